@@ -1,0 +1,67 @@
+"""Any Python text as text that Postgres stores, and back, without a loss.
+
+Postgres refuses U+0000 in `text` and `jsonb`, and UTF-8 has no place for a lone surrogate. Recordings hold both. They are
+written behind an escape character (U+FFFF, a code point that no text may assign a meaning to):
+
+    U+FFFF  →  U+FFFF "f"        U+0000  →  U+FFFF "0"        U+D8xx…U+DFxx  →  U+FFFF "s" and its four hex digits
+"""
+
+import re
+from typing import Any
+
+ESCAPE = "\uffff"
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff\uffff]")
+_ESCAPED = re.compile("\uffff(f|0|s[0-9a-f]{4})")
+
+
+def storable(text: str) -> str:
+    """The text in a form that Postgres accepts; `original` is its inverse for every text."""
+    return _UNSTORABLE.sub(_escape, text)
+
+
+def original(stored: str) -> str:
+    """The text that `storable` was given."""
+    return _ESCAPED.sub(_unescape, stored) if ESCAPE in stored else stored
+
+
+def storable_json(value: Any) -> Any:
+    """A JSON value with every string in it, keys included, made storable."""
+    return _map_strings(value, storable)
+
+
+def original_json(value: Any) -> Any:
+    """The JSON value that `storable_json` was given."""
+    return _map_strings(value, original)
+
+
+def searchable(text: str) -> str:
+    """The text for a search index: what cannot be stored reads as U+FFFD, and nothing else changes."""
+    return _UNSTORABLE.sub("\ufffd", text)
+
+
+def _map_strings(value: Any, change: Any) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [_map_strings(item, change) for item in value]
+    if isinstance(value, dict):
+        return {change(key): _map_strings(item, change) for key, item in value.items()}
+    return value
+
+
+def _escape(match: re.Match[str]) -> str:
+    character = match.group()
+    if character == ESCAPE:
+        return ESCAPE + "f"
+    if character == "\x00":
+        return ESCAPE + "0"
+    return f"{ESCAPE}s{ord(character):04x}"
+
+
+def _unescape(match: re.Match[str]) -> str:
+    mark = match.group(1)
+    if mark == "f":
+        return ESCAPE
+    if mark == "0":
+        return "\x00"
+    return chr(int(mark[1:], 16))

@@ -1,0 +1,5 @@
+"""Wiring: settings, URLs, the queue. Importing it loads the Celery app, so that whatever queues a job finds its broker."""
+
+from timemachine.config.celery import app as celery_app
+
+__all__ = ["celery_app"]

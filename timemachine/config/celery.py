@@ -1,0 +1,22 @@
+"""The Celery app. One machine: PGMQ on the same Postgres. Larger ones: RabbitMQ or Redis by `CELERY_BROKER_URL`."""
+
+import os
+from typing import Any
+
+from celery import Celery
+from celery.signals import celeryd_init
+from kombu.transport import TRANSPORT_ALIASES
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "timemachine.config.settings")
+TRANSPORT_ALIASES["pgmq"] = "timemachine.config.broker:Transport"
+
+app = Celery("timemachine")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks(["timemachine"], related_name="jobs")
+
+
+@celeryd_init.connect(weak=False)
+def listen(conf: Any, **_: Any) -> None:
+    """Wake the worker by NOTIFY. Only here: a publisher with it would hold a connection that it never reads."""
+    if str(conf.broker_url).startswith("pgmq"):
+        conf.broker_transport_options = {**conf.broker_transport_options, "use_notify": True}

@@ -1,0 +1,228 @@
+"""Django's settings. Every one that an operator may set comes from the environment: see docs/settings.md."""
+
+import secrets
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import dj_database_url
+from django.utils.csp import CSP
+
+from timemachine.base.home import home, running_server, secret_key_file
+from timemachine.config import env
+
+BASE_DIR = Path(__file__).resolve().parent.parent.parent
+DEBUG = False
+
+
+def _secret_key() -> str:
+    chosen = env.text("SECRET_KEY")
+    if chosen:
+        return chosen
+    try:
+        return secret_key_file().read_text().strip()
+    except OSError:
+        return secrets.token_urlsafe(50)  # signs nothing that outlives this process
+
+
+def _database_url() -> str:
+    server = running_server()
+    fallback = server.database_url if server else f"postgresql://postgres@%2F{str(home() / 'run')[1:]}/timemachine"
+    return env.text("DATABASE_URL", fallback)
+
+
+SECRET_KEY = _secret_key()
+PUBLIC_URL = env.text("TIMEMACHINE_PUBLIC_URL", f"http://127.0.0.1:{env.number('PORT', 8000)}").rstrip("/")
+SECURE = PUBLIC_URL.startswith("https://")
+ALLOWED_HOSTS = env.names("ALLOWED_HOSTS") or ["127.0.0.1", "localhost", "[::1]"]
+CSRF_TRUSTED_ORIGINS = [PUBLIC_URL] if SECURE else []
+
+INSTALLED_APPS = [
+    "django.contrib.contenttypes",
+    "django.contrib.auth",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "django_htmx",
+    "ninja",
+    "timemachine",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.middleware.csp.ContentSecurityPolicyMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.gzip.GZipMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "timemachine.web.errors.ErrorPages",
+]
+ROOT_URLCONF = "timemachine.config.urls"
+WSGI_APPLICATION = "timemachine.config.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.template.context_processors.csp",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "timemachine.web.access.project_context",
+            ],
+            "loaders": [
+                (
+                    "django.template.loaders.cached.Loader",
+                    [
+                        "django.template.loaders.filesystem.Loader",
+                        "django.template.loaders.app_directories.Loader",
+                    ],
+                )
+            ],
+            "libraries": {"tm": "timemachine.web.display"},
+            "builtins": ["timemachine.web.display"],
+        },
+    }
+]
+
+# --- the database
+
+_options: dict[str, Any] = {}
+if env.text("TIMEMACHINE_PROCESS") == "web":  # Celery's Django fixup would close a whole pool around every task
+    _options = {"pool": {"min_size": 1, "max_size": env.number("DATABASE_POOL_SIZE", 8), "timeout": 10}}
+DATABASES = {"default": {**dj_database_url.parse(_database_url()), "OPTIONS": _options, "CONN_MAX_AGE": 0}}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- people
+
+AUTH_USER_MODEL = "timemachine.User"
+AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "sign_in"
+SESSION_COOKIE_AGE = int(timedelta(days=14).total_seconds())
+SESSION_COOKIE_NAME = "__Host-tm_session" if SECURE else "tm_session"
+CSRF_COOKIE_NAME = "__Host-tm_csrf" if SECURE else "tm_csrf"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
+
+# --- the browser's side
+
+SECURE_CSP = {
+    "default-src": [CSP.NONE],
+    "script-src": [CSP.SELF],
+    "style-src": [CSP.SELF],
+    "img-src": [CSP.SELF],
+    "connect-src": [CSP.SELF],
+    "font-src": [CSP.SELF],
+    "form-action": [CSP.SELF],
+    "base-uri": [CSP.NONE],
+    "frame-ancestors": [CSP.NONE],
+    "object-src": [CSP.NONE],
+}
+SECURE_REFERRER_POLICY = "same-origin"  # no-referrer would break the CSRF check on HTTPS
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_HSTS_SECONDS = int(timedelta(days=365).total_seconds()) if SECURE else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = SECURE
+SECURE_SSL_REDIRECT = SECURE
+SECURE_REDIRECT_EXEMPT = [r"^health/"]
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.flag("BEHIND_PROXY", default=False) else None
+X_FRAME_OPTIONS = "DENY"
+
+STATIC_URL = "static/"
+STATIC_ROOT = Path(env.text("STATIC_ROOT", str(BASE_DIR / "build" / "static")))
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = False
+WHITENOISE_MAX_AGE = 3600
+
+MAX_ACTION_BYTES = 8 * 1024 * 1024
+MAX_REQUEST_BYTES = 64 * 1024 * 1024
+DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_REQUEST_BYTES
+FILE_UPLOAD_MAX_MEMORY_SIZE = MAX_REQUEST_BYTES
+
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = False
+LANGUAGE_CODE = "en"
+
+# --- the queue. A doorbell only: what has to be done stands in rows with leases, and a sweeper rings again.
+
+CELERY_BROKER_URL = env.text("CELERY_BROKER_URL", "pgmq://")
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_SOFT_TIME_LIMIT = 1500
+CELERY_TASK_TIME_LIMIT = 1600
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = False  # or every worker leaves two tables behind
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 1
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TIMEZONE = "UTC"
+CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 2, "interval_start": 0.1, "interval_max": 0.5}
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {}
+if CELERY_BROKER_URL.startswith("pgmq"):
+    _database = DATABASES["default"]
+    _parts = {
+        "host": _database["HOST"],
+        "port": _database["PORT"] or 5432,
+        "user": _database["USER"],
+        "password": _database["PASSWORD"],
+        "dbname": _database["NAME"],
+    }
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        "conn_string": " ".join(f"{name}={value}" for name, value in _parts.items() if value),
+        "init_extension": False,
+        "wait_time_seconds": 0,
+        "polling_interval": 1,
+        "notify_throttle_interval_ms": 0,
+        "pool_size": 4,
+        "queue_name_prefix": "tm_",
+        "visibility_timeout": 1800,
+    }
+SWEEP_SECONDS = env.number("SWEEP_SECONDS", 10)
+CELERY_BEAT_SCHEDULE = {"sweep": {"task": "timemachine.jobs.sweep", "schedule": SWEEP_SECONDS}}
+
+# --- replays
+
+LEASE_SECONDS = env.number("LEASE_SECONDS", 20)
+
+# --- models
+
+DEFAULT_MODEL = env.text("DEFAULT_MODEL", "local:extractive")
+
+# --- logs: to standard error, one line each, never a body
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": env.text("LOG_LEVEL", "INFO")},
+    "loggers": {
+        "httpx": {"level": "WARNING"},
+        "httpx2": {"level": "WARNING"},
+        "pgmq": {"level": "WARNING"},
+        "psycopg.pool": {"level": "WARNING"},
+        "celery.app.trace": {"level": "WARNING"},
+        "celery.beat": {"level": "WARNING"},
+    },
+}
