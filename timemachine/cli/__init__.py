@@ -1,0 +1,1 @@
+"""The door for terminals: the `timemachine` command."""

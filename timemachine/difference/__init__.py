@@ -1,0 +1,1 @@
+"""What differs: two texts, two answers, two ranked lists. Pure."""

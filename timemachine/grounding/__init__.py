@@ -1,0 +1,1 @@
+"""How far an answer is supported by the passages it was given. Pure."""

@@ -1,0 +1,1 @@
+"""Bytes of a project, kept once by their SHA-256."""

@@ -1,0 +1,1 @@
+"""Collections, their immutable versioned frames, and finding them. pgvector lives here and nowhere else."""

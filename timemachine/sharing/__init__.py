@@ -1,0 +1,1 @@
+"""Share links for people without an account: one scope, opened, counted, revoked."""
