@@ -6,10 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import dj_database_url
+import django_stubs_ext
 from django.utils.csp import CSP
 
 from timemachine.base.home import home, running_server, secret_key_file
 from timemachine.config import env
+
+django_stubs_ext.monkeypatch()  # so that generic Django classes can be written with their types
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 DEBUG = False

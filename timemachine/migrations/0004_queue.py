@@ -1,0 +1,16 @@
+"""PGMQ, the queue in Postgres, from the SQL that its Python package carries; it installs once and refuses a second time."""
+
+from django.db import migrations
+from pgmq.install import get_embedded_install_sql
+
+
+def install(apps, schema_editor):
+    with schema_editor.connection.cursor() as cursor:
+        cursor.execute("SELECT to_regclass('pgmq.meta') IS NOT NULL")
+        if not cursor.fetchone()[0]:
+            cursor.execute(get_embedded_install_sql())
+
+
+class Migration(migrations.Migration):
+    dependencies = [("timemachine", "0003_promises")]
+    operations = [migrations.RunPython(install, migrations.RunPython.noop)]

@@ -1,0 +1,32 @@
+"""Every model of the app, listed for Django. Nobody imports from here: each lives in its room."""
+
+from timemachine.accounts.models import ApiKey, Membership, Project, SignInAttempt, SignInLink, User
+from timemachine.payloads.models import Payload
+from timemachine.recording.models import Action, Delivery, Hit, Session
+from timemachine.replay.models import Replay, ReplayAttempt, ReplayHit, ReplayStep
+from timemachine.retrieval.models import Collection, Frame, FrameEmbedding
+from timemachine.sharing.models import ShareGrant, ShareLink, ShareOpening
+
+__all__ = [
+    "Action",
+    "ApiKey",
+    "Collection",
+    "Delivery",
+    "Frame",
+    "FrameEmbedding",
+    "Hit",
+    "Membership",
+    "Payload",
+    "Project",
+    "Replay",
+    "ReplayAttempt",
+    "ReplayHit",
+    "ReplayStep",
+    "Session",
+    "ShareGrant",
+    "ShareLink",
+    "ShareOpening",
+    "SignInAttempt",
+    "SignInLink",
+    "User",
+]

@@ -1,0 +1,28 @@
+"""Model fields that keep any text: what Postgres refuses is written in the form of `base.faithful`, and read back."""
+
+from typing import Any
+
+from django.db import models
+
+from timemachine.base.faithful import original, original_json, storable, storable_json
+
+
+class FaithfulTextField(models.TextField[str, str]):
+    """A text column that gives back every character it was given, U+0000 and lone surrogates included."""
+
+    def get_prep_value(self, value: Any) -> Any:
+        prepared = super().get_prep_value(value)
+        return storable(prepared) if isinstance(prepared, str) else prepared
+
+    def from_db_value(self, value: str | None, *_: Any) -> str | None:
+        return original(value) if isinstance(value, str) else value
+
+
+class FaithfulJSONField(models.JSONField[Any, Any]):
+    """A jsonb column that gives back every character of every string it was given."""
+
+    def get_prep_value(self, value: Any) -> Any:
+        return storable_json(super().get_prep_value(value))
+
+    def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
+        return original_json(super().from_db_value(value, expression, connection))  # type: ignore[misc]

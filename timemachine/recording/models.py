@@ -1,0 +1,198 @@
+"""What we keep of a session: its actions in order, their payloads, and the passages frozen with them."""
+
+from typing import ClassVar
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from timemachine.accounts.models import Project
+from timemachine.base.ids import uuid7
+from timemachine.payloads.fields import FaithfulJSONField, FaithfulTextField
+from timemachine.payloads.models import Payload
+from timemachine.recording.vocabulary import KINDS, LAYERS, ROLES, SIGNIFICANCES
+from timemachine.retrieval.models import Collection, Frame
+
+KEY_PATTERN = r"^[A-Za-z0-9._:@-]{1,200}$"
+
+
+class SessionQuerySet(models.QuerySet["Session"]):
+    """Sessions, asked for from the project that may see them."""
+
+    def of(self, project: Project) -> "SessionQuerySet":
+        return self.filter(project=project)
+
+
+class Session(models.Model):
+    """The ordered actions of one agent run. Its counters are kept in the transaction that appends."""
+
+    RECORDING, ENDED = "recording", "ended"
+
+    id = models.UUIDField(primary_key=True, default=uuid7)
+    project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
+    key = models.CharField(max_length=200)
+    name = FaithfulTextField()
+    agent = FaithfulTextField(null=True)
+    user = FaithfulTextField(null=True)
+    collection = models.ForeignKey(Collection, null=True, on_delete=models.DO_NOTHING, related_name="+")
+    status = models.CharField(max_length=10, default=RECORDING)
+    parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="branches")
+    parent_sequence = models.BigIntegerField(null=True)
+    metadata = FaithfulJSONField(default=dict)
+    tags = ArrayField(FaithfulTextField(), default=list)
+    created_at = models.DateTimeField(db_default=Now())
+    created_by = models.CharField(max_length=254)
+    started_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+    imported_as = models.CharField(max_length=30, null=True)
+
+    last_sequence = models.BigIntegerField(default=0)
+    error_count = models.BigIntegerField(default=0)
+    input_tokens = models.BigIntegerField(default=0)
+    output_tokens = models.BigIntegerField(default=0)
+    cost_usd = models.DecimalField(max_digits=20, decimal_places=10, default=0)
+    unknown_cost_calls = models.BigIntegerField(default=0)
+    last_action_at = models.DateTimeField(null=True)
+
+    objects: ClassVar[models.Manager["Session"]] = models.Manager.from_queryset(SessionQuerySet)()
+
+    class Meta:
+        db_table = "tm_session"
+        constraints = [
+            models.UniqueConstraint(fields=["project", "key"], name="session_key_once"),
+            models.CheckConstraint(condition=Q(key__regex=KEY_PATTERN), name="session_key_form"),
+            models.CheckConstraint(condition=Q(status__in=("recording", "ended")), name="session_status_known"),
+        ]
+        indexes = [models.Index(fields=["project", "-started_at", "-id"], name="session_newest_first")]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.key})"
+
+
+class Action(models.Model):
+    """One recorded step. Append-only: a trigger refuses every change; `recording.erasure` is the one way out."""
+
+    id = models.BigAutoField(primary_key=True)
+    project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="actions")
+    sequence = models.BigIntegerField()
+    client_id = FaithfulTextField(null=True)
+    kind = models.CharField(max_length=12)
+    layer = models.CharField(max_length=10, null=True)
+    role = models.CharField(max_length=10, null=True)
+    agent = FaithfulTextField(null=True)
+    name = FaithfulTextField(null=True)
+    tool = FaithfulTextField(null=True)
+    call_id = FaithfulTextField(null=True)
+    parent_id_given = FaithfulTextField(null=True)
+    parent_sequence = models.BigIntegerField(null=True)
+    significance = models.CharField(max_length=12, null=True)
+    importance = models.FloatField(null=True)
+    iteration = models.BigIntegerField(null=True)
+    tags = ArrayField(FaithfulTextField(), default=list)
+    started_at = models.DateTimeField(null=True)
+    recorded_at = models.DateTimeField(db_default=Now())
+    duration_ms = models.FloatField(null=True)
+    input = models.ForeignKey(Payload, null=True, on_delete=models.DO_NOTHING, related_name="+")
+    output = models.ForeignKey(Payload, null=True, on_delete=models.DO_NOTHING, related_name="+")
+    source = models.ForeignKey(Payload, null=True, on_delete=models.DO_NOTHING, related_name="+")
+    label = FaithfulTextField(blank=True)
+    error_type = FaithfulTextField(null=True)
+    error_message = FaithfulTextField(null=True)
+    model = FaithfulTextField(null=True)
+    parameters = FaithfulJSONField(null=True)
+    input_tokens = models.BigIntegerField(null=True)
+    output_tokens = models.BigIntegerField(null=True)
+    total_tokens = models.BigIntegerField(null=True)
+    cached_tokens = models.BigIntegerField(null=True)
+    cache_write_tokens = models.BigIntegerField(null=True)
+    reasoning_tokens = models.BigIntegerField(null=True)
+    cost_usd = models.DecimalField(max_digits=20, decimal_places=10, null=True)
+    prices = FaithfulJSONField(null=True)
+    cached = models.BooleanField(null=True)
+    saved_usd = models.DecimalField(max_digits=20, decimal_places=10, null=True)
+    grounding = FaithfulJSONField(null=True)
+    retrieval = FaithfulJSONField(null=True)
+
+    class Meta:
+        db_table = "tm_action"
+        constraints = [
+            models.UniqueConstraint(fields=["session", "sequence"], name="action_sequence_once"),
+            models.UniqueConstraint(
+                fields=["session", "client_id"], condition=Q(client_id__isnull=False), name="action_client_id_once"
+            ),
+            models.CheckConstraint(condition=Q(sequence__gte=1), name="action_sequence_from_1"),
+            models.CheckConstraint(condition=Q(kind__in=KINDS), name="action_kind_known"),
+            models.CheckConstraint(condition=Q(layer=None) | Q(layer__in=LAYERS), name="action_layer_known"),
+            models.CheckConstraint(condition=Q(role=None) | Q(role__in=ROLES), name="action_role_known"),
+            models.CheckConstraint(
+                condition=Q(significance=None) | Q(significance__in=SIGNIFICANCES), name="action_significance_known"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["session", "kind", "sequence"], name="action_of_kind"),
+            models.Index(
+                fields=["session", "parent_sequence"],
+                condition=Q(parent_sequence__isnull=False),
+                name="action_children_by_seq",
+            ),
+            models.Index(
+                fields=["session", "parent_id_given"],
+                condition=Q(parent_id_given__isnull=False),
+                name="action_children_by_id",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.sequence} of {self.session_id}"
+
+
+class FrozenPassage(models.Model):
+    """A passage as it stood when it was found: the text by its payload, and the hash it had at that moment."""
+
+    rank = models.IntegerField()
+    score = models.FloatField(null=True)
+    scores = FaithfulJSONField(null=True)
+    frame = FaithfulJSONField(null=True)
+    version = models.IntegerField(null=True)
+    title = FaithfulTextField(null=True)
+    uri = FaithfulTextField(null=True)
+    metadata = FaithfulJSONField(null=True)
+    sha256 = models.CharField(max_length=64, null=True)
+    payload = models.ForeignKey(Payload, null=True, on_delete=models.DO_NOTHING, related_name="+")
+    stored_frame = models.ForeignKey(Frame, null=True, on_delete=models.SET_NULL, related_name="+")
+
+    class Meta:
+        abstract = True
+
+
+class Hit(FrozenPassage):
+    """One passage that a recorded find or ask returned. Append-only, like its action."""
+
+    action = models.ForeignKey(Action, on_delete=models.CASCADE, related_name="hits")
+
+    class Meta:
+        db_table = "tm_hit"
+        constraints = [models.UniqueConstraint(fields=["action", "rank"], name="hit_rank_once")]
+
+    def __str__(self) -> str:
+        return f"hit {self.rank} of {self.action_id}"
+
+
+class Delivery(models.Model):
+    """What was answered to an Idempotency-Key, so that the same request again gets the same answer."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="+")
+    key = FaithfulTextField()
+    request_sha256 = models.CharField(max_length=64)
+    sequences = ArrayField(models.BigIntegerField())
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "tm_delivery"
+        constraints = [models.UniqueConstraint(fields=["session", "key"], name="delivery_once")]
+
+    def __str__(self) -> str:
+        return self.key

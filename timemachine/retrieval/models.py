@@ -1,0 +1,109 @@
+"""What we keep of collections: frames, version by version, and their vectors."""
+
+from typing import Any
+
+from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchVectorField
+from django.db import models
+from django.db.models import F, Func, Q
+from django.db.models.functions import Now
+from pgvector.django import HalfVectorField, SparseVectorField
+
+from timemachine.accounts.models import Project
+from timemachine.base.ids import uuid7
+from timemachine.payloads.fields import FaithfulJSONField, FaithfulTextField
+from timemachine.payloads.models import Payload
+
+LEXEME_SPACE = 16_777_216
+
+
+class Collection(models.Model):
+    """A named body of knowledge."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7)
+    project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
+    name = models.CharField(max_length=200)
+    embedding_model = models.CharField(max_length=200)
+    next_number = models.BigIntegerField(default=0)
+    created_at = models.DateTimeField(db_default=Now())
+    created_by = models.CharField(max_length=254)
+
+    class Meta:
+        db_table = "tm_collection"
+        constraints = [models.UniqueConstraint(fields=["project", "name"], name="collection_name_once")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def _terms() -> Func:
+    return Func(F("search_title"), F("search_text"), function="tm_frame_terms")
+
+
+class Frame(models.Model):
+    """One version of one passage. It never changes; `valid_until` is set when the next version comes or it is deleted."""
+
+    id = models.BigAutoField(primary_key=True)
+    project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
+    collection = models.ForeignKey(Collection, on_delete=models.DO_NOTHING, related_name="frames")
+    number = models.BigIntegerField()
+    version = models.IntegerField()
+    title = FaithfulTextField(blank=True)
+    uri = FaithfulTextField(blank=True)
+    metadata = FaithfulJSONField(default=dict)
+    payload = models.ForeignKey(Payload, on_delete=models.DO_NOTHING, related_name="+")
+    sha256 = models.CharField(max_length=64)
+    search_title = models.TextField()
+    search_text = models.TextField()
+    valid_from = models.DateTimeField()
+    valid_until = models.DateTimeField(null=True)
+    ended_by = models.CharField(max_length=10, null=True)
+    put_by = models.CharField(max_length=254)
+    terms: models.GeneratedField[Any, Any] = models.GeneratedField(
+        expression=_terms(), output_field=SearchVectorField(), db_persist=True
+    )
+    weights: models.GeneratedField[Any, Any] = models.GeneratedField(
+        expression=Func(_terms(), function="tm_bm25_weights"),
+        output_field=SparseVectorField(dimensions=LEXEME_SPACE),
+        db_persist=True,
+    )
+
+    class Meta:
+        db_table = "tm_frame"
+        constraints = [
+            models.UniqueConstraint(fields=["collection", "number", "version"], name="frame_version_once"),
+            models.UniqueConstraint(
+                fields=["collection", "number"], condition=Q(valid_until=None), name="frame_current_once"
+            ),
+            models.CheckConstraint(condition=Q(number__gte=0, version__gte=1), name="frame_counts_from"),
+            models.CheckConstraint(
+                condition=Q(valid_until=None, ended_by=None)
+                | Q(valid_until__isnull=False, ended_by__in=("update", "delete")),
+                name="frame_end_has_cause",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["collection", "valid_from"], name="frame_of_collection"),
+            models.Index(fields=["collection", "sha256"], name="frame_by_content"),
+            GinIndex(fields=["terms"], name="frame_terms"),
+        ]
+
+    def __str__(self) -> str:
+        return f"frame {self.number} version {self.version}"
+
+
+class FrameEmbedding(models.Model):
+    """The vector of one frame under one embedding model; vectors of two models are never compared."""
+
+    frame = models.ForeignKey(Frame, on_delete=models.CASCADE, related_name="embeddings")
+    collection = models.ForeignKey(Collection, on_delete=models.DO_NOTHING, related_name="+")
+    model = models.CharField(max_length=200)
+    vector = HalfVectorField()
+
+    class Meta:
+        db_table = "tm_frame_embedding"
+        constraints = [models.UniqueConstraint(fields=["frame", "model"], name="embedding_once")]
+        indexes = [models.Index(fields=["collection", "model"], name="embedding_of_collection")]
+
+    def __str__(self) -> str:
+        return f"{self.model} of {self.frame_id}"

@@ -1,0 +1,82 @@
+"""What we keep of sharing: links, the grants that opened them, and who came when."""
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from timemachine.accounts.models import Project, User
+from timemachine.base.ids import uuid7
+from timemachine.payloads.fields import FaithfulTextField
+from timemachine.recording.models import Session
+from timemachine.replay.models import Replay
+
+
+class ShareLink(models.Model):
+    """A capability that shows one session or one replay. Its scope never changes; only a hash of its secret is kept."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7)
+    public_id = models.CharField(max_length=16, unique=True)
+    secret_sha256 = models.CharField(max_length=64)
+    project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="share_links")
+    replay = models.ForeignKey(Replay, null=True, on_delete=models.CASCADE, related_name="share_links")
+    target_type = models.CharField(max_length=12)
+    through_sequence = models.BigIntegerField()
+    label = FaithfulTextField(blank=True)
+    created_by = models.CharField(max_length=254)
+    created_at = models.DateTimeField(db_default=Now())
+    expires_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True)
+    revoked_by = models.CharField(max_length=254, null=True)
+    max_opens = models.IntegerField(null=True)
+    opens = models.IntegerField(default=0)
+    last_open_at = models.DateTimeField(null=True)
+    passphrase_hash = models.CharField(max_length=200, null=True)
+
+    class Meta:
+        db_table = "tm_share_link"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(target_type="session", replay=None) | Q(target_type="replay", replay__isnull=False),
+                name="share_link_target",
+            ),
+            models.CheckConstraint(
+                condition=Q(max_opens=None) | Q(opens__lte=models.F("max_opens")), name="share_link_opens_bounded"
+            ),
+        ]
+        indexes = [models.Index(fields=["project", "-created_at"], name="share_link_newest_first")]
+
+    def __str__(self) -> str:
+        return f"{self.target_type} link {self.public_id}"
+
+
+class ShareGrant(models.Model):
+    """What one opening got: a cookie's hash, for this link only, for at most twelve hours."""
+
+    link = models.ForeignKey(ShareLink, on_delete=models.CASCADE, related_name="grants")
+    secret_sha256 = models.CharField(max_length=64, unique=True)
+    created_at = models.DateTimeField(db_default=Now())
+    expires_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "tm_share_grant"
+
+    def __str__(self) -> str:
+        return f"grant of {self.link_id}"
+
+
+class ShareOpening(models.Model):
+    """A line of a link's access log: opened, or refused and why."""
+
+    link = models.ForeignKey(ShareLink, on_delete=models.CASCADE, related_name="openings")
+    at = models.DateTimeField(db_default=Now())
+    result = models.CharField(max_length=20)
+    address = models.CharField(max_length=50, null=True)
+    browser = models.CharField(max_length=100, null=True)
+
+    class Meta:
+        db_table = "tm_share_opening"
+        indexes = [models.Index(fields=["link", "-at"], name="share_opening_newest_first")]
+
+    def __str__(self) -> str:
+        return f"{self.result} at {self.at}"

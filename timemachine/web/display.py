@@ -1,0 +1,5 @@
+"""How values look on a page: template filters and tags."""
+
+from django import template
+
+register = template.Library()

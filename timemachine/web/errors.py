@@ -1,0 +1,60 @@
+"""Errors as pages: each of our errors becomes its status and one clear sentence, here and nowhere else."""
+
+import logging
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from timemachine.base.errors import NotSignedIn, TimeMachineError
+
+log = logging.getLogger(__name__)
+TITLES = {
+    401: "Please sign in",
+    403: "Not allowed",
+    404: "Not found",
+    409: "That does not fit",
+    413: "Too large",
+    422: "That cannot be used",
+    429: "Too many tries",
+    502: "The model failed",
+    503: "Not available",
+}
+
+
+class ErrorPages:
+    """Turns an error that a view raised into a page with its status and its sentence."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        """Our own errors as pages; any other is a fault and goes on to Django."""
+        if not isinstance(error, TimeMachineError) or isinstance(error, NotSignedIn):
+            return None
+        return error_page(request, error.status, error.message)
+
+
+def error_page(request: HttpRequest, status: int, message: str) -> HttpResponse:
+    """The page of an error: what it is, and what to do."""
+    facts = {"status": status, "title": TITLES.get(status, "Something went wrong"), "message": message}
+    return render(request, "errors/error.html", facts, status=status)
+
+
+def not_found(request: HttpRequest, _exception: Exception) -> HttpResponse:
+    """The 404 page, the same for what does not exist and for what is another project's."""
+    return error_page(request, 404, "There is no such page, or it belongs to another project.")
+
+
+def refused(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """The page of a form whose CSRF token is missing or stale."""
+    log.info("a form was refused: %s", reason)
+    return error_page(request, 403, "This form is too old. Go back, reload the page and send it again.")
+
+
+def broken(request: HttpRequest) -> HttpResponse:
+    """The 500 page."""
+    return error_page(request, 500, "This is a fault of ours. It is in the log; nothing was saved half-way.")
