@@ -1,32 +1,89 @@
-"""What every child process gets: an environment, and an end when we end, however that comes."""
+"""Child processes that end when we end, however that comes."""
 
+import contextlib
 import ctypes
 import os
 import signal
+import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from timemachine.embedded.logs import open_log
 
 _PR_SET_PDEATHSIG = 1
 
 
-def environment(**more: str) -> dict[str, str]:
-    """Our environment and more. Bytecode is written: a machine that forbids it would compile everything at each start."""
-    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return kept | more
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """What a child runs. `last_signal` is what the kernel sends it when we are gone without a word."""
+
+    name: str
+    command: tuple[str, ...]
+    log: Path
+    folder: Path
+    environment: Mapping[str, str] = field(default_factory=dict)
+    last_signal: signal.Signals = signal.SIGINT
 
 
-def tied_to_us(last: signal.Signals) -> Callable[[], None] | None:
-    """For `preexec_fn`: the kernel sends the child this signal when the thread that made it is gone, SIGKILL or not.
+def spawn(
+    program: Program, *, stdin: int = subprocess.DEVNULL, stdout: int | None = None
+) -> subprocess.Popen[bytes]:
+    """Start it in a process group of its own, so that a Ctrl-C on the terminal reaches only us.
 
-    Linux only; elsewhere None. Use it from the main thread.
+    What it writes goes to its log, but `stdout` may be `subprocess.PIPE`. Call this from the main thread.
     """
+    with open_log(program.log) as log:
+        return subprocess.Popen(
+            program.command,
+            cwd=program.folder,
+            env=_environment(program.environment),
+            stdin=stdin,
+            stdout=log if stdout is None else stdout,
+            stderr=log,
+            process_group=0,
+            preexec_fn=_tied_to_us(program.last_signal),  # noqa: PLW1509  # there are no threads here
+        )
+
+
+def stop(children: Iterable[subprocess.Popen[bytes]], patience: float = 5) -> None:
+    """Ask all of them at once to end, wait so many seconds together, and kill each one's whole group."""
+    children = list(children)
+    for child in children:
+        if child.poll() is None:
+            child.terminate()
+    deadline = time.monotonic() + patience
+    for child in children:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(max(0, deadline - time.monotonic()))
+        kill_group(child)
+
+
+def kill_group(child: subprocess.Popen[bytes]) -> None:
+    """End the child and whatever it started itself."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS refuses for a group of zombies
+        os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+
+
+def _environment(more: Mapping[str, str]) -> dict[str, str]:
+    """Bytecode is written: a machine that forbids it would compile everything at each start."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"} | dict(
+        more
+    )
+
+
+def _tied_to_us(last_signal: signal.Signals) -> Callable[[], None] | None:
+    """Linux sends the signal when the thread that made the child is gone; elsewhere nobody does."""
     if sys.platform != "linux":
         return None
     control = ctypes.CDLL(None).prctl
     parent = os.getpid()
 
     def tie() -> None:
-        control(_PR_SET_PDEATHSIG, int(last))
+        control(_PR_SET_PDEATHSIG, int(last_signal))
         if os.getppid() != parent:  # gone before we asked
             os._exit(1)
 

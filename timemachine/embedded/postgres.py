@@ -11,14 +11,14 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 from urllib.parse import quote
 
 from timemachine.base.errors import Unavailable
-from timemachine.embedded.children import environment, tied_to_us
+from timemachine.embedded.children import Program, kill_group, spawn
+from timemachine.embedded.leftovers import processes_in
+from timemachine.embedded.logs import last_words
 from timemachine.embedded.sockets import SOCKET
 
 NOBODY = 65534
@@ -74,13 +74,11 @@ def start(cluster: Cluster) -> subprocess.Popen[bytes]:
     Raises `Unavailable` where Postgres cannot run here, or ends before it is ready.
     """
     way = _way()
-    cluster.log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with cluster.log.open("ab") as log:
-        if not cluster.data.exists():
-            _make(cluster, way, log)
-        _give(cluster.data, way.owner)
-        _clear_the_way(cluster)
-        process = _spawn([*way.prefix, str(binaries() / "postgres"), *_arguments(cluster, way)], log)
+    if not cluster.data.exists():
+        _make(cluster, way)
+    _give(cluster.data, way.owner)
+    _clear_the_way(cluster)
+    process = spawn(_program(cluster, way, "postgres", *_arguments(cluster, way)))
     try:
         _wait_until_ready(cluster, process)
     except BaseException:
@@ -125,7 +123,7 @@ def _way() -> _Way:
     return _Way(prefix=(*_AS_NOBODY, *_DIE_WITH_US[1:]), owner=NOBODY, socket_mode="0777")
 
 
-def _make(cluster: Cluster, way: _Way, log: IO[bytes]) -> None:
+def _make(cluster: Cluster, way: _Way) -> None:
     """Under another name until it is whole: a kill in between leaves no half-made cluster."""
     draft = cluster.data.with_name(cluster.data.name + ".new")
     shutil.rmtree(draft, ignore_errors=True)
@@ -134,40 +132,31 @@ def _make(cluster: Cluster, way: _Way, log: IO[bytes]) -> None:
     options = ["--username=postgres", "--auth=trust", "--encoding=UTF8", "--no-instructions"]
     options += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
     options += ["--no-sync"] if cluster.throwaway else []
-    _run([*way.prefix, str(binaries() / "initdb"), f"--pgdata={draft}", *options], log)
+    _run(_program(cluster, way, "initdb", f"--pgdata={draft}", *options))
     # The server without a network, fed one statement: the database is there before anybody can connect.
-    single = [*way.prefix, str(binaries() / "postgres"), "--single", "-D", str(draft), "postgres"]
-    _run(single, log, f"CREATE DATABASE {DATABASE}\n")
+    _run(
+        _program(cluster, way, "postgres", "--single", "-D", str(draft), "postgres"),
+        f"CREATE DATABASE {DATABASE}\n",
+    )
     draft.rename(cluster.data)
 
 
-def _run(command: list[str], log: IO[bytes], text: str = "") -> None:
-    done = subprocess.run(
-        command,
-        input=text.encode(),
-        stdout=log,
-        stderr=log,
-        env=environment(),
-        preexec_fn=tied_to_us(signal.SIGINT),
-        process_group=0,
-        check=False,
-    )
-    if done.returncode != 0:
+def _program(cluster: Cluster, way: _Way, name: str, *arguments: str) -> Program:
+    command = (*way.prefix, str(binaries() / name), *arguments)
+    return Program(name=name, command=command, log=cluster.log, folder=cluster.data.parent)
+
+
+def _run(program: Program, text: str = "") -> None:
+    child = spawn(program, stdin=subprocess.PIPE)
+    try:
+        child.communicate(text.encode())
+    finally:
+        kill_group(child)
+    if child.returncode != 0:
         raise Unavailable(
-            f"Postgres could not make its data folder; {log.name} says why.", code="no_postgres"
+            f"Postgres could not make its data folder: {last_words(program.log)} ({program.log})",
+            code="no_postgres",
         )
-
-
-def _spawn(command: list[str], log: IO[bytes]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=log,
-        stderr=log,
-        env=environment(),
-        preexec_fn=tied_to_us(signal.SIGINT),  # noqa: PLW1509  # there are no threads here
-        process_group=0,
-    )
 
 
 def _arguments(cluster: Cluster, way: _Way) -> list[str]:
@@ -182,7 +171,9 @@ def _wait_until_ready(cluster: Cluster, process: subprocess.Popen[bytes]) -> Non
         if _status(cluster.data) == (process.pid, "ready"):
             return
         time.sleep(0.02)
-    raise Unavailable(f"Postgres ended before it was ready; {cluster.log} says why.", code="no_postgres")
+    raise Unavailable(
+        f"Postgres ended before it was ready: {last_words(cluster.log)} ({cluster.log})", code="no_postgres"
+    )
 
 
 def _status(data: Path) -> tuple[int, str] | None:
@@ -216,7 +207,8 @@ def _clear_the_way(cluster: Cluster) -> None:
         return  # elsewhere than on Linux Postgres' own check has to do
     asked = False
     give_up = time.monotonic() + 10
-    while left := set(_living(cluster.data)):
+    # Every server process, not only the first, has the data as its working folder.
+    while left := set(processes_in(cluster.data)):
         status = _status(cluster.data)
         if status and status[0] in left and not asked:
             os.kill(status[0], signal.SIGINT)
@@ -233,12 +225,3 @@ def _clear_the_way(cluster: Cluster) -> None:
         cluster.sockets / f"{SOCKET}.lock",
     ):
         stale.unlink(missing_ok=True)
-
-
-def _living(data: Path) -> Iterator[int]:
-    """Every server process has the data as its working folder."""
-    for process in Path("/proc").iterdir():
-        if process.name.isdigit():
-            with contextlib.suppress(OSError):
-                if (process / "cwd").readlink() == data:
-                    yield int(process.name)

@@ -1,0 +1,7 @@
+"""`python -m timemachine.embedded` is what `make up` runs."""
+
+import sys
+
+from timemachine.embedded.up import main
+
+sys.exit(main())

@@ -1,0 +1,69 @@
+"""Where the web server of this machine listens."""
+
+import http.client
+import os
+import socket
+from dataclasses import dataclass
+
+from timemachine.base.errors import Conflict, InvalidInput
+
+_LAST_PORT = 65_535
+_EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # recognised, not chosen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """A host and a port."""
+
+    host: str
+    port: int
+
+    @property
+    def near(self) -> str:
+        """The host as this machine itself reaches it."""
+        return _EVERYWHERE.get(self.host, self.host)
+
+    @property
+    def url(self) -> str:
+        """The first page."""
+        host = f"[{self.near}]" if ":" in self.near else self.near
+        return f"http://{host}:{self.port}/"
+
+
+def chosen_address() -> Address:
+    """`HOST` and `PORT`, else port 8000 for this machine only. Raises `InvalidInput` for a port that is none."""
+    written = os.environ.get("PORT", "").strip() or "8000"
+    if not written.isdecimal() or not 0 < int(written) <= _LAST_PORT:
+        raise InvalidInput(
+            f"PORT is {written!r}; set it to a number from 1 to {_LAST_PORT}.", code="not_a_port"
+        )
+    return Address(host=os.environ.get("HOST", "").strip() or "127.0.0.1", port=int(written))
+
+
+def refuse_taken(address: Address) -> None:
+    """Raise `Conflict` where nobody can listen at the address now."""
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((address.host, address.port))
+        except OSError as why:
+            raise Conflict(
+                f"Port {address.port} on {address.host} cannot be used ({why.strerror}); "
+                "choose another one, as in: PORT=8001 make up",
+                code="port_taken",
+            ) from why
+
+
+def answers(address: Address) -> bool:
+    """Whether a web server there answers anything at all."""
+    connection = http.client.HTTPConnection(address.near, address.port, timeout=5)
+    try:
+        connection.request("GET", "/health/live")
+        connection.getresponse()
+    except (OSError, http.client.HTTPException):
+        return False
+    else:
+        return True
+    finally:
+        connection.close()

@@ -1,0 +1,72 @@
+"""The three programs that are started, with their arguments."""
+
+import secrets
+import signal
+import sys
+from pathlib import Path
+
+from timemachine.base.home import home, secret_key_file, write_private
+from timemachine.embedded.address import Address
+from timemachine.embedded.children import Program
+
+_THREADS = 4  # a worker mostly waits on models; threads cost a third of what processes do
+_PYTHON = (sys.executable, "-P", "-m")
+
+
+def preparation(environment: dict[str, str]) -> Program:
+    """Migrations and what a first start sets up; it answers one line of JSON."""
+    return _program("preparation", ("django", "prepare"), environment)
+
+
+def web_server(address: Address, environment: dict[str, str]) -> Program:
+    """Granian with one process; threads wait on the database, so there are more of them than cores."""
+    listen = ("--interface", "wsgi", "--host", address.host, "--port", str(address.port), "--workers", "1")
+    quiet = ("--blocking-threads", "8", "--no-access-log", "--log-level", "warning")
+    command = ("granian", *listen, *quiet, "timemachine.config.wsgi:application")
+    return _program("web server", command, environment | {"TIMEMACHINE_PROCESS": "web"})
+
+
+def worker(environment: dict[str, str]) -> Program:
+    """Celery with beat inside. When we are gone it drops what it does: its leases lapse and another worker takes over."""
+    work = ("-B", "-s", str(home() / "beat-schedule"), "--pool", "threads", "-c", str(_THREADS))
+    quiet = ("--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "WARNING")
+    command = ("celery", "-A", "timemachine.config", "worker", *work, *quiet)
+    return _program("worker", command, environment | {"TIMEMACHINE_PROCESS": "worker"}, signal.SIGQUIT)
+
+
+def work_folder() -> Path:
+    """Where the programs run, and nobody else."""
+    return home() / "work"
+
+
+def shared_environment(address: Address, database_url: str, broker_url: str) -> dict[str, str]:
+    """What every program finds in its environment; the rest is the operator's own."""
+    return {
+        "DJANGO_SETTINGS_MODULE": "timemachine.config.settings",
+        "TIMEMACHINE_HOME": str(home()),
+        "DATABASE_URL": database_url,
+        "CELERY_BROKER_URL": broker_url,
+        "PORT": str(address.port),
+    }
+
+
+def keep_a_secret_key() -> None:
+    """Make the key that signs cookies, once; the settings read it."""
+    if not secret_key_file().exists():
+        write_private(secret_key_file(), secrets.token_urlsafe(50) + "\n")
+
+
+def _program(
+    name: str,
+    command: tuple[str, ...],
+    environment: dict[str, str],
+    last_signal: signal.Signals = signal.SIGINT,
+) -> Program:
+    return Program(
+        name=name,
+        command=(*_PYTHON, *command),
+        log=home() / "logs" / f"{name.replace(' ', '-')}.log",
+        folder=work_folder(),
+        environment=environment,
+        last_signal=last_signal,
+    )

@@ -1,0 +1,61 @@
+"""Keeps the web server and the worker running: what ends by itself is started again, later each time."""
+
+import subprocess
+import time
+from dataclasses import dataclass
+
+from timemachine.embedded import children
+from timemachine.embedded.children import Program
+from timemachine.embedded.terminal import complain
+
+_LONGEST_PAUSE = 30.0
+_HEALTHY_AFTER = 60.0
+
+
+@dataclass(slots=True, kw_only=True)
+class _Kept:
+    program: Program
+    process: subprocess.Popen[bytes]
+    started: float
+    pause: float = 1.0
+    due: float | None = None
+
+
+class Supervisor:
+    """The programs that it was given, as processes. Use it from the main thread."""
+
+    def __init__(self) -> None:
+        self._kept: list[_Kept] = []
+
+    def start(self, program: Program) -> subprocess.Popen[bytes]:
+        """Start a program and keep it running from now on."""
+        process = children.spawn(program)
+        self._kept.append(_Kept(program=program, process=process, started=time.monotonic()))
+        return process
+
+    def tend(self) -> None:
+        """Look once at every program: say which one ended, and start again what is due."""
+        for kept in self._kept:
+            if kept.due is None and kept.process.poll() is not None:
+                _lay_aside(kept)
+            if kept.due is not None and time.monotonic() >= kept.due:
+                kept.process, kept.started, kept.due = children.spawn(kept.program), time.monotonic(), None
+
+    def stop(self) -> None:
+        """End all of them, together."""
+        children.stop(kept.process for kept in self._kept)
+
+
+def _lay_aside(kept: _Kept) -> None:
+    children.kill_group(kept.process)
+    lived = time.monotonic() - kept.started
+    kept.pause = 1.0 if lived > _HEALTHY_AFTER else min(kept.pause * 2, _LONGEST_PAUSE)
+    kept.due = time.monotonic() + kept.pause
+    complain(
+        f"The {kept.program.name} ended by itself ({_reason(kept.process.returncode)}) and starts again "
+        f"in {kept.pause:.0f} s; {kept.program.log} says why."
+    )
+
+
+def _reason(code: int) -> str:
+    return f"signal {-code}" if code < 0 else f"exit code {code}"

@@ -1,0 +1,126 @@
+"""`make up`: Postgres, migrations, the worker and the web server of one machine, in one terminal."""
+
+import json
+import os
+import subprocess
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from timemachine.base.errors import TimeMachineError, Unavailable
+from timemachine.base.home import RunningServer, announce, home, withdraw
+from timemachine.embedded import children, postgres, programs
+from timemachine.embedded.address import Address, answers, chosen_address, refuse_taken
+from timemachine.embedded.leftovers import kill_leftovers
+from timemachine.embedded.lock import only_one
+from timemachine.embedded.logs import last_words
+from timemachine.embedded.signals import AskedToStop, stopping_when_asked
+from timemachine.embedded.sockets import clear_socket_folder, socket_folder
+from timemachine.embedded.supervisor import Supervisor
+from timemachine.embedded.terminal import complain, say
+
+_LOOK_EVERY = 0.2  # seconds
+
+
+def main() -> int:
+    """Run until somebody stops it. The exit code: 0 when asked to stop, 1 when something was refused or failed."""
+    try:
+        with stopping_when_asked():
+            _up(chosen_address())
+    except AskedToStop:
+        say("Everything has stopped.")
+    except TimeMachineError as why:
+        complain(why.message)
+        return 1
+    return 0
+
+
+def _up(address: Address) -> None:
+    _make_folder(home())
+    with ExitStack() as stopping:  # in the reverse order of starting: Postgres ends last
+        stopping.enter_context(only_one(home(), address.url))
+        refuse_taken(address)
+        _make_folder(programs.work_folder())
+        kill_leftovers(programs.work_folder())
+        programs.keep_a_secret_key()
+        database_url, server = _database(stopping)
+        broker_url = os.environ.get("CELERY_BROKER_URL", "").strip() or "pgmq://"
+        environment = programs.shared_environment(address, database_url, broker_url)
+        prepared = _prepare(environment)
+        supervisor = Supervisor()
+        stopping.callback(supervisor.stop)
+        supervisor.start(programs.worker(environment))
+        _start_web(supervisor, address, environment)
+        stopping.callback(withdraw)
+        announce(
+            RunningServer(pid=os.getpid(), url=address.url, database_url=database_url, broker_url=broker_url)
+        )
+        _welcome(address, prepared.get("sign_in_url"))
+        _watch(supervisor, server)
+
+
+def _database(stopping: ExitStack) -> tuple[str, subprocess.Popen[bytes] | None]:
+    """Where the data is: the operator's server, or ours, which then runs until `stopping` is closed."""
+    elsewhere = os.environ.get("DATABASE_URL", "").strip()
+    if elsewhere:
+        return elsewhere, None
+    sockets = socket_folder(home())
+    stopping.callback(clear_socket_folder, home(), sockets)
+    cluster = postgres.Cluster(
+        data=home() / "postgres", sockets=sockets, log=home() / "logs" / "postgres.log"
+    )
+    server = postgres.start(cluster)
+    stopping.callback(postgres.stop, server)
+    return cluster.url, server
+
+
+def _prepare(environment: dict[str, str]) -> dict[str, Any]:
+    """Migrate and set up in one child: starting Django once costs half a second."""
+    program = programs.preparation(environment)
+    child = children.spawn(program, stdout=subprocess.PIPE)
+    try:
+        written, _ = child.communicate()
+    finally:
+        children.kill_group(child)
+    if child.returncode != 0:
+        raise Unavailable(f"The database could not be prepared: {last_words(program.log)} ({program.log})")
+    answer: dict[str, Any] = json.loads(written.splitlines()[-1])
+    return answer
+
+
+def _start_web(supervisor: Supervisor, address: Address, environment: dict[str, str]) -> None:
+    program = programs.web_server(address, environment)
+    process = supervisor.start(program)
+    while not answers(address):
+        if process.poll() is not None:
+            raise Unavailable(f"The web server ended at once: {last_words(program.log)} ({program.log})")
+        time.sleep(0.02)
+
+
+def _welcome(address: Address, sign_in_url: str | None) -> None:
+    say(f"Time Machine runs at {address.url}")
+    if sign_in_url:
+        say(f"Sign in (once)     {sign_in_url}")
+    say(f"Data               {home()}")
+    say(f"Logs               {home() / 'logs'}")
+    say("Ctrl-C stops everything.")
+
+
+def _watch(supervisor: Supervisor, server: subprocess.Popen[bytes] | None) -> None:
+    while server is None or server.poll() is None:
+        supervisor.tend()
+        time.sleep(_LOOK_EVERY)
+    raise Unavailable(
+        f"Postgres ended by itself; {home() / 'logs' / 'postgres.log'} says why. Everything else was stopped too; "
+        "`make up` starts it again."
+    )
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as why:
+        raise Unavailable(
+            f"The folder {folder} cannot be made ({why.strerror}); set TIMEMACHINE_HOME to one that can."
+        ) from why
