@@ -37,7 +37,9 @@ class User(AbstractBaseUser):
 
     class Meta:
         db_table = "tm_user"
-        constraints = [models.CheckConstraint(condition=Q(email=Lower("email")), name="user_email_lower_case")]
+        constraints = [
+            models.CheckConstraint(condition=Q(email=Lower("email")), name="user_email_lower_case")
+        ]
 
     def __str__(self) -> str:
         return self.name or self.email
@@ -60,8 +62,8 @@ class Project(models.Model):
 class Membership(models.Model):
     """A person's role in a project: a viewer reads, an operator records and runs, an administrator decides."""
 
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships")
-    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
+    project = models.ForeignKey(Project, on_delete=models.DB_CASCADE, related_name="memberships")
+    user = models.ForeignKey(User, on_delete=models.DB_CASCADE, related_name="memberships")
     role = models.CharField(max_length=20)
     created_at = models.DateTimeField(db_default=Now())
 
@@ -84,11 +86,11 @@ class ApiKey(models.Model):
     """A program's key, `tmk_<id>_<secret>`. Only a hash of the secret is kept."""
 
     id = models.CharField(primary_key=True, max_length=16)
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="api_keys")
+    project = models.ForeignKey(Project, on_delete=models.DB_CASCADE, related_name="api_keys")
     name = models.CharField(max_length=200)
     scopes = ArrayField(models.CharField(max_length=10))
     secret_sha256 = models.CharField(max_length=64)
-    created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL)
+    created_by = models.ForeignKey(User, null=True, on_delete=models.DB_SET_NULL)
     created_at = models.DateTimeField(db_default=Now())
     expires_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)
@@ -102,14 +104,19 @@ class ApiKey(models.Model):
 
 
 class SignInLink(models.Model):
-    """A link that signs one person in once: the first sign-in, an invitation, a forgotten password."""
+    """A link that signs one person in once: the first sign-in, an invitation, a forgotten password.
 
-    PURPOSES = ("sign_in", "invite", "reset")
+    An invitation names the project and the role that it gives; nobody is a member before it is accepted.
+    """
 
-    user = models.ForeignKey(User, on_delete=models.CASCADE)
+    SIGN_IN, INVITE, RESET = "sign_in", "invite", "reset"
+
+    user = models.ForeignKey(User, on_delete=models.DB_CASCADE)
     purpose = models.CharField(max_length=10)
+    project = models.ForeignKey(Project, null=True, on_delete=models.DB_CASCADE, related_name="invitations")
+    role = models.CharField(max_length=20, null=True)
     secret_sha256 = models.CharField(max_length=64, unique=True)
-    created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_by = models.ForeignKey(User, null=True, on_delete=models.DB_SET_NULL, related_name="+")
     created_at = models.DateTimeField(db_default=Now())
     expires_at = models.DateTimeField()
     used_at = models.DateTimeField(null=True)
@@ -120,6 +127,11 @@ class SignInLink(models.Model):
             models.CheckConstraint(
                 condition=Q(purpose__in=("sign_in", "invite", "reset")), name="sign_in_link_purpose_known"
             )
+            models.CheckConstraint(
+                condition=Q(purpose="invite", project__isnull=False, role__in=ROLES)
+                | Q(purpose__in=("sign_in", "reset"), project__isnull=True, role__isnull=True),
+                name="sign_in_link_invites_to_a_project",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -53,7 +53,9 @@ def json_bytes(value: Any) -> bytes:
 
 def canonical_json(value: Any) -> bytes:
     """JSON with sorted keys, for comparing and for keys of caches; not for storing what somebody sent."""
-    return json.dumps(value, ensure_ascii=True, separators=(",", ":"), sort_keys=True, allow_nan=False).encode()
+    return json.dumps(
+        value, ensure_ascii=True, separators=(",", ":"), sort_keys=True, allow_nan=False
+    ).encode()
 
 
 def sha256_hex(data: bytes) -> str:

@@ -30,7 +30,9 @@ def _secret_key() -> str:
 
 def _database_url() -> str:
     server = running_server()
-    fallback = server.database_url if server else f"postgresql://postgres@%2F{str(home() / 'run')[1:]}/timemachine"
+    fallback = (
+        server.database_url if server else f"postgresql://postgres@%2F{str(home() / 'run')[1:]}/timemachine"
+    )
     return env.text("DATABASE_URL", fallback)
 
 
@@ -96,7 +98,9 @@ TEMPLATES = [
 # --- the database
 
 _options: dict[str, Any] = {}
-if env.text("TIMEMACHINE_PROCESS") == "web":  # Celery's Django fixup would close a whole pool around every task
+if (
+    env.text("TIMEMACHINE_PROCESS") == "web"
+):  # Celery's Django fixup would close a whole pool around every task
     _options = {"pool": {"min_size": 1, "max_size": env.number("DATABASE_POOL_SIZE", 8), "timeout": 10}}
 DATABASES = {"default": {**dj_database_url.parse(_database_url()), "OPTIONS": _options, "CONN_MAX_AGE": 0}}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -140,7 +144,9 @@ SECURE_HSTS_SECONDS = int(timedelta(days=365).total_seconds()) if SECURE else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = SECURE
 SECURE_SSL_REDIRECT = SECURE
 SECURE_REDIRECT_EXEMPT = [r"^health/"]
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.flag("BEHIND_PROXY", default=False) else None
+SECURE_PROXY_SSL_HEADER = (
+    ("HTTP_X_FORWARDED_PROTO", "https") if env.flag("BEHIND_PROXY", default=False) else None
+)
 X_FRAME_OPTIONS = "DENY"
 
 STATIC_URL = "static/"

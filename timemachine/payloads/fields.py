@@ -1,13 +1,18 @@
 """Model fields that keep any text: what Postgres refuses is written in the form of `base.faithful`, and read back."""
 
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db import models
 
 from timemachine.base.faithful import original, original_json, storable, storable_json
 
+_ST = TypeVar(
+    "_ST", contravariant=True
+)  # the names by which django-stubs makes a nullable field's type optional
+_GT = TypeVar("_GT", covariant=True)
 
-class FaithfulTextField(models.TextField[str, str]):
+
+class FaithfulTextField(models.TextField[_ST, _GT]):
     """A text column that gives back every character it was given, U+0000 and lone surrogates included."""
 
     def get_prep_value(self, value: Any) -> Any:
@@ -18,11 +23,11 @@ class FaithfulTextField(models.TextField[str, str]):
         return original(value) if isinstance(value, str) else value
 
 
-class FaithfulJSONField(models.JSONField[Any, Any]):
+class FaithfulJSONField(models.JSONField[_ST, _GT]):
     """A jsonb column that gives back every character of every string it was given."""
 
     def get_prep_value(self, value: Any) -> Any:
         return storable_json(super().get_prep_value(value))
 
     def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
-        return original_json(super().from_db_value(value, expression, connection))  # type: ignore[misc]
+        return original_json(super().from_db_value(value, expression, connection))

@@ -14,7 +14,9 @@ class Payload(models.Model):
     sha256 = models.CharField(max_length=64)
     media_type = models.CharField(max_length=20)
     data = models.BinaryField()
-    size = models.GeneratedField(expression=Length("data"), output_field=models.BigIntegerField(), db_persist=True)
+    size = models.GeneratedField(
+        expression=Length("data"), output_field=models.BigIntegerField(), db_persist=True
+    )
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:

@@ -23,7 +23,10 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HitDraft:
-    """One passage that a find returned, frozen as it was: `rank` from 1; `sha256` is over the UTF-8 bytes of `text`."""
+    """One passage that a find returned, frozen as it was: `rank` from 1; `sha256` is over the UTF-8 bytes of `text`.
+
+    `stored_frame` is the frame's row where the passage came from a collection of ours.
+    """
 
     rank: int
     score: float | None = None
@@ -35,6 +38,7 @@ class HitDraft:
     metadata: dict[str, Any] | None = None
     sha256: str | None = None
     text: str | None = None
+    stored_frame: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,7 +37,7 @@ class Session(models.Model):
     user = FaithfulTextField(null=True)
     collection = models.ForeignKey(Collection, null=True, on_delete=models.DO_NOTHING, related_name="+")
     status = models.CharField(max_length=10, default=RECORDING)
-    parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="branches")
+    parent = models.ForeignKey("self", null=True, on_delete=models.DB_SET_NULL, related_name="branches")
     parent_sequence = models.BigIntegerField(null=True)
     metadata = FaithfulJSONField(default=dict)
     tags = ArrayField(FaithfulTextField(), default=list)
@@ -62,7 +62,9 @@ class Session(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["project", "key"], name="session_key_once"),
             models.CheckConstraint(condition=Q(key__regex=KEY_PATTERN), name="session_key_form"),
-            models.CheckConstraint(condition=Q(status__in=("recording", "ended")), name="session_status_known"),
+            models.CheckConstraint(
+                condition=Q(status__in=("recording", "ended")), name="session_status_known"
+            ),
         ]
         indexes = [models.Index(fields=["project", "-started_at", "-id"], name="session_newest_first")]
 
@@ -75,7 +77,7 @@ class Action(models.Model):
 
     id = models.BigAutoField(primary_key=True)
     project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
-    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="actions")
+    session = models.ForeignKey(Session, on_delete=models.DB_CASCADE, related_name="actions")
     sequence = models.BigIntegerField()
     client_id = FaithfulTextField(null=True)
     kind = models.CharField(max_length=12)
@@ -120,14 +122,17 @@ class Action(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["session", "sequence"], name="action_sequence_once"),
             models.UniqueConstraint(
-                fields=["session", "client_id"], condition=Q(client_id__isnull=False), name="action_client_id_once"
+                fields=["session", "client_id"],
+                condition=Q(client_id__isnull=False),
+                name="action_client_id_once",
             ),
             models.CheckConstraint(condition=Q(sequence__gte=1), name="action_sequence_from_1"),
             models.CheckConstraint(condition=Q(kind__in=KINDS), name="action_kind_known"),
             models.CheckConstraint(condition=Q(layer=None) | Q(layer__in=LAYERS), name="action_layer_known"),
             models.CheckConstraint(condition=Q(role=None) | Q(role__in=ROLES), name="action_role_known"),
             models.CheckConstraint(
-                condition=Q(significance=None) | Q(significance__in=SIGNIFICANCES), name="action_significance_known"
+                condition=Q(significance=None) | Q(significance__in=SIGNIFICANCES),
+                name="action_significance_known",
             ),
         ]
         indexes = [
@@ -161,7 +166,7 @@ class FrozenPassage(models.Model):
     metadata = FaithfulJSONField(null=True)
     sha256 = models.CharField(max_length=64, null=True)
     payload = models.ForeignKey(Payload, null=True, on_delete=models.DO_NOTHING, related_name="+")
-    stored_frame = models.ForeignKey(Frame, null=True, on_delete=models.SET_NULL, related_name="+")
+    stored_frame = models.ForeignKey(Frame, null=True, on_delete=models.DB_SET_NULL, related_name="+")
 
     class Meta:
         abstract = True
@@ -170,7 +175,7 @@ class FrozenPassage(models.Model):
 class Hit(FrozenPassage):
     """One passage that a recorded find or ask returned. Append-only, like its action."""
 
-    action = models.ForeignKey(Action, on_delete=models.CASCADE, related_name="hits")
+    action = models.ForeignKey(Action, on_delete=models.DB_CASCADE, related_name="hits")
 
     class Meta:
         db_table = "tm_hit"
@@ -183,8 +188,8 @@ class Hit(FrozenPassage):
 class Delivery(models.Model):
     """What was answered to an Idempotency-Key, so that the same request again gets the same answer."""
 
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
-    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="+")
+    project = models.ForeignKey(Project, on_delete=models.DB_CASCADE, related_name="+")
+    session = models.ForeignKey(Session, on_delete=models.DB_CASCADE, related_name="+")
     key = FaithfulTextField()
     request_sha256 = models.CharField(max_length=64)
     sequences = ArrayField(models.BigIntegerField())

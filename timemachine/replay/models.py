@@ -20,7 +20,7 @@ class Replay(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid7)
     project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
-    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="replays")
+    session = models.ForeignKey(Session, on_delete=models.DB_CASCADE, related_name="replays")
     kind = models.CharField(max_length=10)
     status = models.CharField(max_length=10, default="queued")
     model = FaithfulTextField(null=True)
@@ -54,8 +54,8 @@ class ReplayStep(models.Model):
     """What happened to one action in one replay. Every write of a worker carries the lease token it was given."""
 
     id = models.BigAutoField(primary_key=True)
-    replay = models.ForeignKey(Replay, on_delete=models.CASCADE, related_name="steps")
-    action = models.ForeignKey(Action, on_delete=models.CASCADE, related_name="+")
+    replay = models.ForeignKey(Replay, on_delete=models.DB_CASCADE, related_name="steps")
+    action = models.ForeignKey(Action, on_delete=models.DB_CASCADE, related_name="+")
     sequence = models.BigIntegerField()
     kind = models.CharField(max_length=12)
     status = models.CharField(max_length=10, default="waiting")
@@ -111,7 +111,7 @@ class ReplayStep(models.Model):
 class ReplayAttempt(models.Model):
     """One try at a step. `call_intended_at` is written before a model is called: without an outcome it may have been billed."""
 
-    step = models.ForeignKey(ReplayStep, on_delete=models.CASCADE, related_name="attempts")
+    step = models.ForeignKey(ReplayStep, on_delete=models.DB_CASCADE, related_name="attempts")
     number = models.IntegerField()
     lease_token = models.UUIDField()
     worker = models.CharField(max_length=200)
@@ -140,7 +140,7 @@ class ReplayAttempt(models.Model):
 class ReplayHit(FrozenPassage):
     """One passage that a debug replay found."""
 
-    step = models.ForeignKey(ReplayStep, on_delete=models.CASCADE, related_name="hits")
+    step = models.ForeignKey(ReplayStep, on_delete=models.DB_CASCADE, related_name="hits")
 
     class Meta:
         db_table = "tm_replay_hit"

@@ -1,7 +1,5 @@
 """What we keep of collections: frames, version by version, and their vectors."""
 
-from typing import Any
-
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
@@ -59,10 +57,10 @@ class Frame(models.Model):
     valid_until = models.DateTimeField(null=True)
     ended_by = models.CharField(max_length=10, null=True)
     put_by = models.CharField(max_length=254)
-    terms: models.GeneratedField[Any, Any] = models.GeneratedField(
+    terms: models.GeneratedField = models.GeneratedField(
         expression=_terms(), output_field=SearchVectorField(), db_persist=True
     )
-    weights: models.GeneratedField[Any, Any] = models.GeneratedField(
+    weights: models.GeneratedField = models.GeneratedField(
         expression=Func(_terms(), function="tm_bm25_weights"),
         output_field=SparseVectorField(dimensions=LEXEME_SPACE),
         db_persist=True,
@@ -95,7 +93,7 @@ class Frame(models.Model):
 class FrameEmbedding(models.Model):
     """The vector of one frame under one embedding model; vectors of two models are never compared."""
 
-    frame = models.ForeignKey(Frame, on_delete=models.CASCADE, related_name="embeddings")
+    frame = models.ForeignKey(Frame, on_delete=models.DB_CASCADE, related_name="embeddings")
     collection = models.ForeignKey(Collection, on_delete=models.DO_NOTHING, related_name="+")
     model = models.CharField(max_length=200)
     vector = HalfVectorField()

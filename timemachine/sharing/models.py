@@ -18,8 +18,8 @@ class ShareLink(models.Model):
     public_id = models.CharField(max_length=16, unique=True)
     secret_sha256 = models.CharField(max_length=64)
     project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
-    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="share_links")
-    replay = models.ForeignKey(Replay, null=True, on_delete=models.CASCADE, related_name="share_links")
+    session = models.ForeignKey(Session, on_delete=models.DB_CASCADE, related_name="share_links")
+    replay = models.ForeignKey(Replay, null=True, on_delete=models.DB_CASCADE, related_name="share_links")
     target_type = models.CharField(max_length=12)
     through_sequence = models.BigIntegerField()
     label = FaithfulTextField(blank=True)
@@ -37,11 +37,13 @@ class ShareLink(models.Model):
         db_table = "tm_share_link"
         constraints = [
             models.CheckConstraint(
-                condition=Q(target_type="session", replay=None) | Q(target_type="replay", replay__isnull=False),
+                condition=Q(target_type="session", replay=None)
+                | Q(target_type="replay", replay__isnull=False),
                 name="share_link_target",
             ),
             models.CheckConstraint(
-                condition=Q(max_opens=None) | Q(opens__lte=models.F("max_opens")), name="share_link_opens_bounded"
+                condition=Q(max_opens=None) | Q(opens__lte=models.F("max_opens")),
+                name="share_link_opens_bounded",
             ),
         ]
         indexes = [models.Index(fields=["project", "-created_at"], name="share_link_newest_first")]
@@ -53,7 +55,7 @@ class ShareLink(models.Model):
 class ShareGrant(models.Model):
     """What one opening got: a cookie's hash, for this link only, for at most twelve hours."""
 
-    link = models.ForeignKey(ShareLink, on_delete=models.CASCADE, related_name="grants")
+    link = models.ForeignKey(ShareLink, on_delete=models.DB_CASCADE, related_name="grants")
     secret_sha256 = models.CharField(max_length=64, unique=True)
     created_at = models.DateTimeField(db_default=Now())
     expires_at = models.DateTimeField()
@@ -68,7 +70,7 @@ class ShareGrant(models.Model):
 class ShareOpening(models.Model):
     """A line of a link's access log: opened, or refused and why."""
 
-    link = models.ForeignKey(ShareLink, on_delete=models.CASCADE, related_name="openings")
+    link = models.ForeignKey(ShareLink, on_delete=models.DB_CASCADE, related_name="openings")
     at = models.DateTimeField(db_default=Now())
     result = models.CharField(max_length=20)
     address = models.CharField(max_length=50, null=True)

@@ -1,0 +1,32 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from timemachine.base.faithful import original, original_json, searchable, storable, storable_json
+
+any_text = st.text(st.characters(codec=None, exclude_categories=()))
+any_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | any_text,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(any_text, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(any_text)
+def test_every_text_comes_back_as_it_was(text: str) -> None:
+    assert original(storable(text)) == text
+
+
+@given(any_text)
+def test_what_is_stored_is_utf8_without_nul(text: str) -> None:
+    stored = storable(text)
+    assert "\x00" not in stored
+    stored.encode("utf-8")
+
+
+@given(any_json)
+def test_every_json_value_comes_back_as_it_was(value: object) -> None:
+    assert original_json(storable_json(value)) == value
+
+
+def test_a_search_text_keeps_its_length_and_loses_only_what_cannot_be_stored() -> None:
+    assert searchable("a\x00b\ud800c") == "a\ufffdb\ufffdc"

@@ -1,0 +1,43 @@
+"""Fixtures that every room's tests may use."""
+
+import os
+from pathlib import Path
+
+import pytest
+from django.db import connection
+
+from timemachine.accounts.models import Project
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: pytest.FixtureRequest) -> None:
+    """Transactional tests empty the tables by TRUNCATE, which production refuses: switch those triggers off here."""
+    emptying = "SELECT tgrelid::regclass, tgname FROM pg_trigger WHERE NOT tgisinternal AND tgtype & 32 > 0"
+    with django_db_blocker.unblock(), connection.cursor() as cursor:  # type: ignore[attr-defined]
+        cursor.execute(emptying)
+        for table, trigger in cursor.fetchall():
+            cursor.execute(f'ALTER TABLE {table} DISABLE TRIGGER "{trigger}"')
+
+
+@pytest.fixture
+def project(db: None) -> Project:
+    """A project of its own."""
+    return Project.objects.create(name="Prüfung")
+
+
+@pytest.fixture
+def other_project(db: None) -> Project:
+    """Somebody else's project."""
+    return Project.objects.create(name="Somebody else's")
+
+
+@pytest.fixture(scope="session")
+def recordings() -> Path:
+    """The folder with recordings that none of us made."""
+    named = os.environ.get("RECORDINGS_DIR", "")
+    folder = Path(named)
+    if named and folder.is_dir():
+        return folder
+    if os.environ.get("CI"):
+        pytest.fail("RECORDINGS_DIR does not name the folder with the recordings")
+    pytest.skip("set RECORDINGS_DIR to the folder with the recordings")

@@ -1,0 +1,176 @@
+"""What changes in recording: a session begins, actions are appended, it ends. Nothing recorded is ever changed."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+
+from timemachine.accounts.models import Project
+from timemachine.base.clock import now
+from timemachine.base.errors import Conflict, InvalidInput
+from timemachine.recording import rows, validation
+from timemachine.recording.draft import ActionDraft
+from timemachine.recording.models import Action, Delivery, Hit, Session
+from timemachine.retrieval.models import Collection
+
+MOST_ACTIONS = 1_000
+
+
+def start_session(
+    project: Project,
+    *,
+    name: str,
+    by: str,
+    key: str | None = None,
+    agent: str | None = None,
+    user: str | None = None,
+    collection: Collection | None = None,
+    parent: tuple[Session, int] | None = None,
+    metadata: Mapping[str, Any] | None = None,
+    tags: Sequence[str] = (),
+    started_at: datetime | None = None,
+    imported_as: str | None = None,
+) -> Session:
+    """A new session that records. Raises `Conflict` where the key is taken, `InvalidInput` where it has a wrong form."""
+    if not name.strip():
+        raise InvalidInput("A session needs a name.", code="invalid_field", field="name")
+    chosen = validation.check_key(key) if key is not None else validation.new_key()
+    branched_from, sequence = parent or (None, None)
+    try:
+        with transaction.atomic():
+            return Session.objects.create(
+                project=project,
+                key=chosen,
+                name=name,
+                agent=agent,
+                user=user,
+                collection=collection,
+                parent=branched_from,
+                parent_sequence=sequence,
+                metadata=dict(metadata or {}),
+                tags=list(tags),
+                created_by=by,
+                started_at=started_at or now(),
+                imported_as=imported_as,
+            )
+    except IntegrityError as why:
+        if "session_key_once" not in str(why):
+            raise
+        raise Conflict(
+            f"A session with the key {chosen!r} exists already; choose another key, or append to that session.",
+            code="key_taken",
+            key=chosen,
+        ) from why
+
+
+@transaction.atomic
+def append(
+    session_id: UUID,
+    drafts: Sequence[ActionDraft],
+    *,
+    idempotency_key: str | None = None,
+    request_sha256: str = "",
+) -> list[int]:
+    """Record actions in their order, all or none, and return their sequences; durable when it returns.
+
+    The session's row is locked, so that sequences run without a gap under any number of writers. A client id that the
+    session has already is the same action: its sequence is returned and nothing is added. The same idempotency key again
+    returns the first answer. Raises `InvalidInput`, `TooLarge`, `Conflict` (the session has ended; the key came with
+    another request).
+    """
+    _check(drafts)
+    session = Session.objects.select_for_update().get(id=session_id)
+    earlier = _earlier_answer(session, idempotency_key, request_sha256)
+    if earlier is not None:
+        return earlier
+    if session.status != Session.RECORDING:
+        raise Conflict(
+            f"The session {session.key} has ended; start a new one, or branch from it.", code="session_ended"
+        )
+    sequences = _append(session, drafts)
+    if idempotency_key is not None:
+        Delivery.objects.create(
+            project_id=session.project_id,
+            session=session,
+            key=idempotency_key,
+            request_sha256=request_sha256,
+            sequences=sequences,
+        )
+    return sequences
+
+
+@transaction.atomic
+def end_session(session_id: UUID, *, at: datetime | None = None) -> Session:
+    """Close a session: nothing can be appended any more. Ending it twice is the same as once."""
+    session = Session.objects.select_for_update().get(id=session_id)
+    if session.status == Session.RECORDING:
+        session.status = Session.ENDED
+        session.ended_at = at or now()
+        session.save(update_fields=["status", "ended_at"])
+    return session
+
+
+def _check(drafts: Sequence[ActionDraft]) -> None:
+    if len(drafts) > MOST_ACTIONS:
+        raise InvalidInput(
+            f"{len(drafts):,} actions in one request; send at most {MOST_ACTIONS:,}.",
+            code="too_many_actions",
+            limit=MOST_ACTIONS,
+        )
+    for draft in drafts:
+        validation.check_action(draft)
+
+
+def _earlier_answer(session: Session, key: str | None, request_sha256: str) -> list[int] | None:
+    if key is None:
+        return None
+    delivery = Delivery.objects.filter(session=session, key=key).first()
+    if delivery is None:
+        return None
+    if delivery.request_sha256 != request_sha256:
+        raise Conflict(
+            "This Idempotency-Key came with another request before; use a new key for a new request.",
+            code="idempotency_key_reused",
+        )
+    return delivery.sequences
+
+
+def _append(session: Session, drafts: Sequence[ActionDraft]) -> list[int]:
+    known = _known_ids(session, drafts)
+    fresh: list[ActionDraft] = []
+    sequences: list[int] = []
+    for draft in drafts:
+        sequence = known.get(draft.id) if draft.id is not None else None
+        if sequence is None:
+            fresh.append(draft)
+            sequence = session.last_sequence + len(fresh)
+            if draft.id is not None:
+                known[draft.id] = sequence
+        sequences.append(sequence)
+    if fresh:
+        _insert(session, fresh)
+    return sequences
+
+
+def _known_ids(session: Session, drafts: Sequence[ActionDraft]) -> dict[str, int]:
+    ids = [draft.id for draft in drafts if draft.id is not None]
+    if not ids:
+        return {}
+    found = Action.objects.filter(session=session, client_id__in=ids).values_list("client_id", "sequence")
+    return {client_id: sequence for client_id, sequence in found if client_id is not None}
+
+
+def _insert(session: Session, drafts: Sequence[ActionDraft]) -> None:
+    first = session.last_sequence + 1
+    kept = rows.keep_payloads(session, drafts, settings.MAX_ACTION_BYTES)
+    actions = [rows.action(session, first + offset, draft, kept) for offset, draft in enumerate(drafts)]
+    Action.objects.bulk_create(actions, batch_size=500)
+    hits = [
+        hit for action, draft in zip(actions, drafts, strict=True) for hit in rows.hits(action, draft, kept)
+    ]
+    Hit.objects.bulk_create(hits, batch_size=500)
+    rows.count(session, actions)
+    session.save(update_fields=rows.COUNTERS)

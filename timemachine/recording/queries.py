@@ -1,0 +1,56 @@
+"""Finding sessions and their actions, always from the project that asks."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from timemachine.accounts.models import Project
+from timemachine.base.errors import NotFound
+from timemachine.recording.models import Action, Session
+
+
+def session_of(project: Project, id_or_key: str | UUID) -> Session:
+    """The project's session of that uuid or key. Raises `NotFound`, the same for another project's."""
+    sessions = Session.objects.filter(project=project).select_related("collection", "parent")
+    found = sessions.filter(id=id_or_key).first() if _is_uuid(id_or_key) else None
+    found = found or sessions.filter(key=str(id_or_key)).first()
+    if found is None:
+        raise NotFound(
+            f"There is no session {str(id_or_key)[:80]!r} in this project; `timemachine session list` shows those there are.",
+            code="session_not_found",
+        )
+    return found
+
+
+def action_of(session: Session, sequence: int) -> Action:
+    """The session's action with that sequence. Raises `NotFound`."""
+    found = actions_of(session).filter(sequence=sequence).first() if sequence < 2**63 else None
+    if found is None:
+        raise NotFound(
+            f"The session {session.key} has no step {sequence}; it has steps 1 to {session.last_sequence}.",
+            code="step_not_found",
+        )
+    return found
+
+
+def actions_of(session: Session) -> QuerySet[Action]:
+    """The session's actions with their payloads, in their order."""
+    return (
+        Action.objects.filter(session=session)
+        .select_related("input", "output", "source")
+        .order_by("sequence")
+    )
+
+
+def open_sessions(project: Project) -> QuerySet[Session]:
+    """The sessions that are still recording, newest first."""
+    return Session.objects.filter(project=project, status=Session.RECORDING).order_by("-started_at")
+
+
+def _is_uuid(text: Any) -> bool:
+    try:
+        UUID(str(text))
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,148 @@
+"""Drafts as rows: payloads kept once, actions, their hits, and the session's counters."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from timemachine.base.clock import now, written
+from timemachine.base.content import Content, content_of, text_sha256
+from timemachine.payloads.commands import keep
+from timemachine.recording import validation
+from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
+from timemachine.recording.label import label
+from timemachine.recording.models import Action, Hit, Session
+
+COUNTERS: Final = [
+    "last_sequence",
+    "error_count",
+    "input_tokens",
+    "output_tokens",
+    "cost_usd",
+    "unknown_cost_calls",
+    "last_action_at",
+]
+COPIED: Final = (
+    "kind",
+    "layer",
+    "role",
+    "agent",
+    "name",
+    "tool",
+    "call_id",
+    "significance",
+    "importance",
+    "iteration",
+    "started_at",
+    "duration_ms",
+    "error_type",
+    "error_message",
+    "model",
+    "parameters",
+    "cost_usd",
+    "prices",
+    "cached",
+    "saved_usd",
+    "grounding",
+)
+PAYLOADS: Final = ("input", "output", "source")
+Kept = Mapping[tuple[str, str], int]
+
+
+def keep_payloads(session: Session, drafts: Sequence[ActionDraft], largest: int) -> Kept:
+    """Keep every payload and passage of the drafts; the rows by (SHA-256, media type). Refuses an action over `largest`."""
+    contents: dict[tuple[str, str], Content] = {}
+    for draft in drafts:
+        own = [content_of(value) for value in _values(draft)]
+        validation.check_size(sum(len(content.data) for content in own), largest)
+        contents |= {(content.sha256, content.media_type): content for content in own}
+    kept = keep(session.project_id, contents.values())
+    return {name: kept[content] for name, content in contents.items()}
+
+
+def action(session: Session, sequence: int, draft: ActionDraft, kept: Kept) -> Action:
+    """The row of one action."""
+    return Action(
+        project_id=session.project_id,
+        session=session,
+        sequence=sequence,
+        client_id=draft.id,
+        label=label(draft),
+        tags=list(draft.tags),
+        recorded_at=now(),
+        parent_id_given=draft.parent if isinstance(draft.parent, str) else None,
+        parent_sequence=draft.parent if isinstance(draft.parent, int) else None,
+        retrieval=_retrieval(draft.retrieval),
+        **{name: getattr(draft, name) for name in COPIED},
+        **{f"{name}_id": _row_of(getattr(draft, name), kept) for name in PAYLOADS},
+        **_usage(draft.usage),
+    )
+
+
+def hits(action_row: Action, draft: ActionDraft, kept: Kept) -> list[Hit]:
+    """The rows of the passages that were found."""
+    found = draft.retrieval.hits if draft.retrieval is not None else ()
+    return [
+        Hit(
+            action=action_row,
+            rank=hit.rank,
+            score=hit.score,
+            scores=hit.scores,
+            frame=hit.frame,
+            version=hit.version,
+            title=hit.title,
+            uri=hit.uri,
+            metadata=hit.metadata,
+            sha256=_hash_of(hit),
+            payload_id=_row_of(hit.text, kept),
+            stored_frame_id=hit.stored_frame,
+        )
+        for hit in found
+    ]
+
+
+def count(session: Session, actions: Sequence[Action]) -> None:
+    """Add the actions to the session's counters; a call of a model whose cost is not known is counted as such."""
+    session.last_sequence += len(actions)
+    session.error_count += sum(
+        1 for row in actions if row.error_type is not None or row.error_message is not None
+    )
+    session.input_tokens += sum(row.input_tokens or 0 for row in actions)
+    session.output_tokens += sum(row.output_tokens or 0 for row in actions)
+    session.cost_usd += sum(row.cost_usd for row in actions if row.cost_usd is not None)
+    session.unknown_cost_calls += sum(1 for row in actions if row.model is not None and row.cost_usd is None)
+    session.last_action_at = now()
+
+
+def _values(draft: ActionDraft) -> list[Any]:
+    own = [value for name in PAYLOADS if (value := getattr(draft, name)) is not None]
+    found = draft.retrieval.hits if draft.retrieval is not None else ()
+    return own + [hit.text for hit in found if hit.text is not None]
+
+
+def _row_of(value: Any, kept: Kept) -> int | None:
+    if value is None:
+        return None
+    content = content_of(value)
+    return kept[content.sha256, content.media_type]
+
+
+def _hash_of(hit: HitDraft) -> str | None:
+    if hit.sha256 is not None or hit.text is None:
+        return hit.sha256
+    return text_sha256(hit.text)
+
+
+def _usage(usage: Usage | None) -> dict[str, int | None]:
+    return {} if usage is None else {name: getattr(usage, name) for name in usage.__slots__}
+
+
+def _retrieval(retrieval: RetrievalDraft | None) -> dict[str, Any] | None:
+    if retrieval is None:
+        return None
+    return {
+        "mode": retrieval.mode,
+        "top_k": retrieval.top_k,
+        "adaptive": retrieval.adaptive,
+        "cut_by": retrieval.cut_by,
+        "as_of": written(retrieval.as_of),
+        "embedding_model": retrieval.embedding_model,
+    }

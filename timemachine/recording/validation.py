@@ -1,0 +1,140 @@
+"""What an action must be before it is recorded. Pure: each function raises `InvalidInput` that names the part, or returns."""
+
+import re
+import secrets
+from typing import Any
+
+from timemachine.base.content import text_sha256
+from timemachine.base.errors import InvalidInput, TooLarge
+from timemachine.recording.draft import ActionDraft, HitDraft, Usage
+from timemachine.recording.vocabulary import KINDS, LAYERS, MODES, ROLES, SIGNIFICANCES
+
+LARGEST_INTEGER = 2**63 - 1
+LONGEST_WORD = 1_000
+KEY = re.compile(r"[A-Za-z0-9._:@-]{1,200}")
+HEX_SHA256 = re.compile(r"[0-9a-f]{64}")
+CHOICES: dict[str, tuple[str, ...]] = {
+    "kind": KINDS,
+    "layer": LAYERS,
+    "role": ROLES,
+    "significance": SIGNIFICANCES,
+}
+
+
+def check_key(key: str) -> str:
+    """The session key, if it has the right form."""
+    if not KEY.fullmatch(key):
+        raise InvalidInput(
+            f"The key {key[:60]!r} has a form that keys may not have; use 1 to 200 of A–Z a–z 0–9 . _ : @ -.",
+            code="invalid_key",
+        )
+    return key
+
+
+def new_key() -> str:
+    """The key of a session that was given none: `sess-` and eight hex digits."""
+    return f"sess-{secrets.token_hex(4)}"
+
+
+def check_action(draft: ActionDraft) -> None:
+    """Refuse an action that cannot be recorded as it is."""
+    for field, allowed in CHOICES.items():
+        _check_choice(field, getattr(draft, field), allowed)
+    _check_importance(draft.importance)
+    _check_integer("iteration", draft.iteration)
+    _check_parent(draft)
+    _check_words(draft)
+    if draft.duration_ms is not None and not 0 <= draft.duration_ms < float("inf"):
+        raise InvalidInput(
+            "`duration_ms` must be 0 or more, in milliseconds.", code="invalid_field", field="duration_ms"
+        )
+    if draft.usage is not None:
+        _check_usage(draft.usage)
+    if draft.retrieval is not None:
+        _check_choice("retrieval.mode", draft.retrieval.mode, MODES)
+        _check_hits(draft.retrieval.hits)
+
+
+def check_size(size: int, limit: int) -> None:
+    """Refuse an action whose payloads are over the limit, in bytes."""
+    if size > limit:
+        raise TooLarge(
+            f"This action has {size:,} bytes; one action may have {limit:,}. Split it, or store the file elsewhere and record its address.",
+            limit_bytes=limit,
+            size_bytes=size,
+        )
+
+
+def _check_choice(field: str, value: str | None, allowed: tuple[str, ...]) -> None:
+    if value is None or value in allowed:
+        return
+    raise InvalidInput(
+        f"`{field}` cannot be {value[:60]!r}; it is one of {', '.join(allowed)}.",
+        code="invalid_field",
+        field=field,
+        allowed=list(allowed),
+    )
+
+
+def _check_importance(importance: float | None) -> None:
+    if importance is not None and not 0 <= importance <= 1:
+        raise InvalidInput("`importance` must lie between 0 and 1.", code="invalid_field", field="importance")
+
+
+def _check_integer(field: str, value: int | None) -> None:
+    if value is not None and not 0 <= value <= LARGEST_INTEGER:
+        raise InvalidInput(
+            f"`{field}` must lie between 0 and {LARGEST_INTEGER}.", code="invalid_field", field=field
+        )
+
+
+def _check_parent(draft: ActionDraft) -> None:
+    if isinstance(draft.parent, int):
+        _check_integer("parent", draft.parent)
+    elif draft.parent is not None and draft.parent == draft.id:
+        raise InvalidInput("An action cannot be its own parent.", code="invalid_field", field="parent")
+
+
+def _check_words(draft: ActionDraft) -> None:
+    for field in ("id", "parent", "tool", "call_id", "model", "agent"):
+        value: Any = getattr(draft, field)
+        if isinstance(value, str) and len(value) > LONGEST_WORD:
+            raise TooLarge(
+                f"`{field}` has {len(value):,} characters; it may have {LONGEST_WORD:,}.",
+                field=field,
+                limit=LONGEST_WORD,
+            )
+
+
+def _check_usage(usage: Usage) -> None:
+    for field in usage.__slots__:
+        _check_integer(f"usage.{field}", getattr(usage, field))
+
+
+def _check_hits(hits: tuple[HitDraft, ...]) -> None:
+    ranks = [hit.rank for hit in hits]
+    if ranks != sorted(set(ranks)) or any(rank < 1 for rank in ranks):
+        raise InvalidInput(
+            "The ranks of `retrieval.hits` must rise from 1, each once.",
+            code="invalid_field",
+            field="retrieval.hits",
+        )
+    for hit in hits:
+        _check_hash(hit)
+
+
+def _check_hash(hit: HitDraft) -> None:
+    if hit.sha256 is None:
+        return
+    if not HEX_SHA256.fullmatch(hit.sha256):
+        raise InvalidInput(
+            f"The sha256 of hit {hit.rank} is not 64 lower-case hex digits.",
+            code="invalid_field",
+            field="retrieval.hits",
+        )
+    if hit.text is not None and text_sha256(hit.text) != hit.sha256:
+        raise InvalidInput(
+            f"The text of hit {hit.rank} does not hash to its sha256; send the UTF-8 text that was hashed, or no sha256.",
+            code="hash_mismatch",
+            field="retrieval.hits",
+        )
