@@ -1,0 +1,40 @@
+"""How a page is answered: whole, or only the part of it that htmx asked for, at the same address."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.cache import patch_vary_headers
+
+VARIES_ON = ("HX-Request", "HX-Target")
+
+
+def page(
+    request: HttpRequest,
+    template: str,
+    context: Mapping[str, Any],
+    *,
+    parts: Collection[str] = (),
+    status: int = 200,
+) -> HttpResponse:
+    """Answer with the template, or with `template#part` when htmx targets the element of that id.
+
+    `parts` lists what may be asked for alone: each is a `{% partialdef %}` whose one root element has its name as id.
+    """
+    part = asked_part(request, parts)
+    name = f"{template}#{part}" if part else template
+    response = render(request, name, {**context, "part": part}, status=status)
+    patch_vary_headers(response, VARIES_ON)
+    return response
+
+
+def asked_part(request: HttpRequest, parts: Collection[str]) -> str | None:
+    """The part that htmx swaps, or None for the whole page (a visit, the back button, an unlisted target).
+
+    htmx 4 names its target `section#step`, htmx 2 `step`.
+    """
+    if request.headers.get("HX-Request") != "true" or request.headers.get("HX-History-Restore-Request"):
+        return None
+    target = request.headers.get("HX-Target", "").rsplit("#", 1)[-1]
+    return target if target in parts else None
