@@ -125,10 +125,7 @@ class SignInLink(models.Model):
         db_table = "tm_sign_in_link"
         constraints = [
             models.CheckConstraint(
-                condition=Q(purpose__in=("sign_in", "invite", "reset")), name="sign_in_link_purpose_known"
-            )
-            models.CheckConstraint(
-                condition=Q(purpose="invite", project__isnull=False, role__in=ROLES)
+                condition=Q(purpose="invite", project__isnull=False, role__isnull=False, role__in=ROLES)
                 | Q(purpose__in=("sign_in", "reset"), project__isnull=True, role__isnull=True),
                 name="sign_in_link_invites_to_a_project",
             ),

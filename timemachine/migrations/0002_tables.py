@@ -420,6 +420,8 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('purpose', models.CharField(max_length=10)),
+                ('project', models.ForeignKey(null=True, on_delete=django.db.models.deletion.DB_CASCADE, related_name='invitations', to='timemachine.project')),
+                ('role', models.CharField(max_length=20, null=True)),
                 ('secret_sha256', models.CharField(max_length=64, unique=True)),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('expires_at', models.DateTimeField()),
@@ -634,6 +636,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='signinlink',
-            constraint=models.CheckConstraint(condition=models.Q(('purpose__in', ('sign_in', 'invite', 'reset'))), name='sign_in_link_purpose_known'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('project__isnull', False), ('purpose', 'invite'), ('role__in', ('viewer', 'operator', 'admin')), ('role__isnull', False)), models.Q(('project__isnull', True), ('purpose__in', ('sign_in', 'reset')), ('role__isnull', True)), _connector='OR'), name='sign_in_link_invites_to_a_project'),
         ),
     ]
