@@ -1,12 +1,16 @@
-"""A pytest plugin: one throwaway Postgres a run, removed with all it wrote; `TEST_DATABASE_URL` names another server instead.
+"""One throwaway Postgres a test run, removed with all it wrote; `TEST_DATABASE_URL` names another server instead.
 
-It has to be loaded by `-p` and act before pytest-django reads the settings.
+As a pytest plugin it has to be loaded by `-p` and act before pytest-django reads the settings. As a program it gives one
+command such a database: `python -m tests.embedded_postgres COMMAND…`.
 """
 
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 from collections.abc import Generator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -19,23 +23,37 @@ from timemachine.embedded.sockets import clear_socket_folder, socket_folder
 def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None]:
     """Set `DATABASE_URL` and an empty `TIMEMACHINE_HOME` for this run; xdist's workers inherit them."""
     if "PYTEST_XDIST_WORKER" not in os.environ:
-        _set_up(early_config)
+        started = ExitStack()
+        early_config.add_cleanup(started.close)
+        os.environ.update(throwaway_environment(started))
     return (yield)
 
 
-def _set_up(config: pytest.Config) -> None:
+def throwaway_environment(started: ExitStack) -> dict[str, str]:
+    """`DATABASE_URL` and `TIMEMACHINE_HOME` for one run; closing `started` ends the server and removes everything."""
     folder = Path(tempfile.mkdtemp(prefix="timemachine-tests-")).resolve()
-    config.add_cleanup(lambda: shutil.rmtree(folder))
-    os.environ["TIMEMACHINE_HOME"] = str(folder / "home")
-    os.environ["DATABASE_URL"] = os.environ.get("TEST_DATABASE_URL") or _start(config, folder)
+    started.callback(shutil.rmtree, folder)
+    home = str(folder / "home")
+    return {
+        "TIMEMACHINE_HOME": home,
+        "DATABASE_URL": os.environ.get("TEST_DATABASE_URL") or _start(folder, started),
+    }
 
 
-def _start(config: pytest.Config, folder: Path) -> str:
+def _start(folder: Path, started: ExitStack) -> str:
     sockets = socket_folder(folder)
-    config.add_cleanup(lambda: clear_socket_folder(folder, sockets))
+    started.callback(clear_socket_folder, folder, sockets)
     cluster = postgres.Cluster(
         data=folder / "postgres", sockets=sockets, log=folder / "postgres.log", throwaway=True
     )
-    server = postgres.start(cluster)
-    config.add_cleanup(lambda: postgres.stop(server))
+    started.callback(postgres.stop, postgres.start(cluster))
     return cluster.url
+
+
+if __name__ == "__main__":
+    with ExitStack() as stack:
+        sys.exit(
+            subprocess.run(
+                sys.argv[1:], env=os.environ | throwaway_environment(stack), check=False
+            ).returncode
+        )

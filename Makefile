@@ -1,0 +1,78 @@
+# `make` lists what there is. Everything runs from .venv, which uv makes from uv.lock; uv itself lives in .tools.
+BIN := .venv/bin
+PYTHON := $(BIN)/python
+TEMPLATES = $(shell find templates -name '*.html' 2>/dev/null)
+PURE := timemachine/base/*
+
+.DEFAULT_GOAL := help
+.PHONY: help up link test lint fix bench crash clean browser \
+	lint-format lint-rules lint-types lint-imports lint-templates lint-migrations lint-deployment
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
+
+up: .venv/.synced ## start everything on this machine; Ctrl-C stops it
+	@exec $(PYTHON) -m timemachine.embedded
+
+link: .venv/.synced ## print a new sign-in link for what `make up` runs
+	@$(PYTHON) manage.py sign_in_link
+
+test: lint browser ## check everything and run the whole test suite
+	@$(BIN)/coverage erase
+	@$(BIN)/coverage run -m pytest -n 2 -m 'not crash'
+	@$(BIN)/coverage combine --quiet
+	@$(BIN)/coverage report --include='$(PURE)' --fail-under=100
+	@$(BIN)/coverage report --fail-under=95
+
+lint: lint-format lint-rules lint-types lint-imports lint-templates lint-migrations lint-deployment ## check style, types, imports, templates, migrations, settings
+
+fix: .venv/.synced ## format code and templates, and mend what can be mended
+	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format .
+	@$(if $(TEMPLATES),$(BIN)/djade --target-version 6.1 $(TEMPLATES) ; $(BIN)/djlint --reformat --quiet templates)
+
+bench: .venv/.synced ## run every benchmark, each on a database of its own
+	@for script in bench/*.py; do echo "— $$script"; $(PYTHON) -m tests.embedded_postgres $(PYTHON) $$script || exit 1; done
+
+crash: .venv/.synced ## kill processes at the worst moments, and look for what was lost
+	@$(PYTHON) -m pytest -m crash
+
+clean: ## remove what was built and measured; never data
+	@rm -rf build dist htmlcov test-results .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	@find timemachine tests bench -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+
+lint-format: .venv/.synced
+	@echo '— ruff format'; $(BIN)/ruff format --check --quiet . || { echo 'make fix formats it'; exit 1; }
+
+lint-rules: .venv/.synced
+	@echo '— ruff check'; $(BIN)/ruff check --quiet .
+
+lint-types: .venv/.synced
+	@echo '— mypy'; $(BIN)/mypy --no-error-summary
+
+lint-imports: .venv/.synced
+	@echo '— import-linter'; $(BIN)/lint-imports --no-cache > build/imports.txt 2>&1 || { cat build/imports.txt; exit 1; }
+
+lint-templates: .venv/.synced
+	@echo '— djlint, djade'
+	@$(if $(TEMPLATES),$(BIN)/djlint --check --quiet templates && $(BIN)/djlint --lint --quiet templates)
+	@$(if $(TEMPLATES),$(BIN)/djade --check --target-version 6.1 $(TEMPLATES))
+
+lint-migrations: .venv/.synced
+	@echo '— makemigrations --check'; $(PYTHON) -m tests.embedded_postgres $(PYTHON) manage.py makemigrations --check --dry-run --verbosity 1
+
+lint-deployment: .venv/.synced
+	@echo '— check --deploy'; TIMEMACHINE_PUBLIC_URL=https://example.org ALLOWED_HOSTS=example.org \
+		SECRET_KEY=$$($(PYTHON) -c 'import secrets; print(secrets.token_urlsafe(50))') \
+		$(PYTHON) -m tests.embedded_postgres $(PYTHON) manage.py check --deploy --fail-level WARNING
+
+browser: .venv/.synced
+	@echo "— chromium $$($(PYTHON) -m tests.chromium)"
+
+.tools/bin/uv:
+	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 8))' 2>/dev/null || { echo 'Python 3 is missing: install it (Debian: apt install python3 python3-venv) and run make again.'; exit 1; }
+	@python3 -m venv .tools > /dev/null 2>&1 || { rm -rf .tools; echo 'Python has no venv module: install it (Debian: apt install python3-venv) and run make again.'; exit 1; }
+	@.tools/bin/python -m pip install -qq --disable-pip-version-check 'uv>=0.13,<1'
+
+.venv/.synced: .tools/bin/uv uv.lock pyproject.toml .python-version
+	@.tools/bin/uv sync --locked --quiet --compile-bytecode
+	@mkdir -p build && touch $@
