@@ -18,9 +18,12 @@ BEGIN
 END $$;
 
 CREATE FUNCTION tm_frame_may_only_end() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    -- generated columns are not computed yet in a BEFORE trigger; what they are made from is compared
+    may_differ text[] := ARRAY['valid_until', 'ended_by', 'terms', 'weights'];
 BEGIN
     IF OLD.valid_until IS NULL AND NEW.valid_until IS NOT NULL
-       AND (to_jsonb(NEW) - ARRAY['valid_until', 'ended_by']) = (to_jsonb(OLD) - ARRAY['valid_until', 'ended_by']) THEN
+       AND (to_jsonb(NEW) - may_differ) = (to_jsonb(OLD) - may_differ) THEN
         RETURN NEW;
     END IF;
     RAISE EXCEPTION 'a frame never changes: only its end may be set, once'

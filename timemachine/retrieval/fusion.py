@@ -1,0 +1,31 @@
+"""Two rankings as one, by distribution-based score fusion. Pure.
+
+Each leg's scores are mapped by their own mean μ and standard deviation σ so that μ − 3σ becomes 0 and μ + 3σ becomes 1,
+clipped, weighted and summed; what a leg did not find counts 0 in it. (Mazzeschi 2023, "Distribution-Based Score Fusion".)
+A fused score orders the frames of one query; it says nothing between two queries, so the raw ones are kept beside it.
+"""
+
+from collections.abc import Mapping
+from statistics import fmean, pstdev
+
+SEMANTIC_WEIGHT = 0.3
+
+
+def fuse(
+    lexical: Mapping[int, float], semantic: Mapping[int, float], semantic_weight: float = SEMANTIC_WEIGHT
+) -> dict[int, float]:
+    """The fused score of every frame that either leg found, between 0 and 1, by frame."""
+    parts = ((1 - semantic_weight, _scaled(lexical)), (semantic_weight, _scaled(semantic)))
+    frames = lexical.keys() | semantic.keys()
+    return {frame: sum(weight * leg.get(frame, 0.0) for weight, leg in parts) for frame in frames}
+
+
+def _scaled(scores: Mapping[int, float]) -> dict[int, float]:
+    if not scores:
+        return {}
+    mean, deviation = fmean(scores.values()), pstdev(scores.values())
+    if deviation == 0:
+        return dict.fromkeys(scores, 0.5)
+    return {
+        frame: min(1.0, max(0.0, 0.5 + (score - mean) / (6 * deviation))) for frame, score in scores.items()
+    }

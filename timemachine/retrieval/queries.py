@@ -1,0 +1,62 @@
+"""Collections and their frames, as they are or as they were, from the project that asks."""
+
+from datetime import datetime
+
+from django.db.models import Count, Q, QuerySet
+
+from timemachine.accounts.models import Project
+from timemachine.base.errors import NotFound
+from timemachine.retrieval.models import Collection, Frame
+
+
+def collections_of(project: Project) -> QuerySet[Collection]:
+    """The project's collections by name, each with `frame_count`, the number of its current frames."""
+    current = Count("frames", filter=Q(frames__valid_until=None))
+    return Collection.objects.filter(project=project).annotate(frame_count=current).order_by("name")
+
+
+def collection_of(project: Project, name: str) -> Collection:
+    """The project's collection of that name. Raises `NotFound`, the same for another project's."""
+    found = Collection.objects.filter(project=project, name=name).first() if "\x00" not in name else None
+    if found is None:
+        raise NotFound(
+            f"There is no collection {name[:80]!r} in this project; putting something into it makes it.",
+            code="collection_not_found",
+        )
+    return found
+
+
+def frames_at(collection: Collection, at: datetime | None = None) -> QuerySet[Frame]:
+    """The frames of the collection at a moment (None: now), by number."""
+    frames = Frame.objects.filter(collection=collection).select_related("payload").order_by("number")
+    if at is None:
+        return frames.filter(valid_until=None)
+    return frames.filter(Q(valid_until=None) | Q(valid_until__gt=at), valid_from__lte=at)
+
+
+def versions_of(collection: Collection, number: int) -> QuerySet[Frame]:
+    """Every version of a frame, the first one first. Raises `NotFound` where there is none."""
+    versions = (
+        Frame.objects.filter(collection=collection, number=number)
+        .select_related("payload")
+        .order_by("version")
+    )
+    if not versions.exists():
+        raise NotFound(f"The collection {collection.name} has no frame {number}.", code="frame_not_found")
+    return versions
+
+
+def since(frame: Frame) -> str:
+    """What became of this version in its collection: `unchanged`, `updated` or `deleted`."""
+    if frame.valid_until is None:
+        return "unchanged"
+    return "deleted" if frame.ended_by == "delete" else _after_update(frame)
+
+
+def _after_update(frame: Frame) -> str:
+    latest = (
+        Frame.objects.filter(collection_id=frame.collection_id, number=frame.number)
+        .order_by("-version")
+        .first()
+    )
+    return "deleted" if latest is not None and latest.ended_by == "delete" else "updated"
