@@ -1,0 +1,67 @@
+"""Which format a file is in."""
+
+import pytest
+
+from timemachine.base.errors import InvalidInput
+from timemachine.exchange.formats import FORMATS, read, recognise
+
+CLAUDE = b'{"type":"user","uuid":"u1","sessionId":"s1","message":{"role":"user","content":"Hello"}}\n'
+
+
+def test_every_format_is_registered_under_its_own_name() -> None:
+    assert "claude_code" in FORMATS
+    assert all(name == each.name for name, each in FORMATS.items())
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        CLAUDE,
+        b"half a line\n" + CLAUDE,
+        b'{"type":"assistant","message":{"content":[]}}',
+        b'{"type":"summary","summary":"Mend the parser","leafUuid":"u9"}',
+        b'{"type":"a-type-of-next-year","sessionId":"s1"}',
+        b'{"type":"system","subtype":"init","session_id":"s1"}',
+    ],
+)
+def test_a_claude_code_session_is_recognised_by_its_lines(data: bytes) -> None:
+    assert recognise(data, "anything.txt") == "claude_code"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\x89PNG\r\n\x1a\n",
+        b"just some notes",
+        b'{"title":"A frame","text":"of a collection"}',
+        b'{"timestamp":"2026-01-01T00:00:00Z","type":"session_meta","payload":{"id":"x"}}',
+        b'{"type":"user"}',
+        b'{"uuid":"u1","sessionId":"s1"}',
+        b"[]\n" * 100 + CLAUDE,
+    ],
+)
+def test_a_file_that_is_no_transcript_is_refused_with_what_was_expected(data: bytes) -> None:
+    with pytest.raises(InvalidInput, match="Claude Code session") as refusal:
+        read(data, None, "notes.txt")
+
+    assert refusal.value.code == "unknown_format"
+    assert refusal.value.message.startswith("notes.txt is no transcript")
+    assert refusal.value.facts == {"known": list(FORMATS)}
+
+
+def test_a_file_without_a_name_is_refused_as_this_file() -> None:
+    with pytest.raises(InvalidInput, match=r"^This file is no transcript"):
+        recognise(b"")
+
+
+def test_an_unknown_format_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(InvalidInput, match="no format 'claude'; known formats: claude_code") as refusal:
+        read(CLAUDE, "claude")
+
+    assert refusal.value.facts["known"] == list(FORMATS)
+
+
+@pytest.mark.parametrize("name", ["claude_code", None])
+def test_a_file_is_read_in_the_named_or_the_recognised_format(name: str | None) -> None:
+    assert [session.key for session in read(CLAUDE, name).sessions] == ["s1"]

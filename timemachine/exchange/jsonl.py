@@ -1,0 +1,57 @@
+"""A file of JSON lines, each read on its own: one bad line costs that line and no other. Pure."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from timemachine.base.content import parse_json, text_sha256
+from timemachine.base.errors import InvalidInput
+from timemachine.exchange.report import Skipped
+
+_BLANK = " \t\r"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A JSON object and where it stood: `number` from 1; `digest` is the SHA-256 of its text without outer blanks."""
+
+    number: int
+    record: dict[str, Any]
+    digest: str
+
+
+def lines_of(data: bytes) -> Iterator[Line | Skipped]:
+    """Every line of the file, in order, as its object or as the reason why it has none.
+
+    Lines end with LF or CRLF; a byte order mark is ignored. Blank lines keep their number and are passed over: they hold
+    nothing, so no report counts them.
+    """
+    for number, raw in enumerate(data.split(b"\n"), start=1):
+        try:
+            text = raw.decode("utf-8-sig").strip(_BLANK)
+        except UnicodeDecodeError as why:
+            yield Skipped(line=number, reason=f"It is not UTF-8 text: byte {why.start + 1} cannot be read.")
+            continue
+        if text:
+            yield _line(number, text)
+
+
+def _line(number: int, text: str) -> Line | Skipped:
+    try:
+        record = parse_json(text)
+    except InvalidInput as why:
+        return Skipped(line=number, reason=_reason(why))
+    except ValueError:
+        # Python refuses to read an integer of more than 4,300 digits, and says so with a plain ValueError.
+        return Skipped(line=number, reason="It holds a whole number of more than 4,300 digits.")
+    if not isinstance(record, dict):
+        return Skipped(line=number, reason="It is JSON but not an object.")
+    return Line(number=number, record=record, digest=text_sha256(text))
+
+
+def _reason(error: InvalidInput) -> str:
+    cause = error.__cause__
+    if isinstance(cause, json.JSONDecodeError):
+        return f"It is cut off or not JSON: {cause.msg.removesuffix(' at')} at character {cause.pos + 1}."
+    return error.message
