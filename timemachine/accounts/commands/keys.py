@@ -1,0 +1,107 @@
+"""API keys: made, revoked, and recognised."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from timemachine.accounts.key_text import KeyText, parse_key
+from timemachine.accounts.models import SCOPES, ApiKey, Project, User
+from timemachine.accounts.naming import clean_name
+from timemachine.base.clock import now
+from timemachine.base.errors import InvalidInput, NotSignedIn
+from timemachine.base.ids import public_id, same_secret, secret, secret_hash
+
+USE_NOTED_EVERY = timedelta(minutes=1)
+_HASH_OF_NO_KEY = secret_hash("")
+
+
+def make_api_key(
+    project: Project,
+    *,
+    name: str,
+    scopes: Sequence[str],
+    expires_at: datetime | None = None,
+    by: User | None = None,
+) -> tuple[ApiKey, str]:
+    """A new key, and its text `tmk_<id>_<secret>`, which exists only here: what is kept is a hash.
+
+    Raises `InvalidInput` for an unknown scope, for none, and for an end that is not in the future.
+    """
+    name = clean_name(name, of="the key")
+    _check_scopes(scopes)
+    _check_end(expires_at)
+    text = KeyText(id=public_id(), secret=secret())
+    made = ApiKey.objects.create(
+        id=text.id,
+        project=project,
+        name=name,
+        scopes=[scope for scope in SCOPES if scope in scopes],
+        secret_sha256=secret_hash(text.secret),
+        expires_at=expires_at,
+        created_by=by,
+    )
+    return made, str(text)
+
+
+def revoke_api_key(key: ApiKey) -> None:
+    """End a key, for good; one that was revoked before keeps its time."""
+    ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=now())
+    key.refresh_from_db(fields=["revoked_at"])
+
+
+def authenticate_key(text: str) -> ApiKey:
+    """The key with this text, its project with it; notes the use, once a minute at most.
+
+    An unknown, a revoked and an expired key raise the same `NotSignedIn`.
+    """
+    key = valid_key(text)
+    if key is None:
+        raise NotSignedIn(
+            "This API key is unknown, revoked or expired. Make a new one under Settings, "
+            "or with `timemachine key create`.",
+            code="key_not_valid",
+        )
+    _note_use(key)
+    return key
+
+
+def valid_key(text: str) -> ApiKey | None:
+    """The key with this text if it holds now; nothing is noted. A wrong secret takes as long as an unknown id."""
+    parts = parse_key(text)
+    if parts is None:
+        return None
+    key = ApiKey.objects.select_related("project").filter(pk=parts.id).first()
+    right = same_secret(parts.secret, key.secret_sha256 if key else _HASH_OF_NO_KEY)
+    return key if key and right and _holds(key) else None
+
+
+def _holds(key: ApiKey) -> bool:
+    return key.revoked_at is None and (key.expires_at is None or key.expires_at > now())
+
+
+def _note_use(key: ApiKey) -> None:
+    moment = now()
+    if key.last_used_at and key.last_used_at > moment - USE_NOTED_EVERY:
+        return
+    key.last_used_at = moment
+    ApiKey.objects.filter(pk=key.pk).update(last_used_at=moment)
+
+
+def _check_scopes(scopes: Sequence[str]) -> None:
+    if not scopes:
+        raise InvalidInput(
+            f"Give the key at least one scope of {', '.join(SCOPES)}.",
+            code="scope_missing",
+            scopes=list(SCOPES),
+        )
+    unknown = [scope for scope in scopes if scope not in SCOPES]
+    if unknown:
+        raise InvalidInput(
+            f"There is no scope {unknown[0]!r}; the scopes are {', '.join(SCOPES)}.",
+            code="unknown_scope",
+            scopes=list(SCOPES),
+        )
+
+
+def _check_end(expires_at: datetime | None) -> None:
+    if expires_at is not None and expires_at <= now():
+        raise InvalidInput("The key would have expired already; choose a later time.", code="already_past")
