@@ -78,15 +78,16 @@ def test_a_session_id_that_cannot_be_a_key_is_named_by_its_hash() -> None:
     assert session.key.startswith("claude_code-")
 
 
-def test_a_summary_of_this_session_is_its_name() -> None:
+def test_the_latest_summary_of_this_session_is_its_name() -> None:
     assert (
         name_of(
             {"type": "summary", "summary": "Of another session", "leafUuid": "gone"},
             {"type": "summary", "summary": "Mend the parser", "leafUuid": "u1"},
             user("please look", uuid="u1"),
+            {"type": "summary", "summary": "Mend the parser and its tests", "leafUuid": "u1"},
             {"type": "summary", "summary": "Of no leaf"},
         )
-        == "Mend the parser"
+        == "Mend the parser and its tests"
     )
 
 

@@ -423,8 +423,12 @@ def test_a_result_without_an_id_is_not_put_under_a_call_without_one() -> None:
     assert (found[-1].parent, found[-1].tool, found[-1].output) == (None, None, None)
 
 
-def test_a_result_may_come_before_its_call() -> None:
-    found = actions_of(user([result("early")]), answer(CALL))
+def test_a_result_that_comes_before_its_call_stands_under_the_first_one() -> None:
+    found = actions_of(
+        user([result("early")]),
+        answer(CALL),
+        answer({**CALL, "name": "Write"}, uuid="b1", message={"id": "m2"}),
+    )
 
     assert (found[0].parent, found[0].tool) == ("a1/1", "Read")
 

@@ -57,6 +57,7 @@ def test_an_id_that_cannot_be_a_key_is_named_by_its_hash(recorded: str) -> None:
         ("ten letter words here", "ten letter…"),
         ("abcdefghijklmnop", "abcdefghijk…"),
         ("exactly twel", "exactly twel"),
+        ("exactly twel and more", "exactly…"),
         (" \n ", ""),
     ],
 )
