@@ -1,0 +1,114 @@
+"""Which addresses a model server may have."""
+
+import socket
+from ipaddress import ip_address
+from typing import Any
+
+import pytest
+
+from timemachine.base.errors import InvalidInput
+from timemachine.providers.addresses import check_address, is_public, read_address
+
+PUBLIC = ["8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808"]
+NOT_PUBLIC = [
+    "127.0.0.1", "10.0.0.1", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1",
+    "192.0.2.1", "255.255.255.255", "::", "::1", "fe80::1", "fd00::1", "fec0::1", "ff02::1", "::7f00:1",
+    "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "2002:a9fe:a9fe::",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("address", PUBLIC)
+def test_an_address_of_the_internet_is_public(address: str) -> None:
+    assert is_public(ip_address(address))
+
+
+@pytest.mark.parametrize("address", NOT_PUBLIC)
+def test_an_address_of_this_machine_or_its_network_is_not_public(address: str) -> None:
+    assert not is_public(ip_address(address))
+
+
+NORMAL = [
+    ("https://Models.Example.com/v1/", "https://models.example.com/v1", "models.example.com", 443),
+    (" http://box:8080 ", "http://box:8080", "box", 8080),
+    ("https://[2606:4700::1111]:8443/v1", "https://[2606:4700::1111]:8443/v1", "2606:4700::1111", 8443),
+    ("https://models.example.com./v1", "https://models.example.com/v1", "models.example.com", 443),
+    ("http://my_service/v1", "http://my_service/v1", "my_service", 80),
+]
+
+
+@pytest.mark.parametrize(("url", "normal", "host", "port"), NORMAL)
+def test_an_address_is_read_into_its_parts(url: str, normal: str, host: str, port: int) -> None:
+    found = read_address(url)
+    assert (found.url, found.host, found.port) == (normal, host, port)
+    assert read_address(normal) == found
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "", "models.example.com", "file:///etc/passwd", "gopher://x/", "ftp://x/", "https://", "https:///v1",
+        "https://user:pass@models.example.com/v1", "https://models.example.com/v1?x=1", "https://a.example/#x",
+        "https://ex ample.com/", "https://пример.рф/", "https://x:99999/", "https://[::1%25eth0]/", "https://[::1",
+        "https://a.example/" + "x" * 500,
+    ],
+)  # fmt: skip
+def test_what_is_no_plain_address_is_refused(url: str) -> None:
+    with pytest.raises(InvalidInput, match="is not an address of a model server") as refused:
+        check_address(url, [])
+    assert refused.value.code == "bad_address"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://127.0.0.1/v1", "https://2130706433/v1", "https://0x7f.1/v1", "https://127.1/v1", "https://0/v1",
+        "https://[::1]/v1", "https://[::ffff:127.0.0.1]/v1", "https://169.254.169.254/latest", "https://localhost/v1",
+        "https://10.0.0.5:8443/v1", "http://8.8.8.8/v1",
+    ],
+)  # fmt: skip
+def test_an_inner_address_is_refused_however_it_is_written(url: str) -> None:
+    with pytest.raises(InvalidInput, match="MODEL_HOSTS_ALLOWED") as refused:
+        check_address(url, [])
+    assert refused.value.code == "address_not_allowed"
+
+
+def test_a_public_address_is_accepted() -> None:
+    assert check_address("https://8.8.8.8/v1/", []).url == "https://8.8.8.8/v1"
+
+
+ALLOWED = [
+    ("http://127.0.0.1:11434/v1", ["127.0.0.1"], True),
+    ("http://127.0.0.1:11434/v1", ["127.0.0.1:11434"], True),
+    ("http://127.0.0.1:5432/v1", ["127.0.0.1:11434"], False),
+    ("http://GPU.lan/v1", [" gpu.LAN "], True),
+    ("http://gpu.lan:80/v1", ["gpu.lan:80"], True),
+    ("https://127.0.0.1/v1", ["localhost"], False),
+]
+
+
+@pytest.mark.parametrize(("url", "allowed", "accepted"), ALLOWED)
+def test_the_operator_names_the_inner_hosts_that_may_be_called(
+    url: str, allowed: list[str], accepted: bool
+) -> None:
+    if accepted:
+        assert check_address(url, allowed).host == read_address(url).host
+        return
+    with pytest.raises(InvalidInput):
+        check_address(url, allowed)
+
+
+def test_a_name_with_one_inner_address_among_public_ones_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = [(socket.AF_INET, 0, 0, "", (address, 443)) for address in ("8.8.8.8", "10.0.0.1")]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: answers)
+    with pytest.raises(InvalidInput, match=r"leads to 10\.0\.0\.1"):
+        check_address("https://models.example.com/v1", [])
+
+
+def test_a_name_that_leads_nowhere_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere(*_: Any, **__: Any) -> Any:
+        raise socket.gaierror("Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", nowhere)
+    with pytest.raises(InvalidInput, match="cannot be found") as refused:
+        check_address("https://models.example.com/v1", [])
+    assert refused.value.code == "bad_address"

@@ -1,0 +1,118 @@
+"""Which addresses a model server may have: those of the public internet, and those that the operator names. Pure but for DNS.
+
+A project's administrator may add a server, and this process then calls it from inside the operator's network. So the
+addresses of that network, of this machine and of a cloud's metadata service are refused, in each form they can be written
+in, unless the operator lists the host in MODEL_HOSTS_ALLOWED (`host`, or `host:port` for that port only).
+"""
+
+import re
+import socket
+from collections.abc import Collection
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from urllib.parse import urlsplit
+
+from timemachine.base.errors import InvalidInput
+
+IPAddress = IPv4Address | IPv6Address
+
+LONGEST_URL = 500
+_HOST = re.compile(r"[a-z0-9]([a-z0-9._-]*[a-z0-9])?|[0-9a-f:.]+")
+_UNICAST = IPv6Network("2000::/3")  # all of IPv6 that is handed out for the internet (RFC 4291, 2.4)
+_TRANSLATED = IPv6Network("64:ff9b::/96")  # an IPv4 address behind NAT64 (RFC 6052)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerAddress:
+    """A base URL in its normal form, with its parts."""
+
+    url: str
+    scheme: str
+    host: str
+    port: int
+
+
+def read_address(url: str) -> ServerAddress:
+    """The parts of a base URL. Raises `InvalidInput` (`bad_address`) for anything but a plain http(s) address and path."""
+    try:
+        parts = urlsplit(url.strip())
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+    except ValueError as why:
+        raise _bad(url, f"it cannot be read: {why}") from why
+    host = (parts.hostname or "").rstrip(".")
+    if parts.scheme not in {"http", "https"} or not _HOST.fullmatch(host):
+        raise _bad(url, "it needs https:// and the name of a host")
+    if "@" in parts.netloc or parts.query or parts.fragment or len(url) > LONGEST_URL:
+        raise _bad(
+            url, f"it may have a port and a path, but no user, ? or #, nor over {LONGEST_URL} characters"
+        )
+    bracketed = f"[{host}]" if ":" in host else host
+    place = f"{bracketed}:{parts.port}" if parts.port else bracketed
+    normal = f"{parts.scheme}://{place}{parts.path.rstrip('/')}"
+    return ServerAddress(url=normal, scheme=parts.scheme, host=host, port=port)
+
+
+def is_allowed(address: ServerAddress, allowed: Collection[str]) -> bool:
+    """Whether the operator names this host, or this port of it."""
+    names = {name.strip().lower() for name in allowed}
+    return not names.isdisjoint({address.host, f"{address.host}:{address.port}"})
+
+
+def check_address(url: str, allowed: Collection[str]) -> ServerAddress:
+    """The address of a server that may be added.
+
+    Raises `InvalidInput`: `bad_address` for what is no address, `address_not_allowed` for one that the operator would have
+    to name first: without TLS, or of this machine or its network.
+    """
+    address = read_address(url)
+    if is_allowed(address, allowed):
+        return address
+    if address.scheme != "https":
+        raise _not_allowed(address, "it is not https")
+    refused = [str(found) for found in addresses_of(address.host, address.port) if not is_public(found)]
+    if refused:
+        raise _not_allowed(address, f"it leads to {refused[0]}, which is not on the public internet")
+    return address
+
+
+def addresses_of(host: str, port: int) -> tuple[IPAddress, ...]:
+    """What the host's name resolves to now, in the resolver's order. Raises `InvalidInput` where that is nothing."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as why:
+        raise InvalidInput(
+            f"The host {host} cannot be found ({why}); check its name.", code="bad_address", host=host
+        ) from why
+    return tuple(dict.fromkeys(ip_address(str(sockaddr[0]).partition("%")[0]) for *_, sockaddr in found))
+
+
+def is_public(address: IPAddress) -> bool:
+    """Whether the address, and any IPv4 address written inside it, belongs to the public internet."""
+    inside = _inside(address)
+    if isinstance(address, IPv6Address) and not inside and address not in _UNICAST:
+        return False
+    return all(each.is_global and not each.is_multicast for each in (address, *inside))
+
+
+def _inside(address: IPAddress) -> tuple[IPAddress, ...]:
+    if isinstance(address, IPv4Address):
+        return ()
+    translated = IPv4Address(int(address) & 0xFFFFFFFF) if address in _TRANSLATED else None
+    found = (address.ipv4_mapped, address.sixtofour, *(address.teredo or ()), translated)
+    return tuple(each for each in found if each is not None)
+
+
+def _bad(url: str, why: str) -> InvalidInput:
+    return InvalidInput(
+        f"{url[:LONGEST_URL]!r} is not an address of a model server: {why}. Write it like https://models.example.com/v1.",
+        code="bad_address",
+    )
+
+
+def _not_allowed(address: ServerAddress, why: str) -> InvalidInput:
+    return InvalidInput(
+        f"{address.url} is not allowed: {why}. The operator of this server can allow it by naming {address.host} in "
+        f"MODEL_HOSTS_ALLOWED.",
+        code="address_not_allowed",
+        host=address.host,
+    )

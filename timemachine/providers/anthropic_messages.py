@@ -1,0 +1,77 @@
+"""Calling Claude through `/v1/messages`."""
+
+import time
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from typing import Any
+
+import httpx2
+
+from timemachine.providers.completion import Completion, ModelRequest
+from timemachine.providers.failure import not_understood, parsed, provider_errors
+from timemachine.providers.parameters import Parameters, parameters_for
+from timemachine.providers.transport import http_client, timeout
+from timemachine.providers.usage import anthropic_usage, part_of, text_of
+
+DEFAULT_MAX_TOKENS = 8192
+"""The limit sent where the request states none: this API has no call without one."""
+
+
+def send(request: ModelRequest, left_out: AbstractSet[str]) -> Completion:
+    """One attempt. Raises `ModelFailed`."""
+    import anthropic
+
+    parameters = parameters_for(_limited(request), left_out)
+    started = time.perf_counter()
+    with provider_errors(anthropic, request):
+        answer = _client(anthropic, request).post(
+            "/v1/messages",
+            cast_to=httpx2.Response,
+            body={"model": request.model.model, **_prompt(request), **parameters.wire},
+        )
+    took = (time.perf_counter() - started) * 1000
+    body = parsed(request, answer)
+    return _completion(request, body, parameters, took)
+
+
+def _limited(request: ModelRequest) -> ModelRequest:
+    return request if request.max_tokens else replace(request, max_tokens=DEFAULT_MAX_TOKENS)
+
+
+def _prompt(request: ModelRequest) -> dict[str, Any]:
+    said = [message.content for message in request.messages if message.role == "system"]
+    turns = [message for message in request.messages if message.role != "system"]
+    return {
+        **({"system": "\n\n".join(said)} if said else {}),
+        "messages": [{"role": message.role, "content": message.content} for message in turns],
+    }
+
+
+def _client(anthropic: Any, request: ModelRequest) -> Any:
+    connection = request.connection
+    return anthropic.Anthropic(
+        base_url=connection.base_url,
+        api_key=connection.api_key,
+        max_retries=0,
+        timeout=timeout(request.timeout_seconds),
+        http_client=http_client(pinned=connection.pinned),
+    )
+
+
+def _completion(request: ModelRequest, body: Any, parameters: Parameters, took: float) -> Completion:
+    found = part_of(body)
+    blocks = found.get("content")
+    if not isinstance(blocks, list):
+        raise not_understood(request, "it has no content.")
+    said = [part_of(block) for block in blocks]
+    text = "".join(text_of(block.get("text")) or "" for block in said if block.get("type") == "text")
+    return Completion(
+        text=text or text_of(part_of(found.get("stop_details")).get("explanation")) or "",
+        usage=anthropic_usage(found.get("usage")),
+        model=text_of(found.get("model")),
+        finish_reason=text_of(found.get("stop_reason")),
+        response_id=text_of(found.get("id")),
+        duration_ms=took,
+        parameters=parameters.asked,
+        not_accepted=parameters.left_out,
+    )

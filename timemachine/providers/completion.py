@@ -1,0 +1,84 @@
+"""One call of a model as values: what is asked, what came back, and what it used. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from timemachine.providers.catalogue import Connection, ModelName
+
+Role = Literal["system", "user", "assistant"]
+
+CUT_SHORT = frozenset({"length", "max_tokens", "model_length", "model_context_window_exceeded"})
+REFUSED = frozenset({"refusal", "content_filter"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One message of a prompt."""
+
+    role: Role
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRequest:
+    """What a model is asked. A language model reads `messages`; the local model reads `question` and `passages`.
+
+    None leaves a parameter to the provider. `timeout_seconds` bounds one attempt; at most three are made.
+    """
+
+    model: ModelName
+    connection: Connection
+    question: str
+    passages: tuple[str, ...]
+    messages: tuple[Message, ...]
+    temperature: float | None = None
+    seed: int | None = None
+    max_tokens: int | None = None
+    timeout_seconds: float = 120.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenUsage:
+    """Tokens as the provider counted them, None where it did not say.
+
+    `input_tokens` is all that was read, cached tokens included; `output_tokens` all that was written, reasoning included.
+    """
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    total_tokens: int | None = None
+    cached_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    reasoning_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """What a model answered.
+
+    `usage` is None for what is not a language model. `model` and `finish_reason` are the provider's own words, None where it
+    gave none. `parameters` are those that were sent with the attempt that succeeded, `not_accepted` the names of those asked
+    for that this model does not take. `duration_ms` is that attempt's, `attempts` counts it and those before it.
+    """
+
+    text: str
+    usage: TokenUsage | None
+    model: str | None
+    finish_reason: str | None
+    response_id: str | None
+    duration_ms: float
+    parameters: Mapping[str, float | int]
+    not_accepted: tuple[str, ...] = ()
+    attempts: int = 1
+    language_model: bool = True
+
+    @property
+    def cut_short(self) -> bool:
+        """Whether the answer ends where a limit was reached: never a thing to cache."""
+        return self.finish_reason in CUT_SHORT
+
+    @property
+    def refused(self) -> bool:
+        """Whether the provider says that the model, or its filter, refused."""
+        return self.finish_reason in REFUSED

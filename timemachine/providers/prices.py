@@ -1,0 +1,133 @@
+"""What a call cost, by the price list of its day; unknown where the list does not say, never 0.
+
+The list is the one that the `genai-prices` package carries, dated and offline: nothing here asks a network. The unit prices
+are kept with every call, so that a later list never rewrites what was recorded.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from importlib.metadata import version
+from typing import Any
+
+from timemachine.base.clock import written
+from timemachine.providers.catalogue import LOCAL, ModelName
+from timemachine.providers.completion import TokenUsage
+from timemachine.providers.table import PROVIDERS
+
+PRICE_LIST = "genai-prices"
+FREE_PROVIDERS = frozenset({LOCAL, "ollama"})
+"""Models that run on machines of one's own: each call costs nothing."""
+
+# what people write, and what the list calls it
+ALIASES: Mapping[tuple[str, str], str] = {
+    ("openai", "gpt-4.5"): "gpt-4.5-preview",
+    ("groq", "llama-3.3-70b"): "llama-3.3-70b-versatile",
+    ("mistral", "mistral-large"): "mistral-large-2512",
+}
+_UNITS: Mapping[str, str] = {
+    "input_mtok": "input",
+    "output_mtok": "output",
+    "cache_read_mtok": "cache_read",
+    "cache_write_mtok": "cache_write",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Priced:
+    """US dollars, exact, and the unit prices they come from; both None where the cost is unknown.
+
+    `prices` is JSON: `source` (`genai-prices` or `local`), `version`, `provider` and `model` as the list names them, `at` (the
+    time whose prices these are), and `per_million_tokens`: `input`, `output`, `cache_read`, `cache_write` in US dollars, those
+    that the list has, of the tier that the call fell into.
+    """
+
+    cost_usd: Decimal | None
+    prices: dict[str, Any] | None
+
+
+UNKNOWN = Priced(cost_usd=None, prices=None)
+
+
+def price(model: ModelName, usage: TokenUsage | None, at: datetime, used: str | None = None) -> Priced:
+    """The cost of a call at a time.
+
+    `used` is the model that the provider says it used (`Completion.model`): where the list knows it, its price holds, so that
+    a moving name such as `mistral-medium-latest` is priced as what it was. Cached tokens that the provider did not count were
+    not discounted. Models of `FREE_PROVIDERS` cost exactly 0, whatever they used.
+    """
+    if model.provider in FREE_PROVIDERS:
+        return _free(at)
+    provider = PROVIDERS.get(model.provider)
+    if provider is None or provider.price_provider is None or usage is None:
+        return UNKNOWN
+    names = [ALIASES.get((provider.name, name), name) for name in (used, model.model) if name]
+    found = (_listed(name, provider.price_provider, usage, at) for name in names)
+    return next((priced for priced in found if priced is not None), UNKNOWN)
+
+
+def _free(at: datetime) -> Priced:
+    prices = {
+        "source": "local",
+        "at": written(at),
+        "per_million_tokens": {"input": 0, "output": 0},
+    }
+    return Priced(cost_usd=Decimal(0), prices=prices)
+
+
+def _listed(model: str, provider: str, usage: TokenUsage, at: datetime) -> Priced | None:
+    """The price of a model on the list, `UNKNOWN` where it does not cover what was used; None where it is not listed."""
+    from genai_prices import Usage, calc_price
+
+    if usage.input_tokens is None or usage.output_tokens is None:
+        return UNKNOWN
+    counted = Usage(
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cache_read_tokens=usage.cached_tokens,
+        cache_write_tokens=usage.cache_write_tokens,
+    )
+    try:
+        found = calc_price(counted, model, provider_id=provider, genai_request_timestamp=at)
+    except LookupError:
+        return None
+    except ValueError:  # the counts contradict each other: more tokens cached than read
+        return UNKNOWN
+    units = dict(_unit_prices(found.model_price, usage.input_tokens))
+    if not _covers(units, usage):
+        return UNKNOWN
+    return Priced(
+        cost_usd=found.total_price,
+        prices={
+            "source": PRICE_LIST,
+            "version": version(PRICE_LIST),
+            "provider": found.provider.id,
+            "model": found.model.id,
+            "at": written(at),
+            "per_million_tokens": units,
+        },
+    )
+
+
+def _unit_prices(model_price: Any, input_tokens: int) -> Iterator[tuple[str, float]]:
+    for attribute, name in _UNITS.items():
+        unit = getattr(model_price, attribute)
+        if unit is not None:
+            yield name, float(_of_tier(unit, input_tokens))
+
+
+def _of_tier(unit: Any, input_tokens: int) -> Decimal:
+    """The price of the tier: crossing its start applies it to all tokens of the call."""
+    from genai_prices.types import TieredPrices
+
+    if not isinstance(unit, TieredPrices):
+        return Decimal(unit)
+    reached = [tier.price for tier in unit.tiers if input_tokens > tier.start]
+    return reached[-1] if reached else unit.base
+
+
+def _covers(units: Mapping[str, float], usage: TokenUsage) -> bool:
+    """Whether the list has a price for each direction that tokens went: some models are listed by the hour or the image."""
+    used = {"input": usage.input_tokens, "output": usage.output_tokens}
+    return bool(units) and all(name in units for name, tokens in used.items() if tokens)
