@@ -2,7 +2,9 @@
 BIN := .venv/bin
 PYTHON := $(BIN)/python
 TEMPLATES = $(shell find templates -name '*.html' 2>/dev/null)
+ON_A_DATABASE := $(PYTHON) -m tests.embedded_postgres
 PURE := timemachine/base/*
+shown_if_wrong = said=$$($(1) 2>&1) || { echo "$$said"; exit 1; }
 
 .DEFAULT_GOAL := help
 .PHONY: help up link test lint fix bench crash clean browser \
@@ -28,10 +30,10 @@ lint: lint-format lint-rules lint-types lint-imports lint-templates lint-migrati
 
 fix: .venv/.synced ## format code and templates, and mend what can be mended
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format .
-	@$(if $(TEMPLATES),$(BIN)/djade --target-version 6.1 $(TEMPLATES) ; $(BIN)/djlint --reformat --quiet templates)
+	@$(BIN)/djade --target-version 6.1 $(TEMPLATES) ; $(BIN)/djlint --reformat --quiet templates
 
 bench: .venv/.synced ## run every benchmark, each on a database of its own
-	@for script in bench/*.py; do echo "— $$script"; $(PYTHON) -m tests.embedded_postgres $(PYTHON) $$script || exit 1; done
+	@for script in bench/*.py; do echo "— $$script"; $(ON_A_DATABASE) $(PYTHON) $$script || exit 1; done
 
 crash: .venv/.synced ## kill processes at the worst moments, and look for what was lost
 	@$(PYTHON) -m pytest -m crash
@@ -41,7 +43,7 @@ clean: ## remove what was built and measured; never data
 	@find timemachine tests bench -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 lint-format: .venv/.synced
-	@echo '— ruff format'; $(BIN)/ruff format --check --quiet . || { echo 'make fix formats it'; exit 1; }
+	@echo '— ruff format'; $(BIN)/ruff format --check --quiet . || { echo '`make fix` formats it.'; exit 1; }
 
 lint-rules: .venv/.synced
 	@echo '— ruff check'; $(BIN)/ruff check --quiet .
@@ -50,20 +52,21 @@ lint-types: .venv/.synced
 	@echo '— mypy'; $(BIN)/mypy --no-error-summary
 
 lint-imports: .venv/.synced
-	@echo '— import-linter'; $(BIN)/lint-imports --no-cache > build/imports.txt 2>&1 || { cat build/imports.txt; exit 1; }
+	@echo '— import-linter'; $(call shown_if_wrong,$(BIN)/lint-imports --no-cache)
 
 lint-templates: .venv/.synced
-	@echo '— djlint, djade'
-	@$(if $(TEMPLATES),$(BIN)/djlint --check --quiet templates && $(BIN)/djlint --lint --quiet templates)
-	@$(if $(TEMPLATES),$(BIN)/djade --check --target-version 6.1 $(TEMPLATES))
+	@echo '— djlint'; $(call shown_if_wrong,$(BIN)/djlint --check templates); $(call shown_if_wrong,$(BIN)/djlint --lint templates)
+	@echo '— djade'; $(BIN)/djade --check --target-version 6.1 $(TEMPLATES)
 
 lint-migrations: .venv/.synced
-	@echo '— makemigrations --check'; $(PYTHON) -m tests.embedded_postgres $(PYTHON) manage.py makemigrations --check --dry-run --verbosity 1
+	@echo '— makemigrations --check'
+	@$(call shown_if_wrong,$(ON_A_DATABASE) $(PYTHON) manage.py makemigrations --check --dry-run)
 
 lint-deployment: .venv/.synced
-	@echo '— check --deploy'; TIMEMACHINE_PUBLIC_URL=https://example.org ALLOWED_HOSTS=example.org \
+	@echo '— check --deploy'
+	@$(call shown_if_wrong,TIMEMACHINE_PUBLIC_URL=https://example.org ALLOWED_HOSTS=example.org \
 		SECRET_KEY=$$($(PYTHON) -c 'import secrets; print(secrets.token_urlsafe(50))') \
-		$(PYTHON) -m tests.embedded_postgres $(PYTHON) manage.py check --deploy --fail-level WARNING
+		$(ON_A_DATABASE) $(PYTHON) manage.py check --deploy --fail-level WARNING)
 
 browser: .venv/.synced
 	@echo "— chromium $$($(PYTHON) -m tests.chromium)"

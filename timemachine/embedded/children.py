@@ -10,8 +10,11 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO, cast
 
-from timemachine.embedded.logs import open_log
+from timemachine.base.errors import Unavailable
+from timemachine.embedded.logs import last_words, open_log
+from timemachine.embedded.signals import nap
 
 _PR_SET_PDEATHSIG = 1
 
@@ -26,6 +29,29 @@ class Program:
     folder: Path
     environment: Mapping[str, str] = field(default_factory=dict)
     last_signal: signal.Signals = signal.SIGINT
+
+
+def run(program: Program, text: str = "") -> str:
+    """Run it to its end with the text as its input; its output (at most what a pipe holds, 64 KB).
+
+    Raises `Unavailable` with its last words where it fails.
+    """
+    child = spawn(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        with contextlib.suppress(BrokenPipeError), cast("IO[bytes]", child.stdin) as question:
+            question.write(text.encode())
+        while child.poll() is None:
+            nap(0.02)
+    finally:
+        kill_group(child)
+        with cast("IO[bytes]", child.stdout) as answer:
+            written = answer.read().decode()
+    if child.returncode != 0:
+        raise Unavailable(
+            f"The {program.name} failed: {last_words(program.log)} (all of it: {program.log})",
+            code="start_failed",
+        )
+    return written
 
 
 def spawn(

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import IO
 
 _TURN_AT = 5_000_000  # bytes
+_TAIL = 16_384  # bytes
 
 
 def open_log(path: Path) -> IO[bytes]:
@@ -15,8 +16,10 @@ def open_log(path: Path) -> IO[bytes]:
 
 
 def last_words(path: Path) -> str:
-    """The last line that is not empty: of a traceback, what went wrong."""
+    """Why it ended, in one line: of the last traceback the error, else the last line that is not empty."""
     with path.open("rb") as log:
-        log.seek(max(0, path.stat().st_size - 4096))
-        lines = log.read().decode(errors="replace").splitlines()
-    return next((line.strip() for line in reversed(lines) if line.strip()), "it wrote nothing")
+        log.seek(max(0, path.stat().st_size - _TAIL))
+        lines = [line for line in log.read().decode(errors="replace").splitlines() if line.strip()]
+    marks = [place for place, line in enumerate(lines) if line.startswith("Traceback ")]
+    after = lines[marks[-1] + 1 :] if marks else lines[-1:]
+    return next((line.strip() for line in after if not line.startswith(" ")), "it wrote nothing")

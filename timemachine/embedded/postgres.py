@@ -16,9 +16,10 @@ from pathlib import Path
 from urllib.parse import quote
 
 from timemachine.base.errors import Unavailable
-from timemachine.embedded.children import Program, kill_group, spawn
+from timemachine.embedded.children import Program, run, spawn
 from timemachine.embedded.leftovers import processes_in
 from timemachine.embedded.logs import last_words
+from timemachine.embedded.signals import nap
 from timemachine.embedded.sockets import SOCKET
 
 NOBODY = 65534
@@ -111,16 +112,22 @@ def binaries() -> Path:
 def _way() -> _Way:
     if os.getuid() != 0:
         return _Way(prefix=(), owner=os.getuid(), socket_mode="0700")
-    if not (shutil.which("unshare") and shutil.which("setpriv")):
+    if not shutil.which("setpriv"):
         raise Unavailable(
-            "Postgres does not run as root here, because the programs unshare and setpriv (package util-linux) are missing; "
+            "Postgres does not run as root, and the program setpriv (package util-linux) that would help is missing; "
             "start Time Machine as an ordinary user, or set DATABASE_URL to a Postgres of yours.",
             code="no_postgres",
         )
-    if subprocess.run([*_IN_A_USER_NAMESPACE, "true"], capture_output=True, check=False).returncode == 0:
+    if _has_user_namespaces():
         return _Way(prefix=(*_IN_A_USER_NAMESPACE, *_DIE_WITH_US), owner=0, socket_mode="0700")
     # Without namespaces, as in most containers. The socket is open to all, in a folder that only root enters.
     return _Way(prefix=(*_AS_NOBODY, *_DIE_WITH_US[1:]), owner=NOBODY, socket_mode="0777")
+
+
+def _has_user_namespaces() -> bool:
+    if not shutil.which("unshare"):
+        return False
+    return subprocess.run([*_IN_A_USER_NAMESPACE, "true"], capture_output=True, check=False).returncode == 0
 
 
 def _make(cluster: Cluster, way: _Way) -> None:
@@ -132,31 +139,16 @@ def _make(cluster: Cluster, way: _Way) -> None:
     options = ["--username=postgres", "--auth=trust", "--encoding=UTF8", "--no-instructions"]
     options += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
     options += ["--no-sync"] if cluster.throwaway else []
-    _run(_program(cluster, way, "initdb", f"--pgdata={draft}", *options))
+    run(_program(cluster, way, "initdb", f"--pgdata={draft}", *options))
     # The server without a network, fed one statement: the database is there before anybody can connect.
-    _run(
-        _program(cluster, way, "postgres", "--single", "-D", str(draft), "postgres"),
-        f"CREATE DATABASE {DATABASE}\n",
-    )
+    single = ("--single", "-c", "exit_on_error=on", "-D", str(draft), "postgres")
+    run(_program(cluster, way, "postgres", *single), f"CREATE DATABASE {DATABASE}\n")
     draft.rename(cluster.data)
 
 
 def _program(cluster: Cluster, way: _Way, name: str, *arguments: str) -> Program:
     command = (*way.prefix, str(binaries() / name), *arguments)
     return Program(name=name, command=command, log=cluster.log, folder=cluster.data.parent)
-
-
-def _run(program: Program, text: str = "") -> None:
-    child = spawn(program, stdin=subprocess.PIPE)
-    try:
-        child.communicate(text.encode())
-    finally:
-        kill_group(child)
-    if child.returncode != 0:
-        raise Unavailable(
-            f"Postgres could not make its data folder: {last_words(program.log)} ({program.log})",
-            code="no_postgres",
-        )
 
 
 def _arguments(cluster: Cluster, way: _Way) -> list[str]:
@@ -170,7 +162,7 @@ def _wait_until_ready(cluster: Cluster, process: subprocess.Popen[bytes]) -> Non
     while process.poll() is None:
         if _status(cluster.data) == (process.pid, "ready"):
             return
-        time.sleep(0.02)
+        nap(0.02)
     raise Unavailable(
         f"Postgres ended before it was ready: {last_words(cluster.log)} ({cluster.log})", code="no_postgres"
     )
@@ -218,7 +210,7 @@ def _clear_the_way(cluster: Cluster) -> None:
                 f"A Postgres that nobody stopped still works in {cluster.data} (process {min(left)}); stop it and start again.",
                 code="postgres_still_runs",
             )
-        time.sleep(0.05)
+        nap(0.05)
     for stale in (
         cluster.data / "postmaster.pid",
         cluster.sockets / SOCKET,

@@ -15,7 +15,7 @@ _PYTHON = (sys.executable, "-P", "-m")
 
 def preparation(environment: dict[str, str]) -> Program:
     """Migrations and what a first start sets up; it answers one line of JSON."""
-    return _program("preparation", ("django", "prepare"), environment)
+    return _program("preparation of the database", ("django", "prepare"), environment)
 
 
 def web_server(address: Address, environment: dict[str, str]) -> Program:
@@ -65,7 +65,7 @@ def _program(
     return Program(
         name=name,
         command=(*_PYTHON, *command),
-        log=home() / "logs" / f"{name.replace(' ', '-')}.log",
+        log=home() / "logs" / f"{name.split(maxsplit=1)[0]}.log",
         folder=work_folder(),
         environment=environment,
         last_signal=last_signal,

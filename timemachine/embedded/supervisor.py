@@ -17,7 +17,7 @@ class _Kept:
     program: Program
     process: subprocess.Popen[bytes]
     started: float
-    pause: float = 1.0
+    pause: float = 0.0
     due: float | None = None
 
 
@@ -49,7 +49,7 @@ class Supervisor:
 def _lay_aside(kept: _Kept) -> None:
     children.kill_group(kept.process)
     lived = time.monotonic() - kept.started
-    kept.pause = 1.0 if lived > _HEALTHY_AFTER else min(kept.pause * 2, _LONGEST_PAUSE)
+    kept.pause = 1.0 if lived > _HEALTHY_AFTER else min(max(1.0, kept.pause * 2), _LONGEST_PAUSE)
     kept.due = time.monotonic() + kept.pause
     complain(
         f"The {kept.program.name} ended by itself ({_reason(kept.process.returncode)}) and starts again "

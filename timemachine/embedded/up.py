@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import time
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from timemachine.embedded.address import Address, answers, chosen_address, refus
 from timemachine.embedded.leftovers import kill_leftovers
 from timemachine.embedded.lock import only_one
 from timemachine.embedded.logs import last_words
-from timemachine.embedded.signals import AskedToStop, stopping_when_asked
+from timemachine.embedded.signals import AskedToStop, nap, stopping_when_asked
 from timemachine.embedded.sockets import clear_socket_folder, socket_folder
 from timemachine.embedded.supervisor import Supervisor
 from timemachine.embedded.terminal import complain, say
@@ -77,15 +76,7 @@ def _database(stopping: ExitStack) -> tuple[str, subprocess.Popen[bytes] | None]
 
 def _prepare(environment: dict[str, str]) -> dict[str, Any]:
     """Migrate and set up in one child: starting Django once costs half a second."""
-    program = programs.preparation(environment)
-    child = children.spawn(program, stdout=subprocess.PIPE)
-    try:
-        written, _ = child.communicate()
-    finally:
-        children.kill_group(child)
-    if child.returncode != 0:
-        raise Unavailable(f"The database could not be prepared: {last_words(program.log)} ({program.log})")
-    answer: dict[str, Any] = json.loads(written.splitlines()[-1])
+    answer: dict[str, Any] = json.loads(children.run(programs.preparation(environment)).splitlines()[-1])
     return answer
 
 
@@ -95,7 +86,7 @@ def _start_web(supervisor: Supervisor, address: Address, environment: dict[str, 
     while not answers(address):
         if process.poll() is not None:
             raise Unavailable(f"The web server ended at once: {last_words(program.log)} ({program.log})")
-        time.sleep(0.02)
+        nap(0.02)
 
 
 def _welcome(address: Address, sign_in_url: str | None) -> None:
@@ -110,7 +101,7 @@ def _welcome(address: Address, sign_in_url: str | None) -> None:
 def _watch(supervisor: Supervisor, server: subprocess.Popen[bytes] | None) -> None:
     while server is None or server.poll() is None:
         supervisor.tend()
-        time.sleep(_LOOK_EVERY)
+        nap(_LOOK_EVERY)
     raise Unavailable(
         f"Postgres ended by itself; {home() / 'logs' / 'postgres.log'} says why. Everything else was stopped too; "
         "`make up` starts it again."

@@ -1,0 +1,109 @@
+"""`make up` in a folder and on a port of its own, as a child that a test can ask, kill and look at."""
+
+import contextlib
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+PATIENCE = 60.0
+
+
+class Machine:
+    """One `make up`; `output` is all that it said so far."""
+
+    def __init__(self, home: Path, **environment: str) -> None:
+        self.home = home
+        self.port = free_port()
+        self.said = home.with_name(home.name + ".said")
+        with self.said.open("wb") as said:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "timemachine.embedded"],
+                env=clean_environment()
+                | {"TIMEMACHINE_HOME": str(home), "PORT": str(self.port)}
+                | environment,
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=said,
+                start_new_session=True,
+            )
+
+    @property
+    def output(self) -> str:
+        return self.said.read_text()
+
+    def wait_for(self, text: str) -> str:
+        """What was said once the text is in it."""
+        wait_until(lambda: text in self.output or self.process.poll() is not None)
+        assert text in self.output
+        return self.output
+
+    def ready(self) -> "Machine":
+        self.wait_for("Ctrl-C stops everything.")
+        return self
+
+    def end(self, number: signal.Signals = signal.SIGTERM) -> int:
+        """Send the signal and wait; the exit code."""
+        self.process.send_signal(number)
+        return self.process.wait(PATIENCE)
+
+    def page(self, path: str = "/health/live") -> int:
+        """The status with which the web server answers."""
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=10) as answer:
+                return int(answer.status)
+        except urllib.error.HTTPError as refusal:
+            with refusal:
+                return refusal.code
+
+    def processes(self) -> dict[int, str]:
+        """Every process that works in the home or names it, with its command line."""
+        return {pid: line for pid, folder, line in all_processes() if str(self.home) in f"{folder} {line}"}
+
+    def the(self, pattern: str) -> int:
+        """The first process whose command line matches."""
+        return min(pid for pid, line in self.processes().items() if re.search(pattern, line))
+
+
+def all_processes() -> list[tuple[int, str, str]]:
+    """Number, working folder and command line of every process that is not a zombie and not this one."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            if line and int(entry.name) != os.getpid():
+                found.append((int(entry.name), str((entry / "cwd").readlink()), line))
+    return found
+
+
+def clean_environment() -> dict[str, str]:
+    """Ours without what would point a `make up` at the suite's own servers."""
+    ours = {
+        "DATABASE_URL",
+        "TEST_DATABASE_URL",
+        "CELERY_BROKER_URL",
+        "SECRET_KEY",
+        "DJANGO_SETTINGS_MODULE",
+        "HOST",
+    }
+    return {name: value for name, value in os.environ.items() if name not in ours}
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_until(true: Callable[[], bool], seconds: float = PATIENCE) -> None:
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.05)
