@@ -2,9 +2,12 @@
 
 import logging
 from collections.abc import Callable
+from urllib.parse import urlsplit, urlunsplit
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django_htmx.http import HttpResponseClientRedirect
 
 from timemachine.base.errors import NotSignedIn, TimeMachineError
 
@@ -33,15 +36,44 @@ class ErrorPages:
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """Our own errors as pages; any other is a fault and goes on to Django."""
-        if not isinstance(error, TimeMachineError) or isinstance(error, NotSignedIn):
+        if isinstance(error, NotSignedIn):
+            return sign_in_first(request, error)
+        if not isinstance(error, TimeMachineError):
             return None
-        return error_page(request, error.status, error.message)
+        response = error_page(request, error.status, error.message)
+        return waiting(response, error)
+
+
+def sign_in_first(request: HttpRequest, error: NotSignedIn) -> HttpResponse:
+    """To the sign-in page and back here; what a form sent is not kept, so that gets a page which says so."""
+    if request.headers.get("HX-Request") == "true":
+        return HttpResponseClientRedirect(_sign_in_address(_page_of(request)))
+    if request.method in {"GET", "HEAD"}:
+        return redirect(_sign_in_address(request.get_full_path()))
+    return error_page(request, error.status, error.message)
+
+
+def waiting(response: HttpResponse, error: TimeMachineError) -> HttpResponse:
+    """The response with the header that tells programs how long to wait, where the error knows."""
+    if "retry_after_seconds" in error.facts:
+        response["Retry-After"] = str(error.facts["retry_after_seconds"])
+    return response
 
 
 def error_page(request: HttpRequest, status: int, message: str) -> HttpResponse:
     """The page of an error: what it is, and what to do."""
     facts = {"status": status, "title": TITLES.get(status, "Something went wrong"), "message": message}
     return render(request, "errors/error.html", facts, status=status)
+
+
+def _sign_in_address(back_to: str) -> str:
+    return reverse("sign_in", query={"next": back_to})
+
+
+def _page_of(request: HttpRequest) -> str:
+    # A part is asked for by a page, and that is where the person wants to be again.
+    page = urlsplit(request.headers.get("HX-Current-URL", ""))
+    return urlunsplit(("", "", page.path or "/", page.query, ""))
 
 
 def not_found(request: HttpRequest, _exception: Exception) -> HttpResponse:

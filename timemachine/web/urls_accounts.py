@@ -1,0 +1,26 @@
+"""Addresses of signing in and of the settings."""
+
+from django.urls import path
+
+from timemachine.web.views import keys, members, settings, sign_in
+
+urlpatterns = [
+    path("sign-in/", sign_in.sign_in, name="sign_in"),
+    path("sign-in/<str:secret>/", sign_in.open_link, name="sign_in_link"),
+    path("welcome/", sign_in.welcome, name="welcome"),
+    path("sign-out/", sign_in.sign_out, name="sign_out"),
+    path("appearance/", settings.appearance, name="appearance"),
+    path("project/", settings.choose_project, name="choose_project"),
+    path("settings/", settings.settings, name="settings"),
+    path("settings/you/", settings.you, name="settings_you"),
+    path("settings/password/", settings.password, name="settings_password"),
+    path("settings/project/", settings.project, name="settings_project"),
+    path("settings/projects/", settings.new_project, name="settings_new_project"),
+    path("settings/members/", members.invite, name="settings_invite"),
+    path("settings/members/<int:member_id>/role/", members.role, name="settings_role"),
+    path("settings/members/<int:member_id>/remove/", members.remove, name="settings_remove"),
+    path("settings/members/<int:member_id>/reset/", members.reset, name="settings_reset"),
+    path("settings/invitations/<int:link_id>/withdraw/", members.withdraw, name="settings_withdraw"),
+    path("settings/keys/", keys.make, name="settings_make_key"),
+    path("settings/keys/<str:key_id>/revoke/", keys.revoke, name="settings_revoke_key"),
+]
