@@ -1,0 +1,45 @@
+"""API keys of model servers, encrypted where they are kept: who reads the database alone cannot use them.
+
+Fernet (AES-128-CBC with HMAC-SHA-256) under a key derived from SECRET_KEY by HKDF-SHA-256; keys kept under an older SECRET_KEY
+are read while that one stands in SECRET_KEY_FALLBACKS.
+"""
+
+import base64
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from django.conf import settings
+
+from timemachine.base.errors import Unavailable
+
+_PURPOSE = b"timemachine model server key 1"
+
+
+def encrypted(api_key: str) -> bytes:
+    """The key as it is kept."""
+    return _cipher().encrypt(api_key.encode())
+
+
+def decrypted(kept: bytes, *, server: str) -> str:
+    """The key that was kept. Raises `Unavailable` (`key_unreadable`) where SECRET_KEY has changed since."""
+    try:
+        return _cipher().decrypt(kept).decode()
+    except InvalidToken as why:
+        raise Unavailable(
+            f"The API key of the model server {server} cannot be read, because SECRET_KEY has changed since it was kept. "
+            f"Remove the server and add it again.",
+            code="key_unreadable",
+            server=server,
+        ) from why
+
+
+def _cipher() -> MultiFernet:
+    secrets = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    return MultiFernet([Fernet(_derived(secret)) for secret in secrets])
+
+
+def _derived(secret: str | bytes) -> bytes:
+    material = secret.encode() if isinstance(secret, str) else secret
+    derivation = HKDF(algorithm=SHA256(), length=32, salt=None, info=_PURPOSE)
+    return base64.urlsafe_b64encode(derivation.derive(material))
