@@ -5,7 +5,7 @@ from timemachine.payloads.models import Payload
 from timemachine.recording.models import Action, Delivery, Hit, Session
 from timemachine.replay.models import Replay, ReplayAttempt, ReplayHit, ReplayStep
 from timemachine.retrieval.models import Collection, Frame, FrameEmbedding
-from timemachine.sharing.models import ShareGrant, ShareLink, ShareOpening
+from timemachine.sharing.models import ShareGrant, ShareLink, ShareMiss, ShareOpening
 
 __all__ = [
     "Action",
@@ -25,6 +25,7 @@ __all__ = [
     "Session",
     "ShareGrant",
     "ShareLink",
+    "ShareMiss",
     "ShareOpening",
     "SignInAttempt",
     "SignInLink",

@@ -403,6 +403,18 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='ShareMiss',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('origin', models.CharField(max_length=50)),
+                ('at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+            ],
+            options={
+                'db_table': 'tm_share_miss',
+                'indexes': [models.Index(fields=['origin', '-at'], name='share_miss_newest_first'), models.Index(fields=['at'], name='share_miss_oldest')],
+            },
+        ),
+        migrations.CreateModel(
             name='SignInAttempt',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -629,6 +641,14 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='sharelink',
             constraint=models.CheckConstraint(condition=models.Q(('max_opens', None), ('opens__lte', models.F('max_opens')), _connector='OR'), name='share_link_opens_bounded'),
+        ),
+        migrations.AddConstraint(
+            model_name='sharelink',
+            constraint=models.CheckConstraint(condition=models.Q(('max_opens', None), ('max_opens__gte', 1), _connector='OR'), name='share_link_opens_at_least_once'),
+        ),
+        migrations.AddConstraint(
+            model_name='sharelink',
+            constraint=models.CheckConstraint(condition=models.Q(('through_sequence__gte', 1)), name='share_link_shows_a_step'),
         ),
         migrations.AddIndex(
             model_name='shareopening',

@@ -1,14 +1,19 @@
 """What we keep of sharing: links, the grants that opened them, and who came when."""
 
+from datetime import datetime
+
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from timemachine.accounts.models import Project, User
+from timemachine.accounts.models import Project
 from timemachine.base.ids import uuid7
 from timemachine.payloads.fields import FaithfulTextField
 from timemachine.recording.models import Session
 from timemachine.replay.models import Replay
+
+SESSION, REPLAY = "session", "replay"
+ACTIVE, REVOKED, EXPIRED, EXHAUSTED = "active", "revoked", "expired", "exhausted"
 
 
 class ShareLink(models.Model):
@@ -45,11 +50,23 @@ class ShareLink(models.Model):
                 condition=Q(max_opens=None) | Q(opens__lte=models.F("max_opens")),
                 name="share_link_opens_bounded",
             ),
+            models.CheckConstraint(
+                condition=Q(max_opens=None) | Q(max_opens__gte=1), name="share_link_opens_at_least_once"
+            ),
+            models.CheckConstraint(condition=Q(through_sequence__gte=1), name="share_link_shows_a_step"),
         ]
         indexes = [models.Index(fields=["project", "-created_at"], name="share_link_newest_first")]
 
     def __str__(self) -> str:
         return f"{self.target_type} link {self.public_id}"
+
+    def state(self, at: datetime) -> str:
+        """`active`, or why nobody can open it at that moment: `revoked`, `expired`, `exhausted` (opened as often as it may be)."""
+        if self.revoked_at is not None:
+            return REVOKED
+        if self.expires_at <= at:
+            return EXPIRED
+        return EXHAUSTED if self.max_opens is not None and self.opens >= self.max_opens else ACTIVE
 
 
 class ShareGrant(models.Model):
@@ -82,3 +99,20 @@ class ShareOpening(models.Model):
 
     def __str__(self) -> str:
         return f"{self.result} at {self.at}"
+
+
+class ShareMiss(models.Model):
+    """A try to open a link that opened nothing, kept for a day to slow down whoever guesses."""
+
+    origin = models.CharField(max_length=50)
+    at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "tm_share_miss"
+        indexes = [
+            models.Index(fields=["origin", "-at"], name="share_miss_newest_first"),
+            models.Index(fields=["at"], name="share_miss_oldest"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.origin} at {self.at}"
