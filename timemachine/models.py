@@ -2,10 +2,11 @@
 
 from timemachine.accounts.models import ApiKey, Membership, Project, SignInAttempt, SignInLink, User
 from timemachine.payloads.models import Payload
+from timemachine.providers.models import ModelServer
 from timemachine.recording.models import Action, Delivery, Hit, Session
 from timemachine.replay.models import Replay, ReplayAttempt, ReplayHit, ReplayStep
 from timemachine.retrieval.models import Collection, Frame, FrameEmbedding
-from timemachine.sharing.models import ShareGrant, ShareLink, ShareMiss, ShareOpening
+from timemachine.sharing.models import ShareGrant, ShareLink, ShareOpening
 
 __all__ = [
     "Action",
@@ -16,6 +17,7 @@ __all__ = [
     "FrameEmbedding",
     "Hit",
     "Membership",
+    "ModelServer",
     "Payload",
     "Project",
     "Replay",
@@ -25,7 +27,6 @@ __all__ = [
     "Session",
     "ShareGrant",
     "ShareLink",
-    "ShareMiss",
     "ShareOpening",
     "SignInAttempt",
     "SignInLink",

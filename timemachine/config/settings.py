@@ -217,6 +217,7 @@ LEASE_SECONDS = env.number("LEASE_SECONDS", 20)
 # --- models
 
 DEFAULT_MODEL = env.text("DEFAULT_MODEL", "local:extractive")
+MODEL_HOSTS_ALLOWED = env.names("MODEL_HOSTS_ALLOWED")
 
 # --- logs: to standard error, one line each, never a body
 

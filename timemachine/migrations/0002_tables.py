@@ -108,6 +108,22 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='timemachine.project'),
         ),
         migrations.CreateModel(
+            name='ModelServer',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('name', models.CharField(max_length=40)),
+                ('base_url', models.CharField(max_length=500)),
+                ('encrypted_key', models.BinaryField(null=True)),
+                ('default_model', models.CharField(max_length=200, null=True)),
+                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.DB_SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.DB_CASCADE, related_name='model_servers', to='timemachine.project')),
+            ],
+            options={
+                'db_table': 'tm_model_server',
+            },
+        ),
+        migrations.CreateModel(
             name='Membership',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -205,6 +221,7 @@ class Migration(migrations.Migration):
                 ('started_at', models.DateTimeField(null=True)),
                 ('finished_at', models.DateTimeField(null=True)),
                 ('cancel_requested_at', models.DateTimeField(null=True)),
+                ('rung_at', models.DateTimeField(null=True)),
                 ('revision', models.BigIntegerField(default=0)),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='timemachine.project')),
             ],
@@ -389,6 +406,18 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='ShareMiss',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('origin', models.CharField(max_length=50)),
+                ('at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
+            ],
+            options={
+                'db_table': 'tm_share_miss',
+                'indexes': [models.Index(fields=['origin', '-at'], name='share_miss_newest_first'), models.Index(fields=['at'], name='share_miss_oldest')],
+            },
+        ),
+        migrations.CreateModel(
             name='ShareOpening',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -400,18 +429,6 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'tm_share_opening',
-            },
-        ),
-        migrations.CreateModel(
-            name='ShareMiss',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('origin', models.CharField(max_length=50)),
-                ('at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
-            ],
-            options={
-                'db_table': 'tm_share_miss',
-                'indexes': [models.Index(fields=['origin', '-at'], name='share_miss_newest_first'), models.Index(fields=['at'], name='share_miss_oldest')],
             },
         ),
         migrations.CreateModel(
@@ -432,13 +449,13 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('purpose', models.CharField(max_length=10)),
-                ('project', models.ForeignKey(null=True, on_delete=django.db.models.deletion.DB_CASCADE, related_name='invitations', to='timemachine.project')),
                 ('role', models.CharField(max_length=20, null=True)),
                 ('secret_sha256', models.CharField(max_length=64, unique=True)),
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('expires_at', models.DateTimeField()),
                 ('used_at', models.DateTimeField(null=True)),
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.DB_SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('project', models.ForeignKey(null=True, on_delete=django.db.models.deletion.DB_CASCADE, related_name='invitations', to='timemachine.project')),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.DB_CASCADE, to=settings.AUTH_USER_MODEL)),
             ],
             options={
@@ -485,6 +502,14 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='payload',
             constraint=models.UniqueConstraint(fields=('project', 'sha256', 'media_type'), name='payload_once'),
+        ),
+        migrations.AddConstraint(
+            model_name='modelserver',
+            constraint=models.UniqueConstraint(fields=('project', 'name'), name='model_server_name_once'),
+        ),
+        migrations.AddConstraint(
+            model_name='modelserver',
+            constraint=models.CheckConstraint(condition=models.Q(('name__regex', '^[a-z0-9]+(-[a-z0-9]+)*$')), name='model_server_name_slug'),
         ),
         migrations.AddConstraint(
             model_name='membership',

@@ -31,6 +31,7 @@ class Replay(models.Model):
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
     cancel_requested_at = models.DateTimeField(null=True)
+    rung_at = models.DateTimeField(null=True)
     revision = models.BigIntegerField(default=0)
 
     class Meta:
