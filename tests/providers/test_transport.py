@@ -132,10 +132,10 @@ def test_a_pinned_client_checks_the_certificate_for_the_name(
 ) -> None:
     treat_as_public(monkeypatch)
     resolve_to(monkeypatch, "127.0.0.1")
-    client = httpx2.Client(transport=PinnedTransport())
-    assert client.get(f"https://{NAME}:{secure}/").text == f"{NAME}:{secure}"
-    with pytest.raises(httpx2.ConnectError, match="certificate verify failed"):
-        client.get(f"https://other.example.com:{secure}/")
+    with httpx2.Client(transport=PinnedTransport()) as client:
+        assert client.get(f"https://{NAME}:{secure}/").text == f"{NAME}:{secure}"
+        with pytest.raises(httpx2.ConnectError, match="certificate verify failed"):
+            client.get(f"https://other.example.com:{secure}/")
 
 
 def test_a_pinned_client_tries_the_next_address_where_one_does_not_answer(

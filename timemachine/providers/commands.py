@@ -47,8 +47,6 @@ def add_server(
                 created_by_id=created_by_id,
             )
     except IntegrityError as why:
-        if not ModelServer.objects.filter(project_id=project_id, name=name).exists():
-            raise
         raise Conflict(
             f"This project has a model server named {name} already; remove it first, or choose another name.",
             code="name_taken",

@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Iterator
 from functools import cache
+from typing import cast
 
 import httpx2
 
@@ -108,8 +109,7 @@ def _bound(response: httpx2.Response) -> None:
         )
     seconds = response.request.extensions.get("timeout", {}).get("read")
     until = None if seconds is None else time.monotonic() + seconds
-    if isinstance(response.stream, httpx2.SyncByteStream):
-        response.stream = _Bounded(response.stream, until)
+    response.stream = _Bounded(cast("httpx2.SyncByteStream", response.stream), until)
 
 
 def _public_addresses(url: httpx2.URL) -> list[str]:
