@@ -14,13 +14,14 @@ def parse_time(text: str) -> datetime:
     """An RFC 3339 time, in UTC. Raises `InvalidInput` for anything else, a time without an offset included."""
     try:
         found = datetime.fromisoformat(text)
-    except ValueError as why:
+        in_utc = found.astimezone(UTC) if found.tzinfo is not None else None
+    except (ValueError, OverflowError) as why:
         raise InvalidInput(
             f"{text!r} is not a time; write it like 2026-11-20T09:00:00Z.", code="not_a_time"
         ) from why
-    if found.tzinfo is None:
+    if in_utc is None:
         raise InvalidInput(f"The time {text!r} has no offset; end it with Z for UTC.", code="not_a_time")
-    return found.astimezone(UTC)
+    return in_utc
 
 
 def written(moment: datetime | None) -> str | None:

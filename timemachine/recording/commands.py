@@ -73,24 +73,27 @@ def append(
     *,
     idempotency_key: str | None = None,
     request_sha256: str = "",
+    imported: bool = False,
 ) -> list[int]:
     """Record actions in their order, all or none, and return their sequences; durable when it returns.
 
     The session's row is locked, so that sequences run without a gap under any number of writers. A client id that the
     session has already is the same action: its sequence is returned and nothing is added. The same idempotency key again
     returns the first answer. Raises `InvalidInput`, `TooLarge`, `Conflict` (the session has ended; the key came with
-    another request).
+    another request). An import may add to a session that has ended, and is bound by the size of its file alone.
     """
     _check(drafts)
     session = Session.objects.select_for_update().get(id=session_id)
     earlier = _earlier_answer(session, idempotency_key, request_sha256)
     if earlier is not None:
         return earlier
-    if session.status != Session.RECORDING:
+    if session.status != Session.RECORDING and not imported:
         raise Conflict(
             f"The session {session.key} has ended; start a new one, or branch from it.", code="session_ended"
         )
-    sequences = _append(session, drafts)
+    sequences = _append(
+        session, drafts, settings.MAX_REQUEST_BYTES if imported else settings.MAX_ACTION_BYTES
+    )
     if idempotency_key is not None:
         Delivery.objects.create(
             project_id=session.project_id,
@@ -138,7 +141,7 @@ def _earlier_answer(session: Session, key: str | None, request_sha256: str) -> l
     return delivery.sequences
 
 
-def _append(session: Session, drafts: Sequence[ActionDraft]) -> list[int]:
+def _append(session: Session, drafts: Sequence[ActionDraft], largest: int) -> list[int]:
     known = _known_ids(session, drafts)
     fresh: list[ActionDraft] = []
     sequences: list[int] = []
@@ -151,7 +154,7 @@ def _append(session: Session, drafts: Sequence[ActionDraft]) -> list[int]:
                 known[draft.id] = sequence
         sequences.append(sequence)
     if fresh:
-        _insert(session, fresh)
+        _insert(session, fresh, largest)
     return sequences
 
 
@@ -163,9 +166,9 @@ def _known_ids(session: Session, drafts: Sequence[ActionDraft]) -> dict[str, int
     return {client_id: sequence for client_id, sequence in found if client_id is not None}
 
 
-def _insert(session: Session, drafts: Sequence[ActionDraft]) -> None:
+def _insert(session: Session, drafts: Sequence[ActionDraft], largest: int) -> None:
     first = session.last_sequence + 1
-    kept = rows.keep_payloads(session, drafts, settings.MAX_ACTION_BYTES)
+    kept = rows.keep_payloads(session, drafts, largest)
     actions = [rows.action(session, first + offset, draft, kept) for offset, draft in enumerate(drafts)]
     Action.objects.bulk_create(actions, batch_size=500)
     hits = [

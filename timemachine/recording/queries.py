@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from timemachine.accounts.models import Project
 from timemachine.base.errors import NotFound
@@ -46,6 +46,21 @@ def actions_of(session: Session) -> QuerySet[Action]:
 def open_sessions(project: Project) -> QuerySet[Session]:
     """The sessions that are still recording, newest first."""
     return Session.objects.filter(project=project, status=Session.RECORDING).order_by("-started_at")
+
+
+def checkpoint_of(session: Session, name: int | str | None) -> Action:
+    """The session's checkpoint of that sequence or name; the last one where none is named. Raises `NotFound`."""
+    found = actions_of(session).filter(kind="checkpoint").order_by("-sequence")
+    if name is not None:
+        by_name = Q(name=str(name))
+        found = found.filter(by_name | Q(sequence=int(name)) if str(name).isdecimal() else by_name)
+    checkpoint = found.first()
+    if checkpoint is None:
+        raise NotFound(
+            f"The session {session.key} has no checkpoint{'' if name is None else f' {str(name)[:80]!r}'}.",
+            code="checkpoint_not_found",
+        )
+    return checkpoint
 
 
 def _is_uuid(text: Any) -> bool:

@@ -53,6 +53,8 @@ def keep_payloads(session: Session, drafts: Sequence[ActionDraft], largest: int)
     for draft in drafts:
         own = [content_of(value) for value in _values(draft)]
         validation.check_size(sum(len(content.data) for content in own), largest)
+        if draft.source is not None:  # says the same again in another tool's words: kept, not counted
+            own.append(content_of(draft.source))
         contents |= {(content.sha256, content.media_type): content for content in own}
     kept = keep(session.project_id, contents.values())
     return {name: kept[content] for name, content in contents.items()}
@@ -113,7 +115,7 @@ def count(session: Session, actions: Sequence[Action]) -> None:
 
 
 def _values(draft: ActionDraft) -> list[Any]:
-    own = [value for name in PAYLOADS if (value := getattr(draft, name)) is not None]
+    own = [value for value in (draft.input, draft.output) if value is not None]
     found = draft.retrieval.hits if draft.retrieval is not None else ()
     return own + [hit.text for hit in found if hit.text is not None]
 

@@ -1,0 +1,128 @@
+"""Asking a model over given passages: the prompt, the call, what it cost, how far the answer is supported."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from timemachine.answering import prompt
+from timemachine.base.clock import now
+from timemachine.grounding.support import Passage as Support
+from timemachine.grounding.support import ground
+from timemachine.providers.calling import complete
+from timemachine.providers.catalogue import ModelName
+from timemachine.providers.completion import Completion, ModelRequest
+from timemachine.providers.prices import price
+from timemachine.providers.queries import connection_of
+from timemachine.recording.draft import Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextPassage:
+    """A passage that the answer may use; `frame` names it in the grounding."""
+
+    frame: int | str | None
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallParameters:
+    """What is asked of the model beside the question. None leaves it to the provider (system prompt: to the template)."""
+
+    system_prompt: str | None = None
+    temperature: float | None = None
+    seed: int | None = None
+    max_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """An answer with all that is known of it; `calls_made` counts the requests that were sent, retries included."""
+
+    text: str
+    model: str
+    parameters: dict[str, Any]
+    usage: Usage | None
+    cost_usd: Decimal | None
+    prices: dict[str, Any] | None
+    duration_ms: float
+    grounding: dict[str, Any]
+    calls_made: int
+
+
+def answer(
+    project_id: UUID,
+    model: ModelName,
+    question: str,
+    passages: Sequence[ContextPassage],
+    parameters: CallParameters,
+) -> Answered:
+    """The model's answer over these passages, priced and grounded. Raises `ModelFailed`, `Unavailable`."""
+    rendered = _rendered(question, passages, parameters)
+    completion = complete(
+        ModelRequest(
+            model=model,
+            connection=connection_of(project_id, model),
+            question=question,
+            passages=tuple(each.text for each in passages),
+            messages=rendered.messages,
+            temperature=parameters.temperature,
+            seed=parameters.seed,
+            max_tokens=parameters.max_tokens,
+        )
+    )
+    priced = price(model, completion.usage, now())
+    return Answered(
+        text=completion.text,
+        model=str(model),
+        parameters=_parameters(rendered, completion),
+        usage=_usage(completion),
+        cost_usd=priced.cost_usd,
+        prices=priced.prices,
+        duration_ms=completion.duration_ms,
+        grounding=grounding_of(completion.text, passages),
+        calls_made=completion.attempts if completion.language_model else 0,
+    )
+
+
+def grounding_of(text: str, passages: Sequence[ContextPassage]) -> dict[str, Any]:
+    """How far a text is supported by the passages, sentence by sentence."""
+    return ground(text, [Support(frame=each.frame, text=each.text) for each in passages]).as_json()
+
+
+def _rendered(question: str, passages: Sequence[ContextPassage], parameters: CallParameters) -> prompt.Prompt:
+    numbered = [prompt.Passage(title=each.title, text=each.text) for each in passages]
+    return prompt.render(question, numbered, system_prompt=parameters.system_prompt)
+
+
+def _parameters(rendered: prompt.Prompt, completion: Completion) -> dict[str, Any]:
+    if not completion.language_model:
+        return dict(completion.parameters)
+    facts = {
+        **completion.parameters,
+        "prompt_template": rendered.template,
+        "system_prompt": rendered.system_prompt,
+        "prompt_sha256": rendered.sha256,
+        "finish_reason": completion.finish_reason,
+        "response_id": completion.response_id,
+        "response_model": completion.model,
+    }
+    if completion.not_accepted:
+        facts["not_accepted"] = list(completion.not_accepted)
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def _usage(completion: Completion) -> Usage | None:
+    usage = completion.usage
+    if usage is None:
+        return None
+    return Usage(
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        total_tokens=usage.total_tokens,
+        cached_tokens=usage.cached_tokens,
+        cache_write_tokens=usage.cache_write_tokens,
+        reasoning_tokens=usage.reasoning_tokens,
+    )

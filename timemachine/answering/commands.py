@@ -1,0 +1,200 @@
+"""Put, find and ask, done and recorded: inside a session each becomes an action, the find inside an ask its child."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from timemachine.accounts.models import Project
+from timemachine.answering.asking import Answered, CallParameters, ContextPassage, answer
+from timemachine.base.clock import now
+from timemachine.base.errors import TimeMachineError
+from timemachine.base.ids import uuid7
+from timemachine.providers.queries import usable_model
+from timemachine.recording.commands import append
+from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft
+from timemachine.recording.models import Session
+from timemachine.retrieval import finding
+from timemachine.retrieval.commands import NewFrame, Put
+from timemachine.retrieval.commands import put as put_frames
+from timemachine.retrieval.finding import Findings, Found, Query
+from timemachine.retrieval.models import Collection
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PutDone:
+    """Frames that were put, and the sequences of their actions where a session recorded them."""
+
+    puts: list[Put]
+    sequences: list[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindDone:
+    """What was found, and the sequence of the action where a session recorded it."""
+
+    findings: Findings
+    sequence: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskDone:
+    """What was answered over what was found, and the sequence of the action where a session recorded it."""
+
+    findings: Findings
+    answered: Answered
+    sequence: int | None
+
+
+def put(
+    collection: Collection, frames: Sequence[NewFrame], *, by: str, session: Session | None = None
+) -> PutDone:
+    """Put passages into the collection; in a session each is recorded."""
+    started = now()
+    puts = put_frames(collection, frames, by=by)
+    if session is None:
+        return PutDone(puts=puts, sequences=[])
+    drafts = [_put_draft(collection, frame, done, started) for frame, done in zip(frames, puts, strict=True)]
+    return PutDone(puts=puts, sequences=append(session.id, drafts))
+
+
+def find(collection: Collection, query: Query, *, session: Session | None = None) -> FindDone:
+    """Find passages; in a session the find is recorded with every hit frozen."""
+    started = now()
+    findings = finding.find(collection, query)
+    if session is None:
+        return FindDone(findings=findings, sequence=None)
+    return FindDone(findings=findings, sequence=append(session.id, [_find_draft(findings, started)])[0])
+
+
+def ask(
+    project: Project,
+    collection: Collection,
+    query: Query,
+    *,
+    use_model: str = "",
+    parameters: CallParameters | None = None,
+    session: Session | None = None,
+) -> AskDone:
+    """Find passages and ask a model over them; in a session both are recorded, a failed call with its error.
+
+    Raises `InvalidInput` for an unknown model and `Unavailable` for one that cannot be used here, before anything is done;
+    `ModelFailed` where the call failed.
+    """
+    model = usable_model(project.id, use_model)
+    asked = parameters or CallParameters()
+    started = now()
+    findings = finding.find(collection, query)
+    passages = [ContextPassage(frame=hit.frame, title=hit.title, text=hit.text) for hit in findings.hits]
+    try:
+        answered = answer(project.id, model, query.text, passages, asked)
+    except TimeMachineError as failed:
+        _record(session, _failed_draft(findings, str(model), failed, started), findings, started)
+        raise
+    sequence = _record(session, _ask_draft(findings, answered, started), findings, started)
+    return AskDone(findings=findings, answered=answered, sequence=sequence)
+
+
+def retrieval_draft(findings: Findings) -> RetrievalDraft:
+    """The findings as they are frozen into a record."""
+    return RetrievalDraft(
+        mode=findings.query.mode,
+        top_k=findings.query.top_k,
+        adaptive=findings.query.adaptive,
+        cut_by=findings.cut_by,
+        as_of=findings.as_of,
+        embedding_model=findings.embedding_model,
+        hits=tuple(_hit_draft(hit) for hit in findings.hits),
+    )
+
+
+def _record(session: Session | None, asked: ActionDraft, findings: Findings, started: datetime) -> int | None:
+    if session is None:
+        return None
+    child = replace(_find_draft(findings, started), parent=asked.id)
+    return append(session.id, [asked, child])[0]
+
+
+def _put_draft(collection: Collection, frame: NewFrame, done: Put, started: datetime) -> ActionDraft:
+    return ActionDraft(
+        kind="put",
+        layer="agent",
+        name=frame.title or None,
+        started_at=started,
+        duration_ms=_milliseconds_since(started),
+        input=frame.text,
+        output={
+            "collection": collection.name,
+            "frame": done.frame.number,
+            "version": done.frame.version,
+            "sha256": done.frame.sha256,
+            "already_there": done.already_there,
+        },
+    )
+
+
+def _find_draft(findings: Findings, started: datetime) -> ActionDraft:
+    return ActionDraft(
+        kind="find",
+        layer="agent",
+        started_at=started,
+        duration_ms=findings.duration_ms,
+        input=findings.query.text,
+        retrieval=retrieval_draft(findings),
+    )
+
+
+def _ask_draft(findings: Findings, answered: Answered, started: datetime) -> ActionDraft:
+    return ActionDraft(
+        kind="ask",
+        id=str(uuid7()),
+        layer="agent",
+        started_at=started,
+        duration_ms=_milliseconds_since(started),
+        input=findings.query.text,
+        output=answered.text,
+        model=answered.model,
+        parameters=answered.parameters,
+        usage=answered.usage,
+        cost_usd=answered.cost_usd,
+        prices=answered.prices,
+        cached=False,
+        grounding=answered.grounding,
+        retrieval=retrieval_draft(findings),
+    )
+
+
+def _failed_draft(findings: Findings, model: str, failed: TimeMachineError, started: datetime) -> ActionDraft:
+    return ActionDraft(
+        kind="ask",
+        id=str(uuid7()),
+        layer="agent",
+        started_at=started,
+        duration_ms=_milliseconds_since(started),
+        input=findings.query.text,
+        model=model,
+        error_type=failed.code,
+        error_message=failed.message,
+        retrieval=retrieval_draft(findings),
+    )
+
+
+def _hit_draft(hit: Found) -> HitDraft:
+    metadata: dict[str, Any] | None = hit.metadata or None
+    return HitDraft(
+        rank=hit.rank,
+        score=hit.score,
+        scores=hit.scores,
+        frame=hit.frame,
+        version=hit.version,
+        title=hit.title or None,
+        uri=hit.uri or None,
+        metadata=metadata,
+        sha256=hit.sha256,
+        text=hit.text,
+        stored_frame=hit.stored_frame,
+    )
+
+
+def _milliseconds_since(started: datetime) -> float:
+    return (now() - started).total_seconds() * 1000

@@ -1,0 +1,100 @@
+"""Collections over HTTP: make, list, put, find, ask, and every version of a frame."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import Router, Status
+
+from timemachine.answering import commands as answering
+from timemachine.api import schemas
+from timemachine.api.access import caller
+from timemachine.api.documents import ask_json, collection_json, find_json, frame_json
+from timemachine.api.moments import moment
+from timemachine.api.paging import checked_limit, page
+from timemachine.api.paging import read as read_place
+from timemachine.api.puts import frames_in, puts_json
+from timemachine.api.sessions import ask_query, call_parameters, find_query
+from timemachine.retrieval import commands
+from timemachine.retrieval.queries import collection_of, collections_of, frames_at, versions_of
+
+router = Router(tags=["collections"])
+
+
+@router.post("", response={201: dict[str, Any]}, summary="Make a collection")
+def make(request: HttpRequest, payload: schemas.CollectionIn) -> Status[dict[str, Any]]:
+    """A new, empty collection."""
+    who = caller(request, "record")
+    return Status(201, collection_json(commands.make_collection(who.project, payload.name, by=who.by)))
+
+
+@router.get("", summary="List collections")
+def index(request: HttpRequest, limit: int = 50, after: str | None = None) -> dict[str, Any]:
+    """The project's collections by name."""
+    found = collections_of(caller(request, "read").project)
+    if after is not None:
+        found = found.filter(name__gt=read_place(after, 1)[0])
+    return page(list(found[: checked_limit(limit) + 1]), limit, lambda each: [each.name], collection_json)
+
+
+@router.get("/{name}", summary="One collection")
+def read(request: HttpRequest, name: str) -> dict[str, Any]:
+    """A collection by its name."""
+    project = caller(request, "read").project
+    return collection_json(collections_of(project).get(id=collection_of(project, name).id))
+
+
+@router.get("/{name}/frames", summary="List frames")
+def frames(
+    request: HttpRequest, name: str, as_of: str | None = None, limit: int = 50, after: str | None = None
+) -> dict[str, Any]:
+    """The collection's frames by number, now or as of a moment."""
+    project = caller(request, "read").project
+    found = frames_at(collection_of(project, name), moment(project, as_of))
+    if after is not None:
+        found = found.filter(number__gt=read_place(after, 1)[0])
+    return page(list(found[: checked_limit(limit) + 1]), limit, lambda frame: [frame.number], frame_json)
+
+
+@router.get("/{name}/frames/{number}", summary="Every version of a frame")
+def frame(request: HttpRequest, name: str, number: int) -> dict[str, Any]:
+    """A frame with every version it had."""
+    versions = versions_of(collection_of(caller(request, "read").project, name), number)
+    return {"frame": number, "versions": [frame_json(each) for each in versions]}
+
+
+@router.delete("/{name}/frames/{number}", summary="Delete a frame")
+def delete(request: HttpRequest, name: str, number: int) -> dict[str, Any]:
+    """End a frame's current version; its history stays."""
+    ended = commands.delete(collection_of(caller(request, "record").project, name), number)
+    ended.refresh_from_db()
+    return frame_json(ended)
+
+
+@router.post("/{name}/put", response={201: dict[str, Any]}, summary="Put")
+def put(request: HttpRequest, name: str, payload: schemas.PutIn) -> Status[dict[str, Any]]:
+    """Put passages into a collection, which is made where there is none of that name."""
+    who = caller(request, "record")
+    collection = commands.collection_named(who.project, name, by=who.by)
+    return Status(201, puts_json(answering.put(collection, frames_in(payload), by=who.by)))
+
+
+@router.post("/{name}/find", summary="Find")
+def find(request: HttpRequest, name: str, payload: schemas.FindIn) -> dict[str, Any]:
+    """Find passages; nothing is recorded."""
+    project = caller(request, "read").project
+    return find_json(answering.find(collection_of(project, name), find_query(project, payload)))
+
+
+@router.post("/{name}/ask", summary="Ask")
+def ask(request: HttpRequest, name: str, payload: schemas.AskIn) -> dict[str, Any]:
+    """Find passages and ask a model over them; nothing is recorded."""
+    project = caller(request, "run").project
+    return ask_json(
+        answering.ask(
+            project,
+            collection_of(project, name),
+            ask_query(project, payload),
+            use_model=payload.use_model,
+            parameters=call_parameters(payload),
+        )
+    )

@@ -1,0 +1,63 @@
+"""Every error as JSON in one form: `code`, `message`, `facts`, with the right status."""
+
+import logging
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from ninja import NinjaAPI
+from ninja.errors import AuthenticationError, HttpError, ValidationError
+
+from timemachine.base.errors import InvalidInput, NotFound, NotSignedIn, TimeMachineError
+
+log = logging.getLogger(__name__)
+
+
+def install(api: NinjaAPI) -> None:
+    """Let the API answer every error in the form of the contract."""
+    for kind in (TimeMachineError, AuthenticationError, ValidationError, Http404, HttpError, Exception):
+        api.add_exception_handler(kind, lambda request, error: _answer(api, request, error))
+
+
+def _answer(api: NinjaAPI, request: HttpRequest, error: Exception) -> HttpResponse:
+    if isinstance(error, HttpError):
+        facts = {"code": "invalid_request", "message": str(error), "facts": {}}
+        return api.create_response(request, facts, status=error.status_code)
+    ours = _ours(request, error)
+    response = api.create_response(request, ours.as_json(), status=ours.status)
+    if "retry_after_seconds" in ours.facts:
+        response["Retry-After"] = str(ours.facts["retry_after_seconds"])
+    return response
+
+
+def _ours(request: HttpRequest, error: Exception) -> TimeMachineError:
+    if isinstance(error, TimeMachineError):
+        return error
+    if isinstance(error, AuthenticationError):
+        return NotSignedIn("Send a key: Authorization: Bearer tmk_…; make one under Settings.")
+    if isinstance(error, ValidationError):
+        return _invalid(error)
+    if isinstance(error, Http404):
+        return NotFound("There is no such address in the API; /api/docs lists those there are.")
+    log.error("%s %s failed", request.method, request.path, exc_info=error)
+    return TimeMachineError("This is a fault of ours; it is in the server's log.")
+
+
+def _invalid(error: ValidationError) -> InvalidInput:
+    problems = [_problem(each) for each in error.errors]
+    return InvalidInput(
+        " ".join(_sentence(each) for each in problems[:3]), code="invalid_request", problems=problems
+    )
+
+
+def _problem(found: dict[str, Any]) -> dict[str, str]:
+    where = [str(part) for part in found.get("loc", ()) if part not in {"body", "payload", "query", "path"}]
+    return {"field": ".".join(where), "type": str(found.get("type", "")), "says": str(found.get("msg", ""))}
+
+
+def _sentence(problem: dict[str, str]) -> str:
+    field = problem["field"] or "the request"
+    if problem["type"] == "extra_forbidden":
+        return f"There is no field `{field}`; leave it out."
+    if problem["type"] == "missing":
+        return f"`{field}` is missing."
+    return f"`{field}`: {problem['says']}."

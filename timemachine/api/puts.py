@@ -1,0 +1,42 @@
+"""The body and the answer of a put: one passage or many."""
+
+from typing import Any
+
+from timemachine.answering.commands import PutDone
+from timemachine.api.schemas import FrameIn, PutIn
+from timemachine.base.errors import InvalidInput
+from timemachine.retrieval.commands import NewFrame
+
+
+def frames_in(payload: PutIn) -> list[NewFrame]:
+    """The passages of a put. Raises `InvalidInput` where it has neither or both of `text` and `frames`."""
+    if (payload.text is None) == (payload.frames is None):
+        raise InvalidInput("Send one passage in `text`, or several in `frames`.", code="invalid_request")
+    if payload.frames is not None:
+        return [_frame(each) for each in payload.frames]
+    return [_frame(payload)]
+
+
+def puts_json(done: PutDone) -> dict[str, Any]:
+    """What became of each passage, and the sequences where a session recorded them."""
+    frames = [
+        {
+            "frame": each.frame.number,
+            "version": each.frame.version,
+            "sha256": each.frame.sha256,
+            "title": each.frame.title,
+            "already_there": each.already_there,
+        }
+        for each in done.puts
+    ]
+    return {"frames": frames, "sequences": done.sequences}
+
+
+def _frame(payload: FrameIn | PutIn) -> NewFrame:
+    return NewFrame(
+        text=payload.text or "",
+        title=payload.title,
+        uri=payload.uri,
+        metadata=payload.metadata,
+        number=payload.frame,
+    )

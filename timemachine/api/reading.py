@@ -1,0 +1,103 @@
+"""Reading a session over HTTP: the list, its actions, the state at a step, its summary."""
+
+from dataclasses import asdict
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import Query, Router
+
+from timemachine.api.access import caller
+from timemachine.api.documents import money, session_json
+from timemachine.api.paging import checked_limit, page
+from timemachine.api.paging import read as read_place
+from timemachine.api.schemas import ActionFilter, SessionFilter
+from timemachine.base.clock import written
+from timemachine.payloads.queries import value
+from timemachine.recording.models import Action, Session
+from timemachine.recording.queries import action_of, actions_of, session_of
+from timemachine.timeline.document import action_json, with_everything
+from timemachine.timeline.moment import state_at
+from timemachine.timeline.sessions import Wanted, sessions_page
+from timemachine.timeline.summary import summary_of
+
+router = Router(tags=["sessions"])
+MOST_FRAMES = 100_000
+
+
+@router.get("", summary="List sessions")
+def index(request: HttpRequest, wanted: Query[SessionFilter]) -> dict[str, Any]:
+    """The project's sessions, newest first."""
+    project = caller(request, "read").project
+    asked = wanted.dict(exclude={"limit", "after"})
+    found = sessions_page(project, Wanted(**asked), wanted.after, checked_limit(wanted.limit))
+    return {"items": [session_json(session) for session in found.sessions], "next": found.next}
+
+
+@router.get("/{session_id}/actions", summary="List a session's actions")
+def actions(request: HttpRequest, session_id: str, wanted: Query[ActionFilter]) -> dict[str, Any]:
+    """The session's actions in their order, whole."""
+    session = session_of(caller(request, "read").project, session_id)
+    rows = Action.objects.filter(session=session, **wanted.exactly())
+    if wanted.tag:
+        rows = rows.filter(tags__contains=[wanted.tag])
+    if wanted.min_importance is not None:
+        rows = rows.filter(importance__gte=wanted.min_importance)
+    if wanted.after is not None:
+        rows = rows.filter(sequence__gt=read_place(wanted.after, 1)[0])
+    found = list(with_everything(rows).order_by("sequence")[: checked_limit(wanted.limit) + 1])
+    return page(found, wanted.limit, lambda action: [action.sequence], action_json)
+
+
+@router.get("/{session_id}/actions/{sequence}", summary="One action")
+def action(request: HttpRequest, session_id: str, sequence: int) -> dict[str, Any]:
+    """One action, whole."""
+    session = session_of(caller(request, "read").project, session_id)
+    row = action_of(session, sequence)
+    return action_json(with_everything(Action.objects.filter(id=row.id)).get())
+
+
+@router.get("/{session_id}/state", summary="The state at a step")
+def state(request: HttpRequest, session_id: str, at: int) -> dict[str, Any]:
+    """What was known at step `at`: messages, frames used, running totals."""
+    session = session_of(caller(request, "read").project, session_id)
+    action_of(session, at)
+    found = state_at(session, at, most_messages=0, most_frames=MOST_FRAMES)
+    totals = {**asdict(found.totals), "cost_usd": money(found.totals.cost_usd)}
+    return {
+        "at": at,
+        "as_of": written(found.as_of),
+        "messages": _messages(session, at),
+        "frames_used": [asdict(each) for each in found.frames_used],
+        "frames_existed": found.frames_existed,
+        "totals": totals | {"first": written(found.totals.first), "last": written(found.totals.last)},
+    }
+
+
+@router.get("/{session_id}/summary", summary="What a session adds up to")
+def summary(request: HttpRequest, session_id: str) -> dict[str, Any]:
+    """Counts, tokens, cost, duration, iterations, tools, models and errors of a session."""
+    return summary_of(session_of(caller(request, "read").project, session_id))
+
+
+@router.get("/{session_id}/checkpoints", summary="A session's checkpoints")
+def checkpoints(request: HttpRequest, session_id: str) -> dict[str, Any]:
+    """The session's checkpoints in their order, with their states."""
+    session = session_of(caller(request, "read").project, session_id)
+    rows = with_everything(Action.objects.filter(session=session, kind="checkpoint")).order_by("sequence")
+    return {"items": [action_json(row) for row in rows], "next": None}
+
+
+def _messages(session: Session, at: int) -> list[dict[str, Any]]:
+    """Every message up to a step, whole; an ask is its question and its answer."""
+    talking = actions_of(session).filter(kind__in=("message", "ask"), sequence__lte=at)
+    return [turn for row in talking for turn in _turns(row)]
+
+
+def _turns(row: Action) -> list[dict[str, Any]]:
+    asked, said = value(row.input), value(row.output)
+    if row.kind == "message":
+        return [{"sequence": row.sequence, "role": row.role, "content": asked if said is None else said}]
+    turns = [("user", asked), ("agent", said)]
+    return [
+        {"sequence": row.sequence, "role": role, "content": text} for role, text in turns if text is not None
+    ]

@@ -1,0 +1,101 @@
+"""Replays over HTTP: launch, follow, cancel, try again, read step by step."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import Router, Status
+
+from timemachine.api import schemas
+from timemachine.api.access import caller
+from timemachine.api.paging import checked_limit, page
+from timemachine.api.paging import read as read_place
+from timemachine.base.clock import parse_time, written
+from timemachine.base.errors import InvalidInput
+from timemachine.jobs import ring
+from timemachine.recording.models import Session
+from timemachine.recording.queries import checkpoint_of, session_of
+from timemachine.replay import commands
+from timemachine.replay.document import replay_json, step_json
+from timemachine.replay.models import Replay
+from timemachine.replay.queries import replay_of, step_of, steps_of
+
+of_sessions = Router(tags=["replays"])
+router = Router(tags=["replays"])
+
+
+@of_sessions.post("/{session_id}/replays", response={202: dict[str, Any]}, summary="Launch a replay")
+def launch(request: HttpRequest, session_id: str, payload: schemas.ReplayIn) -> Status[dict[str, Any]]:
+    """Replay the session in the background; follow it at /api/replays/{id}."""
+    who = caller(request, "run")
+    session = session_of(who.project, session_id)
+    if payload.embedding_model is not None:
+        raise InvalidInput(
+            "Only a collection's own embedding model can be used for now; leave `embedding_model` out.",
+            code="not_available_yet",
+            field="embedding_model",
+        )
+    if len(payload.use_models) > 1:
+        raise InvalidInput(
+            "One replay takes one model; launch one replay for each of them.",
+            code="one_model",
+            field="use_models",
+        )
+    model = payload.use_models[0] if payload.use_models else None
+    options = payload.options(model=model, after_sequence=_after(session, payload.from_checkpoint))
+    replay = commands.launch(session, options, by=who.by)
+    ring(replay.id)
+    return Status(202, {"replay_id": str(replay.id)})
+
+
+@router.get("", summary="List replays")
+def index(
+    request: HttpRequest, session: str | None = None, limit: int = 50, after: str | None = None
+) -> dict[str, Any]:
+    """The replays of a session, or of the whole project, newest first."""
+    project = caller(request, "read").project
+    found = Replay.objects.filter(project=project).order_by("-created_at")
+    if session is not None:
+        found = found.filter(session=session_of(project, session))
+    if after is not None:
+        found = found.filter(created_at__lt=parse_time(str(read_place(after, 1)[0])))
+    rows = list(found[: checked_limit(limit) + 1])
+    return page(rows, limit, lambda each: [written(each.created_at)], replay_json)
+
+
+@router.get("/{replay_id}", summary="One replay")
+def read(request: HttpRequest, replay_id: str) -> dict[str, Any]:
+    """How far a replay is and what it came to so far."""
+    return replay_json(replay_of(caller(request, "read").project, replay_id))
+
+
+@router.get("/{replay_id}/steps", summary="A replay's steps")
+def steps(request: HttpRequest, replay_id: str, limit: int = 50, after: str | None = None) -> dict[str, Any]:
+    """The steps in the order of the recording."""
+    found = steps_of(replay_of(caller(request, "read").project, replay_id))
+    if after is not None:
+        found = found.filter(sequence__gt=read_place(after, 1)[0])
+    return page(list(found[: checked_limit(limit) + 1]), limit, lambda each: [each.sequence], step_json)
+
+
+@router.get("/{replay_id}/steps/{sequence}", summary="One step of a replay")
+def step(request: HttpRequest, replay_id: str, sequence: int) -> dict[str, Any]:
+    """One step, whole."""
+    return step_json(step_of(replay_of(caller(request, "read").project, replay_id), sequence))
+
+
+@router.post("/{replay_id}/cancel", summary="Cancel a replay")
+def cancel(request: HttpRequest, replay_id: str) -> dict[str, Any]:
+    """Stop a replay; a step that runs may still finish."""
+    return replay_json(commands.cancel(replay_of(caller(request, "run").project, replay_id)))
+
+
+@router.post("/{replay_id}/retry", response={202: dict[str, Any]}, summary="Try failed steps again")
+def retry(request: HttpRequest, replay_id: str) -> Status[dict[str, Any]]:
+    """Run the failed and cancelled steps of a finished replay again."""
+    replay = commands.retry(replay_of(caller(request, "run").project, replay_id))
+    ring(replay.id)
+    return Status(202, replay_json(replay))
+
+
+def _after(session: Session, name: int | str | None) -> int | None:
+    return None if name is None else checkpoint_of(session, name).sequence

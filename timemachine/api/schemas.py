@@ -1,0 +1,335 @@
+"""What programs send: names and types of every field; an unknown field is refused by its name."""
+
+from decimal import Decimal
+from typing import Any, Literal
+
+from ninja import Schema
+from pydantic import AwareDatetime, ConfigDict, Field
+
+from timemachine.base.errors import InvalidInput
+from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
+from timemachine.replay.options import ReplayOptions
+
+Mode = Literal["hybrid", "semantic", "lexical"]
+
+
+class Strict(Schema):
+    """A request body: no unknown fields, no NaN."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+
+class ParentIn(Strict):
+    """The session and step that a session branched from."""
+
+    session: str
+    sequence: int = Field(ge=1)
+
+
+class SessionIn(Strict):
+    """A new session."""
+
+    name: str
+    key: str | None = None
+    agent: str | None = None
+    user: str | None = None
+    collection: str | None = None
+    parent: ParentIn | None = None
+    metadata: dict[str, Any] = Field(default_factory=dict)
+    tags: list[str] = Field(default_factory=list)
+
+
+class SessionChange(Strict):
+    """What of a session may change: how people call and group it, never what it recorded."""
+
+    name: str | None = None
+    metadata: dict[str, Any] | None = None
+    tags: list[str] | None = None
+
+
+class UsageIn(Strict):
+    """Tokens of one model call."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    total_tokens: int | None = None
+    cached_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    reasoning_tokens: int | None = None
+
+
+class HitIn(Strict):
+    """One passage that was found."""
+
+    rank: int
+    score: float | None = None
+    scores: dict[str, float] | None = None
+    frame: int | str | None = None
+    version: int | None = None
+    title: str | None = None
+    uri: str | None = None
+    metadata: dict[str, Any] | None = None
+    sha256: str | None = None
+    text: str | None = None
+
+
+class RetrievalIn(Strict):
+    """How passages were found, and which."""
+
+    mode: str | None = None
+    top_k: int | None = None
+    adaptive: bool | None = None
+    cut_by: str | None = None
+    as_of: AwareDatetime | None = None
+    embedding_model: str | None = None
+    hits: list[HitIn] = Field(default_factory=list)
+
+    def draft(self) -> RetrievalDraft:
+        """As recording takes it."""
+        given = {name: getattr(self, name) for name in type(self).model_fields if name != "hits"}
+        return RetrievalDraft(**given, hits=tuple(HitDraft(**hit.dict()) for hit in self.hits))
+
+
+class ErrorIn(Strict):
+    """What went wrong in a step."""
+
+    type: str | None = None
+    message: str | None = None
+
+
+class ActionIn(Strict):
+    """One action, as "An action in JSON" describes it."""
+
+    kind: str
+    id: str | None = None
+    layer: str | None = None
+    role: str | None = None
+    agent: str | None = None
+    name: str | None = None
+    tool: str | None = None
+    call_id: str | None = None
+    parent: int | str | None = None
+    significance: str | None = None
+    importance: float | None = None
+    iteration: int | None = None
+    tags: list[str] = Field(default_factory=list)
+    started_at: AwareDatetime | None = None
+    duration_ms: float | None = None
+    input: Any = None
+    output: Any = None
+    error: ErrorIn | None = None
+    model: str | None = None
+    parameters: dict[str, Any] | None = None
+    usage: UsageIn | None = None
+    cost_usd: Decimal | None = Field(default=None, ge=0, lt=10**9)
+    prices: dict[str, Any] | None = None
+    cached: bool | None = None
+    saved_usd: Decimal | None = Field(default=None, ge=0, lt=10**9)
+    grounding: dict[str, Any] | None = None
+    retrieval: RetrievalIn | None = None
+
+    def draft(self) -> ActionDraft:
+        """As recording takes it."""
+        apart = {"error", "usage", "retrieval", "tags"}
+        given = {name: getattr(self, name) for name in type(self).model_fields if name not in apart}
+        return ActionDraft(
+            **given,
+            tags=tuple(self.tags),
+            error_type=self.error.type if self.error else None,
+            error_message=self.error.message if self.error else None,
+            usage=Usage(**self.usage.dict()) if self.usage else None,
+            retrieval=self.retrieval.draft() if self.retrieval else None,
+        )
+
+
+class ActionsIn(ActionIn):
+    """One action, or several in `actions`."""
+
+    kind: str | None = None  # type: ignore[assignment]  # absent where `actions` is given
+    actions: list[ActionIn] | None = None
+
+    def drafts(self) -> list[ActionDraft]:
+        """As recording takes them. Raises `InvalidInput` where the request has neither or both forms."""
+        if self.actions is None:
+            if self.kind is None:
+                raise InvalidInput(
+                    "Send one action with its `kind`, or several in `actions`.", code="invalid_request"
+                )
+            return [self.draft()]
+        if self.model_fields_set != {"actions"}:
+            raise InvalidInput("Send either one action or `actions`, not both.", code="invalid_request")
+        return [each.draft() for each in self.actions]
+
+
+class FrameIn(Strict):
+    """A passage to put; `frame` names the frame that it is a new version of."""
+
+    text: str
+    title: str = ""
+    uri: str = ""
+    metadata: dict[str, Any] = Field(default_factory=dict)
+    frame: int | None = Field(default=None, ge=0, le=2**62)
+
+
+class PutIn(Strict):
+    """One passage, or several in `frames`."""
+
+    text: str | None = None
+    title: str = ""
+    uri: str = ""
+    metadata: dict[str, Any] = Field(default_factory=dict)
+    frame: int | None = Field(default=None, ge=0, le=2**62)
+    frames: list[FrameIn] | None = Field(default=None, max_length=1000)
+
+
+class SessionPutIn(PutIn):
+    """A put inside a session; `collection` where it is not the session's own."""
+
+    collection: str | None = None
+
+
+class FindIn(Strict):
+    """A query, and how to look."""
+
+    query: str
+    top_k: int = 8
+    mode: Mode = "hybrid"
+    adaptive: bool = False
+    min_score: float | None = None
+    as_of: str | None = None
+
+
+class SessionFindIn(FindIn):
+    """A find inside a session."""
+
+    collection: str | None = None
+
+
+class AskIn(Strict):
+    """A question, how to look for passages, and which model answers over them."""
+
+    question: str
+    use_model: str = ""
+    top_k: int = 8
+    mode: Mode = "hybrid"
+    adaptive: bool = False
+    min_score: float | None = None
+    as_of: str | None = None
+    system_prompt: str | None = None
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    seed: int | None = Field(default=None, ge=0, lt=2**63)
+    max_tokens: int | None = Field(default=None, ge=1, le=1_000_000)
+
+
+class SessionAskIn(AskIn):
+    """An ask inside a session."""
+
+    collection: str | None = None
+
+
+class CollectionIn(Strict):
+    """A new collection."""
+
+    name: str
+
+
+class CheckpointIn(Strict):
+    """A named point from which an agent can resume, with its state."""
+
+    name: str
+    state: dict[str, Any] = Field(default_factory=dict)
+
+
+class ReplayIn(Strict):
+    """What to replay and how; see `replay.options`. A name in `from_checkpoint` is a checkpoint's name or sequence."""
+
+    audit: bool = False
+    reason: str | None = None
+    use_models: list[str] = Field(default_factory=list)
+    system_prompt: str | None = None
+    temperature: float | None = None
+    seed: int | None = None
+    max_tokens: int | None = None
+    top_k: int | None = None
+    search_mode: str | None = None
+    adaptive: bool | None = None
+    min_score: float | None = None
+    embedding_model: str | None = None
+    as_of: Literal["now", "recorded"] | None = None
+    skip_asks: bool = False
+    skip_finds: bool = False
+    from_checkpoint: int | str | None = None
+    through_sequence: int | None = Field(default=None, ge=1, lt=2**62)
+    spend_limit_usd: float | None = None
+
+    def options(self, *, model: str | None, after_sequence: int | None) -> ReplayOptions:
+        """As a replay takes them."""
+        apart = {"use_models", "from_checkpoint", "embedding_model"}
+        given = {name: getattr(self, name) for name in type(self).model_fields if name not in apart}
+        return ReplayOptions(**given, use_model=model, after_sequence=after_sequence)
+
+
+class ShareIn(Strict):
+    """A share link to make."""
+
+    target_type: Literal["session", "replay", "comparison"]
+    target_id: str
+    through_sequence: int | None = Field(default=None, ge=1, lt=2**62)
+    expires_at: AwareDatetime | None = None
+    passphrase: str | None = None
+    max_opens: int | None = Field(default=None, ge=1, le=1_000_000)
+    redaction: dict[str, Any] | None = None
+    label: str = ""
+
+
+class KeyIn(Strict):
+    """An API key to make."""
+
+    name: str
+    scopes: list[str]
+    expires_at: AwareDatetime | None = None
+
+
+class GroundIn(Strict):
+    """An answer and the passages that should support it."""
+
+    answer: str
+    context: list[str]
+
+
+class SessionFilter(Strict):
+    """Which sessions are listed; an empty text asks for any. `since` and `until` are RFC 3339, on the session's start."""
+
+    agent: str = ""
+    user: str = ""
+    tool: str = ""
+    kind: str = ""
+    model: str = ""
+    status: str = ""
+    tag: str = ""
+    q: str = ""
+    since: str = ""
+    until: str = ""
+    min_cost: float | None = None
+    limit: int = 50
+    after: str | None = None
+
+
+class ActionFilter(Strict):
+    """Which of a session's actions are listed."""
+
+    after: str | None = None
+    limit: int = 50
+    kind: str = ""
+    layer: str = ""
+    role: str = ""
+    significance: str = ""
+    min_importance: float | None = None
+    tag: str = ""
+    model: str = ""
+    tool: str = ""
+
+    def exactly(self) -> dict[str, str]:
+        """The fields that have to match as they are."""
+        fields = ("kind", "layer", "role", "significance", "model", "tool")
+        return {name: getattr(self, name) for name in fields if getattr(self, name)}

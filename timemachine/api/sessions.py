@@ -1,0 +1,197 @@
+"""Sessions over HTTP: begin, read, append, put, find, ask, checkpoint, end, delete."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import Router, Status
+
+from timemachine.accounts.models import Project
+from timemachine.answering import commands as answering
+from timemachine.answering.asking import CallParameters
+from timemachine.api import schemas
+from timemachine.api.access import caller
+from timemachine.api.documents import ask_json, find_json, session_json
+from timemachine.api.moments import moment
+from timemachine.api.puts import frames_in, puts_json
+from timemachine.base.content import sha256_hex
+from timemachine.base.errors import InvalidInput
+from timemachine.recording import changes, commands, erasure
+from timemachine.recording.draft import ActionDraft
+from timemachine.recording.models import Session
+from timemachine.recording.queries import action_of, session_of
+from timemachine.retrieval.commands import collection_named
+from timemachine.retrieval.finding import Query
+from timemachine.retrieval.models import Collection
+from timemachine.retrieval.queries import collection_of
+
+router = Router(tags=["sessions"])
+
+
+@router.post("", response={201: dict[str, Any]}, summary="Start a session")
+def start(request: HttpRequest, payload: schemas.SessionIn) -> Status[dict[str, Any]]:
+    """A new session that records; `collection` is made where there is none of that name."""
+    who = caller(request, "record")
+    session = commands.start_session(
+        who.project,
+        by=who.by,
+        name=payload.name,
+        key=payload.key,
+        agent=payload.agent,
+        user=payload.user,
+        collection=collection_named(who.project, payload.collection, by=who.by)
+        if payload.collection
+        else None,
+        parent=_parent(who.project, payload.parent),
+        metadata=payload.metadata,
+        tags=payload.tags,
+    )
+    return Status(201, session_json(session))
+
+
+@router.get("/{session_id}", summary="One session")
+def read(request: HttpRequest, session_id: str) -> dict[str, Any]:
+    """A session by its uuid or key."""
+    return session_json(session_of(caller(request, "read").project, session_id))
+
+
+@router.patch("/{session_id}", summary="Rename or tag a session")
+def change(request: HttpRequest, session_id: str, payload: schemas.SessionChange) -> dict[str, Any]:
+    """Change what a session is called and how it is grouped; what it recorded stays."""
+    session = session_of(caller(request, "record").project, session_id)
+    return session_json(changes.describe(session, **payload.dict(exclude_unset=True)))
+
+
+@router.delete("/{session_id}", summary="Erase a session")
+def erase(request: HttpRequest, session_id: str) -> dict[str, Any]:
+    """Erase a session with everything it recorded, its replays and share links. There is no way back."""
+    session = session_of(caller(request, "admin").project, session_id)
+    return {"erased": str(session.id), "actions": erasure.erase_session(session)}
+
+
+@router.post("/{session_id}/actions", response={201: dict[str, Any]}, summary="Append actions")
+def append(request: HttpRequest, session_id: str, payload: schemas.ActionsIn) -> Status[dict[str, Any]]:
+    """One action, or up to 1,000 in `actions`: all are recorded, durably and in order, or none."""
+    who = caller(request, "record")
+    session = session_of(who.project, session_id)
+    sequences = commands.append(
+        session.id,
+        payload.drafts(),
+        idempotency_key=request.headers.get("Idempotency-Key"),
+        request_sha256=sha256_hex(request.body),
+    )
+    return Status(201, {"sequences": sequences})
+
+
+@router.post("/{session_id}/put", response={201: dict[str, Any]}, summary="Put and record it")
+def put(request: HttpRequest, session_id: str, payload: schemas.SessionPutIn) -> Status[dict[str, Any]]:
+    """Put passages into the session's collection; each is recorded."""
+    who = caller(request, "record")
+    session = session_of(who.project, session_id)
+    collection = _collection(session, payload.collection, by=who.by)
+    return Status(201, puts_json(answering.put(collection, frames_in(payload), by=who.by, session=session)))
+
+
+@router.post("/{session_id}/find", summary="Find and record it")
+def find(request: HttpRequest, session_id: str, payload: schemas.SessionFindIn) -> dict[str, Any]:
+    """Find passages; every hit is frozen into the record."""
+    who = caller(request, "record")
+    session = session_of(who.project, session_id)
+    collection = _existing(session, payload.collection)
+    return find_json(answering.find(collection, find_query(who.project, payload), session=session))
+
+
+@router.post("/{session_id}/ask", summary="Ask and record it")
+def ask(request: HttpRequest, session_id: str, payload: schemas.SessionAskIn) -> dict[str, Any]:
+    """Find passages and ask a model over them; both are recorded."""
+    who = caller(request, "record")
+    session = session_of(who.project, session_id)
+    collection = _existing(session, payload.collection)
+    return ask_json(
+        answering.ask(
+            who.project,
+            collection,
+            ask_query(who.project, payload),
+            use_model=payload.use_model,
+            parameters=call_parameters(payload),
+            session=session,
+        )
+    )
+
+
+@router.post("/{session_id}/checkpoints", response={201: dict[str, Any]}, summary="Set a checkpoint")
+def checkpoint(
+    request: HttpRequest, session_id: str, payload: schemas.CheckpointIn
+) -> Status[dict[str, Any]]:
+    """A named action that carries the agent's state."""
+    session = session_of(caller(request, "record").project, session_id)
+    if not payload.name.strip():
+        raise InvalidInput("A checkpoint needs a name.", code="invalid_field", field="name")
+    draft = ActionDraft(kind="checkpoint", layer="agent", name=payload.name, output=payload.state)
+    return Status(201, {"sequence": commands.append(session.id, [draft])[0], "name": payload.name})
+
+
+@router.post("/{session_id}/end", summary="End a session")
+def end(request: HttpRequest, session_id: str) -> dict[str, Any]:
+    """Close a session; ending it twice is the same as once."""
+    session = session_of(caller(request, "record").project, session_id)
+    commands.end_session(session.id)
+    return session_json(session_of(session.project, str(session.id)))
+
+
+def find_query(project: Project, payload: schemas.FindIn) -> Query:
+    """The query that a find's body asks."""
+    return Query(
+        text=payload.query,
+        mode=payload.mode,
+        top_k=payload.top_k,
+        adaptive=payload.adaptive,
+        min_score=payload.min_score,
+        as_of=moment(project, payload.as_of),
+    )
+
+
+def ask_query(project: Project, payload: schemas.AskIn) -> Query:
+    """The query that an ask's body asks."""
+    return Query(
+        text=payload.question,
+        mode=payload.mode,
+        top_k=payload.top_k,
+        adaptive=payload.adaptive,
+        min_score=payload.min_score,
+        as_of=moment(project, payload.as_of),
+    )
+
+
+def call_parameters(payload: schemas.AskIn) -> CallParameters:
+    """What an ask's body asks of the model."""
+    return CallParameters(
+        system_prompt=payload.system_prompt,
+        temperature=payload.temperature,
+        seed=payload.seed,
+        max_tokens=payload.max_tokens,
+    )
+
+
+def _parent(project: Project, parent: schemas.ParentIn | None) -> tuple[Session, int] | None:
+    if parent is None:
+        return None
+    session = session_of(project, parent.session)
+    return session, action_of(session, parent.sequence).sequence
+
+
+def _collection(session: Session, name: str | None, *, by: str) -> Collection:
+    """The collection to put into: the one named (made where there is none), else the session's."""
+    if name:
+        return collection_named(session.project, name, by=by)
+    return _existing(session, None)
+
+
+def _existing(session: Session, name: str | None) -> Collection:
+    if name:
+        return collection_of(session.project, name)
+    if session.collection is None:
+        raise InvalidInput(
+            "This session was started without a collection; name one in `collection`.",
+            code="collection_needed",
+        )
+    return session.collection

@@ -1,0 +1,59 @@
+"""What needs no session: grounding an answer, the models there are, the demo."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import Router, Status
+
+from timemachine.answering.asking import ContextPassage, grounding_of
+from timemachine.api import schemas
+from timemachine.api.access import caller
+from timemachine.demo import commands as demo
+from timemachine.jobs import ring
+from timemachine.providers.catalogue import choices
+from timemachine.providers.queries import servers_of
+
+router = Router()
+
+
+@router.post("/ground", tags=["judge"], summary="Ground an answer")
+def ground(request: HttpRequest, payload: schemas.GroundIn) -> dict[str, Any]:
+    """How far an answer is supported by its context, sentence by sentence."""
+    caller(request, "read")
+    passages = [
+        ContextPassage(frame=number, title="", text=text) for number, text in enumerate(payload.context)
+    ]
+    return grounding_of(payload.answer, passages)
+
+
+@router.get("/models", tags=["models"], summary="List models")
+def models(request: HttpRequest) -> dict[str, Any]:
+    """Each provider's default model, and whether it can be used here; any other is named `provider:model`."""
+    project = caller(request, "read").project
+    found = choices(servers_of(project.id))
+    items = [
+        {
+            "model": str(each.name),
+            "label": each.label,
+            "usable": each.usability.usable,
+            "why_not": each.usability.why_not,
+        }
+        for each in found
+    ]
+    return {"items": items, "next": None}
+
+
+@router.post("/demo", response={201: dict[str, Any]}, tags=["demo"], summary="Load the demo")
+def load_demo(request: HttpRequest) -> Status[dict[str, Any]]:
+    """Make the demo in this project, or say where it is."""
+    who = caller(request, "record")
+    made = demo.load(who.project, by=who.by)
+    for replay_id in made.replays:
+        ring(replay_id)
+    return Status(201, made.as_json())
+
+
+@router.delete("/demo", tags=["demo"], summary="Remove the demo")
+def remove_demo(request: HttpRequest) -> dict[str, Any]:
+    """Remove all that the demo made."""
+    return {"removed": demo.remove(caller(request, "record").project)}

@@ -1,0 +1,39 @@
+"""The API as a whole: `/api/…`, JSON, one bearer key, one form of error; OpenAPI at /api/openapi.json."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import NinjaAPI
+from ninja.parser import Parser
+
+from timemachine.api import collections, errors, imports, keys, reading, replays, sessions, shares, tools
+from timemachine.api.access import BearerKey
+from timemachine.base.content import parse_json
+
+
+class StrictParser(Parser):
+    """Reads a body as strict JSON: what is not gets one clear sentence."""
+
+    def parse_body(self, request: HttpRequest) -> Any:
+        """The JSON value in the body."""
+        return parse_json(request.body)
+
+
+api = NinjaAPI(
+    title="Time Machine",
+    version="1",
+    description="Record what an AI agent did, walk through it, replay it, prove it.",
+    auth=BearerKey(),
+    parser=StrictParser(),
+    urls_namespace="api",
+)
+errors.install(api)
+api.add_router("/sessions", reading.router)
+api.add_router("/sessions", sessions.router)
+api.add_router("/sessions", replays.of_sessions)
+api.add_router("/replays", replays.router)
+api.add_router("/collections", collections.router)
+api.add_router("/import", imports.router)
+api.add_router("/shares", shares.router)
+api.add_router("/keys", keys.router)
+api.add_router("", tools.router)

@@ -1,0 +1,50 @@
+"""Every job of the queue: ids in, one command each, safe to run twice. The queue is a doorbell; the truth is rows."""
+
+import logging
+import os
+import socket
+from typing import Any
+from uuid import UUID
+
+import psycopg
+from celery import shared_task
+from celery.signals import worker_ready
+from django.db import transaction
+from kombu.exceptions import OperationalError
+
+from timemachine.replay import commands as replays
+from timemachine.replay.working import work
+
+log = logging.getLogger(__name__)
+
+
+@shared_task(name="timemachine.jobs.run_replay")
+def run_replay(replay_id: str) -> None:
+    """Work on a replay until no step is left."""
+    work(UUID(replay_id), f"{socket.gethostname()}:{os.getpid()}")
+
+
+@shared_task(name="timemachine.jobs.sweep")
+def sweep() -> None:
+    """Ring again for replays that have work to do and nobody at it."""
+    for replay_id in replays.due_for_ringing():
+        run_replay.delay(str(replay_id))
+
+
+def ring(replay_id: UUID) -> None:
+    """Ring for a replay once this transaction is committed; where the queue is out of reach, the sweeper rings later."""
+    transaction.on_commit(lambda: _ring_now(replay_id))
+
+
+def _ring_now(replay_id: UUID) -> None:
+    try:
+        run_replay.delay(str(replay_id))
+    except (OperationalError, psycopg.Error, OSError) as why:
+        log.warning("the queue is out of reach, replay %s waits for the sweeper: %s", replay_id, why)
+
+
+@worker_ready.connect(weak=False)
+def ring_at_start(**_: Any) -> None:
+    """A worker that starts takes up what another left."""
+    for replay_id in replays.due_for_ringing(at_once=True):
+        run_replay.delay(str(replay_id))

@@ -1,0 +1,20 @@
+"""What of a session may change after it was recorded: how people call and group it."""
+
+from typing import Any
+
+from timemachine.base.errors import InvalidInput
+from timemachine.recording.models import Session
+
+CHANGEABLE = ("name", "metadata", "tags")
+
+
+def describe(session: Session, **values: Any) -> Session:
+    """Set the session's name, metadata or tags. Raises `InvalidInput` for an empty name."""
+    given = {name: value for name, value in values.items() if name in CHANGEABLE and value is not None}
+    if not str(given.get("name", session.name)).strip():
+        raise InvalidInput("A session needs a name.", code="invalid_field", field="name")
+    for name, value in given.items():
+        setattr(session, name, value)
+    if given:
+        session.save(update_fields=list(given))
+    return session

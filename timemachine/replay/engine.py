@@ -1,0 +1,65 @@
+"""What a step of a replay has to do, decided from what was recorded and what was asked for. Pure."""
+
+from dataclasses import dataclass
+
+from timemachine.replay.context import ALTERED, MISSING, NOT_RECORDED, VERIFIED
+from timemachine.replay.options import ReplayOptions
+
+REPLAYED_KINDS = ("find", "ask")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """What of an action decides its step. `within_ask`: it is the find inside an ask, which replays with that ask."""
+
+    sequence: int
+    kind: str
+    within_ask: bool
+    has_collection: bool
+    has_retrieval: bool
+    model: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intent:
+    """What to do with a step: look for passages again, or call a model; and why not, where it is not."""
+
+    find_again: bool = False
+    call: str | None = None
+    why_not: str | None = None
+
+
+def planned(recorded: Recorded, options: ReplayOptions) -> bool:
+    """Whether the action becomes a step of the replay."""
+    if recorded.kind not in REPLAYED_KINDS or recorded.within_ask:
+        return False
+    if (recorded.kind == "ask" and options.skip_asks) or (recorded.kind == "find" and options.skip_finds):
+        return False
+    after = options.after_sequence or 0
+    return after < recorded.sequence <= (options.through_sequence or recorded.sequence)
+
+
+def intent(recorded: Recorded, options: ReplayOptions, context: str) -> Intent:
+    """What this step does, once its frozen context was verified."""
+    if options.audit:
+        return _audit(recorded, options, context)
+    if not recorded.has_collection:
+        return Intent(why_not="The session names no collection, so nothing can be looked for again.")
+    if recorded.kind == "find":
+        return Intent(find_again=True)
+    return Intent(find_again=True, call=options.use_model or recorded.model)
+
+
+def _audit(recorded: Recorded, options: ReplayOptions, context: str) -> Intent:
+    if recorded.kind == "find" or options.use_model is None:
+        return Intent()
+    if context == VERIFIED or (context == NOT_RECORDED and recorded.has_retrieval):
+        return Intent(call=options.use_model)
+    return Intent(why_not=_WHY_NOT[context])
+
+
+_WHY_NOT = {
+    ALTERED: "A frozen passage no longer hashes to what was recorded, so the question was not asked again.",
+    MISSING: "A frozen passage is missing, so the question was not asked again.",
+    NOT_RECORDED: "No context was recorded with this question, so it was not asked again.",
+}

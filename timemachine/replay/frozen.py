@@ -1,0 +1,72 @@
+"""What was recorded with a question: its text, its answer, its passages as they were frozen."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from timemachine.answering.asking import ContextPassage
+from timemachine.payloads.queries import hash_now, text, value
+from timemachine.recording.models import Action, Hit
+from timemachine.replay.context import FrozenFrame
+from timemachine.retrieval.queries import since
+
+QUESTION_KEYS = ("question", "query", "text")
+ANSWER_KEYS = ("answer", "text", "content")
+
+
+def hits_of(action: Action) -> list[Hit]:
+    """The passages frozen with a find or ask; an ask that has none of its own has those of the find inside it."""
+    own = _hits(action)
+    if own or action.kind != "ask":
+        return own
+    inside = Action.objects.filter(session_id=action.session_id, kind="find")
+    children = inside.filter(parent_sequence=action.sequence)
+    if action.client_id is not None:
+        children = children | inside.filter(parent_id_given=action.client_id)
+    child = children.order_by("sequence").first()
+    return _hits(child) if child is not None else []
+
+
+def frames_of(hits: Sequence[Hit]) -> list[FrozenFrame]:
+    """Every passage with the hash that was recorded and the hash that its stored bytes have at this moment."""
+    return [
+        FrozenFrame(
+            rank=hit.rank,
+            frame=hit.frame,
+            version=hit.version,
+            recorded_sha256=hit.sha256,
+            sha256_now=hash_now(hit.payload) if hit.payload is not None else None,
+            since=since(hit.stored_frame) if hit.stored_frame is not None else None,
+        )
+        for hit in hits
+    ]
+
+
+def passages_of(hits: Sequence[Hit]) -> list[ContextPassage]:
+    """The passages as they go into a prompt again, in their ranks' order."""
+    return [
+        ContextPassage(frame=hit.frame, title=hit.title or "", text=text(hit.payload))
+        for hit in hits
+        if hit.payload is not None
+    ]
+
+
+def question_of(action: Action) -> str | None:
+    """What was asked or looked for; None where that was not recorded."""
+    return _words(value(action.input), QUESTION_KEYS)
+
+
+def answer_of(action: Action) -> str | None:
+    """What was answered; None where that was not recorded."""
+    return _words(value(action.output), ANSWER_KEYS)
+
+
+def _hits(action: Action) -> list[Hit]:
+    return list(action.hits.select_related("payload", "stored_frame").order_by("rank"))
+
+
+def _words(recorded: Any, keys: Sequence[str]) -> str | None:
+    if isinstance(recorded, str):
+        return recorded
+    if isinstance(recorded, dict):
+        return next((recorded[key] for key in keys if isinstance(recorded.get(key), str)), None)
+    return None

@@ -1,0 +1,116 @@
+"""What a replay is asked to do, and what does not go together. Pure."""
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal
+
+from timemachine.base.errors import InvalidInput
+
+RETRIEVAL_OPTIONS = ("top_k", "search_mode", "adaptive", "min_score", "as_of")
+CALL_OPTIONS = ("system_prompt", "temperature", "seed", "max_tokens")
+MODES = ("hybrid", "semantic", "lexical")
+LARGEST_TOP_K = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayOptions:
+    """The options of one replay. None means "as it was recorded"; `use_model` is a resolved name.
+
+    `audit` is over the frozen context; otherwise retrieval runs again (`as_of`: "now" or "recorded"). Steps after
+    `through_sequence` and up to `after_sequence` (a checkpoint's) are left out. `spend_limit_usd` stops before the next call.
+    """
+
+    audit: bool = False
+    reason: str | None = None
+    use_model: str | None = None
+    system_prompt: str | None = None
+    temperature: float | None = None
+    seed: int | None = None
+    max_tokens: int | None = None
+    top_k: int | None = None
+    search_mode: str | None = None
+    adaptive: bool | None = None
+    min_score: float | None = None
+    as_of: Literal["now", "recorded"] | None = None
+    skip_asks: bool = False
+    skip_finds: bool = False
+    after_sequence: int | None = None
+    through_sequence: int | None = None
+    spend_limit_usd: float | None = None
+
+    @property
+    def kind(self) -> str:
+        """`audit` or `debug`."""
+        return "audit" if self.audit else "debug"
+
+
+def check(options: ReplayOptions) -> None:
+    """Raise `InvalidInput` that names the option that cannot be, or does not go with the others."""
+    if options.audit:
+        _check_audit(options)
+    _check_calls(options)
+    _check_retrieval(options)
+    if options.skip_asks and options.skip_finds:
+        raise InvalidInput(
+            "With `skip_asks` and `skip_finds` nothing is left to replay.", code="nothing_to_replay"
+        )
+
+
+def as_json(options: ReplayOptions) -> dict[str, Any]:
+    """The options as they are kept, defaults left out."""
+    defaults = {field.name: field.default for field in fields(options)}
+    return {name: value for name, value in asdict(options).items() if value != defaults[name]}
+
+
+def from_json(kept: dict[str, Any]) -> ReplayOptions:
+    """The options that `as_json` kept."""
+    return ReplayOptions(**kept)
+
+
+def _check_audit(options: ReplayOptions) -> None:
+    given = [name for name in RETRIEVAL_OPTIONS if getattr(options, name) is not None]
+    if given:
+        raise InvalidInput(
+            f"An audit uses the frozen context of the recording, so {_listed(given)} cannot go with it; "
+            "leave it out, or launch a debug replay.",
+            code="retrieval_options_in_audit",
+            options=given,
+        )
+    if not (options.reason or "").strip():
+        raise InvalidInput(
+            "An audit needs a reason; say in a sentence why it is made.", code="reason_needed", field="reason"
+        )
+    changed = [name for name in CALL_OPTIONS if getattr(options, name) is not None]
+    if changed and options.use_model is None:
+        raise InvalidInput(
+            f"Without a model an audit calls nothing, so {_listed(changed)} would have no effect; choose a model.",
+            code="model_needed",
+            options=changed,
+        )
+
+
+def _check_calls(options: ReplayOptions) -> None:
+    _check_range("temperature", options.temperature, 0, 2)
+    _check_range("max_tokens", options.max_tokens, 1, 1_000_000)
+    _check_range("seed", options.seed, 0, 2**63 - 1)
+    _check_range("spend_limit_usd", options.spend_limit_usd, 0, 1_000_000)
+
+
+def _check_retrieval(options: ReplayOptions) -> None:
+    _check_range("top_k", options.top_k, 1, LARGEST_TOP_K)
+    if options.search_mode is not None and options.search_mode not in MODES:
+        raise _invalid("search_mode", f"is one of {', '.join(MODES)}")
+    if options.as_of is not None and options.as_of not in ("now", "recorded"):
+        raise _invalid("as_of", "is `now` or `recorded`")
+
+
+def _check_range(name: str, value: float | None, least: float, most: float) -> None:
+    if value is not None and not least <= value <= most:
+        raise _invalid(name, f"must lie between {least} and {most:,}")
+
+
+def _invalid(name: str, says: str) -> InvalidInput:
+    return InvalidInput(f"`{name}` {says}.", code="invalid_field", field=name)
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)

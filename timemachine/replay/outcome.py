@@ -1,0 +1,28 @@
+"""What a step came to, before it is written. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from timemachine.answering.asking import Answered
+from timemachine.retrieval.finding import Found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """The result of one step: the context's verdict, what retrieval found now, what was answered now, and the verdicts.
+
+    `status` is `done`, `failed` (with its error) or `skipped`. None means that part was not done.
+    """
+
+    status: str = "done"
+    context: str | None = None
+    frames: list[dict[str, Any]] | None = None
+    found: Sequence[Found] = ()
+    retrieval: dict[str, Any] | None = None
+    answered: Answered | None = None
+    verdict: str | None = None
+    evidence: dict[str, Any] | None = None
+    error_type: str | None = None
+    error_message: str | None = None
+    calls_made: int = 0

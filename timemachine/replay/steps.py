@@ -1,0 +1,201 @@
+"""Doing one step: verify the frozen context, look for passages again, ask again, compare with what was recorded."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import Sum
+
+from timemachine.answering.asking import Answered, CallParameters, ContextPassage, answer, grounding_of
+from timemachine.base.clock import parse_time, written
+from timemachine.base.errors import InvalidInput, ModelFailed, TimeMachineError
+from timemachine.difference.ranking import Ranked, compare_rankings
+from timemachine.difference.verdict import answer_verdict
+from timemachine.providers.queries import usable_model
+from timemachine.recording.models import Action, Hit
+from timemachine.replay import frozen
+from timemachine.replay.commands import recorded
+from timemachine.replay.context import FrozenFrame, context_verdict
+from timemachine.replay.engine import Intent, intent
+from timemachine.replay.models import ReplayStep
+from timemachine.replay.options import ReplayOptions, from_json
+from timemachine.replay.outcome import Outcome
+from timemachine.retrieval import finding
+from timemachine.retrieval.finding import Findings, Found, Query
+
+SAME_PARAMETERS = ("system_prompt", "temperature", "seed", "max_tokens")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Work:
+    """A step with all that was recorded for it."""
+
+    step: ReplayStep
+    action: Action
+    options: ReplayOptions
+    hits: Sequence[Hit]
+    frames: Sequence[FrozenFrame]
+    intent: Intent
+
+    @property
+    def context(self) -> str:
+        return context_verdict(self.frames)
+
+
+def do(step: ReplayStep, before_call: Callable[[], None]) -> Outcome:
+    """What the step comes to. `before_call` runs right before a model is called and may forbid it by raising."""
+    work = _work(step)
+    outcome = Outcome(context=work.context, frames=[frame.as_json() for frame in work.frames])
+    if work.intent.find_again:
+        outcome = _found_again(work, outcome)
+    if work.intent.call is None:
+        return _not_asked(work, outcome)
+    if _spent(work):
+        return replace(
+            outcome, status="skipped", evidence={"not_asked": "The spend limit of this replay was reached."}
+        )
+    return _asked_again(work, outcome, before_call)
+
+
+def _work(step: ReplayStep) -> _Work:
+    options = from_json(step.replay.options)
+    hits = frozen.hits_of(step.action)
+    frames = frozen.frames_of(hits)
+    decided = intent(recorded(step.action), options, context_verdict(frames))
+    return _Work(step=step, action=step.action, options=options, hits=hits, frames=frames, intent=decided)
+
+
+def _found_again(work: _Work, outcome: Outcome) -> Outcome:
+    findings = finding.find(_collection(work.action), _query(work))
+    compared = compare_rankings(
+        [Ranked(key=_key_recorded(hit), rank=hit.rank) for hit in work.hits],
+        [Ranked(key=_key_found(hit), rank=hit.rank) for hit in findings.hits],
+        findings.query.top_k,
+    )
+    return replace(outcome, found=findings.hits, retrieval=_retrieval_json(findings, compared, work))
+
+
+def _asked_again(work: _Work, outcome: Outcome, before_call: Callable[[], None]) -> Outcome:
+    question = frozen.question_of(work.action)
+    if question is None:
+        return replace(outcome, evidence={"not_asked": "The question was not recorded as text."})
+    passages = _passages(work, outcome.found)
+    try:
+        model = usable_model(work.step.replay.project_id, work.intent.call or "")
+        if model.provider != "local":
+            before_call()
+        answered = answer(work.step.replay.project_id, model, question, passages, _parameters(work))
+    except TimeMachineError as failed:
+        return _failed(outcome, failed)
+    compared = answer_verdict(frozen.answer_of(work.action), answered.text)
+    evidence = {**compared.evidence, **_same_prompt(work, answered)}
+    return replace(
+        outcome, answered=answered, verdict=compared.name, evidence=evidence, calls_made=answered.calls_made
+    )
+
+
+def _not_asked(work: _Work, outcome: Outcome) -> Outcome:
+    """No model is called: in an audit the recorded answer is checked against its own context."""
+    evidence: dict[str, Any] = {}
+    if work.intent.why_not:
+        evidence["not_asked"] = work.intent.why_not
+    said = frozen.answer_of(work.action) if work.action.kind == "ask" else None
+    if work.options.audit and said is not None and work.hits:
+        evidence["recorded_grounding"] = grounding_of(said, frozen.passages_of(work.hits))
+    return replace(outcome, evidence=evidence or None)
+
+
+def _failed(outcome: Outcome, failed: TimeMachineError) -> Outcome:
+    calls = int(failed.facts.get("attempts", 0)) if isinstance(failed, ModelFailed) else 0
+    return replace(
+        outcome,
+        status="failed",
+        verdict="error",
+        error_type=failed.code,
+        error_message=failed.message,
+        evidence={"error": failed.message},
+        calls_made=calls,
+    )
+
+
+def _passages(work: _Work, found: Sequence[Found]) -> list[ContextPassage]:
+    if work.options.audit:
+        return frozen.passages_of(work.hits)
+    return [ContextPassage(frame=hit.frame, title=hit.title, text=hit.text) for hit in found]
+
+
+def _query(work: _Work) -> Query:
+    """The recorded query with the options that were changed; what was not recorded is `find`'s own default."""
+    question = frozen.question_of(work.action)
+    if question is None:
+        raise InvalidInput("The query of this step was not recorded as text.", code="question_not_recorded")
+    kept, options = work.action.retrieval or {}, work.options
+    return Query(
+        text=question,
+        mode=options.search_mode or kept.get("mode") or "hybrid",
+        top_k=options.top_k or kept.get("top_k") or finding.DEFAULT_TOP_K,
+        adaptive=kept.get("adaptive") is True if options.adaptive is None else options.adaptive,
+        min_score=options.min_score,
+        as_of=_moment(work) if options.as_of == "recorded" else None,
+    )
+
+
+def _moment(work: _Work) -> Any:
+    kept = (work.action.retrieval or {}).get("as_of")
+    return parse_time(kept) if kept else work.action.recorded_at
+
+
+def _parameters(work: _Work) -> CallParameters:
+    kept = work.action.parameters or {}
+    chosen = {name: getattr(work.options, name) for name in SAME_PARAMETERS}
+    return CallParameters(
+        **{name: kept.get(name) if value is None else value for name, value in chosen.items()}
+    )
+
+
+def _same_prompt(work: _Work, answered: Answered) -> dict[str, Any]:
+    """Whether the very bytes of the recorded prompt went out again, where their hash was recorded."""
+    before, after = (
+        (work.action.parameters or {}).get("prompt_sha256"),
+        answered.parameters.get("prompt_sha256"),
+    )
+    return {"same_prompt": before == after} if before and after else {}
+
+
+def _retrieval_json(findings: Findings, compared: Any, work: _Work) -> dict[str, Any]:
+    return {
+        "verdict": compared.verdict,
+        "gained": [str(key) for key in compared.gained],
+        "lost": [str(key) for key in compared.lost],
+        "moved": [{"frame": str(m.key), "from": m.old_rank, "to": m.new_rank} for m in compared.moved],
+        "overlap": compared.overlap,
+        "mode": findings.query.mode,
+        "top_k": findings.query.top_k,
+        "adaptive": findings.query.adaptive,
+        "cut_by": findings.cut_by,
+        "as_of": written(findings.as_of),
+        "embedding_model": findings.embedding_model,
+        "recorded_hits": len(work.hits),
+        "found_hits": len(findings.hits),
+    }
+
+
+def _key_recorded(hit: Hit) -> str:
+    return f"#{hit.frame}" if isinstance(hit.frame, int) else str(hit.frame or hit.sha256 or hit.rank)
+
+
+def _key_found(hit: Found) -> str:
+    return f"#{hit.frame}"
+
+
+def _collection(action: Action) -> Any:
+    return action.session.collection
+
+
+def _spent(work: _Work) -> bool:
+    limit = work.options.spend_limit_usd
+    if limit is None:
+        return False
+    spent = work.step.replay.steps.aggregate(total=Sum("cost_usd"))["total"] or Decimal(0)
+    return spent >= Decimal(str(limit))

@@ -1,0 +1,100 @@
+"""The list of sessions, newest first: filtered, and page by page from the place where the last one ended."""
+
+import base64
+import binascii
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Final
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from timemachine.accounts.models import Project
+from timemachine.base.clock import parse_time
+from timemachine.base.errors import InvalidInput
+from timemachine.recording.models import Action, Session
+
+PAGE: Final = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which sessions are shown; an empty text asks for any. `q` is looked for in names and keys.
+
+    `tool`, `kind` and `model` ask for sessions with such an action; `since` and `until` are RFC 3339, on the start.
+    """
+
+    q: str = ""
+    agent: str = ""
+    user: str = ""
+    status: str = ""
+    tag: str = ""
+    tool: str = ""
+    kind: str = ""
+    model: str = ""
+    since: str = ""
+    until: str = ""
+    min_cost: float | None = None
+
+    def __bool__(self) -> bool:
+        return any(value not in ("", None) for value in asdict(self).values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionsPage:
+    """Some sessions and the opaque place to go on from, None at the end."""
+
+    sessions: Sequence[Session]
+    next: str | None
+
+
+def sessions_page(
+    project: Project, wanted: Wanted, after: str | None = None, limit: int = PAGE
+) -> SessionsPage:
+    """One page of the project's sessions. One query. Raises `InvalidInput` where `after` was not given out by this list."""
+    found = _matching(Session.objects.of(project), wanted).order_by("-started_at", "-id")
+    if after:
+        started_at, last = _place(after)
+        found = found.filter(Q(started_at__lt=started_at) | Q(started_at=started_at, id__lt=last))
+    sessions = list(found[: limit + 1])
+    more = len(sessions) > limit
+    return SessionsPage(sessions=sessions[:limit], next=_written(sessions[limit - 1]) if more else None)
+
+
+def _matching(sessions: QuerySet[Session], wanted: Wanted) -> QuerySet[Session]:
+    if wanted.q:
+        sessions = sessions.filter(Q(name__icontains=wanted.q) | Q(key__icontains=wanted.q))
+    for name in ("agent", "user", "status"):
+        if getattr(wanted, name):
+            sessions = sessions.filter(**{name: getattr(wanted, name)})
+    for name in ("tool", "kind", "model"):
+        if getattr(wanted, name):
+            such = Action.objects.filter(session=OuterRef("id"), **{name: getattr(wanted, name)})
+            sessions = sessions.filter(Exists(such))
+    if wanted.tag:
+        sessions = sessions.filter(tags__contains=[wanted.tag])
+    if wanted.min_cost is not None:
+        sessions = sessions.filter(cost_usd__gte=wanted.min_cost)
+    return _started(sessions, wanted)
+
+
+def _started(sessions: QuerySet[Session], wanted: Wanted) -> QuerySet[Session]:
+    if wanted.since:
+        sessions = sessions.filter(started_at__gte=parse_time(wanted.since))
+    if wanted.until:
+        sessions = sessions.filter(started_at__lt=parse_time(wanted.until))
+    return sessions
+
+
+def _written(session: Session) -> str:
+    return base64.urlsafe_b64encode(f"{session.started_at.isoformat()} {session.id.hex}".encode()).decode()
+
+
+def _place(after: str) -> tuple[object, UUID]:
+    try:
+        started_at, last = base64.urlsafe_b64decode(after.encode()).decode().split(" ")
+        return parse_time(started_at), UUID(last)
+    except (ValueError, binascii.Error, InvalidInput) as why:
+        raise InvalidInput(
+            "This list does not know that place; open it from its first page.", code="unknown_after"
+        ) from why
