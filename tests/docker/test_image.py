@@ -1,0 +1,167 @@
+"""The image and the compose file, as far as they can be checked without an engine."""
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+import yaml
+
+from tests.embedded.machine import clean_environment, free_port, wait_until
+
+TOP = Path(__file__).resolve().parent.parent.parent
+DOCKERFILE = TOP / "docker" / "Dockerfile"
+CHOSEN = {"POSTGRES_PASSWORD": "letters", "SECRET_KEY": "k" * 50}
+INSTRUCTIONS = {"FROM", "ENV", "RUN", "WORKDIR", "COPY", "USER", "EXPOSE", "HEALTHCHECK", "CMD"}
+
+
+@pytest.fixture(scope="module")
+def services() -> dict[str, Any]:
+    """The compose file's services, with its variables filled in."""
+    text = (TOP / "docker" / "compose.yaml").read_text()
+    services: dict[str, Any] = yaml.safe_load(_filled_in(text))["services"]
+    return services
+
+
+@pytest.fixture(scope="module")
+def database() -> Iterator[str]:
+    """A database as the compose file's Postgres offers one, prepared by nobody yet."""
+    with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as connection:
+        connection.execute("CREATE DATABASE container")
+        yield os.environ["DATABASE_URL"].rsplit("/", 1)[0] + "/container"
+        connection.execute("DROP DATABASE container WITH (FORCE)")
+
+
+def test_every_instruction_of_the_dockerfile_is_known_and_copies_what_exists() -> None:
+    assert {name for name, _ in _instructions()} <= INSTRUCTIONS
+    copied = [shlex.split(rest) for name, rest in _instructions() if name == "COPY" and "--from" not in rest]
+    assert copied
+    for *sources, _ in copied:
+        for source in sources:
+            assert (TOP / source).exists()
+            assert f"!{source}" in (TOP / "docker" / "Dockerfile.dockerignore").read_text().splitlines()
+
+
+def test_the_image_does_not_run_as_root() -> None:
+    assert [rest for name, rest in _instructions() if name == "USER"] == ["timemachine"]
+
+
+def test_the_services_wait_for_the_preparation_and_it_for_the_database(services: dict[str, Any]) -> None:
+    assert set(services) == {"database", "prepare", "web", "worker", "beat"}
+    for name in ("web", "worker", "beat"):
+        assert services[name]["depends_on"] == {"prepare": {"condition": "service_completed_successfully"}}
+    assert services["prepare"]["depends_on"] == {"database": {"condition": "service_healthy"}}
+
+
+def test_the_compose_file_has_no_secret_of_its_own() -> None:
+    with pytest.raises(KeyError, match="POSTGRES_PASSWORD"):
+        _filled_in((TOP / "docker" / "compose.yaml").read_text(), {"SECRET_KEY": "k"})
+    with pytest.raises(KeyError, match="SECRET_KEY"):
+        _filled_in((TOP / "docker" / "compose.yaml").read_text(), {"POSTGRES_PASSWORD": "p"})
+
+
+def test_the_commands_of_the_image_run_outside_a_container(
+    services: dict[str, Any], database: str, tmp_path: Path
+) -> None:
+    prepared = _run(services["prepare"], database, tmp_path)
+    out, _ = prepared.communicate(timeout=60)
+    assert prepared.returncode == 0
+    assert json.loads(out)["sign_in_url"].startswith("http://127.0.0.1:8000/")
+    port = str(free_port())
+    commands = {name: services[name].get("command", _image_command()) for name in ("web", "worker", "beat")}
+    running = {
+        name: _run(
+            services[name] | {"command": command},
+            database,
+            tmp_path,
+            GRANIAN_HOST="127.0.0.1",
+            GRANIAN_PORT=port,
+        )
+        for name, command in commands.items()
+    }
+    try:
+        for happened in (
+            partial(_ready, port),
+            partial(_exists, database, "pgmq.q_tm_celery"),
+            (tmp_path / "beat-schedule").exists,
+        ):
+            _wait_for(happened, running)
+        assert {name: process.poll() for name, process in running.items()} == dict.fromkeys(running)
+    finally:
+        codes = {name: _ended(process) for name, process in running.items()}
+    assert codes == dict.fromkeys(running, 0)
+    assert not list(TOP.glob("celerybeat*"))
+
+
+def test_the_step_that_collects_static_files_works(tmp_path: Path) -> None:
+    step = next(rest for name, rest in _instructions() if name == "RUN" and "collectstatic" in rest)
+    environment = clean_environment() | {"STATIC_ROOT": str(tmp_path / "static")}
+    subprocess.run(step, shell=True, cwd=TOP, env=environment, check=True)
+    assert list((tmp_path / "static").rglob("*.css"))
+
+
+def _wait_for(happened: Callable[[], bool], running: dict[str, subprocess.Popen[bytes]]) -> None:
+    wait_until(lambda: happened() or any(process.poll() is not None for process in running.values()), 30)
+
+
+def _instructions() -> list[tuple[str, str]]:
+    lines = [line for line in DOCKERFILE.read_text().splitlines() if line and not line.startswith("#")]
+    found = [line.partition(" ") for line in lines]
+    return [(name, rest) for name, _, rest in found]
+
+
+def _image_command() -> list[str]:
+    command: list[str] = json.loads(next(rest for name, rest in _instructions() if name == "CMD"))
+    return command
+
+
+def _filled_in(text: str, chosen: dict[str, str] = CHOSEN) -> str:
+    def value(match: re.Match[str]) -> str:
+        name, sign, rest = match.groups()
+        return chosen.get(name, rest) if sign == ":-" else chosen[name]
+
+    return re.sub(r"\$\{(\w+)(:[-?])([^}]*)\}", value, text)
+
+
+def _run(service: dict[str, Any], database: str, folder: Path, **more: str) -> subprocess.Popen[bytes]:
+    """The service's command line with its environment, but another database and another place for what it writes."""
+    command = [
+        str(folder / "beat-schedule") if word == "/tmp/beat-schedule" else word for word in service["command"]
+    ]
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = (
+        clean_environment() | service["environment"] | {"DATABASE_URL": database, "PATH": path} | more
+    )
+    with (folder / f"{command[0]}.log").open("ab") as log:
+        return subprocess.Popen(
+            command, cwd=TOP, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log
+        )
+
+
+def _ended(process: subprocess.Popen[bytes]) -> int:
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=20)
+    return process.returncode
+
+
+def _ready(port: str) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/health/ready", timeout=5) as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        return False
+
+
+def _exists(database: str, table: str) -> bool:
+    with psycopg.connect(database) as connection:
+        return connection.execute("SELECT to_regclass(%s)", [table]).fetchone() != (None,)
