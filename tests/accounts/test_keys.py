@@ -1,6 +1,6 @@
 """API keys: made once, recognised, and refused alike."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -88,7 +88,7 @@ def test_revoking_twice_keeps_the_first_time(project: Project) -> None:
         ("", ["read"], 1, "name_missing"),
         ("x" * 201, ["read"], 1, "name_too_long"),
         ("a\x00b", ["read"], 1, "name_not_text"),
-        ("a", [], 1, "scope_missing"),
+        ("a", [], 1, "no_scope"),
         ("a", ["read", "write"], 1, "unknown_scope"),
         ("a", ["read"], -1, "already_past"),
     ],
@@ -100,3 +100,8 @@ def test_a_key_that_cannot_be_used_is_refused_with_the_reason(
         make_api_key(project, name=name, scopes=scopes, expires_at=now() + timedelta(days=days))
     assert refusal.value.code == code
     assert not ApiKey.objects.exists()
+
+
+def test_the_end_of_a_key_is_a_moment_and_not_a_local_time(project: Project) -> None:
+    with pytest.raises(InvalidInput, match="end it with Z"):
+        make_api_key(project, name="a", scopes=["read"], expires_at=datetime(2100, 1, 1))  # noqa: DTZ001

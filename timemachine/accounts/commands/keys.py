@@ -90,7 +90,7 @@ def _check_scopes(scopes: Sequence[str]) -> None:
     if not scopes:
         raise InvalidInput(
             f"Give the key at least one scope of {', '.join(SCOPES)}.",
-            code="scope_missing",
+            code="no_scope",
             scopes=list(SCOPES),
         )
     unknown = [scope for scope in scopes if scope not in SCOPES]
@@ -103,5 +103,9 @@ def _check_scopes(scopes: Sequence[str]) -> None:
 
 
 def _check_end(expires_at: datetime | None) -> None:
+    if expires_at is not None and expires_at.tzinfo is None:
+        raise InvalidInput(
+            "The time at which the key expires has no offset; end it with Z for UTC.", code="not_a_time"
+        )
     if expires_at is not None and expires_at <= now():
         raise InvalidInput("The key would have expired already; choose a later time.", code="already_past")

@@ -1,0 +1,104 @@
+"""Who is asking, for which project."""
+
+import pytest
+from django.contrib.auth.models import AnonymousUser
+from django.contrib.sessions.backends.db import SessionStore
+from django.http import HttpRequest
+from django.test import Client, RequestFactory
+from pytest_django import DjangoAssertNumQueries
+from pytest_django.fixtures import Settings
+
+from tests.accounts.people import member
+from timemachine.accounts.models import Project, User
+from timemachine.base.errors import NotAllowed, NotFound, NotSignedIn
+from timemachine.web import access
+
+
+def asked(user: User | AnonymousUser, **meta: str) -> HttpRequest:
+    request = RequestFactory().get("/", **meta)  # type: ignore[arg-type]
+    request.user = user
+    request.session = SessionStore()
+    return request
+
+
+def test_the_first_project_is_the_current_one_until_another_is_chosen(
+    project: Project, other_project: Project
+) -> None:
+    user = member(project, "admin").user
+    other_project.memberships.create(user=user, role="viewer")
+    request = asked(user)
+    assert (access.of(request).project, access.of(request).role) == (project, "admin")
+    later = asked(user)
+    access.choose_project(later, str(other_project.pk))
+    assert (access.of(later).project, access.of(later).role) == (other_project, "viewer")
+
+
+def test_another_persons_project_cannot_be_chosen(project: Project, other_project: Project) -> None:
+    request = asked(member(project, "admin").user)
+    for project_id in (str(other_project.pk), "", "\x00"):
+        with pytest.raises(NotFound):
+            access.choose_project(request, project_id)
+    request.session["project"] = str(other_project.pk)
+    assert access.of(request).project == project
+
+
+@pytest.mark.parametrize(
+    ("role", "required", "words"),
+    [
+        ("viewer", "operator", "Only an operator may do this, and you are a viewer in Prüfung."),
+        ("operator", "admin", "Only an administrator may do this, and you are an operator in Prüfung."),
+    ],
+)
+def test_a_role_that_is_too_small_is_refused_in_words(
+    project: Project, role: str, required: str, words: str
+) -> None:
+    found = access.of(asked(member(project, role).user))
+    found.require(role)
+    with pytest.raises(NotAllowed) as refusal:
+        found.require(required)
+    assert refusal.value.message == f"{words} Ask an administrator of the project."
+
+
+def test_nobody_has_no_access() -> None:
+    with pytest.raises(NotSignedIn):
+        access.of(asked(AnonymousUser()))
+    context = access.project_context(asked(AnonymousUser()))
+    assert not context["access"]
+    assert not context["project"]
+
+
+def test_a_page_asks_for_the_project_once_and_only_where_it_is_shown(
+    project: Project, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    request = asked(member(project, "viewer").user)
+    with django_assert_num_queries(0):
+        context = access.project_context(request)
+    with django_assert_num_queries(1):
+        assert context["project"].name == access.of(request).project.name == "Prüfung"
+
+
+@pytest.mark.parametrize(
+    ("behind_proxy", "meta", "address"),
+    [
+        (False, {"REMOTE_ADDR": "192.0.2.1", "HTTP_X_FORWARDED_FOR": "192.0.2.9"}, "192.0.2.1"),
+        (True, {"REMOTE_ADDR": "10.0.0.1", "HTTP_X_FORWARDED_FOR": "6.6.6.6, 192.0.2.9"}, "192.0.2.9"),
+        (True, {"REMOTE_ADDR": "192.0.2.1"}, "192.0.2.1"),
+        (False, {"REMOTE_ADDR": ""}, None),
+    ],
+)
+def test_an_address_is_only_believed_from_the_servers_own_proxy(
+    settings: Settings, behind_proxy: bool, meta: dict[str, str], address: str | None
+) -> None:
+    settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if behind_proxy else None
+    assert access.address_of(asked(AnonymousUser(), **meta)) == address
+
+
+def test_somebody_goes_to_another_of_their_projects(
+    client: Client, project: Project, other_project: Project
+) -> None:
+    user = member(project, "admin").user
+    client.force_login(user)
+    assert client.post("/project/", {"project": str(other_project.pk)}).status_code == 404
+    other_project.memberships.create(user=user, role="viewer")
+    assert client.post("/project/", {"project": str(other_project.pk)})["Location"] == "/"
+    assert "you are a viewer" in client.get("/settings/").text

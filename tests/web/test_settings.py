@@ -1,0 +1,362 @@
+"""Settings: you, the project, its members and keys."""
+
+import html
+import re
+
+import pytest
+from django.test import Client
+
+from tests.accounts.people import PASSWORD, member
+from timemachine.accounts import queries
+from timemachine.accounts.commands import (
+    authenticate_key,
+    invite,
+    make_api_key,
+    make_sign_in_link,
+    use_sign_in_link,
+)
+from timemachine.accounts.models import ApiKey, Membership, Project, SignInLink, User
+from timemachine.base.errors import NotFound, NotSignedIn
+
+NEW = "another copper kettle"
+
+
+@pytest.fixture
+def admin(project: Project) -> Membership:
+    """The administrator of the project."""
+    return member(project, "admin")
+
+
+def browser(membership: Membership) -> Client:
+    """A browser in which this person is signed in."""
+    client = Client()
+    client.force_login(membership.user)
+    return client
+
+
+def shown_once(client: Client) -> str:
+    """The secret that the page after a form shows."""
+    page = client.get("/settings/")
+    assert "no-store" in page["Cache-Control"]
+    found = re.search(r'id="shown_once"[^>]*value="([^"]+)"', page.text)
+    assert found
+    assert found[1] not in client.get("/settings/").text
+    return html.unescape(found[1])
+
+
+def secret_in(address: str) -> str:
+    return address.rstrip("/").rpartition("/")[2]
+
+
+def test_an_administrator_invites_somebody_and_sees_the_link_once(
+    project: Project, admin: Membership
+) -> None:
+    client = browser(admin)
+    sent = client.post("/settings/members/", {"email": "Neu@example.org", "role": "operator"})
+    assert (sent.status_code, sent["Location"]) == (303, "/settings/#members")
+    secret = secret_in(shown_once(client))
+    assert secret not in str(list(SignInLink.objects.values()))
+    assert "invited as operator" in client.get("/settings/").text
+    assert Client().post(f"/sign-in/{secret}/")["Location"] == "/welcome/"
+    assert "invited as operator" not in client.get("/settings/").text
+    assert queries.memberships_of(queries.person("neu@example.org")).get().role == "operator"
+
+
+def test_an_invitation_that_cannot_be_made_says_why_beside_the_address(
+    project: Project, admin: Membership
+) -> None:
+    client = browser(admin)
+    again = client.post("/settings/members/", {"email": admin.user.email, "role": "viewer"})
+    assert again.status_code == 409
+    assert "is a member of this project already" in again.text
+    assert 'aria-describedby="invite_email_error"' in again.text
+    assert client.post("/settings/members/", {"email": "x", "role": "owner"}).status_code == 422
+
+
+def test_an_administrator_withdraws_an_invitation(project: Project, admin: Membership) -> None:
+    secret = invite(project, email="neu@example.org", role="viewer")
+    waiting = queries.invitations_of(project).get()
+    assert browser(admin).post(f"/settings/invitations/{waiting.pk}/withdraw/").status_code == 303
+    with pytest.raises(NotFound):
+        use_sign_in_link(secret)
+
+
+def test_a_changed_role_counts_from_the_next_request(project: Project, admin: Membership) -> None:
+    viewer = member(project, "viewer")
+    theirs = browser(viewer)
+    assert theirs.post("/settings/members/", {"email": "x@example.org", "role": "viewer"}).status_code == 403
+    changed = browser(admin).post(f"/settings/members/{viewer.pk}/role/", {"role": "admin"}, follow=True)
+    assert "viewer@example.org is an administrator now." in changed.text
+    assert theirs.post("/settings/members/", {"email": "x@example.org", "role": "viewer"}).status_code == 303
+
+
+def test_the_last_administrator_stays(project: Project, admin: Membership) -> None:
+    client = browser(admin)
+    for path, sent in (
+        (f"/settings/members/{admin.pk}/role/", {"role": "viewer"}),
+        (f"/settings/members/{admin.pk}/remove/", {}),
+    ):
+        refused = client.post(path, sent)
+        assert refused.status_code == 409
+        assert "is the last administrator of this project" in refused.text
+    admin.refresh_from_db()
+    assert admin.role == "admin"
+    assert client.post(f"/settings/members/{admin.pk}/role/", {"role": "owner"}).status_code == 422
+
+
+def test_a_removed_member_is_out_at_once_and_their_keys_are_named(
+    project: Project, admin: Membership
+) -> None:
+    other = member(project, "admin", "other@example.org")
+    make_api_key(project, name="agent", scopes=["read"], by=other.user)
+    theirs = browser(other)
+    assert theirs.get("/settings/").status_code == 200
+    page = browser(admin).post(f"/settings/members/{other.pk}/remove/", follow=True)
+    assert "API keys that other@example.org made and that still work: 1." in page.text
+    assert theirs.get("/settings/").status_code == 403
+
+
+def test_somebody_without_keys_is_removed_without_a_word_of_keys(project: Project, admin: Membership) -> None:
+    viewer = member(project, "viewer")
+    page = browser(admin).post(f"/settings/members/{viewer.pk}/remove/", follow=True)
+    assert "viewer@example.org is no member of Prüfung any more." in page.text
+    assert "still work" not in page.text
+
+
+def test_an_administrator_hands_over_a_link_for_a_new_password(project: Project, admin: Membership) -> None:
+    viewer = member(project, "viewer")
+    client = browser(admin)
+    client.post(f"/settings/members/{viewer.pk}/reset/")
+    assert Client().post(f"/sign-in/{secret_in(shown_once(client))}/")["Location"] == "/welcome/"
+
+
+def test_a_member_of_two_projects_is_not_reset_by_one(
+    project: Project, other_project: Project, admin: Membership
+) -> None:
+    viewer = member(project, "viewer")
+    other_project.memberships.create(user=viewer.user, role="viewer")
+    refused = browser(admin).post(f"/settings/members/{viewer.pk}/reset/")
+    assert refused.status_code == 403
+    assert "manage.py sign_in_link --email viewer@example.org" in refused.text
+
+
+def test_an_administrator_makes_a_key_and_sees_it_once(project: Project, admin: Membership) -> None:
+    client = browser(admin)
+    sent = client.post("/settings/keys/", {"name": "агент 7", "scopes": ["read", "run"], "expires": "30"})
+    assert sent["Location"] == "/settings/#keys"
+    key = authenticate_key(shown_once(client))
+    assert (key.project, key.name, key.scopes, key.created_by) == (
+        project,
+        "агент 7",
+        ["read", "run"],
+        admin.user,
+    )
+    assert key.expires_at is not None
+    assert round((key.expires_at - key.created_at).total_seconds() / 3600) == 30 * 24
+    page = client.get("/settings/").text
+    assert f"tmk_{key.pk}_…" in page
+    assert "агент 7" in page
+
+
+def test_a_key_may_be_made_that_never_expires(project: Project, admin: Membership) -> None:
+    client = browser(admin)
+    client.post("/settings/keys/", {"name": "agent", "scopes": ["record"], "expires": ""})
+    assert authenticate_key(shown_once(client)).expires_at is None
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"name": "agent", "expires": "30"},
+        {"name": "agent", "scopes": ["everything"], "expires": "30"},
+        {"name": "", "scopes": ["read"], "expires": "30"},
+        {"name": "a\x07b", "scopes": ["read"], "expires": "30"},
+        {"name": "agent", "scopes": ["read"], "expires": "31"},
+    ],
+)
+def test_a_key_that_cannot_be_made_keeps_what_was_typed(
+    project: Project, admin: Membership, sent: dict[str, str | list[str]]
+) -> None:
+    page = browser(admin).post("/settings/keys/", sent)
+    assert page.status_code == 422
+    assert 'class="error"' in page.text
+    assert not ApiKey.objects.exists()
+
+
+def test_a_revoked_key_does_not_work_and_stays_in_the_list(project: Project, admin: Membership) -> None:
+    key, text = make_api_key(project, name="agent", scopes=["read"])
+    page = browser(admin).post(f"/settings/keys/{key.pk}/revoke/", follow=True)
+    assert "The key agent does not work any more." in page.text
+    assert "revoked" in page.text
+    with pytest.raises(NotSignedIn):
+        authenticate_key(text)
+
+
+def test_what_one_person_was_shown_is_not_shown_to_another_on_the_same_browser(
+    project: Project, admin: Membership
+) -> None:
+    client = browser(admin)
+    client.post("/settings/keys/", {"name": "agent", "scopes": ["read"], "expires": ""})
+    client.force_login(member(project, "admin", "other@example.org").user)
+    assert "shown_once" not in client.get("/settings/").text
+    client.cookies["tm_once"] = "forged"
+    assert "shown_once" not in client.get("/settings/").text
+
+
+FOR_ADMINISTRATORS = [
+    "/settings/project/",
+    "/settings/projects/",
+    "/settings/members/",
+    "/settings/members/{member}/role/",
+    "/settings/members/{member}/remove/",
+    "/settings/members/{member}/reset/",
+    "/settings/invitations/{invitation}/withdraw/",
+    "/settings/keys/",
+    "/settings/keys/{key}/revoke/",
+]
+
+
+def filled(path: str, project: Project) -> str:
+    """The path with the ids of rows of that project."""
+    invite(project, email="invited@example.org", role="viewer")
+    key, _ = make_api_key(project, name="agent", scopes=["read"])
+    return path.format(
+        member=member(project, "viewer", "target@example.org").pk,
+        invitation=queries.invitations_of(project).get().pk,
+        key=key.pk,
+    )
+
+
+@pytest.mark.parametrize("path", FOR_ADMINISTRATORS)
+@pytest.mark.parametrize("role", ["viewer", "operator"])
+def test_only_administrators_decide_about_the_project(project: Project, role: str, path: str) -> None:
+    before = rows()
+    target = filled(path, project)
+    sent = {"name": "x", "role": "admin", "email": "x@example.org", "scopes": "read"}
+    refused = browser(member(project, role)).post(target, sent)
+    assert refused.status_code == 403
+    assert "Only an administrator may do this" in refused.text
+    assert before == (0, 0)
+    assert rows() == (1, 1)
+    assert not Membership.objects.filter(role="admin").exists()
+
+
+def rows() -> tuple[int, int]:
+    """Invitations and live keys."""
+    return SignInLink.objects.count(), ApiKey.objects.filter(revoked_at=None).count()
+
+
+@pytest.mark.parametrize("path", [path for path in FOR_ADMINISTRATORS if "{" in path])
+def test_another_projects_member_invitation_or_key_is_not_found(
+    project: Project, other_project: Project, admin: Membership, path: str
+) -> None:
+    target = filled(path, other_project)
+    answer = browser(admin).post(target, {"role": "admin"})
+    assert answer.status_code == 404
+    assert rows() == (1, 1)
+    assert queries.members_of(other_project).get().role == "viewer"
+
+
+@pytest.mark.parametrize("role", ["viewer", "operator"])
+def test_members_and_keys_are_shown_to_administrators_only(
+    project: Project, admin: Membership, role: str
+) -> None:
+    make_api_key(project, name="secret agent", scopes=["read"])
+    page = browser(member(project, role)).get("/settings/")
+    assert page.status_code == 200
+    for hidden in (admin.user.email, "secret agent", "/settings/members/", "/settings/keys/"):
+        assert hidden not in page.text
+        assert hidden in browser(admin).get("/settings/").text
+
+
+def test_somebody_changes_their_name(project: Project) -> None:
+    viewer = member(project, "viewer")
+    client = browser(viewer)
+    assert client.post("/settings/you/", {"name": " Ренé 李 "})["Location"] == "/settings/#you"
+    assert 'value="Ренé 李"' in client.get("/settings/").text
+    refused = client.post("/settings/you/", {"name": "  "})
+    assert refused.status_code == 422
+    assert 'aria-describedby="you_name_error"' in refused.text
+    assert User.objects.get(pk=viewer.user.pk).name == "Ренé 李"
+
+
+def test_a_name_from_outside_is_never_markup(project: Project, admin: Membership) -> None:
+    viewer = member(project, "viewer")
+    browser(viewer).post("/settings/you/", {"name": "<script>alert(1)</script>"})
+    page = browser(admin).get("/settings/").text
+    assert "<script>alert(1)" not in page
+    assert "&lt;script&gt;alert(1)" in page
+
+
+def test_a_changed_password_signs_every_other_browser_out(project: Project) -> None:
+    viewer = member(project, "viewer")
+    here, elsewhere = browser(viewer), browser(viewer)
+    sent = {"current": PASSWORD, "password": NEW, "again": NEW}
+    assert here.post("/settings/password/", sent)["Location"] == "/settings/#you"
+    assert here.get("/settings/").status_code == 200
+    assert elsewhere.get("/settings/").status_code == 302
+
+
+@pytest.mark.parametrize(
+    ("changed", "status", "words"),
+    [
+        ({"current": "wrong"}, 401, "The current password is not right."),
+        ({"again": "something else"}, 422, "This is not the same as above."),
+        ({"password": "short", "again": "short"}, 422, "too short"),
+        ({"current": ""}, 422, "This field is required."),
+    ],
+)
+def test_a_password_that_is_not_changed_says_why(
+    project: Project, changed: dict[str, str], status: int, words: str
+) -> None:
+    viewer = member(project, "viewer")
+    page = browser(viewer).post(
+        "/settings/password/", {"current": PASSWORD, "password": NEW, "again": NEW} | changed
+    )
+    assert page.status_code == status
+    assert words in page.text
+    assert User.objects.get(pk=viewer.user.pk).check_password(PASSWORD)
+
+
+def test_guessing_the_current_password_is_throttled(project: Project) -> None:
+    client = browser(member(project, "viewer"))
+    sent = {"current": "wrong", "password": NEW, "again": NEW}
+    assert [client.post("/settings/password/", sent).status_code for _ in range(6)] == [401] * 5 + [429]
+
+
+def test_whoever_just_came_by_link_sets_a_password_without_the_old_one(project: Project) -> None:
+    viewer = member(project, "viewer")
+    client = Client()
+    client.post(f"/sign-in/{make_sign_in_link(viewer.user)}/")
+    assert 'name="current"' not in client.get("/settings/").text
+    assert client.post("/settings/password/", {"password": NEW, "again": NEW}).status_code == 303
+    assert client.post("/settings/password/", {"password": PASSWORD, "again": PASSWORD}).status_code == 422
+    session = client.session
+    session["link_used_at"] = session.get("link_used_at", 0.0)
+    session.save()
+    assert 'name="current"' in client.get("/settings/").text
+
+
+def test_an_administrator_renames_the_project_and_makes_another(project: Project, admin: Membership) -> None:
+    client = browser(admin)
+    client.post("/settings/project/", {"name": "Ünïcode"})
+    assert "<bdi>Ünïcode</bdi>" in client.get("/settings/").text
+    assert client.post("/settings/project/", {"name": ""}).status_code == 422
+    page = client.post("/settings/projects/", {"name": "Zweites"}, follow=True)
+    assert "You are in Zweites now." in page.text
+    assert "<bdi>Zweites</bdi> · you are an administrator" in page.text
+    assert f'<option value="{project.pk}">Ünïcode</option>' in page.text
+    assert client.post("/settings/projects/", {"name": "a\x07"}).status_code == 422
+
+
+def test_the_theme_is_kept_in_the_browser_signed_in_or_not(client: Client, db: None) -> None:
+    assert "data-theme" not in client.get("/sign-in/").text
+    sent = client.post(
+        "/appearance/", {"theme": "dark"}, headers={"Referer": "http://testserver/sign-in/?next=/x"}
+    )
+    assert (sent.status_code, sent["Location"]) == (303, "/sign-in/?next=/x")
+    assert 'data-theme="dark"' in client.get("/sign-in/").text
+    assert client.post("/appearance/", {"theme": "purple"}).status_code == 422
+    elsewhere = client.post("/appearance/", {"theme": "auto"}, headers={"Referer": "https://other.example/"})
+    assert elsewhere["Location"] == "/"
+    assert "data-theme" not in client.get("/sign-in/").text
