@@ -1,6 +1,13 @@
-"""How values look on a page: template filters and tags. The one module that makes markup from values."""
+"""How values look on a page: template filters and tags. The one module that makes markup from values.
 
-from typing import Any
+Recorded text goes through `shown` wherever it is printed: it may hold anything.
+"""
+
+import json
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Final
+from urllib.parse import urlencode
 
 from django import template
 from django.middleware.csrf import get_token
@@ -9,30 +16,296 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from timemachine.base.clock import now, written
+from timemachine.web import bodies, wording
+from timemachine.web.bodies import Body
+
 register = template.Library()
 
-THEMES = ("auto", "light", "dark")
+NOTHING: Final = SafeString("")
+THEMES: Final = ("auto", "light", "dark")
+LETTERS: Final = {
+    "put": "P",
+    "find": "F",
+    "ask": "A",
+    "llm_call": "L",
+    "tool_call": "T",
+    "tool_result": "R",
+    "memory_op": "Y",
+    "message": "M",
+    "event": "E",
+    "checkpoint": "C",
+}
+BAR_STEPS: Final = 12
+PAYLOAD_WORDS: Final = {
+    "put": ("Passage", "Frame"),
+    "find": ("Query", "Found"),
+    "ask": ("Question", "Answer"),
+    "llm_call": ("Prompt", "Answer"),
+    "tool_call": ("Arguments", "Result"),
+    "tool_result": ("Arguments", "Result"),
+    "message": ("To", "Message"),
+}
+
+
+@register.filter
+def shown(value: Any) -> str:
+    """Recorded text, harmless: what could hide or reorder it is replaced by a sign that names it. None is empty."""
+    return "" if value is None else wording.shown(str(value))
+
+
+@register.filter
+def recorded(value: Any) -> str:
+    """The value, or "not recorded" where there is none."""
+    return _or_absent(None if value in (None, "") else str(value), wording.ABSENT)
+
+
+@register.filter
+def duration(milliseconds: float | None) -> str:
+    """A duration with its unit; "not recorded" for None."""
+    return _or_absent(None if milliseconds is None else wording.duration(milliseconds), wording.ABSENT)
+
+
+@register.filter
+def money(dollars: Decimal | float | None) -> str:
+    """US dollars; "unknown" for None, which is never nothing."""
+    return _or_absent(None if dollars is None else wording.money(dollars), wording.UNKNOWN)
+
+
+@register.simple_tag
+def total_cost(dollars: Decimal, unknown_calls: int) -> str:
+    """A sum of costs beside the number of calls that are not in it."""
+    return wording.total(dollars, unknown_calls)
+
+
+@register.filter
+def tokens(number: int | None) -> str:
+    """A number of tokens, whole: `1,204`; "not recorded" for None."""
+    return _or_absent(None if number is None else f"{number:,}", wording.ABSENT)
+
+
+@register.filter
+def compact(number: int | None) -> str:
+    """A count in few characters (`48.1 k`), with the whole number on hover."""
+    if number is None:
+        return _or_absent(None, wording.ABSENT)
+    short = wording.compact(number)
+    return short if short == str(number) else format_html('<span title="{}">{}</span>', f"{number:,}", short)
+
+
+@register.filter
+def counted(number: int, noun: str) -> str:
+    """`1 step`, `1,234 steps`."""
+    return wording.counted(number, noun)
+
+
+@register.filter
+def grouped(number: int) -> str:
+    """`48,113`."""
+    return f"{number:,}"
+
+
+@register.filter
+def size(count: int) -> str:
+    """A number of bytes with its unit."""
+    return wording.size(count)
+
+
+@register.filter
+def spaced(name: str | None) -> str:
+    """An enumerated value as words: `tool_call` reads `tool call`; None is empty."""
+    return wording.spaced(name or "")
+
+
+@register.filter
+def relative(moment: datetime | None) -> str:
+    """How long ago, with the exact time on hover; "not recorded" for None."""
+    if moment is None:
+        return _or_absent(None, wording.ABSENT)
+    return _time(moment, wording.relative(moment, now()), wording.exact(moment))
+
+
+@register.filter
+def exact(moment: datetime | None) -> str:
+    """The exact time, with how long ago on hover; "not recorded" for None."""
+    if moment is None:
+        return _or_absent(None, wording.ABSENT)
+    return _time(moment, wording.exact(moment), wording.relative(moment, now()))
+
+
+@register.filter
+def as_json(value: Any) -> str:
+    """A value as one line of JSON, harmless."""
+    return wording.shown(json.dumps(value, ensure_ascii=False))
+
+
+@register.filter
+def body_of(head: Any) -> Body:
+    """The layout of the beginning of a payload."""
+    return bodies.body(head.media_type, head.text, cut=head.cut)
+
+
+@register.simple_tag
+def kind_badge(kind: str) -> SafeString:
+    """The badge of an action's kind: a letter in a shape of its own, and the kind's name for who cannot see it."""
+    return format_html(
+        '<span class="kind k-{}" role="img" aria-label="{}">{}</span>',
+        kind,
+        wording.spaced(kind),
+        LETTERS.get(kind, "?"),
+    )
+
+
+@register.simple_tag
+def row_label(row: Any) -> SafeString:
+    """The one line of a row, with the tool's name set off."""
+    label = wording.shown(row.label)
+    tool = wording.shown(row.tool or "")
+    if not label:
+        return SafeString('<span class="absent">no text</span>')
+    if tool and label.startswith(tool):
+        return format_html("<b>{}</b>{}", tool, label[len(tool) :])
+    return format_html("{}", label)
+
+
+@register.simple_tag
+def took(milliseconds: float | None) -> SafeString:
+    """A duration in a row: its words over a bar whose length is its logarithm, from 1 ms to over 10 minutes."""
+    if milliseconds is None:
+        return SafeString('<span class="took absent" title="duration not recorded">·</span>')
+    return format_html('<span class="took b{}">{}</span>', bar(milliseconds), wording.duration(milliseconds))
+
+
+def bar(milliseconds: float) -> int:
+    """The length of a duration's bar, 0 to `BAR_STEPS`: one more for every factor of three over 1 ms."""
+    length = 0
+    while milliseconds >= 3 and length < BAR_STEPS:  # noqa: PLR2004
+        milliseconds /= 3
+        length += 1
+    return length
+
+
+@register.simple_tag
+def session_duration(session: Any) -> str:
+    """How long a session took; while it records, how long so far; "not recorded" where an import did not say."""
+    last = session.ended_at
+    if last is None and session.imported_as is None:
+        last = session.last_action_at
+    if last is None:
+        return _or_absent(None, wording.ABSENT)
+    words = wording.duration((last - session.started_at).total_seconds() * 1000)
+    return words if session.ended_at else format_html('<span title="so far">{} +</span>', words)
+
+
+@register.simple_tag
+def session_tokens(session: Any) -> str:
+    """The tokens of a session in few characters, input and output on hover; "not recorded" where no call had any."""
+    number = session.input_tokens + session.output_tokens
+    if not number:
+        return _or_absent(None, wording.ABSENT)
+    hover = f"{session.input_tokens:,} input, {session.output_tokens:,} output"
+    return format_html('<span title="{}">{}</span>', hover, wording.compact(number))
+
+
+@register.simple_tag
+def session_cost(session: Any) -> str:
+    """What a session cost, beside the calls whose price is unknown; "not recorded" where no model was called."""
+    if not session.cost_usd and not session.unknown_cost_calls:
+        return _or_absent(None, wording.ABSENT)
+    return wording.total(session.cost_usd, session.unknown_cost_calls)
+
+
+@register.simple_tag
+def payload_words(kind: str) -> dict[str, str]:
+    """What the input and the output of a kind are called."""
+    given, made = PAYLOAD_WORDS.get(kind, ("Input", "Output"))
+    return {"input": given, "output": made}
+
+
+@register.simple_tag(takes_context=True)
+def step_link(context: Context, words: str, sequence: int | None, key: str, arrow: str) -> SafeString:
+    """A link to another step, by its key too; where there is none its place stays, without an address."""
+    if sequence is None:
+        return format_html(
+            '<a class="button step-link" role="link" aria-disabled="true">{}</a>', _arrowed(words, arrow)
+        )
+    return format_html(
+        '<a class="button step-link" href="{}#s{}" title="{} ({})" data-key="{}" hx-get="{}" hx-include="#open"'
+        ' hx-target="#step" hx-swap="outerHTML" hx-push-url="true" hx-sync="#timeline:replace" hx-indicator="#step">{}</a>',
+        query(context, step=sequence),
+        sequence,
+        words,
+        key,
+        key,
+        query(context, step=sequence, open=None),
+        _arrowed(words, arrow),
+    )
+
+
+@register.simple_tag(takes_context=True)
+def step_name(context: Context, row: Any, tab: str | None = None) -> SafeString:
+    """A link to another step that says what it is."""
+    return format_html(
+        '<a class="step-name" href="{}">{} <span class="seq">{}</span> {}</a>',
+        query(context, step=row.sequence, tab=tab),
+        kind_badge(row.kind),
+        row.sequence,
+        row_label(row),
+    )
+
+
+@register.simple_tag(takes_context=True)
+def fold_link(context: Context, place: Any) -> SafeString:
+    """The link of a row that shows or folds away what is inside it."""
+    sequence = place.step.sequence
+    unfolded = {int(each) for each in (context["here"].get("open") or "").split(",") if each} ^ {sequence}
+    state = ",".join(str(each) for each in sorted(unfolded))
+    words = "fold" if place.unfolded else f"{place.inside} inside"
+    return format_html(
+        '<a class="inside" href="{}#s{}" aria-expanded="{}" hx-get="{}" hx-include="#at, #tab"'
+        ' hx-target="#steps" hx-swap="outerHTML" hx-push-url="true" hx-sync="#timeline:replace">{}</a>',
+        query(context, open=state, near=sequence),
+        sequence,
+        "true" if place.unfolded else "false",
+        query(context, open=state, near=sequence, step=None, tab=None),
+        words,
+    )
+
+
+@register.simple_tag(takes_context=True)
+def query(context: Context, **changes: Any) -> str:
+    """The current address's query with some of its values changed; None or an empty text takes one out."""
+    kept = {**context["here"], **changes}
+    said = {name: value for name, value in kept.items() if value not in (None, "")}
+    return "?" + urlencode(said, safe=":,", errors="surrogatepass")  # a recorded tag may hold anything
 
 
 @register.simple_tag(takes_context=True)
 def theme_attributes(context: Context) -> SafeString:
-    """`data-theme` for `<html>` when the visitor chose light or dark; nothing leaves it to the system."""
-    theme = _chosen_theme(context)
-    return format_html('data-theme="{}"', theme) if theme != "auto" else SafeString("")
+    """The visitor's choices on `<html>`: `data-theme` for light or dark, `data-keys="off"` without single-key commands."""
+    theme = _chosen(context, "tm_theme", THEMES)
+    attributes = format_html('data-theme="{}"', theme) if theme != "auto" else NOTHING
+    return SafeString(attributes + ' data-keys="off"') if keys_off(context) else attributes
+
+
+@register.simple_tag(takes_context=True)
+def keys_off(context: Context) -> bool:
+    """Whether the visitor switched the single-key commands off."""
+    return _chosen(context, "tm_keys", ("on", "off")) == "off"
 
 
 @register.simple_tag(takes_context=True)
 def theme_switch(context: Context) -> SafeString:
     """A button that goes from the system's colours to light, to dark and back."""
-    theme = _chosen_theme(context)
+    theme = _chosen(context, "tm_theme", THEMES)
     following = THEMES[(THEMES.index(theme) + 1) % len(THEMES)]
     button = format_html(
-        '<button class="button plain" name="theme" value="{}" title="Change to {}">Theme: {}</button>',
+        '<button class="navlink" name="theme" value="{}" title="Change to {}">Theme: {}</button>',
         following,
         following,
         theme,
     )
-    return _post_form(context, "appearance", button)
+    return post_form(context, "appearance", button)
 
 
 @register.simple_tag(takes_context=True)
@@ -40,22 +313,20 @@ def sign_out_button(context: Context) -> SafeString:
     """The form that signs out, where somebody is signed in."""
     user = getattr(context.get("request"), "user", None)
     if user is None or not user.is_authenticated:
-        return SafeString("")
-    button = format_html('<button class="button plain" type="submit" title="{}">Sign out</button>', str(user))
-    return _post_form(context, "sign_out", button)
+        return NOTHING
+    button = format_html('<button class="navlink" type="submit" title="{}">Sign out</button>', str(user))
+    return post_form(context, "sign_out", button)
 
 
 @register.simple_tag(takes_context=True)
 def nav_link(context: Context, name: str, words: str) -> SafeString:
-    """A link of the header; nothing where this installation has no page of that name."""
+    """A link of the header; nothing where there is no page of that name."""
     address = address_of(name)
     if not address:
-        return SafeString("")
+        return NOTHING
     here = getattr(context.get("request"), "path", "")
-    current = here == address or (here.startswith(address) and address != "/")
-    if name == "sessions":
-        current = here == address or here.startswith("/sessions/")
-    mark = SafeString(' aria-current="page"') if current else ""
+    current = here.startswith("/sessions/") or here == "/" if name == "sessions" else here.startswith(address)
+    mark = SafeString(' aria-current="page"') if current else NOTHING
     return format_html('<a class="navlink" href="{}"{}>{}</a>', address, mark, words)
 
 
@@ -68,20 +339,33 @@ def address_of(name: str, *args: Any) -> str:
         return ""
 
 
-def _chosen_theme(context: Context) -> str:
-    request = context.get("request")
-    theme = request.COOKIES.get("tm_theme", "auto") if request else "auto"
-    return theme if theme in THEMES else "auto"
-
-
-def _post_form(context: Context, name: str, button: SafeString) -> SafeString:
+def post_form(context: Context, name: str, button: SafeString) -> SafeString:
+    """A form of one button that posts to a named page; nothing where there is no such page."""
     address = address_of(name)
     request = context.get("request")
     if not address or request is None:
-        return SafeString("")
+        return NOTHING
     return format_html(
         '<form method="post" action="{}"><input type="hidden" name="csrfmiddlewaretoken" value="{}">{}</form>',
         address,
         get_token(request),
         button,
     )
+
+
+def _chosen(context: Context, cookie: str, choices: tuple[str, ...]) -> str:
+    request = context.get("request")
+    value = request.COOKIES.get(cookie, choices[0]) if request else choices[0]
+    return value if value in choices else choices[0]
+
+
+def _arrowed(words: str, arrow: str) -> SafeString:
+    return format_html('<span aria-hidden="true">{}</span><span class="words">{}</span>', arrow, words)
+
+
+def _or_absent(words: str | None, instead: str) -> str:
+    return words if words is not None else format_html('<span class="absent">{}</span>', instead)
+
+
+def _time(moment: datetime, words: str, hover: str) -> SafeString:
+    return format_html('<time datetime="{}" title="{}">{}</time>', written(moment), hover, words)

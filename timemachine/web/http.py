@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.utils.cache import patch_vary_headers
 
 VARIES_ON = ("HX-Request", "HX-Target")
@@ -24,7 +24,9 @@ def page(
     """
     part = asked_part(request, parts)
     name = f"{template}#{part}" if part else template
-    response = render(request, name, {**context, "part": part}, status=status)
+    text = render_to_string(name, {**context, "part": part}, request)
+    # Text that went through `shown` never needs this; the page still comes where somebody forgot it.
+    response = HttpResponse(text.encode("utf-8", "backslashreplace"), status=status)
     patch_vary_headers(response, VARIES_ON)
     return response
 

@@ -1,0 +1,26 @@
+"""What the timeline is asked. Each question lives in the module of its noun; this page lists them."""
+
+from timemachine.timeline.document import action_json, with_everything
+from timemachine.timeline.moment import state_at, totals_of
+from timemachine.timeline.rows import first_match, kinds_of, matches, rows_after, rows_before, window
+from timemachine.timeline.sessions import sessions_page
+from timemachine.timeline.step import heads, nearest, neighbours, relatives, step
+
+__all__ = [
+    "action_json",
+    "first_match",
+    "heads",
+    "kinds_of",
+    "matches",
+    "nearest",
+    "neighbours",
+    "relatives",
+    "rows_after",
+    "rows_before",
+    "sessions_page",
+    "state_at",
+    "step",
+    "totals_of",
+    "window",
+    "with_everything",
+]

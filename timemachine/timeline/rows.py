@@ -1,0 +1,157 @@
+"""The rows of a timeline: a window of one-line steps around a place, from the index and never by counting from the start."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.db.models import BooleanField, Count, ExpressionWrapper, Q, QuerySet
+
+from timemachine.recording.models import Action, Session
+from timemachine.timeline.filter import EVERYTHING, Filter
+from timemachine.timeline.nesting import REACH, Place, flat, nest
+
+SIDE: Final = 100
+LOOK: Final = 2 * REACH
+FAILED: Final = Q(error_type__isnull=False) | Q(error_message__isnull=False)
+COLUMNS: Final = (
+    "sequence",
+    "kind",
+    "label",
+    "name",
+    "tool",
+    "duration_ms",
+    "significance",
+    "client_id",
+    "parent_id_given",
+    "parent_sequence",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One line of the timeline, as it was recorded."""
+
+    sequence: int
+    kind: str
+    label: str
+    name: str | None
+    tool: str | None
+    duration_ms: float | None
+    significance: str | None
+    client_id: str | None
+    parent_id_given: str | None
+    parent_sequence: int | None
+    failed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """Consecutive rows that are to be seen; `earlier` and `later` are the sequences to go on from, None at an end."""
+
+    rows: Sequence[Place[Row]]
+    earlier: int | None
+    later: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """What of a timeline is seen: the steps of a filter, with some folds open. Under a filter nothing nests or folds."""
+
+    shown: Filter = EVERYTHING
+    unfolded: frozenset[int] = frozenset()
+
+
+ALL: Final = View()
+
+
+def window(
+    session: Session, around: int, view: View = ALL, side: int = SIDE, selected: int | None = None
+) -> Window:
+    """The rows around a step: `side` recorded ones before it and `side` from it on. Two queries.
+
+    The selected step, which is that one where none is named, is never folded away.
+    """
+    before = _before(session, around, side + LOOK, view)
+    after = _from(session, around, side + LOOK, view)
+    return _window(before, after, (side, side), _places([*before, *after], view, selected or around))
+
+
+def rows_before(session: Session, sequence: int, view: View = ALL, limit: int = 2 * SIDE) -> Window:
+    """The rows that end just before a step. Two queries."""
+    before = _before(session, sequence, limit + LOOK, view)
+    beyond = _from(session, sequence, LOOK, view)
+    return _window(before, beyond, (limit, 0), _places([*before, *beyond], view))
+
+
+def rows_after(session: Session, sequence: int, view: View = ALL, limit: int = 2 * SIDE) -> Window:
+    """The rows that begin just after a step. Two queries."""
+    beyond = _before(session, sequence + 1, LOOK, view)
+    after = _from(session, sequence + 1, limit + LOOK, view)
+    return _window(beyond, after, (0, limit), _places([*beyond, *after], view))
+
+
+def matching(shown: Filter) -> Q:
+    """The condition of a filter on actions."""
+    condition = Q(kind__in=shown.kinds) if shown.kinds else Q()
+    if shown.status is None:
+        return condition
+    return condition & (FAILED if shown.status == "error" else ~FAILED)
+
+
+def matches(session: Session, shown: Filter) -> int:
+    """How many steps a filter shows. One query, none for the empty filter."""
+    if not shown:
+        return session.last_sequence
+    return Action.objects.filter(matching(shown), session=session).count()
+
+
+def kinds_of(session: Session) -> dict[str, int]:
+    """How many steps of each kind there are. One query, from an index."""
+    counted = Action.objects.filter(session=session).values("kind").annotate(number=Count("sequence"))
+    return dict(counted.values_list("kind", "number"))
+
+
+def first_match(session: Session, shown: Filter) -> int | None:
+    """The first step that a filter shows. One query, none for the empty filter."""
+    if not shown:
+        return 1 if session.last_sequence else None
+    found = Action.objects.filter(matching(shown), session=session).order_by("sequence")
+    return found.values_list("sequence", flat=True).first()
+
+
+def rows_of(session: Session, condition: Q, limit: int) -> list[Row]:
+    """The first rows that fulfil a condition. One query."""
+    return [Row(**values) for values in _rows(session).filter(condition).order_by("sequence")[:limit]]
+
+
+def _rows(session: Session) -> QuerySet[Action, dict[str, Any]]:
+    failed = ExpressionWrapper(FAILED, output_field=BooleanField())
+    steps: QuerySet[Action] = Action.objects.filter(session=session).annotate(failed=failed)
+    found: QuerySet[Action, dict[str, Any]] = steps.values(*COLUMNS, "failed")
+    return found
+
+
+def _before(session: Session, sequence: int, limit: int, view: View) -> list[Row]:
+    found = _rows(session).filter(matching(view.shown), sequence__lt=sequence).order_by("-sequence")[:limit]
+    return [Row(**values) for values in reversed(found)]
+
+
+def _from(session: Session, sequence: int, limit: int, view: View) -> list[Row]:
+    return rows_of(session, matching(view.shown) & Q(sequence__gte=sequence), limit)
+
+
+def _places(rows: Sequence[Row], view: View, selected: int | None = None) -> list[Place[Row]]:
+    return flat(rows) if view.shown else nest(rows, view.unfolded, selected)
+
+
+def _window(
+    before: Collection[Row], after: Collection[Row], sides: tuple[int, int], places: Sequence[Place[Row]]
+) -> Window:
+    """So many rows of each side; those beyond are there only so that nesting knows what stands above."""
+    start = max(0, len(before) - sides[0])
+    end = len(before) + min(len(after), sides[1])
+    return Window(
+        rows=[place for place in places[start:end] if not place.hidden],
+        earlier=places[start].step.sequence if 0 < start < len(places) else None,
+        later=places[end - 1].step.sequence if 0 < end < len(places) else None,
+    )

@@ -1,0 +1,64 @@
+"""The list of sessions, and one recorded payload as a file."""
+
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from timemachine.base.errors import NotFound
+from timemachine.payloads.models import Payload
+from timemachine.recording.models import Action, Hit, Session
+from timemachine.recording.queries import session_of
+from timemachine.timeline.sessions import Wanted, sessions_page
+from timemachine.web.access import of
+from timemachine.web.http import page
+
+FILTERS = ("q", "agent", "status", "tag")
+
+
+@require_safe
+def sessions(request: HttpRequest) -> HttpResponse:
+    """`/`: the project's sessions, newest first; `q`, `agent`, `status`, `tag` filter, `after` goes on."""
+    access = of(request)
+    here = {name: request.GET[name].strip() for name in FILTERS if request.GET.get(name, "").strip()}
+    after = request.GET.get("after") or None
+    found = sessions_page(access.project, Wanted(**here), after)
+    context: dict[str, Any] = {
+        "here": here,
+        "after": after,
+        "found": found,
+        "may_record": access.may("operator"),
+        "server": settings.PUBLIC_URL,
+    }
+    return page(request, "sessions/list.html", context, parts=("more",))
+
+
+@require_safe
+def payload(request: HttpRequest, id: str, sha256: str) -> HttpResponse:  # noqa: A002
+    """The bytes of a payload of this session, as a download that no browser interprets."""
+    session = session_of(of(request).project, id)
+    found = _payload_of(session, sha256)
+    extension = "json" if found.media_type == "application/json" else "txt"
+    return HttpResponse(
+        bytes(found.data),
+        content_type="text/plain; charset=utf-8",
+        headers={
+            "Content-Disposition": f'attachment; filename="{sha256[:16]}.{extension}"',
+            "Content-Security-Policy": "sandbox; default-src 'none'",
+            "X-Content-Type-Options": "nosniff",
+            "Cache-Control": "private, no-store",
+        },
+    )
+
+
+def _payload_of(session: Session, sha256: str) -> Payload:
+    """A payload that an action or a hit of this session refers to. Raises `NotFound` for any other."""
+    for found in Payload.objects.filter(project=session.project_id, sha256=sha256):
+        of_action = Q(input=found) | Q(output=found) | Q(source=found)
+        if Action.objects.filter(of_action, session=session).exists():
+            return found
+        if Hit.objects.filter(action__session=session, payload=found).exists():
+            return found
+    raise NotFound("This session has no payload with that SHA-256.", code="payload_not_found")

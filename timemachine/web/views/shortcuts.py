@@ -1,0 +1,28 @@
+"""Switching the single-key commands of this browser off and on."""
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_POST
+
+KEPT_SECONDS = 365 * 24 * 3600
+
+
+@require_POST
+def switch(request: HttpRequest) -> HttpResponse:
+    """Keep the choice in a cookie and go back to the page that asked."""
+    back = request.META.get("HTTP_REFERER", "")
+    if not url_has_allowed_host_and_scheme(back, {request.get_host()}, require_https=request.is_secure()):
+        back = "/"
+    response = redirect(back)
+    chosen = "off" if request.POST.get("keys") == "off" else "on"
+    response.set_cookie(
+        "tm_keys",
+        chosen,
+        max_age=KEPT_SECONDS,
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
+    return response

@@ -1,0 +1,209 @@
+"""A session's timeline: its rows around a step, and that step in detail."""
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.views.decorators.http import require_safe
+
+from timemachine.base.errors import InvalidInput
+from timemachine.recording.models import Action, Session
+from timemachine.recording.queries import session_of
+from timemachine.recording.vocabulary import KINDS
+from timemachine.timeline import queries
+from timemachine.timeline.document import USAGE
+from timemachine.timeline.filter import EVERYTHING, Filter, parse
+from timemachine.timeline.rows import View
+from timemachine.timeline.step import FIRST_BYTES, Head, Step
+from timemachine.web import wording
+from timemachine.web.access import of
+from timemachine.web.http import asked_part, page
+from timemachine.web.sentences import sentences
+
+TEMPLATE: Final = "sessions/timeline.html"
+PARTS: Final = ("steps", "earlier", "later", "step")
+TABS: Final = ("action", "state", "context", "raw")
+PROSE: Final = frozenset({"ask", "find", "put", "llm_call", "message", "memory_op"})
+MORE_BYTES: Final = 512 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What the address asks for: a step, a tab, a filter, open folds, and a place in the list to go on from."""
+
+    step: int | None
+    tab: str
+    shown: Filter
+    written: str
+    unfolded: frozenset[int]
+    near: int | None
+    before: int | None
+    after: int | None
+    more: bool
+    wrong_filter: InvalidInput | None
+
+    @property
+    def view(self) -> View:
+        """What of the timeline is seen."""
+        return View(shown=self.shown, unfolded=self.unfolded)
+
+    @property
+    def first_bytes(self) -> int:
+        """How much of each payload is shown."""
+        return MORE_BYTES if self.more else FIRST_BYTES
+
+
+@require_safe
+def timeline(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """`/sessions/{id}/`: `step`, `tab`, `filter`, `open` and `more` are the state; `before` and `after` load more rows."""
+    access = of(request)
+    session = session_of(access.project, id)
+    asked = _asked(request.GET)
+    part = asked_part(request, PARTS)
+    context: dict[str, Any] = {
+        "session": session,
+        "asked": asked,
+        "here": _here(asked),
+        "tabs": TABS,
+        "may_record": access.may("operator"),
+    }
+    if part in {"earlier", "later"}:
+        return page(request, TEMPLATE, context | _more_rows(session, asked), parts=PARTS)
+    context |= _selection(session, asked)
+    if part != "step":
+        context |= _list(session, asked, context["sequence"])
+    return page(request, TEMPLATE, context, parts=PARTS, status=422 if asked.wrong_filter else 200)
+
+
+def _asked(query: QueryDict) -> Asked:
+    written = query.get("filter", "").strip()
+    shown, wrong = _filter(written)
+    tab = query.get("tab", "")
+    return Asked(
+        step=_whole(query.get("step", "")),
+        tab=tab if tab in TABS else TABS[0],
+        shown=shown,
+        written=written,
+        unfolded=frozenset(
+            number for each in query.get("open", "").split(",") if (number := _whole(each)) is not None
+        ),
+        near=_whole(query.get("near", "")),
+        before=_whole(query.get("before", "")),
+        after=_whole(query.get("after", "")),
+        more=query.get("more") == "1",
+        wrong_filter=wrong,
+    )
+
+
+def _filter(written: str) -> tuple[Filter, InvalidInput | None]:
+    try:
+        return parse(written), None
+    except InvalidInput as wrong:
+        return EVERYTHING, wrong
+
+
+def _whole(text: str) -> int | None:
+    digits = text.strip()[:19]
+    return min(int(digits), 2**63 - 1) if digits.isascii() and digits.isdigit() else None
+
+
+def _here(asked: Asked) -> dict[str, Any]:
+    """The parts of the address that links on the page keep."""
+    return {
+        "step": asked.step,
+        "tab": asked.tab if asked.tab != TABS[0] else None,
+        "filter": str(asked.shown) or None,
+        "open": ",".join(str(number) for number in sorted(asked.unfolded)) or None,
+    }
+
+
+def _selection(session: Session, asked: Asked) -> dict[str, Any]:
+    """The selected step, the nearest where there is none of that number, and what its tab shows."""
+    sequence = queries.nearest(session, asked.step or _first_seen(session, asked.shown))
+    context: dict[str, Any] = {"sequence": sequence, "notice": _notice(session, asked, sequence)}
+    if sequence is None:
+        return context
+    found = queries.step(session, sequence, asked.first_bytes)
+    context["found"] = found
+    context["here"] = _here(asked) | {"step": sequence}
+    context["beside"] = queries.neighbours(session, found.action, asked.shown)
+    return context | _tab(session, found, asked)
+
+
+def _tab(session: Session, found: Step, asked: Asked) -> dict[str, Any]:
+    if asked.tab == "state":
+        return {"state": queries.state_at(session, found.action.sequence)}
+    if asked.tab == "raw":
+        return {"raw": _raw(found.action, asked.first_bytes)}
+    return _action_tab(found) if asked.tab == "action" else {}
+
+
+def _action_tab(found: Step) -> dict[str, Any]:
+    answer = _answer(found.output)
+    said = sentences(answer, found.action.grounding)
+    return {
+        "sentences": said,
+        "sentences_in_answer": answer is not None and "".join(each.text for each in said) == answer,
+        "usage": [(name, number) for name in USAGE if (number := getattr(found.action, name)) is not None],
+        "prose": found.action.kind in PROSE,
+    }
+
+
+def _answer(output: Head | None) -> str | None:
+    """The recorded answer's text, where it is a text and shown whole."""
+    return (
+        output.text if output is not None and output.media_type == "text/plain" and not output.cut else None
+    )
+
+
+def _raw(action: Action, first_bytes: int) -> dict[str, Any]:
+    """The action's document as indented JSON, as much of it as is shown."""
+    whole = queries.with_everything(Action.objects.filter(pk=action.pk)).get()
+    text = json.dumps(queries.action_json(whole), ensure_ascii=False, indent=2)
+    return {"text": text[:first_bytes], "cut": len(text) > first_bytes, "size": len(text)}
+
+
+def _list(session: Session, asked: Asked, sequence: int | None) -> dict[str, Any]:
+    """The rows around the step, how many there are in all, and the chips of the filter."""
+    return {
+        "window": queries.window(session, asked.near or sequence or 1, asked.view, selected=sequence),
+        "matches": queries.matches(session, asked.shown),
+        "chips": _chips(session, asked.shown),
+        "errors_filter": str(asked.shown.with_status("error")),
+    }
+
+
+def _more_rows(session: Session, asked: Asked) -> dict[str, Any]:
+    if asked.before is not None:
+        return {"window": queries.rows_before(session, asked.before, asked.view)}
+    return {"window": queries.rows_after(session, asked.after or 0, asked.view)}
+
+
+def _chips(session: Session, shown: Filter) -> list[dict[str, Any]]:
+    """A chip for every kind that the session has, with its number of steps and the filter that it leads to."""
+    counts = queries.kinds_of(session)
+    return [
+        {
+            "kind": kind,
+            "number": counts.get(kind, 0),
+            "on": kind in shown.kinds,
+            "filter": str(shown.toggled(kind)),
+        }
+        for kind in KINDS
+        if kind in counts or kind in shown.kinds
+    ]
+
+
+def _first_seen(session: Session, shown: Filter) -> int:
+    """Without a step in the address the first one of the filter is selected."""
+    return queries.first_match(session, shown) or 1
+
+
+def _notice(session: Session, asked: Asked, sequence: int | None) -> str:
+    if asked.step is None or sequence is None or asked.step == sequence:
+        return ""
+    last = wording.counted(session.last_sequence, "step")
+    return (
+        f"There is no step {asked.step:,}: this session has {last}. This is the nearest, step {sequence:,}."
+    )

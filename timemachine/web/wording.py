@@ -1,0 +1,136 @@
+"""Values as words for people: durations, money, sizes, times, and any recorded text made harmless. Pure."""
+
+import re
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Final
+
+ABSENT: Final = "not recorded"
+UNKNOWN: Final = "unknown"
+
+_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
+_MILLISECONDS: Final = 1_000
+_THOUSAND: Final = 1_000
+_SMALLEST_CENTS: Final = Decimal("0.10")
+
+# Invisible to a reader, and able to reorder or hide what stands beside them: C0 and C1 controls except tab and line feed,
+# lone surrogates, bidirectional controls, zero-width marks, line and paragraph separators, the byte order mark.
+_INVISIBLE: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]"
+)
+_PICTURES: Final = 0x2400
+
+
+def shown(text: str) -> str:
+    """The text with every character that could hide or reorder others replaced by a sign that names it.
+
+    Controls read as their pictures (␀, ␛), any other as ⟨U+202E⟩. Line feeds and tabs stay, and CR LF is one line feed.
+    """
+    return _INVISIBLE.sub(_sign, text.replace("\r\n", "\n"))
+
+
+def duration(milliseconds: float | None) -> str:
+    """A duration with its unit: `12 ms`, `1.9 s`, `2 min 03 s`, `2 h 03 min`, `3 d 4 h`; "not recorded" for None."""
+    if milliseconds is None:
+        return ABSENT
+    if milliseconds < 1:
+        return f"{milliseconds:.2g} ms"
+    if round(milliseconds) < _MILLISECONDS:
+        return f"{milliseconds:.0f} ms"
+    return _long_duration(milliseconds / _MILLISECONDS)
+
+
+def money(dollars: Decimal | float | None) -> str:
+    """US dollars: `$4.10`, `$0.0213` (three digits below ten cents), `$0`; "unknown" for None."""
+    if dollars is None:
+        return UNKNOWN
+    amount = Decimal(str(dollars))
+    if amount == 0:
+        return "$0"
+    if abs(amount) >= _SMALLEST_CENTS:
+        return f"${amount:,.2f}"
+    digits = max(2, 2 - amount.adjusted())
+    written = f"{amount:.{digits}f}"
+    return "$" + written[:4] + written[4:].rstrip("0")
+
+
+def total(dollars: Decimal, unknown_calls: int) -> str:
+    """A sum of costs beside the calls that it does not know: `$4.10 + 3 calls of unknown price`."""
+    if not unknown_calls:
+        return money(dollars)
+    calls = f"{counted(unknown_calls, 'call')} of unknown price"
+    return f"{money(dollars)} + {calls}" if dollars else calls
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 call`, `1,234 calls`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def compact(number: int | None) -> str:
+    """A count in few characters: `812`, `48.1 k`, `1.2 M`; "not recorded" for None."""
+    if number is None:
+        return ABSENT
+    size = float(number)
+    for unit in ("", " k", " M", " G"):
+        if abs(size) < _THOUSAND - 0.05 or unit == " G":
+            return f"{size:.0f}" if unit == "" else f"{size:.1f}{unit}"
+        size /= _THOUSAND
+    return str(number)
+
+
+def size(count: int) -> str:
+    """A number of bytes: `812 bytes`, `32.0 KB`, `5.1 MB` (1 KB is 1,024 bytes)."""
+    if count < 1024:  # noqa: PLR2004
+        return counted(count, "byte")
+    kilobytes = count / 1024
+    return f"{kilobytes:,.1f} KB" if kilobytes < 1024 else f"{kilobytes / 1024:,.1f} MB"  # noqa: PLR2004
+
+
+def exact(moment: datetime) -> str:
+    """`2026-11-20 09:00:00.123 UTC`."""
+    utc = moment.astimezone(UTC)
+    return f"{utc:%Y-%m-%d %H:%M:%S}.{utc.microsecond // _MILLISECONDS:03} UTC"
+
+
+def relative(moment: datetime, now: datetime) -> str:
+    """How long ago: `just now`, `3 min ago`, `in 2 h`, `5 d ago`; a date where it is over four weeks away."""
+    seconds = (now - moment).total_seconds()
+    distance = abs(seconds)
+    if distance < 10:  # noqa: PLR2004
+        return "just now"
+    if distance >= 28 * _DAY:
+        return f"{moment.astimezone(UTC):%d %b %Y}".lstrip("0")
+    words = _one_unit(distance)
+    return f"{words} ago" if seconds > 0 else f"in {words}"
+
+
+def spaced(name: str) -> str:
+    """An enumerated value as words: `tool_call` reads `tool call`."""
+    return name.replace("_", " ")
+
+
+def _sign(match: re.Match[str]) -> str:
+    number = ord(match.group())
+    if number < 0x20:  # noqa: PLR2004
+        return chr(_PICTURES + number)
+    return "␡" if number == 0x7F else f"⟨U+{number:04X}⟩"  # noqa: PLR2004
+
+
+def _long_duration(seconds: float) -> str:
+    if seconds < 59.95:  # noqa: PLR2004
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < _HOUR:
+        return f"{whole // _MINUTE} min {whole % _MINUTE:02} s"
+    if whole < _DAY:
+        return f"{whole // _HOUR} h {whole % _HOUR // _MINUTE:02} min"
+    return f"{whole // _DAY:,} d {whole % _DAY // _HOUR} h"
+
+
+def _one_unit(seconds: float) -> str:
+    if seconds < _MINUTE:
+        return f"{seconds:.0f} s"
+    if seconds < _HOUR:
+        return f"{seconds // _MINUTE:.0f} min"
+    return f"{seconds // _HOUR:.0f} h" if seconds < _DAY else f"{seconds // _DAY:.0f} d"
