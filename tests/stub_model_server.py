@@ -179,6 +179,7 @@ def prompt_of(body: dict[str, Any]) -> str:
 class _Handler(BaseHTTPRequestHandler):
     shared: _State
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # or each answer waits 40 ms for the acknowledgement of its head
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (the base class names it)
         pass
