@@ -1,0 +1,116 @@
+"""What we ask of sharing: owners from their project, visitors from what their link or cookie proves."""
+
+from uuid import UUID
+
+from django.db.models import Prefetch, QuerySet
+
+from timemachine.accounts.models import Project
+from timemachine.base.clock import now
+from timemachine.base.errors import InvalidInput, NotFound
+from timemachine.base.ids import same_secret, secret_hash
+from timemachine.recording.models import Session
+from timemachine.recording.queries import session_of
+from timemachine.replay.models import Replay
+from timemachine.sharing.models import REPLAY, SESSION, ShareGrant, ShareLink, ShareOpening
+from timemachine.sharing.scope import Scope, gone
+from timemachine.sharing.token import parse_token
+
+_HASH_OF_NO_LINK = secret_hash("")
+
+
+def links_of(project: Project) -> QuerySet[ShareLink]:
+    """The project's links, also those that do not work any more, the newest first."""
+    links = ShareLink.objects.filter(project=project).select_related("session", "replay")
+    return links.order_by("-created_at", "-id")
+
+
+def with_latest_openings(links: QuerySet[ShareLink], most: int) -> QuerySet[ShareLink]:
+    """The links with the newest lines of their access logs, at most so many each, as `latest_openings`. One more query."""
+    newest = ShareOpening.objects.order_by("-at", "-id")[:most]
+    return links.prefetch_related(Prefetch("openings", newest, to_attr="latest_openings"))
+
+
+def link_of(project: Project, link_id: str | UUID) -> ShareLink:
+    """The project's link of that id. Raises `NotFound`, the same for another project's."""
+    try:
+        found = links_of(project).filter(id=UUID(str(link_id))).first()
+    except ValueError:
+        found = None
+    if found is None:
+        raise NotFound(
+            "There is no such share link in this project; `timemachine share list` shows those there are.",
+            code="share_link_not_found",
+        )
+    return found
+
+
+def openings_of(link: ShareLink) -> QuerySet[ShareOpening]:
+    """The link's access log, the newest line first."""
+    return link.openings.order_by("-at", "-id")
+
+
+def target_of(project: Project, target_type: str, target_id: str | UUID) -> Session | Replay:
+    """What is to be shared. Raises `NotFound` for another project's, `InvalidInput` for what cannot be shared."""
+    if target_type == SESSION:
+        return session_of(project, target_id)
+    if target_type == REPLAY:
+        return _replay_of(project, target_id)
+    if target_type == "comparison":
+        raise InvalidInput(
+            "Comparisons cannot be shared here yet. Share each of their replays instead.",
+            code="target_not_possible",
+            field="target_type",
+        )
+    raise InvalidInput(
+        f"`target_type` is session or replay, not {target_type[:80]!r}.",
+        code="invalid_field",
+        field="target_type",
+    )
+
+
+def link_of_token(token: str) -> tuple[ShareLink | None, bool]:
+    """The link that the token's public id names, and whether the secret is the right one. It takes as long without one."""
+    parts = parse_token(token)
+    link = _visited().filter(public_id=parts.public_id).first() if parts else None
+    right = same_secret(parts.secret if parts else "-", link.secret_sha256 if link else _HASH_OF_NO_LINK)
+    return link, right
+
+
+def grant_of(public_id: str, cookie: str | None) -> Scope:
+    """What the holder of this cookie may read, checked again at every request: a link that was revoked shows nothing more.
+
+    Raises the same `NotFound` for a missing, foreign or expired grant as for a link that is revoked or expired.
+    """
+    moment = now()
+    grant = (
+        ShareGrant.objects.filter(
+            secret_sha256=secret_hash(cookie or ""),
+            expires_at__gt=moment,
+            link__public_id=public_id,
+            link__revoked_at=None,
+            link__expires_at__gt=moment,
+        )
+        .select_related("link__session", "link__replay", "link__project")
+        .first()
+    )
+    if grant is None:
+        raise gone()
+    return Scope(link=grant.link)
+
+
+def _visited() -> QuerySet[ShareLink]:
+    return ShareLink.objects.select_related("session", "replay", "project")
+
+
+def _replay_of(project: Project, replay_id: str | UUID) -> Replay:
+    try:
+        found = (
+            Replay.objects.filter(project=project, id=UUID(str(replay_id))).select_related("session").first()
+        )
+    except ValueError:
+        found = None
+    if found is None:
+        raise NotFound(
+            f"There is no replay {str(replay_id)[:80]!r} in this project.", code="replay_not_found"
+        )
+    return found

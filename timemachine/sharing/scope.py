@@ -1,0 +1,155 @@
+"""Everything that a visitor may read, and the one way to it: no page under /share/ asks the database for anything else.
+
+A link to a session shows its steps up to the one that was the last when the link was created, and never a replay. A link to
+a replay shows that replay, its steps, and the recorded actions that it replayed. Whatever lies outside raises one and the
+same `NotFound`, so that nothing can be learned from how it is refused.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from timemachine.base.errors import NotFound
+from timemachine.payloads.models import Payload
+from timemachine.recording.models import Action, Hit
+from timemachine.replay.models import Replay, ReplayHit, ReplayStep
+from timemachine.sharing.models import REPLAY, SESSION, ShareLink
+from timemachine.timeline.document import action_json, with_everything
+from timemachine.timeline.moment import totals_of
+from timemachine.timeline.nesting import REACH, Place, nest
+from timemachine.timeline.rows import Row, rows_of
+from timemachine.timeline.state import Totals
+from timemachine.timeline.step import Step, step
+
+PAGE: Final = 200
+
+
+def gone() -> NotFound:
+    """The one answer to every link, and every page of a link, that shows nothing: why it does not stays with the owner."""
+    return NotFound(
+        "There is no such link, or it is no longer valid. Ask whoever sent it for a new one.",
+        code="share_link_not_valid",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedSession:
+    """What a visitor learns of the session as a whole: how it was called, and what the steps in their scope add up to."""
+
+    name: str
+    key: str
+    agent: str | None
+    user: str | None
+    started_at: datetime
+    totals: Totals
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """Consecutive steps; `earlier` and `later` are steps of the pages beside, None at an end."""
+
+    rows: Sequence[Place[Row]]
+    earlier: int | None
+    later: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """What one link shows. Nothing that a visitor sends widens it."""
+
+    link: ShareLink
+
+    def session(self) -> SharedSession:
+        """The session, as far as the link shows it. One query."""
+        session = self.link.session
+        return SharedSession(
+            name=session.name,
+            key=session.key,
+            agent=session.agent,
+            user=session.user,
+            started_at=session.started_at,
+            totals=totals_of(self._actions()),
+        )
+
+    def rows(self, around: int) -> Rows:
+        """The page of `PAGE` steps in which that step lies, every one unfolded. Only a link to a session has a timeline."""
+        if self.link.target_type != SESSION:
+            raise gone()
+        last = self.link.through_sequence
+        first = (min(max(around, 1), last) - 1) // PAGE * PAGE + 1
+        end = min(first + PAGE - 1, last)
+        found = rows_of(self.link.session, Q(sequence__gte=first - REACH, sequence__lte=end), PAGE + REACH)
+        places = nest(found, unfolded={row.sequence for row in found})
+        return Rows(
+            rows=[place for place in places if place.step.sequence >= first],
+            earlier=first - 1 if first > 1 else None,
+            later=end + 1 if end < last else None,
+        )
+
+    def step(self, sequence: int) -> Step:
+        """One recorded step with its payloads and passages, and of the steps above and inside it those in the scope."""
+        if not self._actions().filter(sequence=sequence).exists():
+            raise gone()
+        found = step(self.link.session, sequence)
+        beside = [row.sequence for row in (found.parent, *found.children) if row is not None]
+        seen = set(self._actions().filter(sequence__in=beside).values_list("sequence", flat=True))
+        return replace(
+            found,
+            parent=found.parent if found.parent and found.parent.sequence in seen else None,
+            children=[row for row in found.children if row.sequence in seen],
+        )
+
+    def document(self, sequence: int) -> dict[str, object]:
+        """One recorded step as the JSON document of the contract, whole."""
+        found = with_everything(self._actions()).filter(sequence=sequence).first()
+        if found is None:
+            raise gone()
+        return action_json(found)
+
+    def payload(self, sha256: str) -> Payload:
+        """Bytes that something in the scope refers to, by their hash."""
+        known = Payload.objects.filter(project_id=self.link.project_id, sha256=sha256)
+        found = known.filter(self._refers()).first()
+        if found is None:
+            raise gone()
+        return found
+
+    def replay(self) -> Replay:
+        """The replay of a link to a replay."""
+        if self.link.target_type != REPLAY or self.link.replay is None:
+            raise gone()
+        return self.link.replay
+
+    def replay_steps(self) -> QuerySet[ReplayStep]:
+        """The steps of the replay, in order."""
+        steps = ReplayStep.objects.filter(replay=self.replay(), sequence__lte=self.link.through_sequence)
+        return steps.select_related("output").order_by("sequence")
+
+    def replay_step(self, sequence: int) -> ReplayStep:
+        """One step of the replay."""
+        found = self.replay_steps().filter(sequence=sequence).first()
+        if found is None:
+            raise gone()
+        return found
+
+    def _actions(self) -> QuerySet[Action]:
+        """The recorded actions in the scope: what everything above is cut to."""
+        actions = Action.objects.filter(
+            session_id=self.link.session_id, sequence__lte=self.link.through_sequence
+        )
+        if self.link.target_type == SESSION:
+            return actions
+        return actions.filter(id__in=self.replay_steps().values("action_id"))
+
+    def _refers(self) -> Q:
+        actions = self._actions()
+        own = Q(input=OuterRef("pk")) | Q(output=OuterRef("pk")) | Q(source=OuterRef("pk"))
+        frozen = Hit.objects.filter(payload=OuterRef("pk"), action__in=actions)
+        found = Q(Exists(actions.filter(own))) | Q(Exists(frozen))
+        if self.link.target_type != REPLAY:
+            return found
+        again = ReplayHit.objects.filter(payload=OuterRef("pk"), step__in=self.replay_steps())
+        return found | Q(Exists(self.replay_steps().filter(output=OuterRef("pk")))) | Q(Exists(again))
