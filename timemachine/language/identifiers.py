@@ -1,0 +1,66 @@
+"""Names that machines gave: paths, addresses, code, versions. Their digits are not numbers and their case counts."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+_CHUNK: Final = re.compile(r"`[^`\n]+`|[^\s`]+")
+_WRAPPING: Final = "\"'“”‘’()[]{}<>,;:!?.*…"
+_URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")
+_SHAPE: Final = re.compile(r"[\w$~./\\:@#+%=&?-]+(?:\(\))?")
+_SIGN: Final = re.compile(
+    r"""
+    \w@\w                                  # an address
+    | [^\W_]_[^\W_]                        # snake_case
+    | \w\w\.[a-z][a-z0-9]{0,4}(?::\d+)*$   # a file, with line numbers
+    | ^[./~\\]+\w | \w[/\\].*\w[./\\]\w    # a path
+    | ::\w | \(\)$                         # code
+    | ^[a-z]+[A-Z]                         # camelCase
+    | ^\#?[A-Za-z][A-Za-z.-]*\d            # GPT-4, v1.2, sha256
+    """,
+    re.VERBOSE,
+)
+_COMMIT: Final = re.compile(r"(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}")
+_LETTER: Final = re.compile(r"[^\W\d_]")
+_POSSESSIVE: Final = re.compile("['’][sS]$")
+_LONGEST: Final = 1_000
+
+
+def identifier_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where the identifiers of a text start and end, in order. What stands between backticks is one."""
+    for found in _CHUNK.finditer(text):
+        start, end = _unwrapped(text, found.start(), found.end())
+        if found[0][0] == "`" or (end - start <= _LONGEST and _is_identifier(text[start:end])):
+            yield start, end
+
+
+def chunk_key(chunk: str) -> str:
+    """A piece of text between white space as it is compared: without what wraps it, without possessive 's, without case."""
+    return _POSSESSIVE.sub("", chunk.strip(_WRAPPING + "`")).casefold()
+
+
+def chunk_keys(text: str) -> frozenset[str]:
+    """The keys of everything between white space, and of everything between backticks."""
+    return frozenset(chunk_key(found[0]) for found in _CHUNK.finditer(text))
+
+
+def _unwrapped(text: str, start: int, end: int) -> tuple[int, int]:
+    chunk = text[start:end]
+    inner = chunk.strip("`") if chunk[0] == "`" else _without_wrapping(chunk)
+    offset = start + chunk.index(inner)
+    return offset, offset + len(inner)
+
+
+def _without_wrapping(chunk: str) -> str:
+    inner = chunk.rstrip(_WRAPPING)
+    if chunk[len(inner) : len(inner) + 2] == "()":
+        inner += "()"
+    return inner.lstrip(_WRAPPING.replace(".", ""))
+
+
+def _is_identifier(chunk: str) -> bool:
+    if _URL.match(chunk):
+        return True
+    if _COMMIT.fullmatch(chunk):
+        return True
+    return bool(_LETTER.search(chunk) and _SHAPE.fullmatch(chunk) and _SIGN.search(chunk))

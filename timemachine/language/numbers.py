@@ -1,0 +1,262 @@
+"""The numbers a text states, brought to one form: amounts, money, percentages, measures, dates, times, versions."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Final
+
+from timemachine.language.identifiers import identifier_spans
+from timemachine.language.units import COUNTS, CURRENCIES, MONTHS, SCALES, UNITS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Number:
+    """A number as written (`text`, from `start` to before `end` in characters) and what it means.
+
+    `key` is its value in the base unit of its kind ("2000000000 USD", "300 s", "date 2026-11-20"); `bare` its value
+    before units ("2000000000", "5") and `unit` the base unit, each None where it has none. `certain` is False for the
+    word "one", which mostly counts nothing.
+    """
+
+    text: str
+    start: int
+    end: int
+    key: str
+    bare: str | None = None
+    unit: str | None = None
+    certain: bool = True
+
+
+# What is longer is compared as it is written.
+_LONGEST: Final = 100
+_INDENT: Final = 40
+_MONTHS_IN_YEAR: Final = 12
+_LAST_HOUR: Final = 24
+_LAST_MINUTE: Final = 59
+
+
+@dataclass(frozen=True, slots=True)
+class _Meaning:
+    key: str
+    bare: str | None = None
+    unit: str | None = None
+    certain: bool = True
+
+
+def _any(names: Iterable[str]) -> str:
+    return "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+
+
+_MONTH: Final = _any(MONTHS)
+_SYMBOLS: Final = _any(name for name in CURRENCIES if not name.isalpha())
+_CODES: Final = _any(set(CURRENCIES.values()))
+_LONG_SCALES: Final = _any(name for name in SCALES if len(name) > 1)
+_LONG_UNITS: Final = _any([*(name for name in UNITS if len(name) > 1), "per cent", "percentage points"])
+_ORDINAL: Final = r"(?:st|nd|rd|th)"
+_GAP: Final = r"[ \u00a0\u202f-]?"
+_UNIT: Final = rf"(?:{_GAP}(?i:{_LONG_UNITS})|[ ]?[smghwSGHW%]|[xX])"
+
+# What looks like a number and states none: citations, "passage 2".
+_CITATION: Final = r"\[\^?\d{1,3}(?:\s?[,–-]\s?\d{1,3})*\]"
+_REFERENCE: Final = r"(?i:(?:passages?|documents?|sources?|frames?|chunks?|excerpts?|contexts?)\s#?\d{1,3}\b)"
+_MARKER: Final = re.compile(r"\d{1,3}[.)][ \t]")
+_FORMS: Final = {
+    "iso": r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)"
+    r"(?:[T ](?P<clock>\d\d:\d\d)(?::(?P<seconds>\d\d)(?:\.\d+)?)?(?P<zone>Z|[+-]\d\d:?\d\d)?)?",
+    "month_first": rf"(?P<month>{_MONTH})\.?\s(?P<day>\d{{1,2}}){_ORDINAL}?(?:,?\s(?P<year>\d{{4}}))?",
+    "month_year": rf"(?P<month>{_MONTH})\.?,?\s(?P<year>\d{{4}})",
+    "day_first": rf"(?P<day>\d{{1,2}}){_ORDINAL}?\s(?:of\s)?(?P<month>{_MONTH})\.?(?:,?\s(?P<year>\d{{4}}))?",
+    "slashed": r"(?P<first>\d{1,2})[/.](?P<second>\d{1,2})[/.](?P<year>\d{4})",
+    "time": r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d))?(?:\s?(?P<half>[AaPp])\.?[Mm])?",
+    "hour": r"(?P<hour>\d{1,2})\s?(?P<half>[AaPp])\.?[Mm]",
+    "dotted": r"\d+(?:\.\d+){2,}|\d{1,4}/\d{1,4}",
+    "amount": rf"(?P<sign>[-−+](?=[\d.]|{_SYMBOLS}|US\$))?"
+    rf"(?P<money>(?:US\$|{_SYMBOLS}|(?:{_CODES})(?=[ \d]))[ ]?)?(?P<inner>-)?"
+    rf"(?P<digits>(?:\d{{1,3}}(?:,\d{{3}})+|\d+)(?:\.\d+)?|\.\d+)"
+    rf"(?P<scale>{_GAP}(?i:{_LONG_SCALES})\b|[kKmMbBtT]\b)?(?P<unit>{_UNIT})?{_ORDINAL}?",
+    "spelled": rf"(?i:(?P<word>{_any(COUNTS)})(?:[ -](?P<ones>{_any(list(COUNTS)[1:10])}))?)"
+    rf"(?P<scales>(?:[ -](?i:{_LONG_SCALES})\b)*)(?P<unit>{_UNIT})?",
+}
+
+
+def numbers(text: str) -> tuple[Number, ...]:
+    """The numbers of a text in order: a multiset by `key`. List markers, citations and digits of identifiers are none."""
+    return tuple(_read(text, identifier_spans(text)))
+
+
+def numbers_beside(text: str, identifiers: Iterable[tuple[int, int]]) -> tuple[Number, ...]:
+    """The numbers of a text whose identifiers are known already, as spans in order."""
+    return tuple(_read(text, iter(identifiers)))
+
+
+def missing_numbers(stated: Iterable[Number], elsewhere: Iterable[Number]) -> tuple[Number, ...]:
+    """The certain numbers of `stated` that `elsewhere` does not hold, each once.
+
+    "2,000,000,000" is held by "$2 billion": a unit that one side leaves out is no difference, a percent sign is.
+    """
+    others = Held(elsewhere)
+    once = {number.key: number for number in stated if number.certain and not others.hold(number)}
+    return tuple(once.values())
+
+
+class Held:
+    """A set of numbers that answers whether it holds another, however that is written."""
+
+    __slots__ = ("_bare", "_keys", "_unitless")
+
+    def __init__(self, found: Iterable[Number]) -> None:
+        all_found = tuple(found)
+        self._keys = {number.key for number in all_found}
+        self._bare = {number.bare for number in all_found if number.bare is not None and number.unit != "%"}
+        self._unitless = {
+            number.bare for number in all_found if number.bare is not None and number.unit is None
+        }
+
+    def hold(self, number: Number) -> bool:
+        """Whether the number is here: with the same unit, or with one side leaving its unit out."""
+        if number.key in self._keys:
+            return True
+        if number.bare is None or number.unit == "%":
+            return False
+        return number.bare in (self._bare if number.unit is None else self._unitless)
+
+
+def _read(text: str, identifiers: Iterator[tuple[int, int]]) -> Iterator[Number]:
+    taken = next(identifiers, None)
+    for found in _NUMBER.finditer(text):
+        while taken and taken[1] <= found.start():
+            taken = next(identifiers, None)
+        inside = taken is not None and taken[0] < found.end()
+        if not inside and found.lastgroup in _FORMS and not _marks_an_item(found):
+            yield _number(found)
+
+
+def _marks_an_item(found: re.Match[str]) -> bool:
+    """Whether this is the "1." or "(1)" of a list: the first thing in its line, and followed by white space."""
+    start, text = found.start(), found.string
+    if not _MARKER.fullmatch(text, start, min(found.end() + 2, len(text))):
+        return False
+    before = text[max(0, start - _INDENT) : start].rpartition("\n")
+    return not before[2].strip(" \t(") and (bool(before[1]) or start <= _INDENT)
+
+
+def _number(found: re.Match[str]) -> Number:
+    meaning = _meaning(str(found.lastgroup), found[0])
+    return Number(
+        text=found[0],
+        start=found.start(),
+        end=found.end(),
+        key=meaning.key,
+        bare=meaning.bare,
+        unit=meaning.unit,
+        certain=meaning.certain,
+    )
+
+
+def _meaning(form: str, written: str) -> _Meaning:
+    return _Meaning(written) if len(written) > _LONGEST else _short_meaning(form, written)
+
+
+@lru_cache(maxsize=16_384)
+def _short_meaning(form: str, written: str) -> _Meaning:
+    parts = _COMPILED[form].fullmatch(written)
+    return _MEANINGS[form](parts) if parts else _Meaning(written)
+
+
+def _date(parts: re.Match[str]) -> _Meaning:
+    named = parts.groupdict()
+    month = named["month"]
+    year, day = named.get("year") or "", named.get("day") or ""
+    number = int(month) if month.isdecimal() else MONTHS[month]
+    date = f"{year or '-'}-{number:02}" + (f"-{int(day):02}" if day else "")
+    return _Meaning(f"date {date}{_clock_of(named)}")
+
+
+def _clock_of(named: dict[str, str | None]) -> str:
+    if not named.get("clock"):
+        return ""
+    seconds = named["seconds"] or "00"
+    return f" {named['clock']}" + ("" if seconds == "00" else f":{seconds}") + (named["zone"] or "")
+
+
+def _slashed(parts: re.Match[str]) -> _Meaning:
+    """A date in digits; which of two small numbers is the month is not guessed."""
+    first, second = int(parts["first"]), int(parts["second"])
+    if first > _MONTHS_IN_YEAR >= second:
+        first, second = second, first
+    if second > _MONTHS_IN_YEAR >= first:
+        return _Meaning(f"date {parts['year']}-{first:02}-{second:02}")
+    return _Meaning(f"date {parts['year']} {first}/{second}")
+
+
+def _time(parts: re.Match[str]) -> _Meaning:
+    named = parts.groupdict()
+    hour, minute = int(named["hour"]), named.get("minute") or "00"
+    if hour > _LAST_HOUR or int(minute) > _LAST_MINUTE:
+        return _Meaning(parts[0])
+    if named["half"]:
+        hour = hour % 12 + (12 if named["half"] in "pP" else 0)
+    second = named.get("second") or "00"
+    return _Meaning(f"time {hour:02}:{minute}" + ("" if second == "00" else f":{second}"))
+
+
+def _amount(parts: re.Match[str]) -> _Meaning:
+    value = Fraction(parts["digits"].replace(",", ""))
+    scale, unit = _lower(parts["scale"]), _lower(parts["unit"])
+    if scale == "m" and parts["scale"] == "m" and not (parts["money"] or unit in CURRENCIES):
+        scale, unit = "", unit or "m"
+    if parts["sign"] in ("-", "−") or parts["inner"]:
+        value = -value
+    return _measured(value * SCALES.get(scale, 1), _lower(parts["money"]) or unit)
+
+
+def _spelled(parts: re.Match[str]) -> _Meaning:
+    value = Fraction(COUNTS[_lower(parts["word"])] + COUNTS[_lower(parts["ones"]) or "zero"])
+    for scale in parts["scales"].replace("-", " ").split():
+        value *= SCALES[scale.lower()]
+    return _measured(value, _lower(parts["unit"]), certain=_lower(parts[0]) != "one")
+
+
+def _measured(value: Fraction, unit: str, *, certain: bool = True) -> _Meaning:
+    bare = _decimal(value)
+    if not unit:
+        return _Meaning(bare, bare, certain=certain)
+    base, factor = UNITS.get(unit, ("%", Fraction(1)))
+    return _Meaning(f"{_decimal(value * factor)} {base}", bare, base, certain)
+
+
+def _decimal(value: Fraction) -> str:
+    """A number in one way of writing: its shortest decimal, or a fraction where that does not end."""
+    if value.denominator == 1:
+        return str(value.numerator)
+    decimal = f"{value:.15f}".rstrip("0")
+    return decimal if Fraction(decimal) == value else str(value)
+
+
+def _lower(written: str | None) -> str:
+    return (written or "").lower().strip(" \u00a0\u202f-")
+
+
+_MEANINGS: Final[dict[str, Callable[[re.Match[str]], _Meaning]]] = {
+    "iso": _date,
+    "month_first": _date,
+    "month_year": _date,
+    "day_first": _date,
+    "slashed": _slashed,
+    "time": _time,
+    "hour": _time,
+    "dotted": lambda parts: _Meaning(parts[0]),
+    "amount": _amount,
+    "spelled": _spelled,
+}
+_COMPILED: Final = {name: re.compile(form) for name, form in _FORMS.items()}
+_ALTERNATIVES: Final = "|".join(
+    f"(?P<{name}>{re.sub(r'[?]P<[a-z]+>', '?:', form)})" for name, form in _FORMS.items()
+)
+# Tried only where a number can start: trying every alternative everywhere takes six times as long.
+_NUMBER: Final = re.compile(
+    rf"(?<!\w)(?=\w|[.+−$€£¥₹-]{{1,4}}[ U\d])(?:(?P<reference>{_REFERENCE})|(?:{_ALTERNATIVES})(?!\w))"
+    rf"|(?P<citation>{_CITATION})"
+)

@@ -1,0 +1,122 @@
+"""Which way a sentence points: what it negates, and whether things go up or down, come before or after."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from timemachine.language.terms import Term, terms
+from timemachine.language.words import stem
+
+_AHEAD: Final = 3
+_BEHIND: Final = 2
+_NEAR: Final = 5
+
+_UP: Final = """
+    increase rise rose risen grow grew grown gain raise climb expand surge jump exceed more higher larger bigger greater
+    most highest largest maximum up above over
+"""
+_DOWN: Final = """
+    decrease fall fell fallen drop decline shrink shrank loss reduce cut plunge less fewer lower smaller least lowest
+    smallest minimum down below under
+"""
+_OPPOSITES: Final = {
+    "amount": (_UP, _DOWN),
+    "order": ("before earlier prior precede preceded", "after later subsequent follow followed"),
+    "truth": ("true correct valid yes", "false incorrect invalid wrong no"),
+    "outcome": ("pass succeed success successful win won", "fail failure unsuccessful lose lost"),
+    "permission": (
+        "allow permit accept approve enable grant",
+        "deny denied forbid forbidden reject refuse disable prohibit block",
+    ),
+    "trade": ("buy bought purchase", "sell sold"),
+    "speed": ("faster quicker fastest", "slower slowest"),
+    "quality": ("better best improve", "worse worst worsen"),
+    "presence": ("present available include contain", "absent missing unavailable exclude omit"),
+}
+_POLES: Final = {
+    stem(word): (family, pole)
+    for family, poles in _OPPOSITES.items()
+    for pole, listed in zip("+-", poles, strict=True)
+    for word in listed.split()
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Negation:
+    """A negating word (characters `start` to before `end`), the terms it negates, and all terms near it."""
+
+    start: int
+    end: int
+    scope: tuple[str, ...]
+    near: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Polarity:
+    """What a sentence negates, and its directions: family ("amount", "order" …) to the poles it names."""
+
+    negations: tuple[Negation, ...]
+    directions: dict[str, frozenset[str]]
+
+
+def polarity(found: Sequence[Term]) -> Polarity:
+    """The polarity of a sentence, given its terms."""
+    directions: dict[str, frozenset[str]] = {}
+    for term in found:
+        if term.key in _POLES and term.kind == "word":
+            family, pole = _POLES[term.key]
+            directions[family] = directions.get(family, frozenset()) | {pole}
+    negating = [position for position, term in enumerate(found) if term.kind == "negation"]
+    return Polarity(negations=tuple(_negation(found, at) for at in negating), directions=directions)
+
+
+def negations(text: str) -> tuple[Negation, ...]:
+    """The negating words of a text in order."""
+    return polarity(terms(text)).negations
+
+
+def turned(one: Polarity, other: Polarity) -> tuple[str, ...]:
+    """The families in which one sentence names only one pole and the other only the opposite one."""
+    shared = one.directions.keys() & other.directions.keys()
+    return tuple(sorted(family for family in shared if not one.directions[family] & other.directions[family]))
+
+
+def negated_in_one(one: Sequence[Term], other: Sequence[Term]) -> str | None:
+    """A term that one sentence negates and the other affirms, or None.
+
+    Of the terms that a negation governs, the first that the other sentence shares must stand near a negation there.
+    """
+    return _affirmed(one, other) or _affirmed(other, one)
+
+
+def _affirmed(negating: Sequence[Term], affirming: Sequence[Term]) -> str | None:
+    keys = {term.key for term in affirming if term.kind != "negation"}
+    near = {key for negation in polarity(affirming).negations for key in negation.near}
+    for negation in polarity(negating).negations:
+        shared = next((key for key in negation.scope if key in keys), None)
+        if shared is not None and shared not in near:
+            return shared
+    return None
+
+
+def _negation(found: Sequence[Term], at: int) -> Negation:
+    ahead = _clause(found[at + 1 : at + 1 + _AHEAD])
+    behind = [term.key for term in found[max(0, at - _BEHIND) : at] if term.kind != "negation"]
+    near = [term.key for term in found[at + 1 : at + 1 + _NEAR]]
+    return Negation(
+        start=found[at].start,
+        end=found[at].end,
+        scope=tuple(ahead or reversed(behind)),
+        near=frozenset([*near, *behind]),
+    )
+
+
+def _clause(following: Sequence[Term]) -> list[str]:
+    """The terms up to where the next clause opens."""
+    keys: list[str] = []
+    for term in following:
+        if term.opens:
+            break
+        if term.kind != "negation":
+            keys.append(term.key)
+    return keys

@@ -1,0 +1,115 @@
+"""A text as sentences that cover it: exact offsets, any script, in time linear in its length."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import Final
+
+import sentencex
+
+# A line break ends a sentence and takes the blank lines after it; indentation belongs to the line that it indents.
+# Full stops of scripts that write no space after them end one too.
+_BREAK: Final = re.compile(r"\n(?:[^\S\n]*\n)*|[。！？｡।॥؟۔።]+[」』）】”’]*[^\S\n]*")
+_MARKER: Final = re.compile(r"\s*[(\[]?(?:\d{1,3}|[A-Za-z])[.)\]]\s*|\s*[-*+•·#>|]+\s*")
+_FULL_STOP: Final = re.compile(r"[.!?]")
+# `sentencex` is quadratic in the apostrophes of a line; a window bounds that, and is longer than any real sentence.
+_WINDOW: Final = 4_000
+_QUOTES: Final = frozenset("“”„«»‟")
+_APOSTROPHES: Final = frozenset("’‘")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentence:
+    """A sentence with the white space after it: `text` is the whole text from `start` to before `end` (in characters)."""
+
+    text: str
+    start: int
+    end: int
+
+    @property
+    def body(self) -> str:
+        """The sentence without the white space after it."""
+        return self.text.rstrip()
+
+
+def sentences(text: str) -> tuple[Sentence, ...]:
+    """The sentences of a text in order; joined they are the text again. An empty text has none.
+
+    A line ends a sentence; a list marker ("1.", "-") belongs to what follows it; white space belongs to what precedes
+    it. Inside a line the boundaries are those of `sentencex` for English.
+    """
+    return tuple(
+        Sentence(text=text[start:end], start=start, end=end) for start, end in pairwise([0, *_ends(text)])
+    )
+
+
+class _Shadow(dict[int, str]):
+    """An ASCII stand-in for each character, one for one.
+
+    `sentencex` counts bytes: on other characters it is quadratic, and its abbreviation check panics inside them.
+    """
+
+    def __missing__(self, code: int) -> str:
+        self[code] = _stand_in(chr(code))
+        return self[code]
+
+
+def _stand_in(character: str) -> str:
+    if " " <= character <= "~":
+        return character
+    if character.isspace():
+        return " "
+    if character in _QUOTES:
+        return '"'
+    if character in _APOSTROPHES:
+        return "'"
+    return _of_category(unicodedata.category(character))
+
+
+def _of_category(category: str) -> str:
+    if category in {"Lu", "Lt"}:
+        return "X"
+    if category == "Nd":
+        return "0"
+    return "x" if category[0] in "LM" else ","
+
+
+_SHADOW: Final = _Shadow()
+
+
+def _ends(text: str) -> list[int]:
+    """Where sentences end: a marker and leading blanks wait for the next piece, other blanks join the one before."""
+    ends: list[int] = []
+    waiting, start = True, 0
+    for end in _cuts(text):
+        if not text[start:end].isspace():
+            waiting = _MARKER.fullmatch(text, start, end) is not None
+            if not waiting:
+                ends.append(end)
+        elif not waiting:
+            ends[-1] = end
+        start = end
+    return [*ends, start] if waiting and text else ends
+
+
+def _cuts(text: str) -> Iterator[int]:
+    shadow = text.translate(_SHADOW)
+    start = 0
+    for found in _BREAK.finditer(text):
+        yield from _cuts_in_line(shadow, start, found.end())
+        start = found.end()
+    if start < len(text):
+        yield from _cuts_in_line(shadow, start, len(text))
+
+
+def _cuts_in_line(shadow: str, start: int, end: int) -> Iterator[int]:
+    while _FULL_STOP.search(shadow, start, end):
+        stop = min(start + _WINDOW, end)
+        inner = [*accumulate(map(len, sentencex.segment("en", shadow[start:stop])), initial=start)][1:-1]
+        yield from inner
+        if stop == end:
+            break
+        start = inner[-1] if inner else stop
+    yield end
