@@ -44,9 +44,8 @@ def _client(*, pinned: bool, process: int) -> httpx2.Client:  # noqa: ARG001 (a 
     return httpx2.Client(
         follow_redirects=False,
         transport=PinnedTransport() if pinned else None,
-        headers={
-            "accept-encoding": "identity"
-        },  # the limit counts what arrives, so nothing may swell when unpacked
+        # the limit counts what arrives, so nothing may swell when unpacked
+        headers={"accept-encoding": "identity"},
         event_hooks={"request": [_send_only_what_is_needed], "response": [_bound]},
     )
 
