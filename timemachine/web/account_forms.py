@@ -44,20 +44,18 @@ def _password(label: str, autocomplete: str, help_text: str = "") -> forms.CharF
     )
 
 
-def _email(autocomplete: str) -> forms.EmailField:
-    return forms.EmailField(
-        label="E-mail", max_length=254, widget=forms.EmailInput(attrs={"autocomplete": autocomplete})
-    )
+def _email(**attributes: str | bool) -> forms.EmailField:
+    return forms.EmailField(label="E-mail", max_length=254, widget=forms.EmailInput(attrs=attributes))
 
 
-def _name(label: str = "Name", **attributes: str) -> forms.CharField:
+def _name(label: str, **attributes: str) -> forms.CharField:
     return forms.CharField(label=label, max_length=200, widget=forms.TextInput(attrs=attributes))
 
 
 class SignInForm(AccountForm):
     """E-mail and password."""
 
-    email = _email("username")
+    email = _email(autocomplete="username", autofocus=True)
     password = _password("Password", "current-password")
 
 
@@ -91,7 +89,7 @@ class WelcomeForm(NewPasswordForm):
     """What a person says at the first sign-in; the e-mail only where the address is still the one we made up."""
 
     ids = "welcome"
-    email = _email("username")
+    email = _email(autocomplete="username")
     name = _name("Your name", autocomplete="name")
     field_order = ("email", "name", "password", "again")
 
@@ -140,7 +138,7 @@ class InviteForm(AccountForm):
     """Whom to invite, and as what."""
 
     ids = "invite"
-    email = _email("off")
+    email = _email(autocomplete="off")
     role = forms.ChoiceField(label="Role", choices=ROLE_CHOICES)
 
 
