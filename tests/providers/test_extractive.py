@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from timemachine.language.refusal import NO_ANSWER
 
+from timemachine.language.refusal import NO_ANSWER
 from timemachine.providers.extractive import extract
 
 PASSAGES = (
