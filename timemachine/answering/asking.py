@@ -100,7 +100,7 @@ def _rendered(question: str, passages: Sequence[ContextPassage], parameters: Cal
 def _parameters(rendered: prompt.Prompt, completion: Completion) -> dict[str, Any]:
     if not completion.language_model:
         return dict(completion.parameters)
-    facts = {
+    facts: dict[str, Any] = {
         **completion.parameters,
         "prompt_template": rendered.template,
         "system_prompt": rendered.system_prompt,

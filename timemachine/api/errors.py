@@ -14,8 +14,20 @@ log = logging.getLogger(__name__)
 
 def install(api: NinjaAPI) -> None:
     """Let the API answer every error in the form of the contract."""
-    for kind in (TimeMachineError, AuthenticationError, ValidationError, Http404, HttpError, Exception):
-        api.add_exception_handler(kind, lambda request, error: _answer(api, request, error))
+    kinds: tuple[type[Exception], ...] = (
+        TimeMachineError,
+        AuthenticationError,
+        ValidationError,
+        Http404,
+        HttpError,
+        Exception,
+    )
+
+    def answer(request: HttpRequest, error: Any) -> HttpResponse:
+        return _answer(api, request, error)
+
+    for kind in kinds:
+        api.add_exception_handler(kind, answer)
 
 
 def _answer(api: NinjaAPI, request: HttpRequest, error: Exception) -> HttpResponse:

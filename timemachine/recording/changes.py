@@ -4,6 +4,7 @@ from typing import Any
 
 from timemachine.base.errors import InvalidInput
 from timemachine.recording.models import Session
+from timemachine.retrieval.models import Collection
 
 CHANGEABLE = ("name", "metadata", "tags")
 
@@ -18,3 +19,8 @@ def describe(session: Session, **values: Any) -> Session:
     if given:
         session.save(update_fields=list(given))
     return session
+
+
+def let_go(collection: Collection) -> int:
+    """Take a collection that is about to be erased from the sessions that name it; what they froze stays with them."""
+    return Session.objects.filter(collection=collection).update(collection=None)

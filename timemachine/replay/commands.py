@@ -1,6 +1,6 @@
 """What changes in replays: one is planned, its steps are worked on, it is cancelled, its failed steps are tried again."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import timedelta
 from uuid import UUID
 
@@ -51,6 +51,16 @@ def launch(session: Session, options: ReplayOptions, *, by: str) -> Replay:
         ]
         ReplayStep.objects.bulk_create(steps, batch_size=BATCH)
     return replay
+
+
+def asks_in(session: Session, options: ReplayOptions) -> list[Action]:
+    """The asks that a replay with these options would ask again."""
+    found = [
+        action.id
+        for action in _replayable(session)
+        if action.kind == "ask" and planned(recorded(action), options)
+    ]
+    return list(Action.objects.filter(id__in=found).order_by("sequence"))
 
 
 @transaction.atomic
@@ -158,7 +168,7 @@ def recorded(action: Action) -> Recorded:
 
 def _replayable(session: Session) -> Iterator[Action]:
     """The session's finds and asks in order, each find marked that lies inside an ask."""
-    actions: Sequence[Action] = (
+    actions = list(
         Action.objects.filter(session=session, kind__in=("find", "ask"))
         .select_related("session")
         .only(

@@ -62,7 +62,13 @@ def semantic(
 ) -> dict[int, float]:
     """Cosine similarity of the frames to the query's vector, best first; frame row → score (−1 to 1)."""
     written = "[" + ",".join(f"{value:.6g}" for value in vector) + "]"
-    facts: dict[str, Any] = {"collection": collection_id, "vector": written, "model": model, "at": at, "limit": limit}
+    facts: dict[str, Any] = {
+        "collection": collection_id,
+        "vector": written,
+        "model": model,
+        "at": at,
+        "limit": limit,
+    }
     with connection.cursor() as cursor:
         cursor.execute(SEMANTIC, facts)
         return {row: float(score) for row, score in cursor.fetchall()}

@@ -24,7 +24,13 @@ def sessions(request: HttpRequest) -> HttpResponse:
     access = of(request)
     here = {name: request.GET[name].strip() for name in FILTERS if request.GET.get(name, "").strip()}
     after = request.GET.get("after") or None
-    found = sessions_page(access.project, Wanted(**here), after)
+    wanted = Wanted(
+        q=here.get("q", ""),
+        agent=here.get("agent", ""),
+        status=here.get("status", ""),
+        tag=here.get("tag", ""),
+    )
+    found = sessions_page(access.project, wanted, after)
     context: dict[str, Any] = {
         "here": here,
         "after": after,

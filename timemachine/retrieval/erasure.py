@@ -1,0 +1,35 @@
+"""Lawful erasure of a whole collection: its frames with their history, and the texts that nothing else uses."""
+
+from django.db import connection, transaction
+
+from timemachine.base.errors import Conflict
+from timemachine.payloads.commands import drop_unreferenced
+from timemachine.retrieval.models import Collection, Frame
+
+
+@transaction.atomic
+def erase_collection(collection: Collection) -> int:
+    """Remove a collection and every version of its frames; returns how many versions there were.
+
+    What sessions froze of its passages stays with them. Raises `Conflict` where a session still names the collection.
+    """
+    frames = Frame.objects.filter(collection=collection)
+    payloads = list(frames.values_list("payload_id", flat=True))
+    if _is_named(collection):
+        raise Conflict(
+            f"Sessions name the collection {collection.name}; erase them first.", code="collection_in_use"
+        )
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL timemachine.erasing = 'on'")
+        cursor.execute("DELETE FROM tm_frame WHERE collection_id = %s", [collection.id])
+        cursor.execute("DELETE FROM tm_collection WHERE id = %s", [collection.id])
+        drop_unreferenced(payloads)
+        cursor.execute("SET LOCAL timemachine.erasing = 'off'")
+    return len(payloads)
+
+
+def _is_named(collection: Collection) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT EXISTS (SELECT 1 FROM tm_session WHERE collection_id = %s)", [collection.id])
+        row = cursor.fetchone()
+    return bool(row and row[0])

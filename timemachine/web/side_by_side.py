@@ -1,0 +1,190 @@
+"""One step of a replay as its page shows it: the two answers row by row, the two lists of frames, the evidence in words."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from timemachine.difference.text import DiffRow, Folded, Span, fold, text_diff
+from timemachine.recording.models import Action, Hit
+from timemachine.replay import frozen
+from timemachine.replay.models import ReplayHit, ReplayStep
+
+ELEMENTS = {"removed": "del", "added": "ins"}
+SHOWN_EVIDENCE = 400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownSpan:
+    """Some text with the element that marks it."""
+
+    element: str
+    mark: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownRow:
+    """A row of the diff, or in `folded` how many rows of no difference it stands for."""
+
+    kind: str = "same"
+    left: tuple[ShownSpan, ...] = ()
+    right: tuple[ShownSpan, ...] = ()
+    folded: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedFrame:
+    """A frame of the recording: what its bytes hash to now, what became of it since, where it stands now."""
+
+    rank: int
+    title: str
+    name: str
+    verdict: str
+    since: str | None
+    now: str
+    fate: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundFrame:
+    """A frame that was found now, and where it stood then."""
+
+    rank: int
+    title: str
+    name: str
+    score: float | None
+    then: str
+    fate: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sides:
+    """A step, recorded and replayed. `rows` is None where there are no two answers to compare."""
+
+    question: str
+    recorded: Action
+    replayed: ReplayStep
+    recorded_text: str | None
+    rows: list[ShownRow] | None
+    same: bool
+    evidence: list[tuple[str, str]]
+    frames: list[RecordedFrame]
+    found: list[FoundFrame]
+    attempts: list[Any]
+
+
+def side_by_side(step: ReplayStep, *, everything: bool = False) -> Sides:
+    """The step as its page shows it; long runs without a difference are folded, unless everything is asked for."""
+    recorded = frozen.answer_of(step.action) if step.kind == "ask" else None
+    new = _text(step)
+    rows = (
+        list(_rows(recorded, new, everything=everything))
+        if recorded is not None and new is not None
+        else None
+    )
+    hits = frozen.hits_of(step.action)
+    return Sides(
+        question=frozen.question_of(step.action) or "not recorded",
+        recorded=step.action,
+        replayed=step,
+        recorded_text=recorded,
+        rows=rows,
+        same=recorded is not None and recorded == new,
+        evidence=list(_evidence(step.evidence or {})),
+        frames=_recorded_frames(step, hits),
+        found=[_found_frame(step, hit) for hit in step.hits.all()],
+        attempts=sorted(step.attempts.all(), key=lambda each: each.number),
+    )
+
+
+def _text(step: ReplayStep) -> str | None:
+    return bytes(step.output.data).decode("utf-8", "surrogatepass") if step.output is not None else None
+
+
+def _rows(recorded: str, new: str, *, everything: bool) -> Iterator[ShownRow]:
+    rows: Sequence[DiffRow | Folded] = text_diff(recorded, new).rows
+    for row in rows if everything else fold(text_diff(recorded, new).rows):
+        if isinstance(row, Folded):
+            yield ShownRow(folded=row.count)
+        else:
+            yield ShownRow(kind=row.kind, left=_spans(row.left), right=_spans(row.right))
+
+
+def _spans(spans: Sequence[Span]) -> tuple[ShownSpan, ...]:
+    return tuple(
+        ShownSpan(element=ELEMENTS.get(span.mark, "span"), mark=span.mark, text=span.text) for span in spans
+    )
+
+
+def _evidence(evidence: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for name, found in evidence.items():
+        if name == "recorded_grounding":
+            yield "Recorded grounding", _grounding(found)
+        elif found not in (None, [], {}, ""):
+            yield name, _words(found)
+
+
+def _grounding(found: dict[str, Any]) -> str:
+    return (
+        f"{found['label']}, {found['grounded_sentences']} of {found['sentence_count']} sentences supported by the frozen "
+        "context, computed now"
+    )
+
+
+def _words(found: Any) -> str:
+    if isinstance(found, str):
+        text = found
+    elif isinstance(found, bool):
+        text = "yes" if found else "no"
+    elif isinstance(found, list):
+        text = ", ".join(_words(each) for each in found)
+    else:
+        text = json.dumps(found, ensure_ascii=False)
+    return text if len(text) <= SHOWN_EVIDENCE else text[:SHOWN_EVIDENCE] + "…"
+
+
+def _recorded_frames(step: ReplayStep, hits: Sequence[Hit]) -> list[RecordedFrame]:
+    titles = {hit.rank: hit.title or "untitled" for hit in hits}
+    return [_recorded_frame(step, frame, titles) for frame in step.frames or []]
+
+
+def _recorded_frame(step: ReplayStep, frame: dict[str, Any], titles: dict[int, str]) -> RecordedFrame:
+    name = _name(frame["frame"])
+    now, fate = _now(step, name, frame["rank"])
+    return RecordedFrame(
+        rank=frame["rank"],
+        title=titles.get(frame["rank"], "untitled"),
+        name=f"{name} v{frame['version']}" if frame["version"] else name,
+        verdict=frame["verdict"],
+        since=frame["since"],
+        now=now,
+        fate=fate,
+    )
+
+
+def _now(step: ReplayStep, name: str, rank: int) -> tuple[str, str]:
+    retrieval = step.retrieval or {}
+    if name in retrieval.get("lost", []):
+        return "lost", "lost"
+    for move in retrieval.get("moved", []):
+        if move["frame"] == name:
+            return f"rank {move['to']}", "moved"
+    return f"rank {rank}", "same"
+
+
+def _found_frame(step: ReplayStep, hit: ReplayHit) -> FoundFrame:
+    retrieval, name = step.retrieval or {}, _name(hit.frame)
+    then, fate = f"rank {hit.rank}", "same"
+    if name in retrieval.get("gained", []):
+        then, fate = "gained", "gained"
+    for move in retrieval.get("moved", []):
+        if move["frame"] == name:
+            then, fate = f"rank {move['from']}", "moved"
+    return FoundFrame(
+        rank=hit.rank, title=hit.title or "untitled", name=name, score=hit.score, then=then, fate=fate
+    )
+
+
+def _name(frame: Any) -> str:
+    return f"#{frame}" if isinstance(frame, int) else str(frame or "")

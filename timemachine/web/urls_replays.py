@@ -1,0 +1,13 @@
+"""Addresses of replays."""
+
+from django.urls import path
+
+from timemachine.web.views import replays
+
+urlpatterns = [
+    path("sessions/<str:id>/replay/", replays.launch, name="replay_form"),
+    path("replays/<str:id>/", replays.replay, name="replay"),
+    path("replays/<str:id>/cancel/", replays.cancel, name="cancel_replay"),
+    path("replays/<str:id>/retry/", replays.retry, name="retry_replay"),
+    path("replays/<str:id>/steps/<int:sequence>/", replays.step, name="replay_step"),
+]

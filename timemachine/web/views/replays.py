@@ -1,0 +1,151 @@
+"""Replays: the launch form, progress and result, one step side by side."""
+
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from timemachine.base.errors import TimeMachineError
+from timemachine.jobs import ring
+from timemachine.providers.queries import model_choices, usable_model
+from timemachine.recording.models import Action, Session
+from timemachine.recording.queries import session_of
+from timemachine.replay import commands
+from timemachine.replay.estimate import Estimate, estimate
+from timemachine.replay.models import Replay, ReplayStep
+from timemachine.replay.queries import replay_of, replays_of, step_of, steps_of, tally
+from timemachine.replay.summary import sentence
+from timemachine.web.access import of
+from timemachine.web.http import page
+from timemachine.web.replay_forms import ReplayForm
+from timemachine.web.side_by_side import side_by_side
+
+SHOWN_STEPS = 200
+SHOWN_REPLAYS = 20
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def launch(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """`/sessions/{id}/replay/`: the form; POST launches, or with `estimate` says what it would cost."""
+    access = of(request)
+    access.require("operator")
+    session = session_of(access.project, id)
+    data = request.POST if request.method == "POST" else None
+    form = ReplayForm(
+        model_choices(access.project.id), session, data, initial={"kind": request.GET.get("kind", "audit")}
+    )
+    if data is None or not form.is_valid():
+        return _form(request, session, form, status=200 if data is None else 422)
+    try:
+        if "estimate" in data:
+            return _form(request, session, form, estimated=_estimate(session, form))
+        replay = commands.launch(session, form.options(), by=access.user.email)
+    except TimeMachineError as why:
+        return _form(request, session, form, status=form.refuse(why))
+    ring(replay.id)
+    return redirect("replay", replay.id)
+
+
+@require_safe
+def replay(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """`/replays/{id}/`: progress while it runs, what it came to when it is over. A page that polls gets 204 for no news."""
+    access = of(request)
+    found = replay_of(access.project, id)
+    if request.GET.get("rev") == str(found.revision) and request.headers.get("HX-Request") == "true":
+        return HttpResponse(status=204)
+    after = request.GET.get("after", "")
+    steps = steps_of(found)
+    if after.isdecimal():
+        steps = steps.filter(sequence__gt=int(after[:18]))
+    shown = list(steps[: SHOWN_STEPS + 1])
+    counts = tally(found)
+    context: dict[str, Any] = {
+        "replay": found,
+        "session": found.session,
+        "counts": counts,
+        "sentence": sentence(counts),
+        "steps": shown[:SHOWN_STEPS],
+        "next": shown[SHOWN_STEPS - 1].sequence if len(shown) > SHOWN_STEPS else None,
+        "may_run": access.may("operator"),
+        "options": _chosen(found),
+    }
+    return page(request, "replays/replay.html", context, parts=("progress",))
+
+
+@require_safe
+def step(request: HttpRequest, id: str, sequence: int) -> HttpResponse:  # noqa: A002
+    """`/replays/{id}/steps/{sequence}/`: recorded left, replayed right."""
+    found = replay_of(of(request).project, id)
+    shown = step_of(found, sequence)
+    context = {
+        "replay": found,
+        "session": found.session,
+        "step": shown,
+        "sides": side_by_side(shown, everything=request.GET.get("all") == "1"),
+        "beside": _beside(found, shown),
+    }
+    return render(request, "replays/step.html", context)
+
+
+@require_POST
+def cancel(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """Stop a replay."""
+    access = of(request)
+    access.require("operator")
+    commands.cancel(replay_of(access.project, id))
+    return redirect("replay", id)
+
+
+@require_POST
+def retry(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """Run the failed and cancelled steps again."""
+    access = of(request)
+    access.require("operator")
+    again = commands.retry(replay_of(access.project, id))
+    ring(again.id)
+    return redirect("replay", id)
+
+
+def _form(
+    request: HttpRequest,
+    session: Session,
+    form: ReplayForm,
+    *,
+    status: int = 200,
+    estimated: Estimate | None = None,
+) -> HttpResponse:
+    counted = Action.objects.filter(session=session, kind__in=("find", "ask"))
+    context = {
+        "session": session,
+        "form": form,
+        "estimated": estimated,
+        "asks": counted.filter(kind="ask").count(),
+        "finds": counted.filter(kind="find").count(),
+        "replays": replays_of(session)[:SHOWN_REPLAYS],
+        "default_model": settings.DEFAULT_MODEL,
+    }
+    return render(request, "replays/launch.html", context, status=status)
+
+
+def _estimate(session: Session, form: ReplayForm) -> Estimate | None:
+    options = form.options()
+    if options.use_model is None:
+        return None
+    asks = list(commands.asks_in(session, options))
+    return estimate(usable_model(session.project_id, options.use_model), asks)
+
+
+def _chosen(found: Replay) -> list[tuple[str, Any]]:
+    """The options that were chosen, but those that the page shows elsewhere."""
+    elsewhere = {"audit", "reason", "use_model"}
+    return [(name, value) for name, value in found.options.items() if name not in elsewhere]
+
+
+def _beside(found: Replay, shown: ReplayStep) -> dict[str, int | None]:
+    steps = ReplayStep.objects.filter(replay=found).order_by("sequence").values_list("sequence", flat=True)
+    return {
+        "previous": steps.filter(sequence__lt=shown.sequence).last(),
+        "next": steps.filter(sequence__gt=shown.sequence).first(),
+    }
