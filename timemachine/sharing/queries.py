@@ -11,6 +11,7 @@ from timemachine.base.ids import same_secret, secret_hash
 from timemachine.recording.models import Session
 from timemachine.recording.queries import session_of
 from timemachine.replay.models import Replay
+from timemachine.replay.queries import replay_of
 from timemachine.sharing.models import REPLAY, SESSION, ShareGrant, ShareLink, ShareOpening
 from timemachine.sharing.scope import Scope, gone
 from timemachine.sharing.token import parse_token
@@ -54,7 +55,7 @@ def target_of(project: Project, target_type: str, target_id: str | UUID) -> Sess
     if target_type == SESSION:
         return session_of(project, target_id)
     if target_type == REPLAY:
-        return _replay_of(project, target_id)
+        return replay_of(project, target_id)
     if target_type == "comparison":
         raise InvalidInput(
             "Comparisons cannot be shared here yet. Share each of their replays instead.",
@@ -100,17 +101,3 @@ def grant_of(public_id: str, cookie: str | None) -> Scope:
 
 def _visited() -> QuerySet[ShareLink]:
     return ShareLink.objects.select_related("session", "replay", "project")
-
-
-def _replay_of(project: Project, replay_id: str | UUID) -> Replay:
-    try:
-        found = (
-            Replay.objects.filter(project=project, id=UUID(str(replay_id))).select_related("session").first()
-        )
-    except ValueError:
-        found = None
-    if found is None:
-        raise NotFound(
-            f"There is no replay {str(replay_id)[:80]!r} in this project.", code="replay_not_found"
-        )
-    return found

@@ -1,8 +1,9 @@
 """Everything that a visitor may read, and the one way to it: no page under /share/ asks the database for anything else.
 
 A link to a session shows its steps up to the one that was the last when the link was created, and never a replay. A link to
-a replay shows that replay, its steps, and the recorded actions that it replayed. Whatever lies outside raises one and the
-same `NotFound`, so that nothing can be learned from how it is refused.
+a replay shows that replay, its steps, and the recorded actions that it replayed: its finds and asks, and the find inside an
+ask, which holds that ask's passages. Whatever lies outside raises one and the same `NotFound`, so that nothing can be learned
+from how it is refused.
 """
 
 from collections.abc import Sequence
@@ -16,6 +17,8 @@ from timemachine.base.errors import NotFound
 from timemachine.payloads.models import Payload
 from timemachine.recording.models import Action, Hit
 from timemachine.replay.models import Replay, ReplayHit, ReplayStep
+from timemachine.replay.queries import steps_of, tally
+from timemachine.replay.summary import Tally
 from timemachine.sharing.models import REPLAY, SESSION, ShareLink
 from timemachine.timeline.document import action_json, with_everything
 from timemachine.timeline.moment import totals_of
@@ -37,14 +40,13 @@ def gone() -> NotFound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedSession:
-    """What a visitor learns of the session as a whole: how it was called, and what the steps in their scope add up to."""
+    """What a visitor learns of the session as a whole: its name and whose it was, and no count that goes beyond their scope."""
 
     name: str
     key: str
     agent: str | None
     user: str | None
     started_at: datetime
-    totals: Totals
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +65,7 @@ class Scope:
     link: ShareLink
 
     def session(self) -> SharedSession:
-        """The session, as far as the link shows it. One query."""
+        """The session, as far as the link shows it."""
         session = self.link.session
         return SharedSession(
             name=session.name,
@@ -71,11 +73,14 @@ class Scope:
             agent=session.agent,
             user=session.user,
             started_at=session.started_at,
-            totals=totals_of(self._actions()),
         )
 
+    def totals(self) -> Totals:
+        """What the recorded actions in the scope add up to. One query."""
+        return totals_of(self._actions())
+
     def rows(self, around: int) -> Rows:
-        """The page of `PAGE` steps in which that step lies, every one unfolded. Only a link to a session has a timeline."""
+        """The page of `PAGE` steps in which that step lies; nothing folds. Only a link to a session has a timeline."""
         if self.link.target_type != SESSION:
             raise gone()
         last = self.link.through_sequence
@@ -84,7 +89,7 @@ class Scope:
         found = rows_of(self.link.session, Q(sequence__gte=first - REACH, sequence__lte=end), PAGE + REACH)
         places = nest(found, unfolded={row.sequence for row in found})
         return Rows(
-            rows=[place for place in places if place.step.sequence >= first],
+            rows=[replace(place, folds=False) for place in places if place.step.sequence >= first],
             earlier=first - 1 if first > 1 else None,
             later=end + 1 if end < last else None,
         )
@@ -124,9 +129,12 @@ class Scope:
         return self.link.replay
 
     def replay_steps(self) -> QuerySet[ReplayStep]:
-        """The steps of the replay, in order."""
-        steps = ReplayStep.objects.filter(replay=self.replay(), sequence__lte=self.link.through_sequence)
-        return steps.select_related("output").order_by("sequence")
+        """The steps of the replay, in order, with what was recorded and what came of it."""
+        return steps_of(self.replay()).filter(sequence__lte=self.link.through_sequence)
+
+    def tally(self) -> Tally:
+        """The replay counted."""
+        return tally(self.replay())
 
     def replay_step(self, sequence: int) -> ReplayStep:
         """One step of the replay."""
@@ -137,12 +145,17 @@ class Scope:
 
     def _actions(self) -> QuerySet[Action]:
         """The recorded actions in the scope: what everything above is cut to."""
-        actions = Action.objects.filter(
-            session_id=self.link.session_id, sequence__lte=self.link.through_sequence
-        )
+        actions = Action.objects.filter(session_id=self.link.session_id)
         if self.link.target_type == SESSION:
-            return actions
-        return actions.filter(id__in=self.replay_steps().values("action_id"))
+            return actions.filter(sequence__lte=self.link.through_sequence)
+        replayed = actions.filter(id__in=self._steps().values("action_id"))
+        asks = replayed.filter(kind="ask")
+        inside = Q(parent_sequence__in=asks.values("sequence"))
+        inside |= Q(parent_id_given__in=asks.filter(client_id__isnull=False).values("client_id"))
+        return actions.filter(Q(id__in=replayed.values("id")) | Q(kind="find") & inside)
+
+    def _steps(self) -> QuerySet[ReplayStep]:
+        return ReplayStep.objects.filter(replay=self.replay(), sequence__lte=self.link.through_sequence)
 
     def _refers(self) -> Q:
         actions = self._actions()
@@ -151,5 +164,5 @@ class Scope:
         found = Q(Exists(actions.filter(own))) | Q(Exists(frozen))
         if self.link.target_type != REPLAY:
             return found
-        again = ReplayHit.objects.filter(payload=OuterRef("pk"), step__in=self.replay_steps())
-        return found | Q(Exists(self.replay_steps().filter(output=OuterRef("pk")))) | Q(Exists(again))
+        again = ReplayHit.objects.filter(payload=OuterRef("pk"), step__in=self._steps())
+        return found | Q(Exists(self._steps().filter(output=OuterRef("pk")))) | Q(Exists(again))
