@@ -73,7 +73,7 @@ def answer(
             max_tokens=parameters.max_tokens,
         )
     )
-    priced = price(model, completion.usage, now())
+    priced = price(model, completion.usage, now(), used=completion.model)
     return Answered(
         text=completion.text,
         model=str(model),

@@ -1,4 +1,4 @@
-"""What a step came to, before it is written. Pure."""
+"""What a step came to, before it is written."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -74,8 +74,9 @@ def money(dollars: Decimal) -> str:
     """US dollars with as many digits as they need: $4.10, $0.0005, $0."""
     if dollars == 0:
         return "$0"
-    places = 2 if dollars >= 1 else max(2, 1 - dollars.adjusted() + 1)
-    return f"${dollars:.{places}f}"
+    written = f"{dollars:.{max(2, 1 - dollars.adjusted())}f}"
+    whole, _, cents = written.partition(".")
+    return f"${whole}.{cents.rstrip('0').ljust(2, '0')}"
 
 
 def priced(dollars: Decimal, unknown: int) -> str:

@@ -1,0 +1,243 @@
+"""What a replay decides: which options go together, which steps it has, what each does, how it is told."""
+
+from collections import Counter
+from dataclasses import fields
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from timemachine.base.errors import InvalidInput
+from timemachine.replay.context import FrozenFrame, context_verdict
+from timemachine.replay.engine import Intent, Recorded, intent, planned
+from timemachine.replay.options import RETRIEVAL_OPTIONS, ReplayOptions, as_json, check, from_json
+from timemachine.replay.summary import Tally, money, priced, sentence
+
+AUDIT = ReplayOptions(audit=True, reason="why", use_model="openai:gpt-4o")
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        *[
+            (ReplayOptions(audit=True, reason="r", **{name: value}), "retrieval_options_in_audit")
+            for name, value in zip(RETRIEVAL_OPTIONS, (3, "lexical", True, 0.1, "now"), strict=True)
+        ],
+        (ReplayOptions(audit=True), "reason_needed"),
+        (ReplayOptions(audit=True, reason="  "), "reason_needed"),
+        (ReplayOptions(audit=True, reason="r", temperature=0.0), "model_needed"),
+        (ReplayOptions(temperature=2.1), "invalid_field"),
+        (ReplayOptions(seed=-1), "invalid_field"),
+        (ReplayOptions(max_tokens=0), "invalid_field"),
+        (ReplayOptions(top_k=0), "invalid_field"),
+        (ReplayOptions(top_k=1001), "invalid_field"),
+        (ReplayOptions(search_mode="psychic"), "invalid_field"),
+        (ReplayOptions(as_of="then"), "invalid_field"),  # type: ignore[arg-type]
+        (ReplayOptions(spend_limit_usd=-1), "invalid_field"),
+        (ReplayOptions(skip_asks=True, skip_finds=True), "nothing_to_replay"),
+    ],
+)
+def test_options_that_cannot_be_are_refused_by_name(options: ReplayOptions, code: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        check(options)
+    assert refused.value.code == code
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        AUDIT,
+        ReplayOptions(audit=True, reason="only check"),
+        ReplayOptions(),
+        ReplayOptions(
+            top_k=20, search_mode="lexical", adaptive=False, as_of="recorded", use_model="local:extractive-1"
+        ),
+    ],
+)
+def test_options_that_go_together_pass_and_come_back_as_they_were_kept(options: ReplayOptions) -> None:
+    check(options)
+    assert from_json(as_json(options)) == options
+
+
+def test_what_was_not_chosen_is_not_kept() -> None:
+    assert as_json(ReplayOptions()) == {}
+    assert len(fields(ReplayOptions)) > 10
+
+
+def frame(recorded: str | None = "a" * 64, now: str | None = "a" * 64) -> FrozenFrame:
+    return FrozenFrame(rank=1, frame=1, version=1, recorded_sha256=recorded, sha256_now=now, since=None)
+
+
+@pytest.mark.parametrize(
+    ("frames", "verdict"),
+    [
+        ([], "not_recorded"),
+        ([frame()], "verified"),
+        ([frame(), frame(now="b" * 64)], "altered"),
+        ([frame(), frame(now=None)], "missing"),
+        ([frame(), frame(recorded=None)], "not_recorded"),
+        ([frame(now=None), frame(now="b" * 64)], "altered"),
+    ],
+)
+def test_a_context_is_as_good_as_its_worst_frame(frames: list[FrozenFrame], verdict: str) -> None:
+    assert context_verdict(frames) == verdict
+
+
+hashes = st.none() | st.sampled_from(["a" * 64, "b" * 64])
+
+
+@given(st.lists(st.tuples(hashes, hashes), max_size=6))
+def test_only_frames_that_all_hash_to_what_was_recorded_are_verified(
+    pairs: list[tuple[str | None, str | None]],
+) -> None:
+    found = context_verdict([frame(recorded, now) for recorded, now in pairs])
+    assert (found == "verified") == (
+        bool(pairs) and all(recorded and recorded == now for recorded, now in pairs)
+    )
+
+
+def recorded(**more: Any) -> Recorded:
+    facts: dict[str, Any] = {
+        "sequence": 5,
+        "kind": "ask",
+        "within_ask": False,
+        "has_collection": True,
+        "has_retrieval": True,
+        "model": "openai:gpt-4o-mini",
+    }
+    return Recorded(**(facts | more))
+
+
+@pytest.mark.parametrize(
+    ("step", "options", "is_planned"),
+    [
+        (recorded(), ReplayOptions(), True),
+        (recorded(kind="find"), ReplayOptions(), True),
+        (recorded(kind="find", within_ask=True), ReplayOptions(), False),
+        (recorded(kind="message"), ReplayOptions(), False),
+        (recorded(kind="tool_call"), ReplayOptions(), False),
+        (recorded(), ReplayOptions(skip_asks=True), False),
+        (recorded(kind="find"), ReplayOptions(skip_asks=True), True),
+        (recorded(kind="find"), ReplayOptions(skip_finds=True), False),
+        (recorded(), ReplayOptions(through_sequence=5), True),
+        (recorded(), ReplayOptions(through_sequence=4), False),
+        (recorded(), ReplayOptions(after_sequence=4), True),
+        (recorded(), ReplayOptions(after_sequence=5), False),
+    ],
+)
+def test_finds_and_asks_in_range_become_steps(
+    step: Recorded, options: ReplayOptions, is_planned: bool
+) -> None:
+    assert planned(step, options) is is_planned
+
+
+@pytest.mark.parametrize(
+    ("step", "options", "context", "find_again", "call"),
+    [
+        (recorded(), AUDIT, "verified", False, "openai:gpt-4o"),
+        (recorded(), AUDIT, "altered", False, None),
+        (recorded(), AUDIT, "missing", False, None),
+        (recorded(has_retrieval=False), AUDIT, "not_recorded", False, None),
+        (recorded(has_retrieval=True), AUDIT, "not_recorded", False, "openai:gpt-4o"),
+        (recorded(), ReplayOptions(audit=True, reason="r"), "verified", False, None),
+        (recorded(kind="find"), AUDIT, "verified", False, None),
+        (recorded(), ReplayOptions(), "verified", True, "openai:gpt-4o-mini"),
+        (recorded(), ReplayOptions(use_model="xai:grok"), "altered", True, "xai:grok"),
+        (recorded(kind="find"), ReplayOptions(), "verified", True, None),
+        (recorded(has_collection=False), ReplayOptions(), "verified", False, None),
+    ],
+)
+def test_a_step_does_what_its_record_and_the_options_allow(
+    step: Recorded, options: ReplayOptions, context: str, find_again: bool, call: str | None
+) -> None:
+    decided = intent(step, options, context)
+    assert (decided.find_again, decided.call) == (find_again, call)
+
+
+def test_a_step_that_does_nothing_says_why() -> None:
+    assert "no longer hashes" in str(intent(recorded(), AUDIT, "altered").why_not)
+    assert "missing" in str(intent(recorded(), AUDIT, "missing").why_not)
+    assert "collection" in str(intent(recorded(has_collection=False), ReplayOptions(), "verified").why_not)
+    assert intent(recorded(), ReplayOptions(audit=True, reason="r"), "verified") == Intent()
+
+
+def tally(**more: Any) -> Tally:
+    facts: dict[str, Any] = {
+        "kind": "audit",
+        "status": "done",
+        "model": "claude:x",
+        "statuses": Counter(done=12),
+        "asked": 12,
+        "contexts": {"verified": 12},
+        "verdicts": {"numbers_differ": 1, "identical": 9, "reworded": 2},
+        "retrievals": {},
+        "cost_usd": Decimal("0.021"),
+        "unknown_cost_calls": 0,
+        "recorded_cost_usd": Decimal("0.018"),
+        "recorded_unknown_cost_calls": 0,
+        "uncertain_calls": 0,
+    }
+    return Tally(**(facts | more))
+
+
+@pytest.mark.parametrize(
+    ("counts", "told"),
+    [
+        (
+            tally(),
+            "12 asks replayed with claude:x: 9 identical, 2 reworded, 1 numbers differ; context verified 12 of 12; "
+            "$0.021 (recorded $0.018)",
+        ),
+        (
+            tally(
+                asked=1,
+                statuses=Counter(done=1),
+                verdicts={"identical": 1},
+                contexts={"altered": 1, "verified": 1},
+            ),
+            "1 ask replayed with claude:x: 1 identical; context verified 1 of 2 (1 altered); $0.021 (recorded $0.018)",
+        ),
+        (
+            tally(
+                cost_usd=Decimal(0),
+                unknown_cost_calls=3,
+                recorded_cost_usd=Decimal("4.1"),
+                recorded_unknown_cost_calls=1,
+            ),
+            "12 asks replayed with claude:x: 9 identical, 2 reworded, 1 numbers differ; context verified 12 of 12; "
+            "3 calls of unknown price (recorded $4.10 + 1 call of unknown price)",
+        ),
+        (
+            tally(asked=0, model=None, verdicts={}, contexts={"verified": 12}),
+            "12 steps of 12 checked, no model called; context verified 12 of 12",
+        ),
+        (
+            tally(kind="debug", retrievals={"changed": 2, "same": 10}, uncertain_calls=1),
+            "12 asks replayed with claude:x: 9 identical, 2 reworded, 1 numbers differ; context verified 12 of 12; "
+            "retrieval 10 same, 2 changed; $0.021 (recorded $0.018); 1 lost attempt may have been billed",
+        ),
+    ],
+)
+def test_a_replay_is_told_in_one_sentence(counts: Tally, told: str) -> None:
+    assert sentence(counts) == told
+
+
+@pytest.mark.parametrize(
+    ("dollars", "written"),
+    [
+        ("0", "$0"),
+        ("4.1", "$4.10"),
+        ("0.021", "$0.021"),
+        ("0.0005", "$0.0005"), ("0.0219", "$0.022"),
+        ("0.5", "$0.50"),
+        ("1234.5", "$1234.50"),
+    ],
+)
+def test_money_has_as_many_digits_as_it_needs(dollars: str, written: str) -> None:
+    assert money(Decimal(dollars)) == written
+
+
+def test_an_unknown_price_is_never_nothing() -> None:
+    assert priced(Decimal(0), 1) == "1 call of unknown price"
