@@ -11,7 +11,7 @@ from pytest_django.fixtures import Settings
 from tests.accounts.people import member
 from timemachine.accounts.models import Project, User
 from timemachine.base.errors import NotAllowed, NotFound, NotSignedIn
-from timemachine.web import access
+from timemachine.web import access, errors
 
 
 def asked(user: User | AnonymousUser, **meta: str) -> HttpRequest:
@@ -91,6 +91,16 @@ def test_an_address_is_only_believed_from_the_servers_own_proxy(
 ) -> None:
     settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if behind_proxy else None
     assert access.address_of(asked(AnonymousUser(), **meta)) == address
+
+
+def test_what_django_refuses_gets_a_page_of_ours(project: Project) -> None:
+    request = asked(member(project, "viewer").user)
+    for page, status in ((errors.not_understood, 400), (errors.forbidden, 403), (errors.not_found, 404)):
+        answer = page(request, Exception())
+        assert answer.status_code == status
+        assert "<h1>" in answer.text
+    for page_without_reason, status in ((errors.refused, 403), (errors.broken, 500)):
+        assert page_without_reason(request).status_code == status
 
 
 def test_somebody_goes_to_another_of_their_projects(

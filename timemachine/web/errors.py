@@ -13,6 +13,7 @@ from timemachine.base.errors import NotSignedIn, TimeMachineError
 
 log = logging.getLogger(__name__)
 TITLES = {
+    400: "Not understood",
     401: "Please sign in",
     403: "Not allowed",
     404: "Not found",
@@ -74,6 +75,18 @@ def _page_of(request: HttpRequest) -> str:
     # A part is asked for by a page, and that is where the person wants to be again.
     page = urlsplit(request.headers.get("HX-Current-URL", ""))
     return urlunsplit(("", "", page.path or "/", page.query, ""))
+
+
+def not_understood(request: HttpRequest, _exception: Exception) -> HttpResponse:
+    """The 400 page: what Django itself refuses to read."""
+    return error_page(
+        request, 400, "The server could not read this request. Go back, reload the page and try again."
+    )
+
+
+def forbidden(request: HttpRequest, _exception: Exception) -> HttpResponse:
+    """The 403 page of what Django itself refuses."""
+    return error_page(request, 403, "This is not allowed here. Ask an administrator of the project.")
 
 
 def not_found(request: HttpRequest, _exception: Exception) -> HttpResponse:
