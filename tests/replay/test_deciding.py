@@ -13,7 +13,7 @@ from timemachine.base.errors import InvalidInput
 from timemachine.replay.context import FrozenFrame, context_verdict
 from timemachine.replay.engine import Intent, Recorded, intent, planned
 from timemachine.replay.options import RETRIEVAL_OPTIONS, ReplayOptions, as_json, check, from_json
-from timemachine.replay.summary import Tally, money, priced, sentence
+from timemachine.replay.summary import Tally, sentence
 
 AUDIT = ReplayOptions(audit=True, reason="why", use_model="openai:gpt-4o")
 
@@ -222,22 +222,3 @@ def tally(**more: Any) -> Tally:
 )
 def test_a_replay_is_told_in_one_sentence(counts: Tally, told: str) -> None:
     assert sentence(counts) == told
-
-
-@pytest.mark.parametrize(
-    ("dollars", "written"),
-    [
-        ("0", "$0"),
-        ("4.1", "$4.10"),
-        ("0.021", "$0.021"),
-        ("0.0005", "$0.0005"), ("0.0219", "$0.022"),
-        ("0.5", "$0.50"),
-        ("1234.5", "$1234.50"),
-    ],
-)
-def test_money_has_as_many_digits_as_it_needs(dollars: str, written: str) -> None:
-    assert money(Decimal(dollars)) == written
-
-
-def test_an_unknown_price_is_never_nothing() -> None:
-    assert priced(Decimal(0), 1) == "1 call of unknown price"

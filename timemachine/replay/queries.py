@@ -10,7 +10,7 @@ from timemachine.accounts.models import Project
 from timemachine.base.errors import NotFound
 from timemachine.recording.models import Action, Session
 from timemachine.replay.models import Replay, ReplayAttempt, ReplayHit, ReplayStep
-from timemachine.replay.summary import Tally, counted
+from timemachine.replay.summary import Tally, by_name
 
 
 def replay_of(project: Project, replay_id: str | UUID) -> Replay:
@@ -72,9 +72,9 @@ def tally(replay: Replay) -> Tally:
         model=replay.model,
         statuses=Counter(row["status"] for row in rows),
         asked=sum(1 for row in rows if row["kind"] == "ask" and (row["model"] or row["verdict"] == "error")),
-        contexts=counted(Counter(row["context"] for row in rows)),
-        verdicts=counted(Counter(row["verdict"] for row in rows)),
-        retrievals=counted(Counter(row["retrieval__verdict"] for row in rows)),
+        contexts=by_name(Counter(row["context"] for row in rows)),
+        verdicts=by_name(Counter(row["verdict"] for row in rows)),
+        retrievals=by_name(Counter(row["retrieval__verdict"] for row in rows)),
         cost_usd=money["cost"] or Decimal(0),
         unknown_cost_calls=money["unknown"],
         recorded_cost_usd=recorded["cost"] or Decimal(0),

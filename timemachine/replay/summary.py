@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from timemachine.base.wording import counted, priced, spaced
+
 VERDICT_ORDER = (
     "identical",
     "formatting",
@@ -53,11 +55,6 @@ class Tally:
         return sum(self.statuses.get(name, 0) for name in ("done", "failed", "skipped", "cancelled"))
 
 
-def words(name: str) -> str:
-    """An enumerated value as people read it."""
-    return name.replace("_", " ")
-
-
 def sentence(tally: Tally) -> str:
     """The replay in one sentence: what was done, what came of it, what it cost beside what the recording cost."""
     parts = [_what(tally), _context(tally)]
@@ -66,35 +63,18 @@ def sentence(tally: Tally) -> str:
     if tally.asked:
         parts.append(_cost(tally))
     if tally.uncertain_calls:
-        parts.append(f"{_plural(tally.uncertain_calls, 'lost attempt')} may have been billed")
+        parts.append(f"{counted(tally.uncertain_calls, 'lost attempt')} may have been billed")
     return "; ".join(part for part in parts if part)
-
-
-def money(dollars: Decimal) -> str:
-    """US dollars with as many digits as they need: $4.10, $0.0005, $0."""
-    if dollars == 0:
-        return "$0"
-    written = f"{dollars:.{max(2, 1 - dollars.adjusted())}f}"
-    whole, _, cents = written.partition(".")
-    return f"${whole}.{cents.rstrip('0').ljust(2, '0')}"
-
-
-def priced(dollars: Decimal, unknown: int) -> str:
-    """A total beside the calls whose price is not known: "$4.10 + 3 calls of unknown price"."""
-    if not unknown:
-        return money(dollars)
-    calls = f"{_plural(unknown, 'call')} of unknown price"
-    return f"{money(dollars)} + {calls}" if dollars else calls
 
 
 def _what(tally: Tally) -> str:
     if not tally.asked:
-        done = f"{_plural(tally.finished, 'step')} of {tally.total} {'checked' if tally.kind == 'audit' else 'replayed'}"
+        done = f"{counted(tally.finished, 'step')} of {tally.total} {'checked' if tally.kind == 'audit' else 'replayed'}"
         return f"{done}, no model called"
     model = f" with {tally.model}" if tally.model else ""
     ordered = {name: tally.verdicts[name] for name in VERDICT_ORDER if tally.verdicts.get(name)}
-    verdicts = ", ".join(f"{count} {words(name)}" for name, count in ordered.items())
-    return f"{_plural(tally.asked, 'ask')} replayed{model}: {verdicts}"
+    verdicts = ", ".join(f"{count} {spaced(name)}" for name, count in ordered.items())
+    return f"{counted(tally.asked, 'ask')} replayed{model}: {verdicts}"
 
 
 def _context(tally: Tally) -> str:
@@ -103,7 +83,7 @@ def _context(tally: Tally) -> str:
         return ""
     other = {name: count for name, count in tally.contexts.items() if name != "verified"}
     told = f"context verified {tally.contexts.get('verified', 0)} of {total}"
-    worse = ", ".join(f"{count} {words(name)}" for name, count in sorted(other.items()))
+    worse = ", ".join(f"{count} {spaced(name)}" for name, count in sorted(other.items()))
     return f"{told} ({worse})" if worse else told
 
 
@@ -121,10 +101,6 @@ def _cost(tally: Tally) -> str:
     return f"{now} (recorded {then})"
 
 
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
-def counted(values: Mapping[Any, int] | Counter[Any]) -> dict[str, int]:
+def by_name(values: Mapping[Any, int] | Counter[Any]) -> dict[str, int]:
     """Counts by name, what was not decided left out."""
     return {str(name): count for name, count in values.items() if name is not None}

@@ -4,6 +4,7 @@ Recorded text goes through `shown` wherever it is printed: it may hold anything.
 """
 
 import json
+from collections import Counter
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
@@ -37,6 +38,7 @@ LETTERS: Final = {
     "checkpoint": "C",
 }
 BAR_STEPS: Final = 12
+LONGEST_PRICES: Final = 300
 PAYLOAD_WORDS: Final = {
     "put": ("Passage", "Frame"),
     "find": ("Query", "Found"),
@@ -140,6 +142,14 @@ def as_json(value: Any) -> str:
 
 
 @register.filter
+def plain(value: Any) -> str:
+    """A recorded value in a line of facts: a text as it is, yes or no, anything else as JSON; harmless."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return shown(value) if isinstance(value, str) else as_json(value)
+
+
+@register.filter
 def body_of(head: Any) -> Body:
     """The layout of the beginning of a payload."""
     return bodies.body(head.media_type, head.text, cut=head.cut)
@@ -216,6 +226,25 @@ def session_cost(session: Any) -> str:
 
 
 @register.simple_tag
+def action_tokens(action: Any) -> str:
+    """The tokens of one action: the recorded total, else input and output together as far as they were recorded."""
+    parts = [number for number in (action.input_tokens, action.output_tokens) if number is not None]
+    number = action.total_tokens if action.total_tokens is not None else sum(parts)
+    return f"{number:,} tokens"
+
+
+@register.simple_tag
+def price_words(prices: Any) -> str:
+    """The unit prices recorded with a call: as a sentence where they have our form, else as they are."""
+    units = prices.get("per_million_tokens") if isinstance(prices, dict) else None
+    if not isinstance(units, dict):
+        return wording.shown(json.dumps(prices, ensure_ascii=False))[:LONGEST_PRICES]
+    each = ", ".join(f"{wording.spaced(str(name))} {wording.price(value)}" for name, value in units.items())
+    source = " ".join(str(prices[name]) for name in ("source", "version") if prices.get(name))
+    return wording.shown(f"at {each} per million tokens" + (f" ({source})" if source else ""))
+
+
+@register.simple_tag
 def payload_words(kind: str) -> dict[str, str]:
     """What the input and the output of a kind are called."""
     given, made = PAYLOAD_WORDS.get(kind, ("Input", "Output"))
@@ -230,14 +259,14 @@ def step_link(context: Context, words: str, sequence: int | None, key: str, arro
             '<a class="button step-link" role="link" aria-disabled="true">{}</a>', _arrowed(words, arrow)
         )
     return format_html(
-        '<a class="button step-link" href="{}#s{}" title="{} ({})" data-key="{}" hx-get="{}" hx-include="#open"'
-        ' hx-target="#step" hx-swap="outerHTML" hx-push-url="true" hx-sync="#timeline:replace" hx-indicator="#step">{}</a>',
+        '<a class="button step-link" href="{}#s{}" title="{} ({})" data-key="{}" hx-get="{}" hx-target="#step"'
+        ' hx-swap="outerHTML" hx-push-url="true" hx-sync="#main:replace" hx-indicator="#step">{}</a>',
         query(context, step=sequence),
         sequence,
         words,
         key,
         key,
-        query(context, step=sequence, open=None),
+        query(context, step=sequence),
         _arrowed(words, arrow),
     )
 
@@ -258,17 +287,22 @@ def step_name(context: Context, row: Any, tab: str | None = None) -> SafeString:
 def fold_link(context: Context, place: Any) -> SafeString:
     """The link of a row that shows or folds away what is inside it."""
     sequence = place.step.sequence
-    unfolded = {int(each) for each in (context["here"].get("open") or "").split(",") if each} ^ {sequence}
-    state = ",".join(str(each) for each in sorted(unfolded))
-    words = "fold" if place.unfolded else f"{place.inside} inside"
+    unfolded = {int(each) for each in (context["here"].get("open") or "").split(",") if each}
+    state = ",".join(
+        str(each) for each in sorted(unfolded - {sequence} if place.unfolded else unfolded | {sequence})
+    )
+    # Folding selects what stays to be seen: the selected step may be inside.
+    state_of_fold = {"open": state, "near": sequence} | ({"step": sequence} if place.unfolded else {})
+    asked = query(context, **{"step": None, **state_of_fold, "tab": None})
     return format_html(
-        '<a class="inside" href="{}#s{}" aria-expanded="{}" hx-get="{}" hx-include="#at, #tab"'
-        ' hx-target="#steps" hx-swap="outerHTML" hx-push-url="true" hx-sync="#timeline:replace">{}</a>',
-        query(context, open=state, near=sequence),
+        '<a class="inside" href="{}#s{}" aria-expanded="{}" hx-get="{}" hx-include="{}" hx-target="#timeline"'
+        ' hx-swap="outerHTML" hx-push-url="true" hx-sync="#main:replace">{}</a>',
+        query(context, **state_of_fold),
         sequence,
         "true" if place.unfolded else "false",
-        query(context, open=state, near=sequence, step=None, tab=None),
-        words,
+        asked,
+        "#tab" if place.unfolded else "#at, #tab",
+        "fold" if place.unfolded else f"{place.inside} inside",
     )
 
 
@@ -360,7 +394,9 @@ def _chosen(context: Context, cookie: str, choices: tuple[str, ...]) -> str:
 
 
 def _arrowed(words: str, arrow: str) -> SafeString:
-    return format_html('<span aria-hidden="true">{}</span><span class="words">{}</span>', arrow, words)
+    after = '<span class="words">{0}</span><span aria-hidden="true">{1}</span>'
+    before = '<span aria-hidden="true">{1}</span><span class="words">{0}</span>'
+    return format_html(after if words.startswith("Next") else before, words, arrow)
 
 
 def _or_absent(words: str | None, instead: str) -> str:
@@ -369,3 +405,10 @@ def _or_absent(words: str | None, instead: str) -> str:
 
 def _time(moment: datetime, words: str, hover: str) -> SafeString:
     return format_html('<time datetime="{}" title="{}">{}</time>', written(moment), hover, words)
+
+
+@register.filter
+def since_words(frames: list[dict[str, Any]] | None) -> str:
+    """What became of a step's frozen frames in their collection since: `3 unchanged, 1 updated`."""
+    known = Counter(frame["since"] or "unknown" for frame in frames or [])
+    return ", ".join(f"{number} {fate}" for fate, number in sorted(known.items()))

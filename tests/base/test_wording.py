@@ -1,0 +1,33 @@
+from decimal import Decimal
+
+import pytest
+
+from timemachine.base.wording import counted, money, priced, spaced
+
+
+@pytest.mark.parametrize(
+    ("dollars", "written"),
+    [
+        ("0", "$0"),
+        ("4.1", "$4.10"),
+        ("0.021", "$0.021"),
+        ("0.0005", "$0.0005"),
+        ("0.02194", "$0.0219"),
+        ("0.5", "$0.50"),
+        ("1234.5", "$1,234.50"),
+        ("0.05", "$0.05"),
+    ],
+)
+def test_money_has_as_many_digits_as_it_needs(dollars: str, written: str) -> None:
+    assert money(Decimal(dollars)) == written
+
+
+def test_an_unknown_price_is_never_nothing() -> None:
+    assert priced(Decimal(0), 1) == "1 call of unknown price"
+    assert priced(Decimal(4), 3) == "$4.00 + 3 calls of unknown price"
+    assert priced(Decimal(4), 0) == "$4.00"
+
+
+def test_a_count_agrees_with_its_noun_and_a_name_reads_as_words() -> None:
+    assert (counted(1, "call"), counted(2000, "call")) == ("1 call", "2,000 calls")
+    assert spaced("numbers_differ") == "numbers differ"

@@ -1,0 +1,33 @@
+"""Numbers as people read them, in English: counts with their noun, money with its sign. Pure."""
+
+from decimal import Decimal
+
+_SMALLEST_IN_CENTS = Decimal("0.1")
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 call`, `1,234 calls`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def money(dollars: Decimal) -> str:
+    """US dollars: `$4.10`, `$0.021` (three digits that count below ten cents), `$0`."""
+    if dollars == 0:
+        return "$0"
+    if abs(dollars) >= _SMALLEST_IN_CENTS:
+        return f"${dollars:,.2f}"
+    whole, _, cents = f"{dollars:.{2 - dollars.adjusted()}f}".partition(".")
+    return f"${whole}.{cents.rstrip('0').ljust(2, '0')}"
+
+
+def priced(dollars: Decimal, unknown: int) -> str:
+    """A sum beside the calls whose price it does not know: `$4.10 + 3 calls of unknown price`."""
+    if not unknown:
+        return money(dollars)
+    calls = f"{counted(unknown, 'call')} of unknown price"
+    return f"{money(dollars)} + {calls}" if dollars else calls
+
+
+def spaced(name: str) -> str:
+    """An enumerated value as words: `numbers_differ` reads `numbers differ`."""
+    return name.replace("_", " ")
