@@ -45,7 +45,7 @@ def parse(text: str) -> Filter:
     for term in text.split():
         name, colon, value = term.partition(":")
         if not colon or name not in _TERMS:
-            raise _unknown(term, [f"{each}:" for each in _TERMS], f"{name}:")
+            raise _unknown(term, [f"{each}:{value}" for each in _TERMS], f"{name}:{value}")
         found = _TERMS[name](found, value)
     return found
 

@@ -10,6 +10,7 @@ from django.db.models.functions import Coalesce
 
 from timemachine.base.clock import parse_time
 from timemachine.recording.models import Action, Hit, Session
+from timemachine.recording.vocabulary import KINDS
 from timemachine.retrieval.queries import frames_at
 from timemachine.timeline.rows import FAILED
 from timemachine.timeline.state import Totals, fold
@@ -100,7 +101,7 @@ def totals_of(actions: QuerySet[Action]) -> Totals:
             first=row["first"],
             last=row["last"],
         )
-        for row in rows
+        for row in sorted(rows, key=lambda row: KINDS.index(row["kind"]))
     )
 
 

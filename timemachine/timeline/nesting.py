@@ -1,8 +1,8 @@
 """How steps nest: a step stands under its parent where it directly follows it, and what an answer was made from is folded. Pure.
 
-The order is always that of the sequence. A step is under another when that one is its recorded parent, everything between
-them is under it too, and the outermost is at most `REACH` steps away; any other step stands at the margin, and its parent is
-only named in its details.
+The order is always that of the sequence. A step is under its recorded parent when everything between them is under it too.
+Where something else came between (two calls, then their two results) it stands beside its parent, under what both are in. The
+outermost is at most `REACH` steps away; any other step stands at the margin, and its parent is only named in its details.
 """
 
 from collections import Counter
@@ -76,23 +76,36 @@ def flat[N: Nestable](steps: Sequence[N]) -> list[Place[N]]:
 def _chains[N: Nestable](steps: Sequence[N]) -> list[tuple[int, ...]]:
     """For each step the sequences of those above it."""
     chains: list[tuple[int, ...]] = []
-    standing: list[N] = []
+    group = _Group[N]()
     for step in steps:
-        standing = [*_above(standing, step), step]
-        chains.append(tuple(each.sequence for each in standing[:-1]))
+        chain = group.above(step)
+        if not chain:
+            group = _Group()
+        group.add(step, chain)
+        chains.append(chain)
     return chains
 
 
-def _above[N: Nestable](standing: list[N], step: N) -> list[N]:
-    if not standing or step.sequence - standing[0].sequence > REACH:
-        return []
-    for depth in range(len(standing), 0, -1):
-        if _is_parent(standing[depth - 1], step):
-            return standing[:depth]
-    return []
+class _Group[N: Nestable]:
+    """An outermost step and the steps since then that are all inside it."""
 
+    def __init__(self) -> None:
+        self._inside: dict[str | int, tuple[int, ...]] = {}
+        self._first = 0
+        self._standing: tuple[int, ...] = ()
 
-def _is_parent(candidate: Nestable, step: Nestable) -> bool:
-    if step.parent_id_given is not None:
-        return candidate.client_id == step.parent_id_given
-    return step.parent_sequence is not None and candidate.sequence == step.parent_sequence
+    def above(self, step: N) -> tuple[int, ...]:
+        """Those above a step that comes next: its parent as long as nothing came between, and those above it."""
+        given = step.parent_id_given if step.parent_id_given is not None else step.parent_sequence
+        line = self._inside.get(given) if given is not None else None
+        if line is None or step.sequence - self._first > REACH:
+            return ()
+        return tuple(one for one, other in zip(line, self._standing, strict=False) if one == other)
+
+    def add(self, step: N, chain: tuple[int, ...]) -> None:
+        """The step is the latest now."""
+        self._first = self._first or step.sequence
+        self._standing = (*chain, step.sequence)
+        self._inside[step.sequence] = self._standing
+        if step.client_id is not None:
+            self._inside[step.client_id] = self._standing

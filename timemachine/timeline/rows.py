@@ -76,14 +76,14 @@ def window(
     return _window(before, after, (side, side), _places([*before, *after], view, selected or around))
 
 
-def rows_before(session: Session, sequence: int, view: View = ALL, limit: int = 2 * SIDE) -> Window:
+def rows_before(session: Session, sequence: int, view: View = ALL, limit: int = SIDE) -> Window:
     """The rows that end just before a step. Two queries."""
     before = _before(session, sequence, limit + LOOK, view)
     beyond = _from(session, sequence, LOOK, view)
     return _window(before, beyond, (limit, 0), _places([*before, *beyond], view))
 
 
-def rows_after(session: Session, sequence: int, view: View = ALL, limit: int = 2 * SIDE) -> Window:
+def rows_after(session: Session, sequence: int, view: View = ALL, limit: int = SIDE) -> Window:
     """The rows that begin just after a step. Two queries."""
     beyond = _before(session, sequence + 1, LOOK, view)
     after = _from(session, sequence + 1, limit + LOOK, view)

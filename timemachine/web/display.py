@@ -208,20 +208,20 @@ def session_duration(session: Any) -> str:
 
 
 @register.simple_tag
-def session_tokens(session: Any) -> str:
+def session_tokens(session: Any, noun: str = "") -> str:
     """The tokens of a session in few characters, input and output on hover; "not recorded" where no call had any."""
     number = session.input_tokens + session.output_tokens
     if not number:
-        return _or_absent(None, wording.ABSENT)
+        return _or_absent(None, f"{noun} {wording.ABSENT}".strip())
     hover = f"{session.input_tokens:,} input, {session.output_tokens:,} output"
-    return format_html('<span title="{}">{}</span>', hover, wording.compact(number))
+    return format_html('<span title="{}">{}</span>', hover, f"{wording.compact(number)} {noun}".strip())
 
 
 @register.simple_tag
 def session_cost(session: Any) -> str:
-    """What a session cost, beside the calls whose price is unknown; "not recorded" where no model was called."""
+    """What a session cost as far as it was recorded, beside the calls whose price is unknown."""
     if not session.cost_usd and not session.unknown_cost_calls:
-        return _or_absent(None, wording.ABSENT)
+        return format_html('<span class="quiet">{}</span>', wording.money(0))
     return wording.total(session.cost_usd, session.unknown_cost_calls)
 
 

@@ -18,13 +18,13 @@ _SMALLEST_CENTS: Final = Decimal("0.10")
 _INVISIBLE: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]"
 )
-_PICTURES: Final = 0x2400
+_NAMES: Final = {0: "NUL", 7: "BEL", 8: "BS", 11: "VT", 12: "FF", 13: "CR", 27: "ESC", 127: "DEL"}
 
 
 def shown(text: str) -> str:
     """The text with every character that could hide or reorder others replaced by a sign that names it.
 
-    Controls read as their pictures (␀, ␛), any other as ⟨U+202E⟩. Line feeds and tabs stay, and CR LF is one line feed.
+    Known controls read as ⟨NUL⟩ or ⟨ESC⟩, any other character as ⟨U+202E⟩. Line feeds and tabs stay, and CR LF is one line feed.
     """
     return _INVISIBLE.sub(_sign, text.replace("\r\n", "\n"))
 
@@ -52,6 +52,11 @@ def money(dollars: Decimal | float | None) -> str:
     digits = max(2, 2 - amount.adjusted())
     written = f"{amount:.{digits}f}"
     return "$" + written[:4] + written[4:].rstrip("0")
+
+
+def price(value: object) -> str:
+    """A unit price as it was recorded, with its dollar sign where it is a number."""
+    return money(Decimal(str(value))) if isinstance(value, int | float | Decimal) else str(value)
 
 
 def total(dollars: Decimal, unknown_calls: int) -> str:
@@ -112,9 +117,7 @@ def spaced(name: str) -> str:
 
 def _sign(match: re.Match[str]) -> str:
     number = ord(match.group())
-    if number < 0x20:  # noqa: PLR2004
-        return chr(_PICTURES + number)
-    return "␡" if number == 0x7F else f"⟨U+{number:04X}⟩"  # noqa: PLR2004
+    return f"⟨{_NAMES.get(number, f'U+{number:04X}')}⟩"
 
 
 def _long_duration(seconds: float) -> str:

@@ -22,7 +22,7 @@ from timemachine.web.http import asked_part, page
 from timemachine.web.sentences import sentences
 
 TEMPLATE: Final = "sessions/timeline.html"
-PARTS: Final = ("steps", "earlier", "later", "step")
+PARTS: Final = ("timeline", "steps", "earlier", "later", "step")
 TABS: Final = ("action", "state", "context", "raw")
 PROSE: Final = frozenset({"ask", "find", "put", "llm_call", "message", "memory_op"})
 MORE_BYTES: Final = 512 * 1024
