@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from django.db import connection
+from pytest_django.fixtures import Settings
 
 from timemachine.accounts.models import Project
 
@@ -17,6 +18,18 @@ def django_db_setup(django_db_setup: None, django_db_blocker: pytest.FixtureRequ
         cursor.execute(emptying)
         for table, trigger in cursor.fetchall():
             cursor.execute(f'ALTER TABLE {table} DISABLE TRIGGER "{trigger}"')
+
+
+@pytest.fixture(autouse=True)
+def fast_hash(settings: Settings) -> None:
+    """One round instead of a million."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture(autouse=True)
+def nothing_collected(settings: Settings, tmp_path: Path) -> None:
+    """A folder for collected static files: there is none before `collectstatic`, and WhiteNoise warns of that."""
+    settings.STATIC_ROOT = str(tmp_path)
 
 
 @pytest.fixture

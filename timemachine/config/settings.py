@@ -115,6 +115,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 LOGIN_URL = "sign_in"
+CSRF_FAILURE_VIEW = "timemachine.web.errors.refused"
 SESSION_COOKIE_AGE = int(timedelta(days=14).total_seconds())
 SESSION_COOKIE_NAME = "__Host-tm_session" if SECURE else "tm_session"
 CSRF_COOKIE_NAME = "__Host-tm_csrf" if SECURE else "tm_csrf"
@@ -225,7 +226,10 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"without_secrets": {"()": "timemachine.web.logs.WithoutSecrets"}},
+    "handlers": {
+        "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["without_secrets"]}
+    },
     "root": {"handlers": ["stderr"], "level": env.text("LOG_LEVEL", "INFO")},
     "loggers": {
         "httpx": {"level": "WARNING"},

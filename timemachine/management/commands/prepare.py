@@ -1,8 +1,10 @@
 """What a start needs before anything serves: the tables, and somebody who can sign in."""
 
 import json
+from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandParser
 
@@ -23,6 +25,7 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, no_local_key: bool = False, **__: Any) -> None:
         """Everything that is not the answer goes to standard error."""
+        Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)  # WhiteNoise warns where there is none
         call_command("migrate", interactive=False, verbosity=1, stdout=self.stderr)
         start = first_run(None if no_local_key else local_key_file())
         self.stdout.write(json.dumps({"sign_in_url": sign_in_url(make_sign_in_link(start.administrator))}))

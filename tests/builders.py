@@ -1,0 +1,65 @@
+"""What stories begin with, built through the product's own commands."""
+
+from collections.abc import Sequence
+
+from django.db import connection
+
+from timemachine.accounts.models import Project
+from timemachine.answering import commands as answering
+from timemachine.recording.commands import end_session, start_session
+from timemachine.recording.models import Session
+from timemachine.replay.commands import launch
+from timemachine.replay.models import Replay
+from timemachine.replay.options import ReplayOptions
+from timemachine.replay.working import work
+from timemachine.retrieval.commands import NewFrame, collection_named
+from timemachine.retrieval.finding import Query
+
+FACTS = (
+    ("Retention", "Invoices are kept for ten years. Then the archive team shreds them."),
+    ("Travel", "Train tickets are booked in second class. Journeys over four hours may be booked in first class."),
+    ("Garten", "Im Frühjahr werden die Apfelbäume geschnitten. Die Beete werden umgegraben."),
+    ("Gateway", "When the gateway times out, restart it. Then page the person on duty, Zoë."),
+)
+QUESTIONS = (
+    "How long are invoices kept?",
+    "In which class are train tickets booked?",
+    "Wann werden die Apfelbäume geschnitten?",
+)
+
+
+def recorded_session(
+    project: Project,
+    *,
+    questions: Sequence[str] = QUESTIONS,
+    facts: Sequence[tuple[str, str]] = FACTS,
+    model: str = "local:extractive-1",
+    top_k: int = 2,
+    key: str | None = None,
+) -> Session:
+    """An ended session with a find and then one ask for each question, over a collection of the facts."""
+    collection = collection_named(project, "handbook", by="test")
+    answering.put(collection, [NewFrame(title=title, text=text) for title, text in facts], by="test")
+    session = start_session(project, name="Läufe 🕰", by="test", collection=collection, key=key)
+    answering.find(collection, Query(text=questions[0], top_k=top_k), session=session)
+    for question in questions:
+        answering.ask(project, collection, Query(text=question, top_k=top_k), use_model=model, session=session)
+    return end_session(session.id)
+
+
+def replayed(session: Session, options: ReplayOptions) -> Replay:
+    """A replay that a worker has finished."""
+    replay = launch(session, options, by="test")
+    work(replay.id, "worker of a test")
+    replay.refresh_from_db()
+    return replay
+
+
+def tamper(statement: str, parameters: Sequence[object]) -> int:
+    """Change rows behind the product's back, as somebody with the database's own power could; how many were changed."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET session_replication_role = replica")
+        cursor.execute(statement, parameters)
+        changed = cursor.rowcount
+        cursor.execute("SET session_replication_role = DEFAULT")
+    return changed
