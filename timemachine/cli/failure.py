@@ -1,0 +1,21 @@
+"""What a command says when it stops short, and the exit code that goes with it."""
+
+from typing import ClassVar
+
+import click
+
+
+class Failure(click.ClickException):
+    """Refused or failed: one line on standard error that says why and what to do."""
+
+    exit_code: ClassVar[int] = 1
+
+
+class ConditionHeld(Failure):
+    """A `--fail-on` condition held."""
+
+    exit_code: ClassVar[int] = 3
+
+
+class ReaderGone(Exception):
+    """Whoever read our output has closed it: there is nobody to write for, and nothing is wrong."""

@@ -1,0 +1,44 @@
+"""Groundings as people read them, and the lines of a file that asks for some. Pure."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from timemachine.cli.source import Line
+from timemachine.cli.wording import one_line, plural, words
+
+_EXPECTED = 'A line has to be like {"context": ["…", …], "answer": "…"}.'
+
+
+def answer_and_context(line: Line) -> tuple[str, list[str]]:
+    """The answer of a line and the passages that should support it. Raises `Failure`; fields of other names are left alone."""
+    answer, context = line.fields.get("answer"), line.fields.get("context")
+    if not isinstance(answer, str) or not isinstance(context, list):
+        raise line.refused(_EXPECTED)
+    if not all(isinstance(passage, str) for passage in context):
+        raise line.refused("Each passage in `context` has to be a text.")
+    return answer, context
+
+
+def in_short(grounding: dict[str, Any] | None) -> str:
+    """A grounding in one line: `HIGH 0.83 (3 of 3 sentences supported)`; empty where there is none."""
+    if grounding is None:
+        return ""
+    score = "" if grounding["score"] is None else f" {grounding['score']:.2f}"
+    sentences = plural(grounding["sentence_count"], "sentence")
+    return f"{grounding['label']}{score} ({grounding['grounded_sentences']} of {sentences} supported)"
+
+
+def warning(grounding: dict[str, Any] | None) -> Iterator[str]:
+    """Where the grounding carries a warning: that, and each sentence that nothing supports, with the reason."""
+    if grounding is None or not grounding["has_warning"]:
+        return
+    yield f"Warning: grounding is {grounding['label']}; check the answer before you rely on it."
+    for sentence in grounding["sentences"]:
+        if not sentence["grounded"]:
+            why = words(sentence["reason"] or "no reason given")
+            yield f"  not supported ({why}): {one_line(sentence['text'])}"
+
+
+def number_of_warnings(groundings: Sequence[dict[str, Any]]) -> int:
+    """How many of the groundings carry a warning."""
+    return sum(1 for grounding in groundings if grounding["has_warning"])

@@ -1,0 +1,56 @@
+"""What an import came to, as people read it. Pure."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from timemachine.cli.source import shown_name
+from timemachine.cli.table import table
+from timemachine.cli.wording import listed, one_line, plural, shortened
+
+
+def import_lines(done: Sequence[tuple[str, dict[str, Any]]]) -> Iterator[str]:
+    """For each file its sessions, then what became of its lines."""
+    for number, (file, document) in enumerate(done):
+        if number:
+            yield ""
+        if len(done) > 1:
+            yield f"{shown_name(file)}:"
+        yield from _sessions(document["sessions"])
+        yield from _report(document["report"])
+
+
+def _sessions(sessions: Sequence[dict[str, Any]]) -> Iterator[str]:
+    heads = ["session", "key", "name", "actions", "already there"]
+    rows = [
+        [
+            each["id"],
+            each["key"],
+            shortened(each["name"], 40),
+            f"{each['actions']:,}",
+            f"{each['already_there']:,}",
+        ]
+        for each in sessions
+    ]
+    yield from table(heads, rows, right=("actions", "already there"))
+
+
+def _report(report: dict[str, Any]) -> Iterator[str]:
+    became = f" became {listed(report['became'])}" if report["became"] else ""
+    yield f"{plural(report['lines'], 'line')}{became}; {plural(len(report['skipped']), 'line')} skipped."
+    reasons = defaultdict(list)
+    for each in report["skipped"]:
+        reasons[each["reason"]].append(each["line"])
+    for reason, lines in reasons.items():
+        yield f"  {'line' if len(lines) == 1 else 'lines'} {_runs(lines)}: {one_line(reason)}"
+
+
+def _runs(numbers: Sequence[int]) -> str:
+    """Numbers in their order, those that follow each other as one run: `3, 7–9`."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ", ".join(f"{first:,}" if first == last else f"{first:,}–{last:,}" for first, last in runs)

@@ -1,0 +1,90 @@
+"""The `timemachine` command: what it offers, and how it ends. It talks to a server through the HTTP API and never imports Django."""
+
+import sys
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import click
+
+from timemachine.base.errors import TimeMachineError
+from timemachine.cli import terminal
+from timemachine.cli.failure import ReaderGone
+from timemachine.cli.group import InOrder
+from timemachine.cli.keys import key
+from timemachine.cli.records import ask, find, ground, put
+from timemachine.cli.server import demo, status, up
+from timemachine.cli.sessions import session
+from timemachine.cli.shares import share
+from timemachine.client.errors import ClientError
+
+INTERRUPTED = 130
+
+
+class Root(InOrder):
+    """The root of all commands: whatever happens ends in an exit code and at most one line, never in a traceback."""
+
+    def main(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Run, and leave with the exit code."""
+        terminal.prepare()
+        run = super().main
+        sys.exit(_finished(lambda: run(*args, **{**kwargs, "standalone_mode": False})))
+
+
+@click.group(
+    cls=Root,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="It talks to the server that TIMEMACHINE_URL names, with the key in TIMEMACHINE_API_KEY; a server that "
+    "`make up` or `timemachine up` runs on this machine is found without either.",
+)
+@click.version_option(package_name="timemachine", message="timemachine %(version)s")
+def cli() -> None:
+    """Record what an AI agent did, walk through it, replay it with one thing changed, and prove it."""
+
+
+for command in (up, demo, status, put, find, ask, ground, session, share, key):
+    cli.add_command(command)
+
+
+def main() -> NoReturn:
+    """The console script."""
+    cli.main(prog_name="timemachine")
+
+
+def _finished(run: Callable[[], Any]) -> int:
+    try:
+        code = _outcome(run)
+        terminal.finish()
+    except ReaderGone:
+        terminal.give_up_output()
+        return 0
+    except click.ClickException as why:  # the output itself could not be written
+        terminal.give_up_output()
+        terminal.complain(why.message)
+        return why.exit_code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return code
+
+
+def _outcome(run: Callable[[], Any]) -> int:
+    """The exit code: 0 done, 1 refused or failed, 2 wrong usage, 3 a `--fail-on` condition held, 130 interrupted."""
+    try:
+        code = run()
+    except click.UsageError as why:
+        why.show()
+        return why.exit_code
+    except click.ClickException as why:
+        terminal.complain(why.message)
+        return why.exit_code
+    except (ClientError, TimeMachineError) as why:
+        terminal.complain(why.message)
+        return 1
+    except click.Abort:
+        return INTERRUPTED
+    except (LookupError, TypeError, AttributeError) as why:
+        terminal.complain(
+            f"The server's answer is not what this command expects ({type(why).__name__}: {why}); "
+            "see that server and command are of one version."
+        )
+        return 1
+    return code if isinstance(code, int) else 0

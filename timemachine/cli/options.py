@@ -1,0 +1,38 @@
+"""Options that several commands share."""
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from timemachine.cli.condition import NAMES, Condition, read_condition
+
+type Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+as_json: Decorator = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON document, the API's own."
+)
+recorded_in: Decorator = click.option(
+    "--session", metavar="ID", help="Record it in this session (its id or key)."
+)
+top_k: Decorator = click.option("--top-k", type=int, metavar="N", help="How many passages at most.")
+mode: Decorator = click.option(
+    "--mode", type=click.Choice(["hybrid", "semantic", "lexical"]), help="How to look for passages."
+)
+use_model: Decorator = click.option(
+    "--use-model", metavar="M", help="The model that answers, as provider:model."
+)
+session_argument: Decorator = click.argument("session", metavar="[ID]", required=False)
+
+
+class ConditionType(click.ParamType[Condition]):
+    """A `--fail-on` condition."""
+
+    name = "condition"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Condition:
+        """The condition that was written; anything else is wrong usage."""
+        found = value if isinstance(value, Condition) else read_condition(value)
+        if found is None:
+            self.fail(f"{value!r} is none of {', '.join(NAMES)}, cost:USD.", param, ctx)
+        return found

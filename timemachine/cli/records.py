@@ -1,0 +1,150 @@
+"""`put`, `find`, `ask` and `ground`: what is done with a collection, and with an answer."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from timemachine.cli import options
+from timemachine.cli.connecting import connected
+from timemachine.cli.frames import batches, frames_of
+from timemachine.cli.grounding import answer_and_context, in_short, number_of_warnings, warning
+from timemachine.cli.money import money
+from timemachine.cli.source import Line, read_lines
+from timemachine.cli.table import facts
+from timemachine.cli.terminal import Progress, show
+from timemachine.cli.wording import one_line, plural, score, shortened, steps, tokens, words
+
+_SHOWN_FRAMES = 20
+_EXCERPT = 100
+
+
+@click.command()
+@click.argument("collection")
+@click.argument("files", nargs=-1, metavar="[FILE…|-]")
+@click.option("--title", metavar="T", help="The title of a single text.")
+@click.option("--uri", metavar="U", help="Where a single text comes from.")
+@options.recorded_in
+@options.as_json
+def put(
+    *,
+    collection: str,
+    files: tuple[str, ...],
+    title: str | None,
+    uri: str | None,
+    session: str | None,
+    as_json: bool,
+) -> None:
+    """Put texts into a collection.
+
+    The collection is made where there is none. A file is one passage under its name. A .jsonl file is one passage a line: title, uri and text; its other fields become
+    metadata. Without a file, or with -, standard input is read.
+    """
+    frames = frames_of(files or ("-",), title=title, uri=uri)
+    done: dict[str, Any] = {"frames": [], "sequences": []}
+    with connected() as client, Progress() as progress:
+        for batch in batches(frames):
+            answer = client.collections.put(collection, batch, session=session)
+            done = {name: done[name] + answer[name] for name in done}
+            progress.tell(f"{len(done['frames']):,} of {plural(len(frames), 'passage')} put")
+    show(done, _put_lines(collection, done), as_json=as_json)
+
+
+@click.command()
+@click.argument("collection")
+@click.option("--query", required=True, metavar="Q", help="What to look for.")
+@options.top_k
+@options.mode
+@click.option("--adaptive", is_flag=True, help="Cut where the passages stop being relevant.")
+@click.option("--as-of", metavar="WHEN", help="The collection as it was: RFC 3339, now, or SESSION:SEQUENCE.")
+@options.recorded_in
+@options.as_json
+def find(*, collection: str, adaptive: bool, as_json: bool, **asked: Any) -> None:
+    """Find passages in a collection."""
+    with connected() as client:
+        found = client.collections.find(collection, adaptive=adaptive or None, **asked)
+        show(found, _found_lines(collection, found), as_json=as_json)
+
+
+@click.command()
+@click.argument("collection")
+@click.option("--question", required=True, metavar="Q", help="What to answer.")
+@options.use_model
+@options.top_k
+@options.mode
+@options.recorded_in
+@options.as_json
+def ask(*, collection: str, as_json: bool, **asked: Any) -> None:
+    """Find passages and ask a model over them."""
+    with connected() as client:
+        answer = client.collections.ask(collection, **asked)
+        show(answer, _answer_lines(answer), as_json=as_json)
+
+
+@click.command()
+@click.argument("file", metavar="FILE.jsonl")
+@options.as_json
+def ground(*, file: str, as_json: bool) -> None:
+    """Ground answers in their contexts.
+
+    It says how far each answer is supported, sentence by sentence. Each line of the file is {"context": ["…", …], "answer": "…"}.
+    """
+    lines = read_lines(file)
+    asked = [answer_and_context(line) for line in lines]
+    groundings: list[dict[str, Any]] = []
+    with connected() as client, Progress() as progress:
+        for answer, context in asked:
+            groundings.append(client.ground(answer, context))
+            progress.tell(f"{len(groundings):,} of {plural(len(asked), 'answer')} grounded")
+    show({"items": groundings, "next": None}, _ground_lines(lines, groundings), as_json=as_json)
+
+
+def _put_lines(collection: str, done: dict[str, Any]) -> Iterator[str]:
+    frames = done["frames"]
+    if len(frames) <= _SHOWN_FRAMES:
+        for frame in frames:
+            there = ", was there already" if frame["already_there"] else ""
+            title = f": {one_line(frame['title'])}" if frame["title"] else ""
+            yield f"#{frame['frame']} version {frame['version']}{there}{title}"
+    there_already = sum(1 for frame in frames if frame["already_there"])
+    new = len(frames) - there_already
+    yield f"{plural(new, 'new frame')} in {one_line(collection)}, {there_already:,} there already."
+    if done["sequences"]:
+        yield f"Recorded as {steps(done['sequences'])}."
+
+
+def _found_lines(collection: str, found: dict[str, Any]) -> Iterator[str]:
+    if not found["hits"]:
+        yield f"Nothing in {one_line(collection)} matches."
+    for hit in found["hits"]:
+        title = f"  {one_line(hit['title'])}" if hit["title"] else ""
+        yield f"{hit['rank']:>3}  {score(hit['score'])}  #{hit['frame']} version {hit['version']}{title}"
+        yield f"     {shortened(hit['text'], _EXCERPT)}"
+    cut = f", cut by {words(found['cut_by'])}" if found["cut_by"] else ""
+    yield f"{plural(len(found['hits']), 'passage')} by {found['mode']} search{cut}."
+    if found["sequence"] is not None:
+        yield f"Recorded as step {found['sequence']:,}."
+
+
+def _answer_lines(answer: dict[str, Any]) -> Iterator[str]:
+    yield answer["answer"]
+    yield ""
+    saved = f", from the cache, saved {money(answer['saved_usd'])}" if answer["cached"] else ""
+    yield from facts(
+        [
+            ("model", answer["model"]),
+            ("tokens", tokens(answer["usage"])),
+            ("cost", money(answer["cost_usd"]) + saved),
+            ("grounding", in_short(answer["grounding"])),
+            ("passages", ", ".join(f"#{hit['frame']}" for hit in answer["hits"]) or "none found"),
+            ("recorded", "" if answer["sequence"] is None else f"as step {answer['sequence']:,}"),
+        ]
+    )
+    yield from warning(answer["grounding"])
+
+
+def _ground_lines(lines: list[Line], groundings: list[dict[str, Any]]) -> Iterator[str]:
+    for line, grounding in zip(lines, groundings, strict=True):
+        yield f"line {line.number:,}: {in_short(grounding)}"
+        yield from warning(grounding)
+    yield f"{plural(len(groundings), 'answer')}, {number_of_warnings(groundings):,} with a warning."

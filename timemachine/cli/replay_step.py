@@ -1,0 +1,156 @@
+"""One step of a replay as people read it: the context, retrieval, the answers then and now. Pure."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from timemachine.cli.grounding import in_short
+from timemachine.cli.money import money
+from timemachine.cli.table import facts, table
+from timemachine.cli.word_diff import difference
+from timemachine.cli.wording import NOT_RECORDED, UNKNOWN, duration, score, shortened, tokens, visible, words
+
+_INDENT = "  "
+
+
+def step_lines(
+    step: dict[str, Any], replay: dict[str, Any], recorded: dict[str, Any] | None, *, with_diff: bool
+) -> Iterator[str]:
+    """A step with its verdict; `recorded` is its action where hits, scores and calls are to be shown as well."""
+    verdict = words(step["verdict"]) if step["verdict"] else step["status"]
+    yield f"Step {step['sequence']:,} · {words(step['kind'])} · {verdict}"
+    yield from _indented(facts(_facts(step, replay)))
+    if recorded is not None:
+        yield from _indented(_verbose(step, recorded))
+    if step["kind"] == "ask":
+        yield from _indented(_answers(step, with_diff=with_diff))
+
+
+def _facts(step: dict[str, Any], replay: dict[str, Any]) -> list[tuple[str, str]]:
+    original, new = step["original"], step["new"] or {}
+    asked = step["kind"] == "ask"
+    return [
+        ("mode", _mode(step, replay)),
+        ("original model", (original["model"] or NOT_RECORDED) if asked else ""),
+        ("model now", new.get("model") or ""),
+        ("frozen frames", _frames(step["frames"])),
+        ("context", words(step["context"] or UNKNOWN)),
+        ("retrieval", _retrieval(step["retrieval"])),
+        ("question" if asked else "query", _text(original["input"])),
+        ("not asked", _evidence(step).get("not_asked", "")),
+        ("error", (new.get("error") or {}).get("message") or ""),
+    ]
+
+
+def _mode(step: dict[str, Any], replay: dict[str, Any]) -> str:
+    if replay["kind"] == "audit":
+        return "audit, frozen context"
+    found = step["retrieval"]
+    if found is None:
+        return "debug"
+    adaptive = ", adaptive" if found["adaptive"] else ""
+    when = f"as of {found['as_of']}" if found["as_of"] else "now"
+    return f"debug, {found['mode']} search, top {found['top_k']}{adaptive}, {when}"
+
+
+def _frames(frames: Sequence[dict[str, Any]]) -> str:
+    """The frozen frames with what is wrong with them, and what became of them since: `3: #0, #4 altered, #7 (updated since)`."""
+    if not frames:
+        return "none"
+    return f"{len(frames)}: {', '.join(_frame(each) for each in frames)}"
+
+
+def _frame(frame: dict[str, Any]) -> str:
+    name = f"#{frame['frame']}" if frame["frame"] is not None else f"rank {frame['rank']}"
+    verdict = "" if frame["verdict"] == "verified" else f" {words(frame['verdict'])}"
+    since = f" ({frame['since']} since)" if frame["since"] not in (None, "unchanged") else ""
+    return f"{name}{verdict}{since}"
+
+
+def _retrieval(found: dict[str, Any] | None) -> str:
+    if found is None:
+        return ""
+    parts = [f"{name} {', '.join(found[name])}" for name in ("gained", "lost") if found[name]]
+    parts += [f"{each['frame']} from rank {each['from']} to {each['to']}" for each in found["moved"]]
+    overlap = "" if found["overlap"] is None else f" (overlap {found['overlap']:.2f})"
+    return f"{words(found['verdict'])}{overlap}" + (f": {'; '.join(parts)}" if parts else "")
+
+
+def _answers(step: dict[str, Any], *, with_diff: bool) -> Iterator[str]:
+    before, new = step["original"]["output"], step["new"] or {}
+    after = new.get("output")
+    yield "original answer:"
+    yield from _block(_text(before))
+    if after is None:
+        return
+    yield "new answer:"
+    yield from _block(_text(after))
+    if with_diff and before is not None:
+        yield "diff:"
+        yield from _block("\n".join(difference(_text(before), _text(after))) or "no difference")
+
+
+def _verbose(step: dict[str, Any], recorded: dict[str, Any]) -> Iterator[str]:
+    original, new, kept = step["original"], step["new"], recorded["retrieval"] or {"hits": [], "cut_by": None}
+    yield f"recorded hits ({_cut(kept['cut_by'])}):"
+    yield from _indented(_hits(kept["hits"]))
+    if step["retrieval"] is not None:
+        yield f"hits now ({_cut(step['retrieval']['cut_by'])}):"
+        yield from _indented(_hits((new or {}).get("hits", [])))
+    for name, call in (("recorded call", original), ("call now", new)):
+        if call and call["model"]:
+            yield from facts([(name, _call(call))])
+
+
+def _cut(rule: str | None) -> str:
+    return f"cut by {words(rule)}" if rule else "not cut"
+
+
+def _hits(hits: Sequence[dict[str, Any]]) -> Iterator[str]:
+    if not hits:
+        yield "none"
+        return
+    rows = [
+        [
+            str(hit["rank"]),
+            score(hit["score"]),
+            _scores(hit["scores"]),
+            f"#{hit['frame']}",
+            shortened(hit["title"] or "", 40),
+        ]
+        for hit in hits
+    ]
+    yield from table(["rank", "score", "of which", "frame", "title"], rows, right=("rank", "score"))
+
+
+def _scores(scores: dict[str, float] | None) -> str:
+    return ", ".join(f"{name} {score(value)}" for name, value in (scores or {}).items())
+
+
+def _call(call: dict[str, Any]) -> str:
+    parts = [
+        call["model"],
+        f"tokens {tokens(call['usage'])}",
+        money(call["cost_usd"]),
+        duration(call["duration_ms"]),
+        in_short(call["grounding"]),
+    ]
+    return "; ".join(part for part in parts if part)
+
+
+def _evidence(step: dict[str, Any]) -> dict[str, Any]:
+    return step["evidence"] or {}
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return NOT_RECORDED
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _block(text: str) -> Iterator[str]:
+    return _indented(visible(text).split("\n"))
+
+
+def _indented(lines: Any) -> Iterator[str]:
+    return (f"{_INDENT}{line}".rstrip() for line in lines)

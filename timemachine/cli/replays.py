@@ -1,0 +1,165 @@
+"""`session replay`: launch a replay, wait for it, show every step, and decide the exit code."""
+
+import getpass
+import os
+import sys
+import time
+import webbrowser
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from timemachine.cli import options
+from timemachine.cli.condition import Condition, held
+from timemachine.cli.connecting import connected
+from timemachine.cli.failure import ConditionHeld, Failure
+from timemachine.cli.money import total
+from timemachine.cli.replay_step import step_lines
+from timemachine.cli.terminal import Progress, complain, show
+from timemachine.cli.wording import plural
+
+if TYPE_CHECKING:
+    from timemachine.client.client import Client
+
+_PATIENCE = 20.0  # seconds in the queue before a word about the worker
+
+
+@click.command()
+@click.argument("session", metavar="ID")
+@click.option(
+    "--audit", is_flag=True, help="Over the frozen context of the recording; without it retrieval runs again."
+)
+@click.option("--reason", metavar="TEXT", help="Why an audit is made; it is kept with the replay.")
+@click.option(
+    "--use-model", "use_models", multiple=True, metavar="M", help="Ask this model instead, as provider:model."
+)
+@click.option("--diff", "with_diff", is_flag=True, help="Show word by word what differs between the answers.")
+@click.option("--adaptive", is_flag=True, help="Cut where the passages stop being relevant.")
+@options.top_k
+@options.mode
+@click.option(
+    "--as-of", type=click.Choice(["recorded", "now"]), help="The collection as it was then, or as it is now."
+)
+@click.option("--skip-asks", is_flag=True, help="Leave the asks out.")
+@click.option("--skip-finds", is_flag=True, help="Leave the finds out.")
+@click.option(
+    "--from-checkpoint", metavar="C", help="Only what came after this checkpoint (its step or its name)."
+)
+@click.option(
+    "--fail-on",
+    "conditions",
+    multiple=True,
+    type=options.ConditionType(),
+    metavar="CONDITION",
+    help="Exit with 3 where this holds: altered, missing, error, a verdict like numbers_differ, or cost:USD.",
+)
+@click.option(
+    "--verbose", is_flag=True, help="Show hits with their scores, the rule that cut, and what calls cost."
+)
+@click.option("--web", is_flag=True, help="Print the address of the replay's page, and open it.")
+@options.as_json
+def replay(
+    *,
+    session: str,
+    mode: str | None,
+    adaptive: bool,
+    audit: bool,
+    reason: str | None,
+    with_diff: bool,
+    conditions: tuple[Condition, ...],
+    verbose: bool,
+    web: bool,
+    as_json: bool,
+    **asked: Any,
+) -> None:
+    """Replay a session and wait for it.
+
+    With --audit over the frozen context of the recording, and with --use-model by another model; without --audit retrieval
+    runs again. It exits with 3 where a --fail-on condition holds.
+    """
+    from timemachine.client.replays import ReplayOptions
+
+    chosen = ReplayOptions(
+        audit=audit,
+        reason=reason or (_reason() if audit else None),
+        search_mode=mode,
+        adaptive=adaptive or None,
+        **asked,
+    )
+    with connected() as client:
+        launched = client.replays.launch(session, chosen)
+        address = f"{client.url}/replays/{launched['replay_id']}/"
+        done = _waited(client, launched["replay_id"], address)
+        try:
+            lines = _lines(client, done, address if web else None, with_diff=with_diff, verbose=verbose)
+            show(done, lines, as_json=as_json)
+        finally:  # also where nobody reads the output to its end, the exit code is right
+            _check(done, conditions)
+    if web:
+        _open(address)
+
+
+def _waited(client: "Client", replay_id: str, address: str) -> dict[str, Any]:
+    try:
+        with Progress() as progress:
+            return client.replays.wait(replay_id, _teller(progress))
+    except KeyboardInterrupt:
+        complain(f"The replay goes on; follow it, or cancel it, at {address}")
+        raise
+
+
+def _teller(progress: Progress) -> Callable[[dict[str, Any]], None]:
+    """What is told at every look: how far the replay is, and once, that nobody seems to work on it."""
+    hurry = {"at": time.monotonic() + _PATIENCE}
+
+    def tell(found: dict[str, Any]) -> None:
+        steps = found["steps"]
+        over = sum(steps[name] for name in ("done", "failed", "skipped", "cancelled"))
+        spent = total(found["cost_usd"], found["unknown_cost_calls"])
+        progress.tell(f"{found['status']}: {over:,} of {plural(steps['total'], 'step')}, {spent}")
+        if found["status"] == "queued" and time.monotonic() > hurry["at"]:
+            hurry["at"] = float("inf")
+            complain(
+                f"Still queued after {_PATIENCE:.0f} s: see that a worker runs. Ctrl-C stops waiting, not the replay."
+            )
+
+    return tell
+
+
+def _lines(
+    client: "Client", done: dict[str, Any], address: str | None, *, with_diff: bool, verbose: bool
+) -> Iterator[str]:
+    for step in client.replays.steps(done["id"]):
+        recorded = client.sessions.action(done["session"], step["sequence"]) if verbose else None
+        yield from step_lines(step, done, recorded, with_diff=with_diff)
+        yield ""
+    yield f"Replay {done['id']} is {done['status']}: {done['summary']}"
+    if address:
+        yield address
+
+
+def _check(done: dict[str, Any], conditions: Sequence[Condition]) -> None:
+    reasons = held(conditions, done)
+    if reasons:
+        raise ConditionHeld(f"--fail-on: {'; '.join(reasons)}.")
+    if done["status"] == "cancelled":
+        raise Failure("The replay was cancelled before it was through; launch it again for all of its steps.")
+    if done["status"] != "done":
+        raise Failure("Every step of the replay failed; what each says is above, and on its page.")
+
+
+def _reason() -> str:
+    try:
+        return f"command line, {getpass.getuser()}"
+    except (OSError, KeyError):  # no such user is known on this machine
+        return "command line"
+
+
+def _open(address: str) -> None:
+    """Open the page where somebody sits in front of a screen; a text browser would take over the terminal."""
+    screen = (
+        sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    )
+    if screen and sys.stdout is not None and sys.stdout.isatty():
+        webbrowser.open(address)

@@ -1,0 +1,218 @@
+"""`session`: start, end, look at, delete, set a checkpoint, import."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from timemachine.cli import options
+from timemachine.cli.connecting import connected, meant_session
+from timemachine.cli.failure import Failure
+from timemachine.cli.group import InOrder
+from timemachine.cli.imports import import_lines
+from timemachine.cli.moment import local
+from timemachine.cli.money import total
+from timemachine.cli.question import confirmed
+from timemachine.cli.replays import replay
+from timemachine.cli.source import read_bytes, shown_name
+from timemachine.cli.table import facts, table
+from timemachine.cli.terminal import Progress, complain, say, say_all, show
+from timemachine.cli.walk import action_lines
+from timemachine.cli.wording import one_line, plural, shortened
+from timemachine.client.errors import ClientError
+
+if TYPE_CHECKING:
+    from timemachine.client.client import Client
+
+
+@click.group(cls=InOrder)
+def session() -> None:
+    """Record, look at, import and replay sessions."""
+
+
+@session.command()
+@click.argument("collection")
+@click.option("--name", required=True, metavar="N", help="What people call it.")
+@click.option("--agent", metavar="A", help="The agent whose session it is.")
+@click.option("--key", metavar="K", help="An id of your own, unique in the project.")
+@options.as_json
+def start(*, collection: str, name: str, agent: str | None, key: str | None, as_json: bool) -> None:
+    """Start a session that records into a collection."""
+    with connected() as client:
+        begun = client.sessions.start(collection=collection, name=name, agent=agent, key=key)
+        show(begun, _begun_lines(begun), as_json=as_json)
+
+
+@session.command()
+@options.session_argument
+@options.as_json
+def end(*, session: str | None, as_json: bool) -> None:
+    """End a session.
+
+    It ends the one named, or the one that is open.
+    """
+    with connected() as client:
+        ended = client.sessions.end(meant_session(client, session))
+        recorded = plural(ended["actions"], "action")
+        show(ended, [f"Session {ended['key']} has ended: {recorded} recorded."], as_json=as_json)
+
+
+@session.command()
+@options.as_json
+def status(*, as_json: bool) -> None:
+    """Say which sessions are open."""
+    with connected() as client:
+        found = client.sessions.page(status="recording")
+        none = "No session is open; start one with `timemachine session start`."
+        show(found, _listed(found, none), as_json=as_json)
+
+
+@session.command("list")
+@click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True, metavar="N")
+@click.option("--after", metavar="PLACE", help="Go on from where the page before ended.")
+@options.as_json
+def list_(*, limit: int, after: str | None, as_json: bool) -> None:
+    """List the sessions, newest first."""
+    with connected() as client:
+        found = client.sessions.page(limit=limit, after=after)
+        show(found, _listed(found, "There is no session yet."), as_json=as_json)
+
+
+@session.command()
+@click.argument("session", metavar="ID")
+@options.as_json
+def view(*, session: str, as_json: bool) -> None:
+    """Show a session step by step.
+
+    --json prints the session without its steps.
+    """
+    with connected() as client:
+        found = client.sessions.get(session)
+        show(found, _session_facts(found), as_json=as_json)
+        if not as_json and found["actions"]:
+            say("")
+            say_all(action_lines(client.sessions.actions(session), last=found["actions"]))
+
+
+@session.command()
+@click.argument("session", metavar="ID")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@options.as_json
+def delete(*, session: str, yes: bool, as_json: bool) -> None:
+    """Erase a session, after asking.
+
+    Its actions, replays and share links go with it; there is no way back.
+    """
+    with connected() as client:
+        found = client.sessions.get(session)
+        what = f"Erase the session {found['key']} ({shortened(found['name'])}) with {plural(found['actions'], 'action')}"
+        if not yes and not confirmed(f"{what}, its replays and share links, for good?"):
+            raise Failure("Nothing was erased; answer yes, or say --yes.")
+        erased = client.sessions.delete(found["id"])
+        told = [f"Session {found['key']} is erased with {plural(erased['actions'], 'action')}."]
+        show(erased, told, as_json=as_json)
+
+
+@session.command()
+@options.session_argument
+@click.option("--name", required=True, metavar="N", help="What the checkpoint is called.")
+@options.as_json
+def checkpoint(*, session: str | None, name: str, as_json: bool) -> None:
+    """Set a checkpoint.
+
+    It is set in the session named, or in the one that is open.
+    """
+    with connected() as client:
+        made = client.sessions.checkpoint(meant_session(client, session), name=name)
+        show(made, [f"Checkpoint {one_line(made['name'])} is step {made['sequence']:,}."], as_json=as_json)
+
+
+@session.command("import")
+@click.argument("files", nargs=-1, required=True, metavar="FILE…")
+@click.option(
+    "--format", "format_name", metavar="F", help="Whose format it is; without it the content says so."
+)
+@options.as_json
+def import_(*, files: tuple[str, ...], format_name: str | None, as_json: bool) -> None:
+    """Import recordings of other tools.
+
+    The same file again adds nothing; one that has grown adds what is new.
+    """
+    contents = [(file, read_bytes(file)) for file in files]
+    done: list[dict[str, Any]] = []
+    with connected() as client, Progress() as progress:
+        for file, data in contents:
+            progress.tell(f"importing {shown_name(file)} ({len(done) + 1} of {len(files)})")
+            done.append(_imported(client, file, data, format_name, already=len(done)))
+    document = done[0] if len(done) == 1 else {"imports": done}
+    show(document, import_lines(list(zip(files, done, strict=True))), as_json=as_json)
+
+
+session.add_command(replay)
+
+
+def _imported(
+    client: "Client", file: str, data: bytes, format_name: str | None, *, already: int
+) -> dict[str, Any]:
+    name = file.rpartition("/")[2]
+    try:
+        return client.import_file(data, filename=name, format_name=format_name)
+    except ClientError as why:
+        before = (
+            f" ({plural(already, 'file')} before it {'was' if already == 1 else 'were'} imported.)"
+            if already
+            else ""
+        )
+        raise Failure(f"{shown_name(file)}: {why.message}{before}") from why
+
+
+def _begun_lines(begun: dict[str, Any]) -> Iterator[str]:
+    yield f"Session {begun['key']} records into {one_line(begun['collection'])}."
+    yield from facts([("id", begun["id"]), ("address", begun["url"])])
+    yield f"End it with: timemachine session end {begun['key']}"
+
+
+def _listed(found: dict[str, Any], none: str) -> Iterator[str]:
+    if not found["items"]:
+        yield none
+        return
+    heads = ["key", "name", "agent", "status", "started", "actions", "errors", "cost"]
+    rows = [_row(each) for each in found["items"]]
+    yield from table(heads, rows, right=("actions", "errors", "cost"))
+    if found["next"]:
+        complain(f"There are more: timemachine session list --after {found['next']}")
+
+
+def _row(found: dict[str, Any]) -> list[str]:
+    return [
+        found["key"],
+        shortened(found["name"], 40),
+        shortened(found["agent"] or "", 20),
+        found["status"],
+        local(found["started_at"]),
+        f"{found['actions']:,}",
+        f"{found['errors']:,}",
+        total(found["cost_usd"], found["unknown_cost_calls"]),
+    ]
+
+
+def _session_facts(found: dict[str, Any]) -> Iterator[str]:
+    yield from facts(
+        [
+            ("name", found["name"]),
+            ("key", found["key"]),
+            ("id", found["id"]),
+            ("status", found["status"]),
+            ("agent", found["agent"] or ""),
+            ("user", found["user"] or ""),
+            ("collection", found["collection"] or ""),
+            ("imported", f"from {found['imported_as']}" if found["imported_as"] else ""),
+            ("tags", ", ".join(found["tags"])),
+            ("started", local(found["started_at"])),
+            ("ended", local(found["ended_at"])),
+            ("actions", f"{found['actions']:,}, {plural(found['errors'], 'error')}"),
+            ("tokens", f"{found['input_tokens']:,} in, {found['output_tokens']:,} out"),
+            ("cost", total(found["cost_usd"], found["unknown_cost_calls"])),
+            ("address", found["url"]),
+        ]
+    )

@@ -1,0 +1,92 @@
+"""Files and standard input as a command reads them; whatever cannot be read is one clear sentence."""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from timemachine.base.content import parse_json
+from timemachine.base.errors import InvalidInput
+from timemachine.cli.failure import Failure
+
+STANDARD_INPUT = "-"
+_MARK = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One JSON object of a .jsonl file, with the file's name and the line's number from 1."""
+
+    file: str
+    number: int
+    fields: dict[str, Any]
+
+    def refused(self, why: str) -> Failure:
+        """The refusal of everything because of this line."""
+        return _refused(self.file, self.number, why)
+
+
+def shown_name(file: str) -> str:
+    """The file as messages name it."""
+    return "Standard input" if file == STANDARD_INPUT else file
+
+
+def read_bytes(file: str) -> bytes:
+    """The bytes of a file, or of standard input for `-`. Raises `Failure`."""
+    try:
+        if file != STANDARD_INPUT:
+            return Path(file).read_bytes()
+        return b"" if sys.stdin is None else sys.stdin.buffer.read()
+    except OSError as why:
+        raise Failure(f"{shown_name(file)} cannot be read ({why.strerror}); nothing was sent.") from why
+    except ValueError as why:  # a NUL in the name
+        raise Failure(f"{file!r} cannot name a file; nothing was sent.") from why
+
+
+def read_text(file: str) -> str:
+    """The text of a file, exactly, without a byte order mark. Raises `Failure` where it is not UTF-8, or is empty."""
+    text = _decoded(file, read_bytes(file))
+    if not text.strip():
+        raise Failure(f"{shown_name(file)} is empty; there is nothing to send.")
+    return text
+
+
+def read_lines(file: str) -> list[Line]:
+    """The JSON objects of a .jsonl file, blank lines left out. Raises `Failure` with the number of the first bad line."""
+    lines = list(_lines(file, _decoded(file, read_bytes(file))))
+    if not lines:
+        raise Failure(f"{shown_name(file)} is empty; there is nothing to send.")
+    return lines
+
+
+def _lines(file: str, text: str) -> Iterator[Line]:
+    for number, written in enumerate(text.split("\n"), 1):
+        if written.strip():
+            yield Line(file=file, number=number, fields=_object(file, number, written))
+
+
+def _object(file: str, number: int, written: str) -> dict[str, Any]:
+    try:
+        value = parse_json(written)
+    except InvalidInput as why:
+        raise _refused(file, number, why.message) from why
+    if not isinstance(value, dict):
+        raise _refused(file, number, "A line has to be a JSON object, like {…}.")
+    return value
+
+
+def _decoded(file: str, data: bytes) -> str:
+    try:
+        text = data.removeprefix(_MARK).decode()
+    except UnicodeDecodeError as why:
+        raise Failure(
+            f"{shown_name(file)} is not text in UTF-8 (byte {why.start + 1:,}); convert it first, nothing was sent."
+        ) from why
+    if "\x00" in text:
+        raise Failure(f"{shown_name(file)} is not text: it holds NUL bytes; nothing was sent.")
+    return text
+
+
+def _refused(file: str, number: int, why: str) -> Failure:
+    return Failure(f"{shown_name(file)}, line {number}: {why} Nothing was sent.")

@@ -1,0 +1,80 @@
+"""Words and numbers as people read them. Pure."""
+
+from collections.abc import Sequence
+from typing import Any
+
+UNKNOWN = "unknown"
+NOT_RECORDED = "not recorded"
+_SECOND, _MINUTE = 1_000, 60_000
+_FIRST_LETTER = 0x20
+_CONTROLS = [number for number in (*range(_FIRST_LETTER), *range(0x7F, 0xA0)) if chr(number) not in "\n\t"]
+_SHOWN = {number: chr(0x2400 + number) if number < _FIRST_LETTER else "\ufffd" for number in _CONTROLS}
+
+
+def visible(text: str) -> str:
+    """The text with its control characters as pictures (␛): a recorded text must not move the cursor or recolour."""
+    return text.translate(_SHOWN)
+
+
+def one_line(text: str) -> str:
+    """The text on one line, its control characters visible."""
+    return visible(" ".join(text.split()))
+
+
+def words(name: str) -> str:
+    """An enumerated value as people read it."""
+    return name.replace("_", " ")
+
+
+def plural(count: int, noun: str) -> str:
+    """1 action, 1,234 actions."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def listed(counts: dict[str, int], noun: str = "") -> str:
+    """Counts by name in one line: `9 identical, 2 reworded`."""
+    shown = [f"{count:,} {words(name)}{noun}" for name, count in counts.items() if count]
+    return ", ".join(shown)
+
+
+def shortened(text: str, most: int = 60) -> str:
+    """The text on one line, cut to so many characters with an ellipsis."""
+    line = one_line(text)
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+
+
+def duration(milliseconds: float | None) -> str:
+    """12 ms, 1.9 s, 2 min 5 s; "not recorded" where there is none."""
+    if milliseconds is None:
+        return NOT_RECORDED
+    if milliseconds < _SECOND:
+        return f"{milliseconds:.0f} ms"
+    if milliseconds < _MINUTE:
+        return f"{milliseconds / _SECOND:.1f} s"
+    minutes, seconds = divmod(round(milliseconds / _SECOND), 60)
+    return f"{minutes:,} min {seconds} s"
+
+
+def tokens(usage: dict[str, Any] | None) -> str:
+    """What a model read and wrote: `1,200 in, 45 out`; "unknown" where nobody counted."""
+    if usage is None:
+        return UNKNOWN
+    names = {
+        "input_tokens": "in",
+        "output_tokens": "out",
+        "cached_tokens": "cached",
+        "reasoning_tokens": "reasoning",
+    }
+    known = [f"{usage[name]:,} {word}" for name, word in names.items() if usage.get(name) is not None]
+    return ", ".join(known) or UNKNOWN
+
+
+def score(value: float | None) -> str:
+    """A score with four digits behind the point."""
+    return UNKNOWN if value is None else f"{value:.4f}"
+
+
+def steps(sequences: Sequence[int]) -> str:
+    """Steps by their numbers: `step 4`, `steps 4 to 9`; they stand in their order."""
+    first, last = sequences[0], sequences[-1]
+    return f"step {first:,}" if first == last else f"steps {first:,} to {last:,}"

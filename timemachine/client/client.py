@@ -1,0 +1,58 @@
+"""All that a server offers, as a program reaches it."""
+
+from collections.abc import Sequence
+from typing import Self
+
+from timemachine.client.collections import Collections
+from timemachine.client.connection import PATIENCE, Connection, Document
+from timemachine.client.keys import Keys
+from timemachine.client.replays import Replays
+from timemachine.client.server import Server
+from timemachine.client.sessions import Sessions
+from timemachine.client.shares import Shares
+
+
+class Client:
+    """One server: `sessions`, `collections`, `replays`, `shares`, `keys`, and what stands alone.
+
+    Every answer is the API's own JSON document; every failure a `ClientError`. Close it, or use it in a `with`.
+    """
+
+    def __init__(self, server: Server, *, patience: float = PATIENCE) -> None:
+        self.connection = Connection(server, patience=patience)
+        self.url = server.url
+        self.sessions = Sessions(self.connection)
+        self.collections = Collections(self.connection)
+        self.replays = Replays(self.connection)
+        self.shares = Shares(self.connection)
+        self.keys = Keys(self.connection)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.connection.close()
+
+    def ground(self, answer: str, context: Sequence[str]) -> Document:
+        """How far the context supports an answer, sentence by sentence."""
+        return self.connection.post("/api/ground", {"answer": answer, "context": list(context)})
+
+    def import_file(
+        self, data: bytes, *, filename: str | None = None, format_name: str | None = None
+    ) -> Document:
+        """Import a file of another tool: the sessions, and a report that accounts for every line."""
+        return self.connection.call(
+            "POST",
+            "/api/import",
+            query={"format": format_name, "filename": filename},
+            content=data,
+            content_type="application/octet-stream",
+        )
+
+    def load_demo(self) -> Document:
+        """Make the demo, or say where it is."""
+        return self.connection.post("/api/demo")
+
+    def remove_demo(self) -> Document:
+        """Take away all that the demo made."""
+        return self.connection.delete("/api/demo")

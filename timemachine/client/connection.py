@@ -1,0 +1,190 @@
+"""One server over HTTP: JSON there and back, one bearer key, and every failure as one of our exceptions."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Self
+from urllib.parse import quote
+
+import httpx
+
+from timemachine.client.errors import ClientError, NoServer, NotUnderstood, Refused, Unreachable
+from timemachine.client.server import Server
+
+type Document = dict[str, Any]
+
+PATIENCE = 600.0  # seconds for an answer: a slow model may need minutes, a large import too
+_CONNECT = 10.0
+_REDIRECTS = range(300, 400)
+
+
+class Connection:
+    """Requests to one server. Close it, or use it in a `with`."""
+
+    def __init__(self, server: Server, *, patience: float = PATIENCE) -> None:
+        self.url = server.url
+        self._key = server.key
+        self._patience = patience
+        self._http = _http_client(server, patience)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._http.close()
+
+    def get(self, path: str, query: Mapping[str, Any] | None = None) -> Document:
+        """The document at the path."""
+        return self.call("GET", path, query=query)
+
+    def post(self, path: str, body: Any = None) -> Document:
+        """What the server answers to the body, sent as JSON."""
+        content = b"" if body is None else json.dumps(body, allow_nan=False).encode()
+        return self.call("POST", path, content=content, content_type="application/json")
+
+    def delete(self, path: str) -> Document:
+        """What the server answers to taking away what is at the path."""
+        return self.call("DELETE", path)
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        content: bytes | None = None,
+        content_type: str | None = None,
+    ) -> Document:
+        """The API's answer. Raises `NoServer` without a key, `Unreachable`, `NotUnderstood`, `Refused`."""
+        if self._key is None:
+            raise _no_key(self.url)
+        headers = {"Authorization": f"Bearer {self._key}", "Accept": "application/json"}
+        if content_type:
+            headers["Content-Type"] = content_type
+        return self._answer(self._send(method, path, headers, query, content))
+
+    def ready(self) -> Document:
+        """What the server says of itself, key or no key: `{"status": "ready"}`, or another status and `why`."""
+        response = self._send("GET", "/health/ready", {"Accept": "application/json"}, None, None)
+        found = _parsed(response)
+        if not isinstance(found, dict) or "status" not in found:
+            raise self._not_ours(response)
+        return found
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        headers: dict[str, str],
+        query: Mapping[str, Any] | None,
+        content: bytes | None,
+    ) -> httpx.Response:
+        asked = {name: _plain(value) for name, value in (query or {}).items() if value is not None}
+        try:
+            return self._http.request(
+                method, self.url + path, headers=headers, params=asked or None, content=content
+            )
+        except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as why:
+            raise self._failed(why) from why
+
+    def _failed(self, why: Exception) -> ClientError:
+        if isinstance(why, httpx.ConnectError | httpx.ConnectTimeout | httpx.ProxyError):
+            return Unreachable(
+                f"Nothing answers at {self.url} ({_reason(why)}): start the server with `make up`, "
+                "or set TIMEMACHINE_URL to where it runs."
+            )
+        if isinstance(why, httpx.TimeoutException):
+            return Unreachable(
+                f"{self.url} did not answer within {self._patience:g} s and may still be at it; "
+                "look there before you send it again.",
+                code="timeout",
+            )
+        if isinstance(why, httpx.TransportError):
+            return Unreachable(
+                f"The connection to {self.url} broke off ({_reason(why)}); look at the server's log."
+            )
+        return NotUnderstood(
+            f"{self.url} cannot be talked to ({_reason(why)}); check TIMEMACHINE_URL and what you asked for."
+        )
+
+    def _answer(self, response: httpx.Response) -> Document:
+        found = _parsed(response)
+        if response.is_success and isinstance(found, dict):
+            return found
+        if response.is_error and isinstance(found, dict) and {"code", "message"} <= found.keys():
+            facts = found.get("facts")
+            raise Refused(
+                str(found["message"]),
+                status=response.status_code,
+                code=str(found["code"]),
+                facts=facts if isinstance(facts, dict) else {},
+            )
+        raise self._not_ours(response)
+
+    def _not_ours(self, response: httpx.Response) -> NotUnderstood:
+        status = f"{response.status_code} {response.reason_phrase}".strip()
+        if response.status_code in _REDIRECTS:
+            elsewhere = response.headers.get("location", "another address")
+            return NotUnderstood(
+                f"{self.url} redirects to {elsewhere}; set TIMEMACHINE_URL to the server's own address."
+            )
+        if response.is_server_error:
+            return NotUnderstood(
+                f"{self.url} answered {status} and did not say why; look at the server's log."
+            )
+        return NotUnderstood(
+            f"{self.url} answered {status}, but not as Time Machine does; check TIMEMACHINE_URL."
+        )
+
+
+def segment(text: str) -> str:
+    """A name or id as one part of a path, whatever is in it."""
+    if text.strip(".") == "":  # "." and ".." would be taken for steps through the path
+        return text.replace(".", "%2E") or "%20"
+    return quote(text, safe="", errors="surrogateescape")
+
+
+def given(**fields: Any) -> Document:
+    """The fields that were given, as a request's body; None was not."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _http_client(server: Server, patience: float) -> httpx.Client:
+    secure = server.url.startswith("https:")
+    try:
+        return httpx.Client(
+            verify=secure,  # without TLS there is nothing to verify, and reading the certificates takes 0.1 s
+            trust_env=not server.is_near,  # a proxy for the world is no way to this machine
+            timeout=httpx.Timeout(patience, connect=min(_CONNECT, patience)),
+            follow_redirects=False,  # a key goes where it was meant to go
+        )
+    except (OSError, ValueError) as why:
+        raise NoServer(
+            f"A connection to {server.url} cannot be set up ({why}); check the proxy and certificate variables.",
+            code="no_connection",
+        ) from why
+
+
+def _no_key(url: str) -> NoServer:
+    return NoServer(
+        f"No API key is known for {url}: make one there under Settings and set TIMEMACHINE_API_KEY to it.",
+        code="no_key",
+    )
+
+
+def _parsed(response: httpx.Response) -> Any:
+    try:
+        return json.loads(response.content)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _plain(value: Any) -> str:
+    return str(value).encode("utf-8", "replace").decode()
+
+
+def _reason(why: Exception) -> str:
+    return " ".join(str(why).split()) or type(why).__name__

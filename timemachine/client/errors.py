@@ -1,0 +1,53 @@
+"""Why a request came to nothing, one tree.
+
+ClientError              the sentence for people; `code` and `facts` for programs
+├── NoServer             no server or no key is known, or what names them cannot be used
+├── Unreachable          nobody answered, or not in time, or the answer broke off
+├── NotUnderstood        something answered, and it is not the API
+└── Refused              the API said no: its HTTP status, and its own code, message and facts
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+
+class ClientError(Exception):
+    """A request came to nothing: `message` says why and what to do."""
+
+    default_code: ClassVar[str] = "client_error"
+
+    def __init__(
+        self, message: str, *, code: str | None = None, facts: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code or self.default_code
+        self.facts: Mapping[str, Any] = facts or {}
+
+
+class NoServer(ClientError):
+    """It is not known which server to talk to, or with which key."""
+
+    default_code = "no_server"
+
+
+class Unreachable(ClientError):
+    """The server did not answer, or not to the end."""
+
+    default_code = "unreachable"
+
+
+class NotUnderstood(ClientError):
+    """The answer is none that the API gives."""
+
+    default_code = "not_understood"
+
+
+class Refused(ClientError):
+    """The API refused the request; `status` is the HTTP status."""
+
+    default_code = "refused"
+
+    def __init__(self, message: str, *, status: int, code: str, facts: Mapping[str, Any]) -> None:
+        super().__init__(message, code=code, facts=facts)
+        self.status = status

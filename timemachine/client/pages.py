@@ -1,0 +1,18 @@
+"""Going through a list of the API page by page."""
+
+from collections.abc import Callable, Iterator
+
+from timemachine.client.connection import Document
+
+LARGEST_PAGE = 200
+
+
+def every(page: Callable[[str | None], Document]) -> Iterator[Document]:
+    """Every item of a list; `page` fetches the page after the place that it is given."""
+    after: str | None = None
+    while True:
+        found = page(after)
+        yield from found["items"]
+        after = found["next"]
+        if after is None:
+            return

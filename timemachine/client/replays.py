@@ -1,0 +1,71 @@
+"""Replays of a server: launch one, wait for it, read its steps."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Final
+
+from timemachine.client.connection import Connection, Document, given, segment
+from timemachine.client.errors import Unreachable
+from timemachine.client.pages import LARGEST_PAGE, every
+
+OVER: Final = ("done", "failed", "cancelled")
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0  # seconds between two looks
+_GRACE = 60.0  # seconds that a server may be away: it is being started again
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayOptions:
+    """What to replay and how, by the names of the API; None and False leave it as it was recorded."""
+
+    audit: bool = False
+    reason: str | None = None
+    use_models: tuple[str, ...] = ()
+    top_k: int | None = None
+    search_mode: str | None = None
+    adaptive: bool | None = None
+    as_of: str | None = None
+    skip_asks: bool = False
+    skip_finds: bool = False
+    from_checkpoint: str | None = None
+
+    def as_body(self) -> Document:
+        """As the API takes them."""
+        return {name: value for name, value in given(**asdict(self)).items() if value not in (False, ())}
+
+
+class Replays:
+    """Launch, follow and read replays."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def launch(self, session: str, options: ReplayOptions) -> Document:
+        """Launch a replay in the background: `{"replay_id": …}`."""
+        return self._connection.post(f"/api/sessions/{segment(session)}/replays", options.as_body())
+
+    def get(self, replay: str) -> Document:
+        """How far a replay is and what it came to so far."""
+        return self._connection.get(f"/api/replays/{segment(replay)}")
+
+    def steps(self, replay: str) -> Iterator[Document]:
+        """Every step of the replay, in the order of the recording."""
+        path = f"/api/replays/{segment(replay)}/steps"
+        return every(lambda after: self._connection.get(path, {"limit": LARGEST_PAGE, "after": after}))
+
+    def wait(self, replay: str, seen: Callable[[Document], None] = lambda _: None) -> Document:
+        """The replay once it is over; `seen` gets it at every look. A server that is away for a minute is waited for."""
+        pause, away_since = _FIRST_PAUSE, None
+        while True:
+            try:
+                found, away_since = self.get(replay), None
+            except Unreachable:
+                away_since = away_since or time.monotonic()
+                if time.monotonic() - away_since > _GRACE:
+                    raise
+            else:
+                seen(found)
+                if found["status"] in OVER:
+                    return found
+            time.sleep(pause)
+            pause = min(pause * 1.3, _LONGEST_PAUSE)

@@ -1,0 +1,58 @@
+"""Sessions of a server."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from timemachine.client.connection import Connection, Document, given, segment
+from timemachine.client.pages import LARGEST_PAGE, every
+
+_SESSIONS = "/api/sessions"
+
+
+class Sessions:
+    """Start, read, end and erase sessions; every id is a uuid or a key."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def start(
+        self, *, name: str, collection: str | None = None, agent: str | None = None, key: str | None = None
+    ) -> Document:
+        """A new session that records."""
+        body = given(name=name, collection=collection, agent=agent, key=key)
+        return self._connection.post(_SESSIONS, body)
+
+    def page(
+        self, *, limit: int | None = None, after: str | None = None, status: str | None = None
+    ) -> Document:
+        """One page of the list, newest first: `items`, and `next` for the page after it."""
+        return self._connection.get(_SESSIONS, {"limit": limit, "after": after, "status": status})
+
+    def get(self, session: str) -> Document:
+        """One session."""
+        return self._connection.get(_path(session))
+
+    def end(self, session: str) -> Document:
+        """Close a session."""
+        return self._connection.post(_path(session) + "/end")
+
+    def delete(self, session: str) -> Document:
+        """Erase a session with everything it recorded."""
+        return self._connection.delete(_path(session))
+
+    def checkpoint(self, session: str, *, name: str, state: dict[str, Any] | None = None) -> Document:
+        """Set a named point to resume from."""
+        return self._connection.post(_path(session) + "/checkpoints", given(name=name, state=state))
+
+    def actions(self, session: str) -> Iterator[Document]:
+        """Every action of the session in its order, whole."""
+        path = _path(session) + "/actions"
+        return every(lambda after: self._connection.get(path, {"limit": LARGEST_PAGE, "after": after}))
+
+    def action(self, session: str, sequence: int) -> Document:
+        """One action, whole."""
+        return self._connection.get(f"{_path(session)}/actions/{sequence}")
+
+
+def _path(session: str) -> str:
+    return f"{_SESSIONS}/{segment(session)}"
