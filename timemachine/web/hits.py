@@ -1,0 +1,71 @@
+"""A passage that was found, as a page shows it: the same whether it was recorded or has just been computed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+from timemachine.recording.models import Hit
+from timemachine.retrieval.finding import Found
+from timemachine.retrieval.models import Collection
+from timemachine.timeline.step import Passage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownHit:
+    """A passage with its place in the ranking; `address` is where its frame stands, empty where that is not known.
+
+    None is what was not recorded. `scores` are the raw scores of the legs, by name.
+    """
+
+    rank: int
+    title: str
+    frame: str
+    version: int | None
+    score: float | None
+    scores: tuple[tuple[str, float], ...]
+    text: str | None
+    address: str
+
+
+def of_found(collection: Collection, found: Found) -> ShownHit:
+    """A hit of a find that was made just now."""
+    return ShownHit(
+        rank=found.rank,
+        title=found.title,
+        frame=f"{found.frame}",
+        version=found.version,
+        score=found.score,
+        scores=_legs(found.scores),
+        text=found.text,
+        address=_address(collection, found.frame, found.version),
+    )
+
+
+def of_passage(collection: Collection | None, passage: Passage) -> ShownHit:
+    """A recorded hit; it leads to its frame where that stands in the session's collection."""
+    hit = passage.hit
+    return ShownHit(
+        rank=hit.rank,
+        title=hit.title or "",
+        frame="" if hit.frame is None else f"{hit.frame}",
+        version=hit.version,
+        score=hit.score,
+        scores=_legs(hit.scores),
+        text=None if passage.text is None else passage.text.text,
+        address=_address_of(collection, hit),
+    )
+
+
+def _address_of(collection: Collection | None, hit: Hit) -> str:
+    if collection is None or hit.stored_frame_id is None or not isinstance(hit.frame, int):
+        return ""
+    return _address(collection, hit.frame, hit.version)
+
+
+def _legs(scores: Mapping[str, float] | None) -> tuple[tuple[str, float], ...]:
+    return tuple((scores or {}).items())
+
+
+def _address(collection: Collection, frame: int, version: int | None) -> str:
+    return reverse("frame", args=[collection.name, frame], query={"version": version} if version else None)

@@ -1,0 +1,28 @@
+"""Addresses of what a person records: collections, sessions by hand, imports. They stand before `sessions/<id>/`."""
+
+from django.urls import path
+
+from timemachine.web.views import collections, frames, imports, record, work
+
+urlpatterns = [
+    path("collections/", collections.collections, name="collections"),
+    path("collections/<str:name>/", collections.collection, name="collection"),
+    path("collections/<str:name>/put/", collections.put, name="put_passage"),
+    path("collections/<str:name>/upload/", collections.upload, name="upload_passages"),
+    path("collections/<str:name>/frames/<int:number>/", frames.frame, name="frame"),
+    path("collections/<str:name>/frames/<int:number>/update/", frames.update, name="update_frame"),
+    path("collections/<str:name>/frames/<int:number>/delete/", frames.delete, name="delete_frame"),
+    path(
+        "collections/<str:name>/frames/<int:number>/versions/<int:version>.txt",
+        frames.download,
+        name="frame_text",
+    ),
+    path("sessions/new/", record.new_session, name="new_session"),
+    path("sessions/<str:id>/work/", work.work, name="work"),
+    path("sessions/<str:id>/work/put/", work.put, name="work_put"),
+    path("sessions/<str:id>/work/upload/", work.upload, name="work_upload"),
+    path("sessions/<str:id>/end/", record.end, name="end_session"),
+    path("sessions/<str:id>/delete/", record.delete, name="delete_session"),
+    path("import/", imports.import_page, name="import"),
+    path("import/done/", imports.done, name="import_done"),
+]

@@ -1,0 +1,215 @@
+"""The collections of a project, and one of them: what is in it now or was then, a find tried out, passages put."""
+
+from datetime import datetime
+from typing import Any, Final
+
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.db.models.functions import Length
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from timemachine.accounts.models import OPERATOR
+from timemachine.base.clock import parse_time
+from timemachine.base.errors import InvalidInput, TimeMachineError
+from timemachine.retrieval.commands import INDEXED_CHARACTERS, NewFrame, Put, make_collection
+from timemachine.retrieval.commands import put as put_passages
+from timemachine.retrieval.finding import Findings, Query, find
+from timemachine.retrieval.models import Collection, Frame
+from timemachine.retrieval.queries import collection_of, collections_of, frames_at
+from timemachine.web.access import Access, of
+from timemachine.web.hits import of_found
+from timemachine.web.http import page
+from timemachine.web.receiving import received, receives_files
+from timemachine.web.record_forms import CollectionForm, FilesForm, FindForm, PassageForm, RecordForm
+from timemachine.web.redirects import see_other
+from timemachine.web.uploads import MOST_FRAMES, frames_of
+from timemachine.web.wording import counted
+
+PAGE: Final = 100
+COLUMNS: Final = ("number", "version", "title", "uri", "characters", "put_by", "valid_from")
+CUT_WORDS: Final = {
+    "top_k": "cut at top k",
+    "all": "nothing more matched",
+    "relative": "cut below half of the best score",
+    "cliff": "cut where the scores fall off",
+    "floor": "cut below what counts as relevant",
+}
+FIND_DEFAULTS: Final = {"mode": "hybrid", "top_k": "8"}
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def collections(request: HttpRequest) -> HttpResponse:
+    """`/collections/`: the project's collections by name; a POST makes one."""
+    access = of(request)
+    if request.method != "POST":
+        return _list(request, access, CollectionForm())
+    access.require(OPERATOR)
+    form = CollectionForm(request.POST)
+    if not form.is_valid():
+        return _list(request, access, form, status=422)
+    try:
+        made = make_collection(access.project, form.cleaned_data["name"], by=access.user.email)
+    except TimeMachineError as why:
+        form.add_error("name", why.message)
+        return _list(request, access, form, status=why.status)
+    return see_other("collection", made.name)
+
+
+@never_cache
+@require_safe
+def collection(request: HttpRequest, name: str) -> HttpResponse:
+    """`/collections/{name}/`: its frames, `as_of` a moment; `q` tries a find; `after` goes on."""
+    access = of(request)
+    return _collection_page(request, access, collection_of(access.project, name))
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def put(request: HttpRequest, name: str) -> HttpResponse:
+    """Put one passage that was written by hand."""
+    if request.method != "POST":
+        return see_other("collection", name)
+    access = of(request)
+    access.require(OPERATOR)
+    found = collection_of(access.project, name)
+    form = PassageForm(request.POST)
+    if not form.is_valid():
+        return _collection_page(request, access, found, status=422, passage_form=form)
+    frame = NewFrame(text=form.sent_text, title=form.cleaned_data["title"], uri=form.cleaned_data["uri"])
+    try:
+        done = put_passages(found, [frame], by=access.user.email)
+    except TimeMachineError as why:
+        return _collection_page(request, access, found, status=form.refuse(why), passage_form=form)
+    messages.success(request, what_was_put(done))
+    return see_other("collection", found.name)
+
+
+@receives_files
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def upload(request: HttpRequest, name: str) -> HttpResponse:
+    """Put the passages of files, all or none."""
+    if request.method != "POST":
+        return see_other("collection", name)
+    access = of(request)
+    access.require(OPERATOR)
+    found = collection_of(access.project, name)
+    form = FilesForm(request.POST, files=request.FILES)
+    try:
+        done = put_passages(found, uploaded_frames(request), by=access.user.email)
+    except TimeMachineError as why:
+        form.add_error("file", why.message)
+        return _collection_page(request, access, found, status=why.status, files_form=form)
+    messages.success(request, what_was_put(done))
+    return see_other("collection", found.name)
+
+
+def uploaded_frames(request: HttpRequest, most: int = MOST_FRAMES) -> list[NewFrame]:
+    """The passages of the files of a form. Raises `InvalidInput` where there is none, or one that cannot be used."""
+    files = received(request, "file")
+    if not files:
+        raise InvalidInput("Choose at least one file.", code="no_file")
+    return frames_of(files, most)
+
+
+def what_was_put(puts: list[Put]) -> str:
+    """A sentence that says which frames there are now, and which stood already."""
+    new = [done.frame.number for done in puts if not done.already_there]
+    same = len(puts) - len(new)
+    if not new:
+        where = f"as frame {puts[0].frame.number}" if same == 1 else "all of it"
+        return f"This stood in the collection already, {where}: nothing was added."
+    numbers = f"frame {new[0]}" if len(new) == 1 else f"frames {new[0]} to {new[-1]}"
+    already = f", {same:,} stood there already" if same else ""
+    return f"{counted(len(new), 'passage')} put: {numbers}{already}."
+
+
+def _list(request: HttpRequest, access: Access, form: CollectionForm, *, status: int = 200) -> HttpResponse:
+    after = request.GET.get("after", "")
+    found = list(collections_of(access.project).filter(name__gt=after)[: PAGE + 1])
+    context = {
+        "form": form,
+        "collections": found[:PAGE],
+        "after": after,
+        "next": found[PAGE - 1].name if len(found) > PAGE else None,
+        "here": {},
+        "may_record": access.may(OPERATOR),
+    }
+    return page(request, "collections/list.html", context, parts=("more",), status=status)
+
+
+def _collection_page(
+    request: HttpRequest, access: Access, found: Collection, *, status: int = 200, **forms: RecordForm
+) -> HttpResponse:
+    as_of, at, wrong = _moment(request.GET.get("as_of", "").strip())
+    form, findings = _tried(request, found, at)
+    context: dict[str, Any] = {
+        "collection": found,
+        "as_of": as_of,
+        "at": at,
+        "wrong_as_of": wrong,
+        "find_form": form,
+        "findings": findings,
+        "cut": CUT_WORDS.get(findings.cut_by, findings.cut_by) if findings else "",
+        "hits": [of_found(found, hit) for hit in findings.hits] if findings else [],
+        "passage_form": PassageForm(),
+        "files_form": FilesForm(),
+        "may_record": access.may(OPERATOR),
+        "here": _here(request, as_of),
+    }
+    context |= _frames(found, at, request.GET.get("after", "")) | forms
+    wrong_here = bool(wrong) or (form.is_bound and not form.is_valid())
+    parts = ("found", "more")
+    return page(
+        request, "collections/collection.html", context, parts=parts, status=422 if wrong_here else status
+    )
+
+
+def _moment(written: str) -> tuple[str, datetime | None, str]:
+    """The moment as it was written, as a time (None is now), and what is wrong with it."""
+    try:
+        return written, parse_time(written) if written else None, ""
+    except InvalidInput as why:
+        return written, None, why.message
+
+
+def _here(request: HttpRequest, as_of: str) -> dict[str, str]:
+    asked = {name: request.GET.get(name, "") for name in ("q", "mode", "top_k", "adaptive")}
+    return asked | {"as_of": as_of} if asked["q"] else {"as_of": as_of}
+
+
+def _tried(request: HttpRequest, found: Collection, at: datetime | None) -> tuple[FindForm, Findings | None]:
+    """The find box, and what it finds at this moment where something is asked."""
+    if "q" not in request.GET:
+        return FindForm(), None
+    form = FindForm(FIND_DEFAULTS | request.GET.dict())
+    if not form.is_valid():
+        return form, None
+    said = form.cleaned_data
+    query = Query(text=said["q"], mode=said["mode"], top_k=said["top_k"], adaptive=said["adaptive"], as_of=at)
+    return form, find(found, query)
+
+
+def _frames(found: Collection, at: datetime | None, after: str) -> dict[str, Any]:
+    """A page of the frames as they stood at the moment, from the number after `after`, and how many there were in all."""
+    place = int(after) if after.isascii() and after.isdigit() and len(after) < 19 else -1  # noqa: PLR2004
+    frames = frames_at(found, at)
+    rows = list(_rows(frames).filter(number__gt=place)[: PAGE + 1])
+    return {
+        "frames": rows[:PAGE],
+        "frame_count": frames.count(),
+        "after": place if place >= 0 else None,
+        "next": rows[PAGE - 1]["number"] if len(rows) > PAGE else None,
+        "most_characters": INDEXED_CHARACTERS,
+    }
+
+
+def _rows(frames: QuerySet[Frame]) -> QuerySet[Frame, dict[str, Any]]:
+    # The indexed text has as many characters as the text, up to its limit; the text itself may be megabytes.
+    counted_there: QuerySet[Frame, dict[str, Any]] = (
+        frames.select_related(None).annotate(characters=Length("search_text")).values(*COLUMNS)
+    )
+    return counted_there

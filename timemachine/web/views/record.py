@@ -1,0 +1,114 @@
+"""A session begins and ends by hand; an administrator may erase one."""
+
+from typing import Any, Final
+
+from django.contrib import messages
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from timemachine.accounts.models import ADMIN, OPERATOR
+from timemachine.base.errors import TimeMachineError
+from timemachine.recording.commands import end_session, start_session
+from timemachine.recording.erasure import erase_session
+from timemachine.recording.models import Session
+from timemachine.recording.queries import session_of
+from timemachine.retrieval.commands import collection_named
+from timemachine.retrieval.models import Collection
+from timemachine.retrieval.queries import collection_of, collections_of
+from timemachine.web.access import Access, of
+from timemachine.web.http import page
+from timemachine.web.record_forms import EraseForm, SessionForm
+from timemachine.web.redirects import see_other
+from timemachine.web.wording import counted, shown
+
+MOST_CHOICES: Final = 200
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def new_session(request: HttpRequest) -> HttpResponse:
+    """`/sessions/new/`: the form (`collection` chooses one), and the session it starts."""
+    access = of(request)
+    access.require(OPERATOR)
+    asked = request.POST if request.method == "POST" else request.GET
+    names = _collection_names(access, asked.get("collection", ""))
+    if request.method != "POST":
+        chosen = request.GET.get("collection", "")
+        form = SessionForm(collections=names, initial={"collection": chosen})
+        return page(request, "record/new_session.html", {"form": form})
+    form = SessionForm(request.POST, collections=names)
+    if not form.is_valid():
+        return page(request, "record/new_session.html", {"form": form}, status=422)
+    try:
+        session = _started(access, form.cleaned_data)
+    except TimeMachineError as why:
+        return page(request, "record/new_session.html", {"form": form}, status=form.refuse(why))
+    return see_other("timeline", session.id)
+
+
+@never_cache
+@require_POST
+def end(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """End a session; ending it twice is the same as once."""
+    access = of(request)
+    access.require(OPERATOR)
+    ended = end_session(session_of(access.project, id).id)
+    messages.success(request, f"The session has ended with {counted(ended.last_sequence, 'action')}.")
+    return see_other("timeline", ended.id)
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """Erase a session once its name was written again."""
+    access = of(request)
+    access.require(ADMIN)
+    session = session_of(access.project, id)
+    form = EraseForm(request.POST if request.method == "POST" else None)
+    facts = {"session": session, "form": form}
+    if not form.is_bound:
+        return page(request, "record/delete_session.html", facts)
+    if form.is_valid() and not _names(session, form.cleaned_data["name"]):
+        form.add_error("name", "This is not the name of this session; nothing was erased.")
+    if not form.is_valid():
+        return page(request, "record/delete_session.html", facts, status=422)
+    removed = erase_session(session)
+    messages.success(
+        request, f"The session {shown(session.name)} and its {counted(removed, 'action')} are erased."
+    )
+    return see_other("sessions")
+
+
+def _collection_names(access: Access, chosen: str) -> list[str]:
+    """The names to choose from, the chosen one among them."""
+    mine = collections_of(access.project)
+    names = list(mine.values_list("name", flat=True)[:MOST_CHOICES])
+    missing = chosen and chosen not in names and mine.filter(name=chosen).exists()
+    return [chosen, *names] if missing else names
+
+
+@transaction.atomic
+def _started(access: Access, said: dict[str, Any]) -> Session:
+    """The session, with its collection where that is new: both or neither."""
+    return start_session(
+        access.project,
+        name=said["name"],
+        by=access.user.email,
+        key=said["key"] or None,
+        agent=said["agent"] or None,
+        user=access.user.email,
+        collection=_collection(access, said),
+    )
+
+
+def _collection(access: Access, said: dict[str, Any]) -> Collection | None:
+    if said["new_collection"]:
+        return collection_named(access.project, said["new_collection"], by=access.user.email)
+    return collection_of(access.project, said["collection"]) if said["collection"] else None
+
+
+def _names(session: Session, written: str) -> bool:
+    """Whether these are the session's name, as it is or as it is shown, or its key."""
+    return written.strip() in {session.name.strip(), shown(session.name).strip(), session.key}

@@ -1,0 +1,192 @@
+"""The workbench of an open session: find, ask and put, each done and recorded, and what was recorded last."""
+
+from typing import Any, Final
+
+from django.conf import settings
+from django.contrib import messages
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from timemachine.accounts.models import OPERATOR
+from timemachine.answering import commands as doing
+from timemachine.base.errors import Conflict, TimeMachineError
+from timemachine.providers.catalogue import choices, resolve
+from timemachine.providers.queries import servers_of
+from timemachine.recording.commands import MOST_ACTIONS
+from timemachine.recording.models import Session
+from timemachine.recording.queries import session_of
+from timemachine.retrieval.commands import NewFrame, collection_named
+from timemachine.retrieval.finding import Query
+from timemachine.retrieval.queries import collection_of
+from timemachine.timeline.rows import rows_before
+from timemachine.timeline.step import Step, step
+from timemachine.web.access import Access, of
+from timemachine.web.hits import of_passage
+from timemachine.web.http import page
+from timemachine.web.receiving import receives_files
+from timemachine.web.record_forms import RecordForm, WorkFilesForm, WorkForm, WorkPassageForm
+from timemachine.web.redirects import see_other
+from timemachine.web.sentences import sentences
+from timemachine.web.views.collections import uploaded_frames, what_was_put
+
+LAST_STEPS: Final = 20
+SHOWN_HITS: Final = 10
+END: Final = 2**62
+DEFAULTS: Final = {"do": "ask", "mode": "hybrid", "top_k": 8}
+KEPT: Final = (*DEFAULTS, "adaptive", "model", "other_model", "collection")
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def work(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """`/sessions/{id}/work/`: `step` shows what was recorded; a POST finds or asks, and records it."""
+    access = of(request)
+    session = session_of(access.project, id)
+    if request.method != "POST":
+        return _page(request, access, session)
+    access.require(OPERATOR)
+    form = _work_form(session, request.POST)
+    if not form.is_valid():
+        return _page(request, access, session, status=422, work_form=form)
+    try:
+        sequence = _done(access, session, form)
+    except TimeMachineError as why:
+        return _page(request, access, session, status=form.refuse(why), work_form=form)
+    return see_other(_address(session, sequence, form), part="done")
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def put(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """Put a passage that was written by hand, and record it."""
+    if request.method != "POST":
+        return see_other("work", id)
+    access = of(request)
+    access.require(OPERATOR)
+    session = session_of(access.project, id)
+    form = WorkPassageForm(request.POST, has_collection=session.collection is not None)
+    if not form.is_valid():
+        return _page(request, access, session, status=422, passage_form=form)
+    said = form.cleaned_data
+    frame = NewFrame(text=form.sent_text, title=said["title"], uri=said["uri"])
+    try:
+        return _put(request, access, session, [frame], said.get("collection", ""))
+    except TimeMachineError as why:
+        return _page(request, access, session, status=form.refuse(why), passage_form=form)
+
+
+@receives_files
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def upload(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """Put the passages of files, all or none, and record each."""
+    if request.method != "POST":
+        return see_other("work", id)
+    access = of(request)
+    access.require(OPERATOR)
+    session = session_of(access.project, id)
+    form = WorkFilesForm(request.POST, has_collection=session.collection is not None)
+    if not form.is_valid():
+        return _page(request, access, session, status=422, files_form=form)
+    try:
+        frames = uploaded_frames(request, most=MOST_ACTIONS)
+        return _put(request, access, session, frames, form.cleaned_data.get("collection", ""))
+    except TimeMachineError as why:
+        return _page(request, access, session, status=form.refuse(why), files_form=form)
+
+
+def _page(
+    request: HttpRequest, access: Access, session: Session, *, status: int = 200, **forms: RecordForm
+) -> HttpResponse:
+    session.refresh_from_db()
+    has_collection = session.collection is not None
+    context: dict[str, Any] = {
+        "session": session,
+        "window": rows_before(session, END, limit=LAST_STEPS),
+        "work_form": _work_form(session, initial=DEFAULTS | _kept(request.GET.dict())),
+        "passage_form": WorkPassageForm(has_collection=has_collection),
+        "files_form": WorkFilesForm(has_collection=has_collection),
+        "may_record": access.may(OPERATOR),
+        "open": session.status == Session.RECORDING,
+        "here": {},
+    }
+    context |= _shown(session, request.GET.get("step", "")) | forms
+    return page(request, "record/work.html", context, status=status)
+
+
+def _work_form(session: Session, data: Any = None, **options: Any) -> WorkForm:
+    servers = servers_of(session.project_id)
+    return WorkForm(
+        data,
+        models=choices(servers),
+        default=str(resolve("", settings.DEFAULT_MODEL, servers)),
+        has_collection=session.collection is not None,
+        **options,
+    )
+
+
+def _done(access: Access, session: Session, form: WorkForm) -> int | None:
+    """Find or ask, as the form says; the sequence of the step. A session that has ended is refused before anything is done."""
+    _require_open(session)
+    said = form.cleaned_data
+    collection = session.collection or collection_of(access.project, said["collection"])
+    query = Query(text=said["text"], mode=said["mode"], top_k=said["top_k"], adaptive=said["adaptive"])
+    if said["do"] == "find":
+        return doing.find(collection, query, session=session).sequence
+    return doing.ask(access.project, collection, query, use_model=form.chosen_model, session=session).sequence
+
+
+def _put(
+    request: HttpRequest, access: Access, session: Session, frames: list[NewFrame], collection_name: str
+) -> HttpResponse:
+    _require_open(session)
+    with transaction.atomic():  # a passage that cannot be recorded is not put either
+        by = access.user.email
+        collection = session.collection or collection_named(access.project, collection_name, by=by)
+        done = doing.put(collection, frames, by=by, session=session)
+    messages.success(request, what_was_put(done.puts))
+    return see_other(reverse("work", args=[session.id], query={"step": done.sequences[-1]}), part="done")
+
+
+def _require_open(session: Session) -> None:
+    if session.status != Session.RECORDING:
+        raise Conflict(f"The session {session.key} has ended; start a new one.", code="session_ended")
+
+
+def _address(session: Session, sequence: int | None, form: WorkForm) -> str:
+    """The workbench with that step, and the form as it was used."""
+    return reverse("work", args=[session.id], query={"step": sequence, **_kept(form.cleaned_data)})
+
+
+def _kept(said: dict[str, Any]) -> dict[str, Any]:
+    return {name: said[name] for name in KEPT if said.get(name) and said[name] != DEFAULTS.get(name)}
+
+
+def _shown(session: Session, written: str) -> dict[str, Any]:
+    """What was recorded as the step that the address names; nothing where it names none."""
+    sequence = int(written) if written.isascii() and written.isdigit() and len(written) < 10 else 0  # noqa: PLR2004
+    if not 1 <= sequence <= session.last_sequence:
+        return {"sequence": None}
+    found = step(session, sequence)
+    answer = _text_of(found)
+    said = sentences(answer, found.action.grounding)
+    return {
+        "sequence": sequence,
+        "found": found,
+        "action": found.action,
+        "hits": [of_passage(session.collection, each) for each in found.passages[:SHOWN_HITS]],
+        "more_hits": len(found.passages) - SHOWN_HITS,
+        "sentences": said,
+        "sentences_in_answer": answer is not None and "".join(each.text for each in said) == answer,
+    }
+
+
+def _text_of(found: Step) -> str | None:
+    """The recorded output's text, where it is one and whole."""
+    output = found.output
+    return (
+        output.text if output is not None and output.media_type == "text/plain" and not output.cut else None
+    )
