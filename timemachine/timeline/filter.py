@@ -1,6 +1,6 @@
 """The filter language of the timeline: `kind:ask,find status:error`. Pure."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Final
@@ -9,6 +9,7 @@ from timemachine.base.errors import InvalidInput
 from timemachine.recording.vocabulary import KINDS
 
 STATUSES: Final = ("error", "ok")
+LONGEST: Final = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +46,7 @@ def parse(text: str) -> Filter:
     for term in text.split():
         name, colon, value = term.partition(":")
         if not colon or name not in _TERMS:
-            raise _unknown(term, [f"{each}:{value}" for each in _TERMS], f"{name}:{value}")
+            raise _unknown(term, "{}:" + value.replace("{", "{{").replace("}", "}}"), name, _TERMS)
         found = _TERMS[name](found, value)
     return found
 
@@ -54,24 +55,26 @@ def _kinds(found: Filter, value: str) -> Filter:
     wanted = [kind for kind in value.split(",") if kind]
     for kind in wanted:
         if kind not in KINDS:
-            raise _unknown(f"kind:{kind}", [f"kind:{each}" for each in KINDS], f"kind:{kind}")
+            raise _unknown(f"kind:{kind}", "kind:{}", kind, KINDS)
     together = {*found.kinds, *wanted}
     return replace(found, kinds=tuple(kind for kind in KINDS if kind in together))
 
 
 def _status(found: Filter, value: str) -> Filter:
     if value not in STATUSES:
-        raise _unknown(f"status:{value}", [f"status:{each}" for each in STATUSES], f"status:{value}")
+        raise _unknown(f"status:{value}", "status:{}", value, STATUSES)
     return replace(found, status=value)
 
 
 _TERMS: Final[dict[str, Callable[[Filter, str], Filter]]] = {"kind": _kinds, "status": _status}
 
 
-def _unknown(term: str, known: list[str], tried: str) -> InvalidInput:
+def _unknown(term: str, form: str, tried: str, names: Iterable[str]) -> InvalidInput:
+    """The refusal of a term, with the known name that is nearest to the one that was tried, in the form of a term."""
+    known = list(names)
     near = get_close_matches(tried, known, n=1, cutoff=0.5)
-    advice = f"Did you mean {near[0]}?" if near else f"Write one of {', '.join(known)}."
-    shown = term if len(term) <= 60 else f"{term[:59]}…"  # noqa: PLR2004
+    advice = f"Did you mean {form.format(near[0])}?" if near else f"Known are {', '.join(known)}."
+    shown = term if len(term) <= LONGEST else f"{term[: LONGEST - 1]}…"
     return InvalidInput(
         f"The filter {shown} is not known. {advice}", code="unknown_filter", term=shown, known=known
     )

@@ -12,6 +12,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from timemachine.accounts.models import Project
 from timemachine.base.clock import parse_time
 from timemachine.base.errors import InvalidInput
+from timemachine.base.faithful import storable
 from timemachine.recording.models import Action, Session
 
 PAGE: Final = 50
@@ -63,14 +64,14 @@ def sessions_page(
 
 def _matching(sessions: QuerySet[Session], wanted: Wanted) -> QuerySet[Session]:
     if wanted.q:
-        sessions = sessions.filter(Q(name__icontains=wanted.q) | Q(key__icontains=wanted.q))
+        words = storable(wanted.q)  # a pattern does not go through the field
+        sessions = sessions.filter(Q(name__icontains=words) | Q(key__icontains=words))
     for name in ("agent", "user", "status"):
-        if getattr(wanted, name):
-            sessions = sessions.filter(**{name: getattr(wanted, name)})
+        if asked := _asked(wanted, name):
+            sessions = sessions.filter(**{name: asked})
     for name in ("tool", "kind", "model"):
-        if getattr(wanted, name):
-            such = Action.objects.filter(session=OuterRef("id"), **{name: getattr(wanted, name)})
-            sessions = sessions.filter(Exists(such))
+        if asked := _asked(wanted, name):
+            sessions = sessions.filter(Exists(Action.objects.filter(session=OuterRef("id"), **{name: asked})))
     if wanted.tag:
         sessions = sessions.filter(tags__contains=[wanted.tag])
     if wanted.min_cost is not None:
@@ -84,6 +85,12 @@ def _started(sessions: QuerySet[Session], wanted: Wanted) -> QuerySet[Session]:
     if wanted.until:
         sessions = sessions.filter(started_at__lt=parse_time(wanted.until))
     return sessions
+
+
+def _asked(wanted: Wanted, name: str) -> str:
+    """The value that is asked for; a plain column would refuse U+0000, the others' fields make it storable themselves."""
+    value: str = getattr(wanted, name)
+    return storable(value) if name in {"status", "kind"} else value
 
 
 def _written(session: Session) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from timemachine.web.wording import spaced
+from timemachine.base.wording import spaced
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

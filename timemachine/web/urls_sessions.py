@@ -1,12 +1,22 @@
 """Addresses of the sessions and of what is in them."""
 
-from django.urls import path
+from django.urls import path, register_converter
+from django.urls.converters import StringConverter
 
 from timemachine.web.views import sessions, shortcuts, timeline
+
+
+class SessionId(StringConverter):
+    """The uuid or the key of a session; an address with anything else in its place is no address."""
+
+    regex = "[A-Za-z0-9._:@-]{1,200}"
+
+
+register_converter(SessionId, "session")
 
 urlpatterns = [
     path("", sessions.sessions, name="sessions"),
     path("shortcuts/", shortcuts.switch, name="shortcuts"),
-    path("sessions/<str:id>/", timeline.timeline, name="timeline"),
-    path("sessions/<str:id>/payloads/<str:sha256>", sessions.payload, name="payload"),
+    path("sessions/<session:id>/", timeline.timeline, name="timeline"),
+    path("sessions/<session:id>/payloads/<str:sha256>", sessions.payload, name="payload"),
 ]

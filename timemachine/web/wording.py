@@ -1,9 +1,14 @@
-"""Values as words for people: durations, money, sizes, times, and any recorded text made harmless. Pure."""
+"""Values as words for people: durations, sizes, times, and any recorded text made harmless. Pure.
+
+Counts and money are written in `base.wording`.
+"""
 
 import re
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Final
+
+from timemachine.base.wording import counted, money
 
 ABSENT: Final = "not recorded"
 UNKNOWN: Final = "unknown"
@@ -11,7 +16,6 @@ UNKNOWN: Final = "unknown"
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _MILLISECONDS: Final = 1_000
 _THOUSAND: Final = 1_000
-_SMALLEST_CENTS: Final = Decimal("0.10")
 
 # Invisible to a reader, and able to reorder or hide what stands beside them: C0 and C1 controls except tab and line feed,
 # lone surrogates, bidirectional controls, zero-width marks, line and paragraph separators, the byte order mark.
@@ -40,36 +44,14 @@ def duration(milliseconds: float | None) -> str:
     return _long_duration(milliseconds / _MILLISECONDS)
 
 
-def money(dollars: Decimal | float | None) -> str:
-    """US dollars: `$4.10`, `$0.0213` (three digits below ten cents), `$0`; "unknown" for None."""
-    if dollars is None:
-        return UNKNOWN
-    amount = Decimal(str(dollars))
-    if amount == 0:
-        return "$0"
-    if abs(amount) >= _SMALLEST_CENTS:
-        return f"${amount:,.2f}"
-    digits = max(2, 2 - amount.adjusted())
-    written = f"{amount:.{digits}f}"
-    return "$" + written[:4] + written[4:].rstrip("0")
+def money_or_unknown(dollars: Decimal | float | None) -> str:
+    """US dollars: `$4.10`; "unknown" for None, which is never nothing."""
+    return UNKNOWN if dollars is None else money(Decimal(str(dollars)))
 
 
 def price(value: object) -> str:
     """A unit price as it was recorded, with its dollar sign where it is a number."""
     return money(Decimal(str(value))) if isinstance(value, int | float | Decimal) else str(value)
-
-
-def total(dollars: Decimal, unknown_calls: int) -> str:
-    """A sum of costs beside the calls that it does not know: `$4.10 + 3 calls of unknown price`."""
-    if not unknown_calls:
-        return money(dollars)
-    calls = f"{counted(unknown_calls, 'call')} of unknown price"
-    return f"{money(dollars)} + {calls}" if dollars else calls
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 call`, `1,234 calls`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def compact(number: int | None) -> str:
@@ -108,11 +90,6 @@ def relative(moment: datetime, now: datetime) -> str:
         return f"{moment.astimezone(UTC):%d %b %Y}".lstrip("0")
     words = _one_unit(distance)
     return f"{words} ago" if seconds > 0 else f"in {words}"
-
-
-def spaced(name: str) -> str:
-    """An enumerated value as words: `tool_call` reads `tool call`."""
-    return name.replace("_", " ")
 
 
 def _sign(match: re.Match[str]) -> str:

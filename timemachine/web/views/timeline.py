@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.views.decorators.http import require_safe
 
 from timemachine.base.errors import InvalidInput
+from timemachine.base.wording import counted
 from timemachine.recording.models import Action, Session
 from timemachine.recording.queries import session_of
 from timemachine.recording.vocabulary import KINDS
@@ -16,7 +17,6 @@ from timemachine.timeline.document import USAGE
 from timemachine.timeline.filter import EVERYTHING, Filter, parse
 from timemachine.timeline.rows import View
 from timemachine.timeline.step import FIRST_BYTES, Head, Step
-from timemachine.web import wording
 from timemachine.web.access import of
 from timemachine.web.http import asked_part, page
 from timemachine.web.sentences import sentences
@@ -203,7 +203,7 @@ def _first_seen(session: Session, shown: Filter) -> int:
 def _notice(session: Session, asked: Asked, sequence: int | None) -> str:
     if asked.step is None or sequence is None or asked.step == sequence:
         return ""
-    last = wording.counted(session.last_sequence, "step")
+    last = counted(session.last_sequence, "step")
     return (
         f"There is no step {asked.step:,}: this session has {last}. This is the nearest, step {sequence:,}."
     )

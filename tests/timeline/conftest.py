@@ -1,0 +1,26 @@
+"""Sessions with steps, recorded through the front door of recording."""
+
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from timemachine.accounts.models import Project
+from timemachine.recording.commands import append, start_session
+from timemachine.recording.draft import ActionDraft
+from timemachine.recording.models import Session
+
+Record = Callable[..., Session]
+
+
+@pytest.fixture
+def record(project: Project) -> Record:
+    """Record drafts as a session of the project."""
+
+    def _record(drafts: Sequence[ActionDraft], **about: object) -> Session:
+        session = start_session(project, by="test", **({"name": "A session"} | about))  # type: ignore[arg-type]
+        for first in range(0, len(drafts), 1_000):
+            append(session.id, drafts[first : first + 1_000])
+        session.refresh_from_db()
+        return session
+
+    return _record

@@ -1,0 +1,76 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from pytest_django import DjangoAssertNumQueries
+
+from tests.timeline.conftest import Record
+from timemachine.accounts.models import Project
+from timemachine.base.errors import InvalidInput
+from timemachine.recording.commands import end_session, start_session
+from timemachine.timeline.queries import sessions_page
+from timemachine.timeline.sessions import Wanted
+
+pytestmark = pytest.mark.django_db
+START = datetime(2026, 11, 20, 9, tzinfo=UTC)
+
+
+def test_pages_follow_each_other_newest_first_without_a_gap(record: Record, project: Project) -> None:
+    # three at a time start at the same moment, so that the moment alone does not order them
+    made = [record([], key=f"s{n}", started_at=START + timedelta(minutes=n // 3)) for n in range(20)]
+    seen, after = [], None
+    while True:
+        found = sessions_page(project, Wanted(), after, limit=6)
+        seen += [session.id for session in found.sessions]
+        after = found.next
+        if after is None:
+            break
+    assert seen == [
+        each.id for each in sorted(made, key=lambda each: (each.started_at, each.id), reverse=True)
+    ]
+
+
+def test_nobody_sees_the_sessions_of_another_project(record: Record, other_project: Project) -> None:
+    record([], name="Ours")
+    assert list(sessions_page(other_project, Wanted()).sessions) == []
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        (Wanted(), {"a", "b", "c"}),
+        (Wanted(q="PARSER"), {"a"}),
+        (Wanted(q="b"), {"b"}),
+        (Wanted(q="100%"), {"c"}),
+        (Wanted(q="\x00"), {"b"}),
+        (Wanted(agent="mender"), {"a", "c"}),
+        (Wanted(agent="mender", status="ended"), {"c"}),
+        (Wanted(status="recording"), {"a", "b"}),
+        (Wanted(tag="bug"), {"a"}),
+        (Wanted(tag="bu"), set()),
+        (Wanted(status="nonsense"), set()),
+        (Wanted(status="\x00", kind="\x00", tool="\x00"), set()),
+        (Wanted(tag="\x00"), set()),
+        (Wanted(agent="\x00"), set()),
+    ],
+)
+def test_filters_narrow_the_list(project: Project, wanted: Wanted, found: set[str]) -> None:
+    start_session(project, by="t", key="a", name="The parser", agent="mender", tags=["bug", "eu"])
+    start_session(project, by="t", key="b", name="Nul \x00 here", agent="scribe")
+    end_session(start_session(project, by="t", key="c", name="100% done", agent="mender").id)
+    assert {session.key for session in sessions_page(project, wanted).sessions} == found
+
+
+@pytest.mark.parametrize("after", ["x", "!!", "MjAyNg==", "é", "MjAyNi0xMS0yMFQwOTowMDowMCswMDowMCB4"])
+def test_a_place_that_this_list_did_not_give_out_is_refused(project: Project, after: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        sessions_page(project, Wanted(), after)
+    assert refused.value.code == "unknown_after"
+
+
+def test_a_page_is_one_query(
+    record: Record, project: Project, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    for n in range(9):
+        record([], key=f"s{n}")
+    with django_assert_num_queries(1):
+        assert len(sessions_page(project, Wanted()).sessions) == 9

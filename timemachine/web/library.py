@@ -1,0 +1,11 @@
+"""The one library of template tags and filters; every module that adds to it is imported by `display`."""
+
+from django import template
+from django.utils.html import format_html
+
+register = template.Library()
+
+
+def or_absent(words: str | None, instead: str) -> str:
+    """The words, or what stands where there are none, marked as such."""
+    return words if words is not None else format_html('<span class="absent">{}</span>', instead)

@@ -1,0 +1,172 @@
+"""How steps of a session look: the kind's badge, the row, the links between them."""
+
+import json
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from django.template import Context
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from timemachine.base.wording import spaced
+from timemachine.web import wording
+from timemachine.web.library import register
+
+LETTERS: Final = {
+    "put": "P",
+    "find": "F",
+    "ask": "A",
+    "llm_call": "L",
+    "tool_call": "T",
+    "tool_result": "R",
+    "memory_op": "Y",
+    "message": "M",
+    "event": "E",
+    "checkpoint": "C",
+}
+BAR_STEPS: Final = 12
+LONGEST_PRICES: Final = 300
+PAYLOAD_WORDS: Final = {
+    "put": ("Passage", "Frame"),
+    "find": ("Query", "Found"),
+    "ask": ("Question", "Answer"),
+    "llm_call": ("Prompt", "Answer"),
+    "tool_call": ("Arguments", "Result"),
+    "tool_result": ("Arguments", "Result"),
+    "message": ("To", "Message"),
+}
+
+
+@register.simple_tag
+def kind_badge(kind: str) -> SafeString:
+    """The badge of an action's kind: a letter in a shape of its own, and the kind's name for who cannot see it."""
+    return format_html(
+        '<span class="kind k-{}" role="img" aria-label="{}">{}</span>',
+        kind,
+        spaced(kind),
+        LETTERS.get(kind, "?"),
+    )
+
+
+@register.simple_tag
+def row_label(row: Any) -> SafeString:
+    """The one line of a row, with the tool's name set off."""
+    label = wording.shown(row.label)
+    tool = wording.shown(row.tool or "")
+    if not label:
+        return SafeString('<span class="absent">no text</span>')
+    if tool and label.startswith(tool):
+        return format_html("<b>{}</b>{}", tool, label[len(tool) :])
+    return format_html("{}", label)
+
+
+@register.simple_tag
+def took(milliseconds: float | None) -> SafeString:
+    """A duration in a row: its words over a bar whose length is its logarithm, from 1 ms to over 10 minutes."""
+    if milliseconds is None:
+        return SafeString('<span class="took absent" title="duration not recorded">·</span>')
+    return format_html('<span class="took b{}">{}</span>', bar(milliseconds), wording.duration(milliseconds))
+
+
+def bar(milliseconds: float) -> int:
+    """The length of a duration's bar, 0 to `BAR_STEPS`: one more for every factor of three over 1 ms."""
+    length = 0
+    while milliseconds >= 3 and length < BAR_STEPS:  # noqa: PLR2004
+        milliseconds /= 3
+        length += 1
+    return length
+
+
+@register.simple_tag
+def action_tokens(action: Any) -> str:
+    """The tokens of one action: the recorded total, else input and output together as far as they were recorded."""
+    parts = [number for number in (action.input_tokens, action.output_tokens) if number is not None]
+    number = action.total_tokens if action.total_tokens is not None else sum(parts)
+    return f"{number:,} tokens"
+
+
+@register.simple_tag
+def price_words(prices: Any) -> str:
+    """The unit prices recorded with a call: as a sentence where they have our form, else as they are."""
+    units = prices.get("per_million_tokens") if isinstance(prices, dict) else None
+    if not isinstance(units, dict):
+        return wording.shown(json.dumps(prices, ensure_ascii=False))[:LONGEST_PRICES]
+    each = ", ".join(f"{spaced(str(name))} {wording.price(value)}" for name, value in units.items())
+    source = " ".join(str(prices[name]) for name in ("source", "version") if prices.get(name))
+    return wording.shown(f"at {each} per million tokens" + (f" ({source})" if source else ""))
+
+
+@register.simple_tag
+def payload_words(kind: str) -> dict[str, str]:
+    """What the input and the output of a kind are called."""
+    given, made = PAYLOAD_WORDS.get(kind, ("Input", "Output"))
+    return {"input": given, "output": made}
+
+
+@register.simple_tag(takes_context=True)
+def step_link(context: Context, words: str, sequence: int | None, key: str, arrow: str) -> SafeString:
+    """A link to another step, by its key too; where there is none its place stays, without an address."""
+    if sequence is None:
+        return format_html(
+            '<a class="button step-link" role="link" aria-disabled="true">{}</a>', _arrowed(words, arrow)
+        )
+    return format_html(
+        '<a class="button step-link" href="{}#s{}" title="{} ({})" data-key="{}" hx-get="{}" hx-target="#step"'
+        ' hx-swap="outerHTML" hx-push-url="true" hx-sync="#main:replace" hx-indicator="#step">{}</a>',
+        query(context, step=sequence),
+        sequence,
+        words,
+        key,
+        key,
+        query(context, step=sequence),
+        _arrowed(words, arrow),
+    )
+
+
+@register.simple_tag(takes_context=True)
+def step_name(context: Context, row: Any, tab: str | None = None) -> SafeString:
+    """A link to another step that says what it is."""
+    return format_html(
+        '<a class="step-name" href="{}">{} <span class="seq">{}</span> {}</a>',
+        query(context, step=row.sequence, tab=tab),
+        kind_badge(row.kind),
+        row.sequence,
+        row_label(row),
+    )
+
+
+@register.simple_tag(takes_context=True)
+def fold_link(context: Context, place: Any) -> SafeString:
+    """The link of a row that shows or folds away what is inside it."""
+    sequence = place.step.sequence
+    unfolded = {int(each) for each in (context["here"].get("open") or "").split(",") if each}
+    state = ",".join(
+        str(each) for each in sorted(unfolded - {sequence} if place.unfolded else unfolded | {sequence})
+    )
+    # Folding selects what stays to be seen: the selected step may be inside.
+    state_of_fold = {"open": state, "near": sequence} | ({"step": sequence} if place.unfolded else {})
+    asked = query(context, **{"step": None, **state_of_fold, "tab": None})
+    return format_html(
+        '<a class="inside" href="{}#s{}" aria-expanded="{}" hx-get="{}" hx-include="{}" hx-target="#timeline"'
+        ' hx-swap="outerHTML" hx-push-url="true" hx-sync="#main:replace">{}</a>',
+        query(context, **state_of_fold),
+        sequence,
+        "true" if place.unfolded else "false",
+        asked,
+        "#tab" if place.unfolded else "#at, #tab",
+        "fold" if place.unfolded else f"{place.inside} inside",
+    )
+
+
+@register.simple_tag(takes_context=True)
+def query(context: Context, **changes: Any) -> str:
+    """The current address's query with some of its values changed; None or an empty text takes one out."""
+    kept = {**context["here"], **changes}
+    said = {name: value for name, value in kept.items() if value not in (None, "")}
+    return "?" + urlencode(said, safe=":,", errors="surrogatepass")  # a recorded tag may hold anything
+
+
+def _arrowed(words: str, arrow: str) -> SafeString:
+    after = '<span class="words">{0}</span><span aria-hidden="true">{1}</span>'
+    before = '<span aria-hidden="true">{1}</span><span class="words">{0}</span>'
+    return format_html(after if words.startswith("Next") else before, words, arrow)
