@@ -31,7 +31,8 @@ class ReplayOptions:
 
     def as_body(self) -> Document:
         """As the API takes them."""
-        return {name: value for name, value in given(**asdict(self)).items() if value not in (False, ())}
+        chosen = given(**asdict(self)).items()
+        return {name: value for name, value in chosen if value is not False and value != ()}
 
 
 class Replays:

@@ -1,0 +1,48 @@
+"""A real server with a project of its own, and the command that talks to it."""
+
+import threading
+import time
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+from django.db import connection
+from pytest_django.live_server_helper import LiveServer
+
+from tests.cli.terminal import Here
+from timemachine.accounts.commands import make_api_key
+from timemachine.accounts.models import SCOPES, Project
+from timemachine.replay.models import Replay
+from timemachine.replay.working import work
+
+
+@pytest.fixture
+def tm(
+    transactional_db: None, live_server: LiveServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Here:
+    """The command, beside a server and with a key of an empty project that may do everything."""
+    project = Project.objects.create(name="Prüfung")
+    _, key = make_api_key(project, name="laptop", scopes=SCOPES)
+    monkeypatch.setenv("TIMEMACHINE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("TIMEMACHINE_URL", live_server.url)
+    monkeypatch.setenv("TIMEMACHINE_API_KEY", key)
+    return Here(project=project, url=live_server.url, folder=tmp_path)
+
+
+@pytest.fixture
+def worker(tm: Here) -> Generator[None]:  # it works on what is in that database
+    """Somebody who works on replays while the command waits for them."""
+    stop = threading.Event()
+
+    def tend() -> None:
+        while not stop.is_set():
+            for replay_id in Replay.objects.filter(status="queued").values_list("id", flat=True):
+                work(replay_id, "test")
+            time.sleep(0.02)
+        connection.close()
+
+    thread = threading.Thread(target=tend)
+    thread.start()
+    yield
+    stop.set()
+    thread.join()

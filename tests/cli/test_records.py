@@ -1,0 +1,216 @@
+"""put, find, ask and ground, against a real server."""
+
+import json
+
+import pytest
+
+from tests.cli.terminal import Here
+from timemachine.payloads.queries import text
+from timemachine.recording.models import Action
+from timemachine.retrieval.models import Frame
+
+HANDBOOK = "\n".join(
+    json.dumps(line, ensure_ascii=False)
+    for line in [
+        {
+            "title": "Refunds",
+            "uri": "handbook/1",
+            "text": "Refunds are paid within 14 days of the return.",
+            "year": 2026,
+        },
+        {"title": "Shipping", "text": "Parcels leave the warehouse in Köln every weekday at noon."},
+        {"title": "Guarantee", "text": "The guarantee covers defects for three years."},
+    ]
+)
+
+
+def handbook(tm: Here) -> str:
+    """A collection with three passages."""
+    assert tm.run("put", "handbook", tm.file("handbook.jsonl", HANDBOOK)).code == 0
+    return "handbook"
+
+
+def test_a_jsonl_file_becomes_a_frame_for_each_line(tm: Here) -> None:
+    ran = tm.run("put", "handbook", tm.file("handbook.jsonl", HANDBOOK))
+    assert ran.code == 0
+    assert ran.out.splitlines() == [
+        "#0 version 1: Refunds",
+        "#1 version 1: Shipping",
+        "#2 version 1: Guarantee",
+        "3 new frames in handbook, 0 there already.",
+    ]
+    kept = Frame.objects.order_by("number")
+    assert [(frame.title, frame.uri, frame.metadata) for frame in kept][:2] == [
+        ("Refunds", "handbook/1", {"year": 2026}),
+        ("Shipping", "", {}),
+    ]
+
+
+def test_the_same_file_again_adds_nothing(tm: Here) -> None:
+    collection = handbook(tm)
+    with tm.unchanged():
+        again = tm.json("put", collection, str(tm.folder / "handbook.jsonl"))
+    assert [frame["already_there"] for frame in again["frames"]] == [True, True, True]
+
+
+def test_a_file_and_standard_input_become_one_frame_each_exactly(tm: Here) -> None:
+    note = "Erste Zeile\r\nzweite  Zeile 🔍\n"
+    assert tm.run("put", "notes", tm.file("Notiz.txt", note)).code == 0
+    assert (
+        tm.run("put", "notes", "-", "--title", "Eingabe", "--uri", "stdin:1", given=note.encode()).code == 0
+    )
+    assert tm.run("put", "notes", given="and without a dash").code == 0
+    kept = [(frame.title, frame.uri, text(frame.payload)) for frame in Frame.objects.order_by("number")]
+    assert kept == [("Notiz.txt", "", note), ("Eingabe", "stdin:1", note), ("", "", "and without a dash")]
+
+
+def test_a_put_in_a_session_is_recorded_there(tm: Here) -> None:
+    tm.json("session", "start", "notes", "--name", "n", "--key", "s1")
+    ran = tm.run("put", "notes", tm.file("two.jsonl", '{"text": "a"}\n{"text": "b"}'), "--session", "s1")
+    assert ran.out.endswith("Recorded as steps 1 to 2.\n")
+    assert list(Action.objects.values_list("kind", flat=True)) == ["put", "put"]
+
+
+def test_more_frames_than_one_request_takes_are_all_put_in_their_order(tm: Here) -> None:
+    lines = "\n".join(json.dumps({"text": f"passage {number}"}) for number in range(450))
+    put = tm.json("put", "many", tm.file("many.jsonl", lines))
+    assert [frame["frame"] for frame in put["frames"]] == list(range(450))
+    assert Frame.objects.count() == 450
+
+
+@pytest.mark.parametrize(
+    ("words", "given", "says"),
+    [
+        (("put", "handbook", "-"), b"", "Standard input is empty"),
+        (("put", "handbook"), b" \n", "Standard input is empty"),
+        (("put", "handbook", "-"), b"\xff\xfe", "not text in UTF-8"),
+        (
+            ("put", "handbook", "not-here.txt"),
+            None,
+            "not-here.txt cannot be read (No such file or directory)",
+        ),
+        (("put", "a/b", "-"), b"text", "no such address"),
+        (("put", "a?b", "-"), b"text", "cannot name a collection"),
+        (("put", "handbook", "-", "--session", "nobody"), b"text", "There is no session 'nobody'"),
+        (("find", "nothing", "--query", "q"), None, "nothing"),
+        (("find", "handbook", "--query", "q", "--top-k", "0"), None, "top_k"),
+        (("find", "handbook", "--query", "q", "--as-of", "yesterday"), None, "`as_of` cannot be 'yesterday'"),
+        (("find", "handbook", "--query", "q", "--session", "nobody"), None, "There is no session 'nobody'"),
+        (("ask", "handbook", "--question", "q", "--use-model", "nobody:x"), None, "nobody"),
+        (("ask", "handbook", "--question", "q", "--use-model", "openai:gpt-5"), None, "key"),
+        (("ask", "nothing", "--question", "q"), None, "nothing"),
+        (("ground", "not-here.jsonl"), None, "cannot be read"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line_and_changes_nothing(
+    words: tuple[str, ...], given: bytes | None, says: str, tm: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    handbook(tm)
+    assert says in tm.refused(*words, given=given)
+    assert says in tm.refused(*words, "--json", given=given)
+
+
+def test_half_a_line_of_json_refuses_the_whole_file_with_its_number(tm: Here) -> None:
+    source = tm.file("half.jsonl", '{"text": "good"}\n{"text": "half')
+    assert f"{source}, line 2: This is not JSON" in tm.refused("put", "handbook", source)
+    assert f"{source}, line 2: This is not JSON" in tm.refused(
+        "ground", tm.file("half.jsonl", '{"answer":"a","context":[]}\n{"ans')
+    )
+
+
+def test_a_binary_file_is_refused(tm: Here) -> None:
+    assert "not text in UTF-8" in tm.refused(
+        "put", "handbook", tm.file("image.png", b"\x89PNG\r\n\x1a\n\x00")
+    )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("put",),
+        ("put", "c", "a.txt", "b.txt", "--title", "t"),
+        ("find", "c"),
+        ("find", "c", "--query", "q", "--mode", "guess"),
+        ("find", "c", "--query", "q", "--top-k", "many"),
+        ("ask", "c"),
+        ("ground",),
+        ("ground", "a.jsonl", "--nonsense"),
+        ("nonsense",),
+    ],
+)
+def test_wrong_usage_ends_with_two(words: tuple[str, ...], tm: Here) -> None:
+    ran = tm.run(*words)
+    assert (ran.code, ran.out) == (2, "")
+    assert "Usage: " in ran.err
+
+
+def test_find_prints_what_it_found_and_how(tm: Here) -> None:
+    ran = tm.run(
+        "find", handbook(tm), "--query", "When are refunds paid?", "--top-k", "2", "--mode", "lexical"
+    )
+    assert ran.code == 0
+    first, excerpt, *_, last = ran.out.splitlines()
+    assert first.startswith("  1  ")
+    assert first.endswith("  #0 version 1  Refunds")
+    assert excerpt == "     Refunds are paid within 14 days of the return."
+    assert "by lexical search" in last
+
+
+def test_find_as_json_is_what_the_api_answers(tm: Here) -> None:
+    found = tm.json("find", handbook(tm), "--query", "guarantee", "--top-k", "1", "--adaptive")
+    assert (found["top_k"], found["adaptive"], found["sequence"]) == (1, True, None)
+    assert [hit["title"] for hit in found["hits"]] == ["Guarantee"]
+
+
+def test_find_in_an_empty_collection_finds_nothing_and_says_so(tm: Here) -> None:
+    tm.json("session", "start", "empty", "--name", "n")
+    assert tm.run("find", "empty", "--query", "anything").out.startswith("Nothing in empty matches.\n")
+
+
+def test_find_as_of_a_step_sees_the_collection_of_that_moment(tm: Here) -> None:
+    tm.json("session", "start", "notes", "--name", "n", "--key", "s1")
+    tm.json("put", "notes", "-", "--session", "s1", given="the first note")
+    tm.json("put", "notes", "-", "--session", "s1", given="the second note")
+    then = tm.json("find", "notes", "--query", "note", "--as-of", "s1:1")
+    assert [hit["text"] for hit in then["hits"]] == ["the first note"]
+    assert len(tm.json("find", "notes", "--query", "note")["hits"]) == 2
+
+
+def test_ask_prints_the_answer_then_what_it_took(tm: Here) -> None:
+    ran = tm.run(
+        "ask", handbook(tm), "--question", "When are refunds paid?", "--use-model", "local:extractive-1"
+    )
+    assert ran.code == 0
+    lines = ran.out.splitlines()
+    assert lines[0] == "Refunds are paid within 14 days of the return."
+    told = {line.split("  ", 1)[0]: line.split("  ", 1)[1].strip() for line in lines[2:]}
+    assert told["model"] == "local:extractive-1"
+    assert told["cost"] == "$0"
+    assert told["grounding"].startswith("HIGH 1.00 (1 of 1 sentence supported)")
+    assert told["passages"].startswith("#0")
+    assert "tokens" in told
+
+
+def test_ask_in_a_session_is_recorded_with_its_find(tm: Here) -> None:
+    collection = handbook(tm)
+    tm.json("session", "start", collection, "--name", "n", "--key", "s1")
+    answer = tm.json("ask", collection, "--question", "How long is the guarantee?", "--session", "s1")
+    assert answer["sequence"] == 1
+    assert list(Action.objects.order_by("sequence").values_list("kind", flat=True)) == ["ask", "find"]
+
+
+def test_ground_answers_each_line_and_warns(tm: Here) -> None:
+    source = tm.file(
+        "answers.jsonl",
+        '{"context": ["The deal closed for 7 billion."], "answer": "The deal closed for 7 billion."}\n\n'
+        '{"context": ["The deal closed for 7 billion."], "answer": "The deal closed for 9 billion."}\n',
+    )
+    items = tm.json("ground", source)["items"]
+    assert [(each["label"], each["has_warning"]) for each in items] == [("HIGH", False), ("LOW", True)]
+    lines = tm.run("ground", source).out.splitlines()
+    assert lines[0].startswith("line 1: HIGH 1.00")
+    assert lines[1].startswith("line 3: LOW")
+    assert lines[2].startswith("Warning: grounding is LOW")
+    assert lines[3] == "  not supported (number): The deal closed for 9 billion."
+    assert lines[-1] == "2 answers, 1 with a warning."

@@ -1,0 +1,259 @@
+"""session start, end, status, list, view, delete, checkpoint and import, against a real server."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.terminal import Here
+from timemachine.accounts.models import Project
+from timemachine.recording.commands import append, start_session
+from timemachine.recording.draft import ActionDraft
+from timemachine.recording.models import Action, Session
+
+
+def transcript(*texts: str, session: str = "s1") -> str:
+    """A file of Claude Code with a message of the user for each text."""
+    lines = [
+        {
+            "type": "user",
+            "sessionId": session,
+            "uuid": f"{session}-{number}",
+            "message": {"role": "user", "content": text},
+        }
+        for number, text in enumerate(texts)
+    ]
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+def test_a_session_starts_and_says_how_to_end_it(tm: Here) -> None:
+    ran = tm.run("session", "start", "notes", "--name", "Früh am Morgen", "--agent", "coder", "--key", "s:1")
+    kept = Session.objects.get()
+    assert (ran.code, kept.name, kept.agent, kept.key) == (0, "Früh am Morgen", "coder", "s:1")
+    assert ran.out.startswith("Session s:1 records into notes.\n")
+    assert ran.out.endswith("End it with: timemachine session end s:1\n")
+    assert str(kept.id) in ran.out
+
+
+def test_a_key_that_is_taken_or_has_a_wrong_form_is_refused(tm: Here) -> None:
+    tm.json("session", "start", "notes", "--name", "n", "--key", "s1")
+    assert "choose another key" in tm.refused("session", "start", "notes", "--name", "n", "--key", "s1")
+    assert "key" in tm.refused("session", "start", "notes", "--name", "n", "--key", "not a key")
+    assert "name" in tm.refused("session", "start", "notes", "--name", " ")
+
+
+def test_the_one_open_session_is_the_one_that_is_meant(tm: Here) -> None:
+    tm.json("session", "start", "notes", "--name", "n", "--key", "s1")
+    tm.json("put", "notes", "-", "--session", "s1", given="text")
+    assert tm.run("session", "checkpoint", "--name", "halfway").out == "Checkpoint halfway is step 2.\n"
+    assert tm.run("session", "end").out == "Session s1 has ended: 2 actions recorded.\n"
+    assert Session.objects.get().status == "ended"
+
+
+@pytest.mark.parametrize("words", [("session", "end"), ("session", "checkpoint", "--name", "c")])
+def test_without_an_open_session_one_has_to_be_named(words: tuple[str, ...], tm: Here) -> None:
+    assert "No session is open" in tm.refused(*words)
+
+
+@pytest.mark.parametrize("words", [("session", "end"), ("session", "checkpoint", "--name", "c")])
+def test_among_several_open_sessions_one_has_to_be_named(words: tuple[str, ...], tm: Here) -> None:
+    for key in ("s1", "s2"):
+        tm.json("session", "start", "notes", "--name", "n", "--key", key)
+    assert "Several sessions are open: s2, s1;" in tm.refused(*words)
+    verb, *options = words[1:]
+    assert tm.run("session", verb, "s1", *options).code == 0
+
+
+def test_many_open_sessions_are_not_all_listed(tm: Here) -> None:
+    for number in range(7):
+        tm.json("session", "start", "notes", "--name", "n", "--key", f"s{number}")
+    assert "s6, s5, s4, s3, s2 and others" in tm.refused("session", "end")
+
+
+def test_ending_twice_is_the_same_as_once(tm: Here) -> None:
+    tm.json("session", "start", "notes", "--name", "n", "--key", "s1")
+    ended = tm.json("session", "end", "s1")
+    with tm.unchanged():
+        assert tm.json("session", "end", "s1") == ended
+
+
+def test_status_shows_the_open_sessions(tm: Here) -> None:
+    assert tm.run("session", "status").out.startswith("No session is open;")
+    assert tm.json("session", "status") == {"items": [], "next": None}
+    tm.json("session", "start", "notes", "--name", "open", "--key", "s1")
+    tm.json("session", "start", "notes", "--name", "over", "--key", "s2")
+    tm.json("session", "end", "s2")
+    assert [each["key"] for each in tm.json("session", "status")["items"]] == ["s1"]
+    assert "s2" not in tm.run("session", "status").out
+
+
+def test_the_list_goes_on_where_it_ended(tm: Here) -> None:
+    assert tm.run("session", "list").out == "There is no session yet.\n"
+    for number in range(3):
+        tm.json("session", "start", "notes", "--name", f"n{number}", "--key", f"s{number}")
+    first = tm.run("session", "list", "--limit", "2")
+    assert [line.split()[0] for line in first.out.splitlines()] == ["key", "s2", "s1"]
+    *_, after = first.err.split()
+    rest = tm.run("session", "list", "--after", after)
+    assert ([line.split()[0] for line in rest.out.splitlines()], rest.err) == (["key", "s0"], "")
+
+
+@pytest.mark.parametrize("limit", ["0", "201", "many"])
+def test_a_list_has_between_1_and_200_lines(limit: str, tm: Here) -> None:
+    assert tm.run("session", "list", "--limit", limit).code == 2
+
+
+def test_a_place_that_no_list_gave_is_refused(tm: Here) -> None:
+    assert "place" in tm.refused("session", "list", "--after", "nonsense")
+
+
+def test_a_session_is_shown_step_by_step_with_children_under_their_parents(tm: Here) -> None:
+    session = start_session(tm.project, name="Walk", key="walk", by="test")
+    drafts = [
+        ActionDraft(kind="message", role="user", output="Why?\x1b[31m"),
+        ActionDraft(kind="tool_call", id="t", tool="read_file", input={"path": "ä.js"}, duration_ms=12),
+        ActionDraft(kind="tool_result", parent="t", output="text"),
+        ActionDraft(kind="llm_call", model="nobody:x", error_type="timeout", error_message="too slow"),
+    ]
+    append(session.id, drafts)
+    ran = tm.run("session", "view", "walk")
+    head, _, steps = ran.out.partition("\n\n")
+    assert (ran.code, head.splitlines()[0]) == (0, "name     Walk")
+    assert steps.splitlines() == [
+        "1  message         user: Why?␛[31m",
+        '2  tool call       read_file: {"path": "ä.js"}' + " " * 35 + "       12 ms",
+        "3    tool result   text",
+        "4  llm call        error: too slow" + " " * 47 + "              nobody:x, unknown",
+    ]
+
+
+def test_a_session_as_json_is_what_the_api_answers(tm: Here) -> None:
+    begun = tm.json("session", "start", "notes", "--name", "n", "--key", "s1")
+    assert tm.json("session", "view", "s1") == begun == tm.json("session", "view", begun["id"])
+
+
+@pytest.mark.parametrize(
+    "id_", ["nobody", "..", ".", "", "a/b", "019a0000-0000-7000-8000-000000000000", "ä b%00"]
+)
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("session", "view"),
+        ("session", "end"),
+        ("session", "delete", "--yes"),
+        ("session", "checkpoint", "--name", "c"),
+        ("session", "replay"),
+        ("share", "create"),
+    ],
+)
+def test_an_unknown_session_is_refused_everywhere(words: tuple[str, ...], id_: str, tm: Here) -> None:
+    assert "here is no " in tm.refused(*words, "--", id_)
+
+
+def test_another_projects_session_is_as_unknown_as_none(tm: Here) -> None:
+    theirs = start_session(Project.objects.create(name="theirs"), name="n", key="theirs", by="test")
+    assert "There is no session" in tm.refused("session", "view", str(theirs.id))
+    assert "There is no session" in tm.refused("session", "delete", "theirs", "--yes")
+
+
+def test_a_session_is_erased_only_after_a_yes(tm: Here) -> None:
+    tm.json("session", "start", "notes", "--name", "Wichtig", "--key", "s1")
+    for answer in ("", "\n", "n\n", "yes please\n"):
+        with tm.unchanged():
+            ran = tm.run("session", "delete", "s1", given=answer)
+        assert ran.code == 1
+        assert ran.err == (
+            "Erase the session s1 (Wichtig) with 0 actions, its replays and share links, for good? [y/N] "
+            "Nothing was erased; answer yes, or say --yes.\n"
+        )
+    assert tm.run("session", "delete", "s1", given="Yes\n").code == 0
+    assert not Session.objects.exists()
+
+
+def test_a_session_is_erased_without_a_question_by_yes(tm: Here) -> None:
+    tm.json("session", "start", "notes", "--name", "n", "--key", "s1")
+    tm.json("put", "notes", "-", "--session", "s1", given="text")
+    ran = tm.run("session", "delete", "s1", "--yes")
+    assert (ran.out, ran.err) == ("Session s1 is erased with 1 action.\n", "")
+    assert not Action.objects.exists()
+
+
+def test_a_key_without_the_scope_is_told_which_one_it_lacks(tm: Here) -> None:
+    tm.json("session", "start", "notes", "--name", "n", "--key", "s1")
+    narrow = tm.key("read")
+    assert "`admin`" in tm.refused("session", "delete", "s1", "--yes", TIMEMACHINE_API_KEY=narrow)
+    assert "`record`" in tm.refused("session", "end", "s1", TIMEMACHINE_API_KEY=narrow)
+    assert "`run`" in tm.refused("session", "replay", "s1", TIMEMACHINE_API_KEY=narrow)
+
+
+def test_an_import_accounts_for_every_line(tm: Here) -> None:
+    source = tm.file("run.jsonl", transcript("Hallo", "Wieso?") + "not json\n\n[1]\n")
+    ran = tm.run("session", "import", source)
+    assert ran.code == 0, ran
+    kept = Session.objects.get()
+    head, row, lines, *reasons = ran.out.splitlines()
+    assert head.split() == ["session", "key", "name", "actions", "already", "there"]
+    assert row.split() == [str(kept.id), "s1", "Hallo", "2", "0"]
+    assert lines == "4 lines became 2 message; 2 lines skipped."
+    assert [reason.split(":")[0] for reason in reasons] == ["  line 3", "  line 5"]
+    again = tm.json("session", "import", source)
+    assert again["sessions"][0]["already_there"] == 2
+
+
+def test_one_file_gives_one_document_and_several_give_a_list_of_them(tm: Here) -> None:
+    a, b = (tm.file(f"{name}.jsonl", transcript("hi", session=name)) for name in "ab")
+    one = tm.json("session", "import", a)
+    assert [each["key"] for each in one["sessions"]] == ["a"]
+    both = tm.json("session", "import", a, b, "--format", "claude_code")
+    assert [each["sessions"][0]["key"] for each in both["imports"]] == ["a", "b"]
+    ran = tm.run("session", "import", a, b)
+    assert f"{a}:\n" in ran.out
+    assert f"{b}:\n" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("notes.txt", b"Just some notes.\n", "notes.txt is no transcript"),
+        ("image.png", b"\x89PNG\r\n\x1a\n\x00\xff", "image.png is no transcript"),
+        ("empty.jsonl", b"", "empty"),
+    ],
+)
+def test_a_file_that_is_no_transcript_is_refused(name: str, content: bytes, says: str, tm: Here) -> None:
+    assert says in tm.refused("session", "import", tm.file(name, content))
+
+
+def test_a_format_that_there_is_not_is_refused_with_those_there_are(tm: Here) -> None:
+    source = tm.file("run.jsonl", transcript("hi"))
+    assert "claude_code" in tm.refused("session", "import", source, "--format", "nobodys")
+
+
+def test_a_missing_file_stops_the_import_before_anything_is_sent(tm: Here) -> None:
+    source = tm.file("run.jsonl", transcript("hi"))
+    assert "not-here.jsonl cannot be read" in tm.refused("session", "import", source, "not-here.jsonl")
+    assert tm.run("session", "import").code == 2
+
+
+def test_a_bad_file_behind_a_good_one_says_what_was_imported(tm: Here) -> None:
+    good, bad = tm.file("good.jsonl", transcript("hi")), tm.file("bad.txt", "notes")
+    ran = tm.run("session", "import", good, bad)
+    assert (ran.code, ran.out) == (1, "")
+    assert "1 file before it was imported" in ran.err
+    assert Session.objects.count() == 1
+
+
+def test_a_session_that_was_recorded_here_is_not_imported_over(tm: Here) -> None:
+    start_session(tm.project, name="n", key="s1", by="test")
+    assert "cannot be imported over" in tm.refused(
+        "session", "import", tm.file("run.jsonl", transcript("hi"))
+    )
+
+
+@pytest.mark.recordings
+def test_a_real_recording_is_imported_and_shown(tm: Here, recordings: Path) -> None:
+    (source, *_) = sorted((recordings / "claude_code").glob("*.jsonl"))
+    done = tm.json("session", "import", str(source))
+    (imported,) = done["sessions"]
+    assert imported["actions"] == sum(done["report"]["became"].values()) > 0
+    ran = tm.run("session", "view", imported["id"])
+    assert len(ran.out.partition("\n\n")[2].splitlines()) == imported["actions"]

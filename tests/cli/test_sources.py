@@ -1,0 +1,148 @@
+"""What a command reads: files and standard input, whole or not at all."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from timemachine.cli.failure import Failure
+from timemachine.cli.frames import MOST_FRAMES, batches, frames_of
+from timemachine.cli.grounding import answer_and_context
+from timemachine.cli.source import read_bytes, read_lines, read_text
+
+
+def file(folder: Path, data: bytes | str, name: str = "notes.jsonl") -> str:
+    path = folder / name
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return str(path)
+
+
+def frames(*files: str, title: str | None = None, uri: str | None = None) -> list[dict[str, Any]]:
+    return frames_of(files, title=title, uri=uri)
+
+
+def test_each_line_is_a_frame_and_its_other_fields_are_metadata(tmp_path: Path) -> None:
+    source = file(
+        tmp_path,
+        '{"text": "Prüfung", "title": "t", "uri": "u", "year": 2026, "who": ["a"]}\n\n{"text": "b", "title": null}\n',
+    )
+    assert frames(source) == [
+        {"text": "Prüfung", "title": "t", "uri": "u", "metadata": {"year": 2026, "who": ["a"]}},
+        {"text": "b", "metadata": {}},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ('{"text": "half', "This is not JSON"),
+        ("[1]", "JSON object"),
+        ('"text"', "JSON object"),
+        ('{"title": "no text"}', "`text` is missing or empty"),
+        ('{"text": "  "}', "`text` is missing or empty"),
+        ('{"text": 3}', "`text` has to be a text"),
+        ('{"text": "a", "title": ["b"]}', "`title` has to be a text"),
+        ('{"text": "a", "n": NaN}', "NaN is not JSON"),
+        ('{"text": "a", "text": "b"}', "twice"),
+        ("[" * 99_999, "nested deeper"),
+    ],
+)
+def test_a_bad_line_refuses_all_with_its_number(line: str, says: str, tmp_path: Path) -> None:
+    source = file(tmp_path, '{"text": "good"}\n\n' + line + "\n")
+    with pytest.raises(Failure) as refused:
+        frames(source)
+    assert refused.value.message.startswith(f"{source}, line 3: ")
+    assert refused.value.message.endswith("Nothing was sent.")
+    assert says in refused.value.message
+
+
+def test_lines_end_only_where_a_line_ends(tmp_path: Path) -> None:
+    odd = {"text": "a\u2028b\u0085c\x0cd", "title": "\r"}
+    source = file(tmp_path, json.dumps(odd, ensure_ascii=False) + "\r\n" + '{"text": "next"}')
+    assert [frame["text"] for frame in frames(source)] == [odd["text"], "next"]
+
+
+def test_a_file_is_one_frame_under_its_name_exactly_as_it_is(tmp_path: Path) -> None:
+    source = file(tmp_path, "\ufeffZeile\r\nzwei \n", "Prüfung.txt")
+    assert frames(source) == [{"text": "Zeile\r\nzwei \n", "title": "Prüfung.txt", "uri": ""}]
+    assert frames(source, title="", uri="u") == [{"text": "Zeile\r\nzwei \n", "title": "", "uri": "u"}]
+
+
+@pytest.mark.parametrize("names", [("a.jsonl",), ("a.txt", "b.txt")])
+def test_a_title_goes_with_one_text_only(names: tuple[str, ...], tmp_path: Path) -> None:
+    sources = [file(tmp_path, '{"text": "a"}', name) for name in names]
+    with pytest.raises(click.UsageError):
+        frames(*sources, title="t")
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"", "is empty"),
+        (b" \n\n", "is empty"),
+        (b"\xff\xfet\x00", "not text in UTF-8"),
+        (b"caf\xe9", "not text in UTF-8 (byte 4)"),
+        (b"a\x00b", "NUL"),
+    ],
+)
+def test_what_is_no_text_is_refused(data: bytes, says: str, tmp_path: Path) -> None:
+    for name in ("a.jsonl", "a.txt"):
+        with pytest.raises(Failure) as refused:
+            frames(file(tmp_path, data, name))
+        assert says in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [("not-here", "No such file"), (".", "directory"), ("a\x00b", "cannot name a file"), ("", "directory")],
+)
+def test_a_file_that_cannot_be_read_is_named(name: str, says: str) -> None:
+    with pytest.raises(Failure, match=says):
+        read_bytes(name)
+
+
+def test_standard_input_is_read_as_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO("später".encode()), encoding="ascii"))
+    assert read_text("-") == "später"
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(Failure, match="Standard input is empty"):
+        read_text("-")
+
+
+@given(st.lists(st.integers(min_value=1, max_value=50_000), min_size=1, max_size=40), st.integers(0, 500))
+def test_parts_hold_every_frame_in_its_order_and_fit_into_a_request(sizes: list[int], more: int) -> None:
+    given_frames = [{"text": "x" * size} for size in (*sizes, *([1] * more))]
+    parts = list(batches(given_frames))
+    assert [frame for part in parts for frame in part] == given_frames
+    assert all(0 < len(part) <= MOST_FRAMES for part in parts)
+
+
+def test_a_frame_larger_than_a_part_goes_alone() -> None:
+    large = {"text": "x" * (5 * 1024 * 1024)}
+    assert [len(part) for part in batches([{"text": "a"}, large, {"text": "b"}])] == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        '{"answer": "a"}',
+        '{"context": ["c"]}',
+        '{"answer": 1, "context": []}',
+        '{"answer": "a", "context": "c"}',
+        '{"answer": "a", "context": [1]}',
+    ],
+)
+def test_a_line_to_ground_has_an_answer_and_a_list_of_texts(written: str, tmp_path: Path) -> None:
+    (line,) = read_lines(file(tmp_path, written))
+    with pytest.raises(Failure, match="line 1"):
+        answer_and_context(line)
+
+
+def test_other_fields_of_a_line_to_ground_are_left_alone(tmp_path: Path) -> None:
+    (line,) = read_lines(file(tmp_path, '{"id": 7, "answer": "a", "context": ["b"]}'))
+    assert answer_and_context(line) == ("a", ["b"])

@@ -1,0 +1,61 @@
+"""What `--diff` shows."""
+
+import re
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from timemachine.cli.word_diff import MOST_WORDS, difference
+
+MARKS = re.compile(r"\[-|-\]|\{\+|\+\}")
+plain = st.text(st.characters(codec="utf-8", exclude_characters="[]{}+-")).filter(
+    lambda text: "\n" not in text
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "lines"),
+    [
+        ("same", "same", []),
+        ("", "", []),
+        ("the cat sat", "the dog sat", ["the [-cat-] {+dog+} sat"]),
+        ("the cat", "the cat sat", ["the [-cat-]{+cat sat+}"]),
+        ("one\ntwo", "one\nthree", ["one", "[-two-]{+three+}"]),
+        ("", "new", ["{+new+}"]),
+        ("old", "", ["[-old-]"]),
+        ("9 Mio €", "7 Mio €", ["[-9-] {+7+} Mio €"]),
+        (" ", "", ["[- -]"]),
+    ],
+)
+def test_words_that_went_and_came_are_marked(old: str, new: str, lines: list[str]) -> None:
+    assert list(difference(old, new)) == lines
+
+
+@given(plain)
+def test_nothing_differs_between_a_text_and_itself(text: str) -> None:
+    assert list(difference(text, text)) == []
+
+
+@given(plain, plain)
+def test_two_texts_that_differ_always_show_a_mark(old: str, new: str) -> None:
+    if old != new:
+        assert MARKS.search("\n".join(difference(old, new)))
+
+
+def test_long_texts_are_compared_by_lines_and_soon() -> None:
+    old = "\n".join(f"line {number} of the text" for number in range(MOST_WORDS))
+    new = old.replace("line 77 of", "line 78 of")
+    started = time.monotonic()
+    lines = list(difference(old, new))
+    assert time.monotonic() - started < 2
+    assert [line for line in lines if line[0] in "+-"][2:] == ["-line 77 of the text", "+line 78 of the text"]
+
+
+def test_the_longest_texts_that_are_compared_by_words_take_no_time_to_speak_of() -> None:
+    half = MOST_WORDS // 2
+    old, new = (" ".join(str(number * step % 97) for number in range(half)) for step in (3, 5))
+    started = time.monotonic()
+    assert "[-" in "\n".join(difference(old, new))
+    assert time.monotonic() - started < 2

@@ -1,0 +1,183 @@
+"""Words, money, times and tables as a terminal shows them."""
+
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from timemachine.base.errors import InvalidInput
+from timemachine.cli import wording
+from timemachine.cli.moment import end_of, local
+from timemachine.cli.money import money, total
+from timemachine.cli.table import facts, table, width
+
+NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("dollars", "shown"),
+    [
+        (None, "unknown"),
+        (0, "$0"),
+        (0.0, "$0"),
+        (4.1, "$4.10"),
+        (1234.567, "$1234.57"),
+        (0.021, "$0.021"),
+        (0.5, "$0.50"),
+        (0.0005, "$0.0005"),
+        (0.000512, "$0.00051"),
+        (1e-7, "$0.0000001"),
+        (0.996, "$1.00"),
+    ],
+)
+def test_money_has_the_digits_that_say_something(dollars: float | None, shown: str) -> None:
+    assert money(dollars) == shown
+
+
+@pytest.mark.parametrize(
+    ("dollars", "unknown", "shown"),
+    [
+        (4.1, 0, "$4.10"),
+        (0, 0, "$0"),
+        (4.1, 3, "$4.10 + 3 calls of unknown price"),
+        (0, 1, "1 call of unknown price"),
+    ],
+)
+def test_a_sum_never_hides_calls_of_unknown_price(dollars: float, unknown: int, shown: str) -> None:
+    assert total(dollars, unknown) == shown
+
+
+@given(st.floats(min_value=1e-9, max_value=1e6))
+def test_a_price_that_is_not_nothing_never_reads_as_nothing(dollars: float) -> None:
+    shown = money(dollars)
+    assert shown != "$0"
+    assert abs(float(shown[1:]) - dollars) <= max(0.005, dollars * 0.06)
+
+
+@pytest.mark.parametrize(
+    ("text", "hours", "shown"),
+    [
+        (None, 0, ""),
+        ("2026-11-20T09:00:00Z", 0, "2026-11-20 09:00 UTC"),
+        ("2026-11-20T09:00:00.123456Z", 1, "2026-11-20 10:00 (09:00 UTC)"),
+        ("2026-11-20T23:30:00Z", 1, "2026-11-21 00:30 (2026-11-20 23:30 UTC)"),
+        ("2026-11-20T09:00:00+02:00", -5, "2026-11-20 02:00 (07:00 UTC)"),
+    ],
+)
+def test_a_time_is_shown_as_the_clock_here_shows_it_with_utc(
+    text: str | None, hours: int, shown: str
+) -> None:
+    assert local(text, timezone(timedelta(hours=hours))) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        ("30m", "2026-11-20T10:00:00Z"),
+        ("12h", "2026-11-20T21:30:00Z"),
+        ("14d", "2026-12-04T09:30:00Z"),
+        ("2w", "2026-12-04T09:30:00Z"),
+        ("2026-12-04T10:00:00+01:00", "2026-12-04T09:00:00Z"),
+    ],
+)
+def test_an_end_is_a_span_from_now_or_a_time(text: str, end: str) -> None:
+    assert end_of(text, NOW) == end
+
+
+@pytest.mark.parametrize(
+    "text", ["", "14", "d", "14 d", "tomorrow", "-3d", "2026-12-04", "2026-12-04T10:00:00", "999999w", "١d"]
+)
+def test_what_is_no_end_is_refused_with_the_ways_to_write_one(text: str) -> None:
+    with pytest.raises(InvalidInput, match="14d"):
+        end_of(text, NOW)
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "shown"),
+    [
+        (None, "not recorded"),
+        (0.4, "0 ms"),
+        (12, "12 ms"),
+        (1900, "1.9 s"),
+        (125_000, "2 min 5 s"),
+        (59_999, "60.0 s"),
+    ],
+)
+def test_a_duration_has_its_unit(milliseconds: float | None, shown: str) -> None:
+    assert wording.duration(milliseconds) == shown
+
+
+@pytest.mark.parametrize(
+    ("usage", "shown"),
+    [
+        (None, "unknown"),
+        ({"input_tokens": None, "output_tokens": None}, "unknown"),
+        ({"input_tokens": 1200, "output_tokens": 0, "cached_tokens": None}, "1,200 in, 0 out"),
+        (
+            {"input_tokens": 1, "output_tokens": 2, "cached_tokens": 3, "reasoning_tokens": 4},
+            "1 in, 2 out, 3 cached, 4 reasoning",
+        ),
+    ],
+)
+def test_tokens_nobody_counted_are_unknown_and_none_is_none(usage: dict[str, Any] | None, shown: str) -> None:
+    assert wording.tokens(usage) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\x1b[31mred", "a␛[31mred"),
+        ("bell\a and \x9b2J", "bell␇ and \ufffd2J"),
+        ("a\rb\x00", "a␍b␀"),
+        ("tab\tand\nline stay", "tab\tand\nline stay"),
+        ("Prüfung 🔍", "Prüfung 🔍"),
+    ],
+)
+def test_a_recorded_text_cannot_steer_the_terminal(text: str, shown: str) -> None:
+    assert wording.visible(text) == shown
+
+
+def test_a_long_text_is_cut_on_one_line() -> None:
+    assert wording.shortened("one\ntwo   three", 99) == "one two three"
+    assert wording.shortened("a" * 61) == "a" * 59 + "…"
+
+
+@pytest.mark.parametrize(
+    ("sequences", "shown"),
+    [([4], "step 4"), ([4, 5, 6], "steps 4 to 6"), ([1000, 1001], "steps 1,000 to 1,001")],
+)
+def test_steps_are_told_as_a_run(sequences: list[int], shown: str) -> None:
+    assert wording.steps(sequences) == shown
+
+
+def test_columns_stand_under_each_other_whatever_the_letters_are_wide() -> None:
+    rows = [["日本語", "1"], ["e\u0301t\u00e9", "12,345"], ["x", ""]]
+    assert list(table(["name", "count"], rows, right=("count",))) == [
+        "name     count",
+        "日本語       1",
+        "e\u0301t\u00e9     12,345",
+        "x",
+    ]
+
+
+@given(st.lists(st.tuples(st.text(), st.text()), min_size=1))
+def test_a_table_has_one_line_for_each_row_and_no_line_is_wider_than_the_widest(
+    rows: list[tuple[str, str]],
+) -> None:
+    lines = list(table(["a", "b"], rows))
+    assert len(lines) == len(rows) + 1
+    assert not any("\n" in line or "\x1b" in line for line in lines)
+
+
+def test_facts_without_a_value_are_left_out() -> None:
+    assert list(facts([("name", "a"), ("agent", ""), ("collection", "b\nc")])) == [
+        "name        a",
+        "collection  b c",
+    ]
+    assert list(facts([("agent", "")])) == []
+
+
+def test_wide_letters_take_two_columns_and_accents_none() -> None:
+    assert [width(text) for text in ("abc", "日本", "e\u0301", "")] == [3, 4, 1, 0]
