@@ -1,0 +1,62 @@
+from typing import Any
+
+import pytest
+
+from timemachine.web.sentences import Sentence, sentences
+
+ANSWER = "One is so. Two is not."
+RECORDED: list[dict[str, Any]] = [
+    {"text": "One is so.", "start": 0, "end": 10, "grounded": True, "frame": 66, "score": 0.9},
+    {"text": "Two is not.", "start": 11, "end": 22, "grounded": False, "reason": "no_support"},
+]
+
+
+def test_an_answer_is_whole_in_its_sentences() -> None:
+    found = sentences(ANSWER, {"sentences": RECORDED})
+    assert "".join(each.text for each in found) == ANSWER
+    assert [each.grounded for each in found] == [True, None, False]
+    assert [each.words for each in found if each.grounded is not None] == [
+        "supported by frame 66",
+        "not supported: no support",
+    ]
+
+
+def test_what_stands_around_the_sentences_stays() -> None:
+    found = sentences(f"{ANSWER} And more.", {"sentences": RECORDED[1:]})
+    assert [each.text for each in found] == ["One is so. ", "Two is not.", " And more."]
+
+
+@pytest.mark.parametrize(
+    "moved",
+    [
+        {"start": 1},
+        {"start": None},
+        {"end": 500},
+        {"start": 10, "end": 0},
+        {"text": "Something else."},
+    ],
+)
+def test_sentences_that_do_not_lie_in_the_answer_are_listed_alone(moved: dict[str, Any]) -> None:
+    recorded = [{**RECORDED[0], **moved}, RECORDED[1]]
+    found = sentences(ANSWER, {"sentences": recorded})
+    assert [each.text for each in found] == [str(each["text"]) for each in recorded]
+
+
+def test_overlapping_sentences_are_listed_alone() -> None:
+    assert len(sentences(ANSWER, {"sentences": [RECORDED[1], RECORDED[0]]})) == 2
+
+
+@pytest.mark.parametrize(
+    "grounding", [None, {}, {"sentences": None}, {"sentences": []}, {"sentences": ["odd"]}]
+)
+def test_without_recorded_sentences_there_are_none(grounding: Any) -> None:
+    assert list(sentences(ANSWER, grounding)) == []
+
+
+def test_without_an_answer_the_recorded_sentences_are_listed() -> None:
+    assert [each.text for each in sentences(None, {"sentences": RECORDED})] == ["One is so.", "Two is not."]
+
+
+def test_support_without_a_frame_and_doubt_without_a_reason_have_words_too() -> None:
+    assert Sentence(text="", grounded=True).words == "supported"
+    assert Sentence(text="", grounded=False).words == "not supported"

@@ -1,0 +1,117 @@
+"""The design's promises about colour, weight and names, measured on the files themselves."""
+
+import gzip
+import hashlib
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.web.oklch import contrast, linear_rgb, tokens
+from timemachine.recording.vocabulary import KINDS
+from timemachine.web.steps import LETTERS
+
+STATIC = Path(__file__).resolve().parents[2] / "static"
+CSS = (STATIC / "css" / "timemachine.css").read_text()
+TEXT, MARK = 4.5, 3.0
+INKS = (
+    "--ink",
+    "--quiet",
+    "--accent",
+    "--ok",
+    "--warn",
+    "--bad",
+    "--live",
+    *(f"--kind-{kind}" for kind in KINDS),
+)
+PAPERS = ("--paper", "--inset", "--hover", "--chosen")
+
+
+def block(opening: str) -> str:
+    start = CSS.index(opening)
+    return CSS[start : CSS.index("}", start)]
+
+
+LIGHT = tokens(block("  :root {"))
+DARK = {**LIGHT, **tokens(block('  :root[data-theme="dark"] {'))}
+SYSTEM_DARK = tokens(block('  :root:not([data-theme="light"]) {'))
+THEMES = {"light": LIGHT, "dark": DARK}
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("ink", INKS)
+@pytest.mark.parametrize("paper", PAPERS)
+def test_text_stands_out_from_whatever_is_behind_it(theme: str, ink: str, paper: str) -> None:
+    colours = THEMES[theme]
+    assert contrast(colours[ink], colours[paper]) >= TEXT
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("paper", PAPERS)
+def test_lines_that_mean_something_stand_out(theme: str, paper: str) -> None:
+    colours = THEMES[theme]
+    assert contrast(colours["--line"], colours[paper]) >= MARK
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_a_letter_stands_out_in_its_badge_and_a_word_on_the_accent(theme: str) -> None:
+    colours = THEMES[theme]
+    for kind in KINDS:
+        assert contrast(colours["--paper"], colours[f"--kind-{kind}"]) >= TEXT
+    assert contrast(colours["--on-accent"], colours["--accent"]) >= TEXT
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_every_colour_is_one_that_a_screen_can_show(theme: str) -> None:
+    for name, value in THEMES[theme].items():
+        if value.startswith("oklch(") and "/" not in value:
+            assert all(-0.01 <= channel <= 1.01 for channel in linear_rgb(value)), name
+
+
+def test_dark_is_the_same_whether_the_system_or_the_visitor_chose_it() -> None:
+    assert tokens(block('  :root[data-theme="dark"] {')) == SYSTEM_DARK
+
+
+def test_every_colour_has_a_dark_form() -> None:
+    colours = {name for name, value in LIGHT.items() if value.startswith("oklch")}
+    assert colours == set(SYSTEM_DARK)
+
+
+def test_contrast_is_measured_as_the_guidelines_say() -> None:
+    assert contrast("oklch(1 0 0)", "oklch(0 0 0)") == pytest.approx(21, abs=0.01)
+    assert linear_rgb("oklch(0.62796 0.25768 29.234)") == pytest.approx((1, 0, 0), abs=0.001)
+
+
+def test_every_kind_has_a_letter_of_its_own_and_a_shape() -> None:
+    assert set(LETTERS) == set(KINDS)
+    assert len(set(LETTERS.values())) == len(KINDS)
+    for kind in KINDS:
+        assert f".k-{kind}" in CSS
+
+
+def test_every_colour_that_is_used_is_a_token() -> None:
+    used = set(re.findall(r"var\((--[\w-]+)", CSS))
+    assert used <= set(LIGHT) | {"--hue", "--n"}
+    assert not re.search(
+        r"#[0-9a-f]{3,8}\b|rgba?\(|hsl",
+        CSS.replace("#more", "").replace("#progress", "").replace("#id_kind", ""),
+    )
+
+
+@pytest.mark.parametrize(
+    ("files", "kilobytes"),
+    [(("css/*.css",), 15), (("js/*.js",), 12), (("js/*.js", "vendor/htmx/htmx.min.js"), 30)],
+)
+def test_what_every_page_loads_is_light(files: tuple[str, ...], kilobytes: int) -> None:
+    found = [path for pattern in files for path in STATIC.glob(pattern)]
+    assert found
+    assert sum(len(gzip.compress(path.read_bytes(), 9)) for path in found) <= kilobytes * 1024
+
+
+@pytest.mark.parametrize(
+    "folder", [STATIC / "vendor" / "htmx", Path(__file__).resolve().parents[1] / "vendor" / "axe"]
+)
+def test_a_vendored_file_is_the_one_that_was_looked_at(folder: Path) -> None:
+    (script,) = folder.glob("*.min.js")
+    assert hashlib.sha256(script.read_bytes()).hexdigest() in (folder / "VERSION").read_text()
+    assert (folder / "LICENSE").is_file()
