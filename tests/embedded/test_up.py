@@ -8,15 +8,13 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import termios
 from pathlib import Path
 
 import psycopg
-import pytest
 
 from tests.embedded.conftest import Start
-from tests.embedded.machine import Machine, clean_environment, free_port, wait_until
+from tests.embedded.machine import UP, Machine, free_port, up_environment, wait_until
 from timemachine.base.home import RunningServer
 
 
@@ -63,8 +61,8 @@ def test_ctrl_c_while_it_starts_leaves_no_process(home: Path, start: Start) -> N
 def test_closing_the_terminal_stops_everything(home: Path) -> None:
     terminal, inner = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "timemachine.embedded"],
-        env=clean_environment() | {"TIMEMACHINE_HOME": str(home), "PORT": str(free_port())},
+        UP,
+        env=up_environment(home, free_port()),
         stdin=inner,
         stdout=inner,
         stderr=inner,
@@ -158,13 +156,6 @@ def test_a_taken_port_is_one_sentence(tmp_path: Path, start: Start) -> None:
         f"Port {port} on 127.0.0.1 cannot be used (Address already in use); choose another one, as in: PORT=8001 make up\n"
     )
     assert not (tmp_path / "home" / "postgres").exists()
-
-
-@pytest.mark.parametrize("port", ["none", "0", "65536", "-1"])
-def test_a_port_that_is_none_is_one_sentence(port: str, tmp_path: Path, start: Start) -> None:
-    machine = start(tmp_path / "home", PORT=port)
-    assert machine.process.wait(20) == 1
-    assert machine.output == f"PORT is {port!r}; set it to a number from 1 to 65535.\n"
 
 
 def _note(machine: Machine) -> RunningServer:

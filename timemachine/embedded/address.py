@@ -1,6 +1,5 @@
 """Where the web server of this machine listens."""
 
-import http.client
 import os
 import socket
 from dataclasses import dataclass
@@ -57,13 +56,9 @@ def refuse_taken(address: Address) -> None:
 
 def answers(address: Address) -> bool:
     """Whether a web server there answers anything at all."""
-    connection = http.client.HTTPConnection(address.near, address.port, timeout=5)
     try:
-        connection.request("GET", "/health/live")
-        connection.getresponse()
-    except (OSError, http.client.HTTPException):
+        with socket.create_connection((address.near, address.port), timeout=5) as connection:
+            connection.sendall(b"GET /health/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            return connection.recv(5) == b"HTTP/"
+    except OSError:
         return False
-    else:
-        return True
-    finally:
-        connection.close()

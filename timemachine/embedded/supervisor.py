@@ -27,11 +27,13 @@ class Supervisor:
     def __init__(self) -> None:
         self._kept: list[_Kept] = []
 
-    def start(self, program: Program) -> subprocess.Popen[bytes]:
-        """Start a program and keep it running from now on."""
-        process = children.spawn(program)
-        self._kept.append(_Kept(program=program, process=process, started=time.monotonic()))
-        return process
+    def start(self, program: Program) -> None:
+        """Start a program; from now on `tend` keeps it running."""
+        self._kept.append(_Kept(program=program, process=children.spawn(program), started=time.monotonic()))
+
+    def has_ended(self, program: Program) -> bool:
+        """Whether the program is not running now."""
+        return any(kept.process.poll() is not None for kept in self._kept if kept.program is program)
 
     def tend(self) -> None:
         """Look once at every program: say which one ended, and start again what is due."""

@@ -14,6 +14,7 @@ from timemachine.embedded.address import Address, answers, chosen_address, refus
 from timemachine.embedded.leftovers import kill_leftovers
 from timemachine.embedded.lock import only_one
 from timemachine.embedded.logs import last_words
+from timemachine.embedded.prepared import is_prepared, remember
 from timemachine.embedded.signals import AskedToStop, nap, stopping_when_asked
 from timemachine.embedded.sockets import clear_socket_folder, socket_folder
 from timemachine.embedded.supervisor import Supervisor
@@ -46,16 +47,15 @@ def _up(address: Address) -> None:
         database_url, server = _database(stopping)
         broker_url = os.environ.get("CELERY_BROKER_URL", "").strip() or "pgmq://"
         environment = programs.shared_environment(address, database_url, broker_url)
-        prepared = _prepare(environment)
         supervisor = Supervisor()
         stopping.callback(supervisor.stop)
+        answer = _prepare_and_serve(supervisor, address, environment)
         supervisor.start(programs.worker(environment))
-        _start_web(supervisor, address, environment)
         stopping.callback(withdraw)
         announce(
             RunningServer(pid=os.getpid(), url=address.url, database_url=database_url, broker_url=broker_url)
         )
-        _welcome(address, prepared.get("sign_in_url"))
+        _welcome(address, answer.get("sign_in_url"))
         _watch(supervisor, server)
 
 
@@ -74,19 +74,25 @@ def _database(stopping: ExitStack) -> tuple[str, subprocess.Popen[bytes] | None]
     return cluster.url, server
 
 
-def _prepare(environment: dict[str, str]) -> dict[str, Any]:
-    """Migrate and set up in one child: starting Django once costs half a second."""
-    answer: dict[str, Any] = json.loads(children.run(programs.preparation(environment)).splitlines()[-1])
-    return answer
-
-
-def _start_web(supervisor: Supervisor, address: Address, environment: dict[str, str]) -> None:
-    program = programs.web_server(address, environment)
-    process = supervisor.start(program)
+def _prepare_and_serve(
+    supervisor: Supervisor, address: Address, environment: dict[str, str]
+) -> dict[str, Any]:
+    """What the preparation answered, once the web server answers too."""
+    web = programs.web_server(address, environment)
+    database_url = environment["DATABASE_URL"]
+    known = is_prepared(database_url)
+    if known:
+        supervisor.start(web)
+    written = children.run(programs.preparation(environment))
+    remember(database_url)
+    if not known:
+        supervisor.start(web)
     while not answers(address):
-        if process.poll() is not None:
-            raise Unavailable(f"The web server ended at once: {last_words(program.log)} ({program.log})")
+        if supervisor.has_ended(web):
+            raise Unavailable(f"The web server ended at once: {last_words(web.log)} ({web.log})")
         nap(0.02)
+    answer: dict[str, Any] = json.loads(written.splitlines()[-1])
+    return answer
 
 
 def _welcome(address: Address, sign_in_url: str | None) -> None:

@@ -1,0 +1,144 @@
+"""The parts of `make up` that need no server."""
+
+import socket
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from timemachine.base.errors import Conflict, InvalidInput, Unavailable
+from timemachine.embedded import prepared, up
+from timemachine.embedded.address import Address, answers, chosen_address, refuse_taken
+from timemachine.embedded.children import Program, run
+from timemachine.embedded.logs import last_words, open_log
+from timemachine.embedded.supervisor import Supervisor
+
+TRACEBACK = 'Traceback (most recent call last):\n  File "x.py", line 1\n    y\nKeyError: 1\nDETAIL: more\n'
+
+
+@pytest.fixture
+def empty_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data folder that nothing ran in."""
+    monkeypatch.setenv("TIMEMACHINE_HOME", str(tmp_path))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        ("", "it wrote nothing"),
+        ("one\n\ntwo\n\n", "two"),
+        (TRACEBACK, "KeyError: 1"),
+        (TRACEBACK + TRACEBACK.replace("KeyError: 1", "a.b.Later: 2"), "a.b.Later: 2"),
+        ("Traceback (most recent call last):\n  File\n", "it wrote nothing"),
+    ],
+)
+def test_the_last_words_of_a_log_are_why_it_ended(written: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "log").write_text(written)
+    assert last_words(tmp_path / "log") == words
+
+
+def test_a_log_that_grew_large_is_laid_aside_once(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_bytes(b"x" * 5_000_001)
+    with open_log(log) as file:
+        file.write(b"new")
+    with open_log(log) as file:
+        file.write(b" and more")
+    assert log.read_bytes() == b"new and more"
+    assert (tmp_path / "log.1").stat().st_size == 5_000_001
+
+
+@pytest.mark.parametrize(
+    ("host", "url"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:80/"),
+        ("0.0.0.0", "http://127.0.0.1:80/"),
+        ("::", "http://[::1]:80/"),
+        ("example.org", "http://example.org:80/"),
+    ],
+)
+def test_an_address_is_named_as_this_machine_reaches_it(host: str, url: str) -> None:
+    assert Address(host=host, port=80).url == url
+
+
+def test_the_address_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PORT", " ")
+    monkeypatch.delenv("HOST", raising=False)
+    assert chosen_address() == Address(host="127.0.0.1", port=8000)
+    monkeypatch.setenv("PORT", "81")
+    monkeypatch.setenv("HOST", "::1")
+    assert chosen_address() == Address(host="::1", port=81)
+
+
+@pytest.mark.parametrize("port", ["none", "0", "65536", "-1"])
+def test_a_port_that_is_none_is_refused(port: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PORT", port)
+    with pytest.raises(InvalidInput, match="set it to a number from 1 to 65535"):
+        chosen_address()
+
+
+def test_only_a_server_that_speaks_http_answers() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = Address(host="127.0.0.1", port=server.getsockname()[1])
+        with pytest.raises(Conflict, match="choose another one"):
+            refuse_taken(address)
+        for said, answer in ((b"HTTP/1.1 503 No\r\n\r\n", True), (b"SSH-2", False)):
+            thread = threading.Thread(target=_say_once, args=(server, said))
+            thread.start()
+            assert answers(address) is answer
+            thread.join()
+    refuse_taken(address)
+    assert not answers(address)
+
+
+def test_a_program_that_fails_is_refused_with_its_last_words(tmp_path: Path) -> None:
+    program = _program(tmp_path, "import sys; sys.exit(f'no {sys.stdin.read()}')")
+    with pytest.raises(Unavailable, match=r"The probe failed: no bread \(all of it: .*probe\.log\)"):
+        run(program, "bread")
+
+
+def test_a_program_that_does_not_read_is_still_run(tmp_path: Path) -> None:
+    assert run(_program(tmp_path, "print('fine')"), "x" * 1000) == "fine\n"
+
+
+def test_what_keeps_dying_is_started_later_each_time(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    supervisor = Supervisor()
+    program = _program(tmp_path, "raise SystemExit(3)")
+    supervisor.start(program)
+    while capsys.readouterr().err.count("starts again in 2 s") == 0:
+        supervisor.tend()
+    assert supervisor.has_ended(program)
+    supervisor.stop()
+
+
+def test_another_database_or_a_new_migration_has_to_be_prepared(empty_home: Path) -> None:
+    assert not prepared.is_prepared("postgresql://here")
+    prepared.remember("postgresql://here")
+    assert prepared.is_prepared("postgresql://here")
+    assert not prepared.is_prepared("postgresql://there")
+
+
+def test_a_folder_that_cannot_be_made_is_one_sentence(
+    empty_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (empty_home / "file").write_text("not a folder")
+    monkeypatch.setenv("TIMEMACHINE_HOME", str(empty_home / "file" / "home"))
+    assert up.main() == 1
+    assert "cannot be made (Not a directory); set TIMEMACHINE_HOME" in capsys.readouterr().err
+
+
+def _say_once(server: socket.socket, said: bytes) -> None:
+    connection, _ = server.accept()
+    with connection:
+        connection.recv(1000)
+        connection.sendall(said)
+
+
+def _program(folder: Path, code: str) -> Program:
+    command = (sys.executable, "-c", code)
+    log = folder / "probe.log"
+    return Program(name="probe", command=command, log=log, folder=folder)

@@ -1,0 +1,34 @@
+"""Whether a database was prepared by this very code: then the web server may load while that is checked once more.
+
+Loading it takes a second, and so does the preparation; on a first start and after an upgrade they go one after the other.
+"""
+
+from importlib.metadata import version
+from pathlib import Path
+
+import timemachine
+from timemachine.base.content import sha256_hex, text_sha256
+from timemachine.base.home import home, write_private
+
+
+def is_prepared(database_url: str) -> bool:
+    """Whether `remember` was last called for this database, with the migrations and the Django of today."""
+    try:
+        return _note().read_text() == _fingerprint(database_url)
+    except OSError:
+        return False
+
+
+def remember(database_url: str) -> None:
+    """The preparation of this database succeeded."""
+    write_private(_note(), _fingerprint(database_url))
+
+
+def _note() -> Path:
+    return home() / "prepared"
+
+
+def _fingerprint(database_url: str) -> str:
+    migrations = sorted((Path(timemachine.__path__[0]) / "migrations").glob("*.py"))
+    parts = [f"{path.name} {sha256_hex(path.read_bytes())}" for path in migrations]
+    return text_sha256("\n".join([database_url, version("django"), *parts])) + "\n"
