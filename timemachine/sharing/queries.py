@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Prefetch, Q, QuerySet
 
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now
@@ -23,6 +23,12 @@ def links_of(project: Project) -> QuerySet[ShareLink]:
     """The project's links, also those that do not work any more, the newest first."""
     links = ShareLink.objects.filter(project=project).select_related("session", "replay")
     return links.order_by("-created_at", "-id")
+
+
+def links_after(links: QuerySet[ShareLink], last: ShareLink) -> QuerySet[ShareLink]:
+    """Those of the links that come after that one in their list."""
+    older = Q(created_at__lt=last.created_at) | Q(created_at=last.created_at, id__lt=last.id)
+    return links.filter(older)
 
 
 def with_latest_openings(links: QuerySet[ShareLink], most: int) -> QuerySet[ShareLink]:

@@ -25,7 +25,7 @@ from timemachine.timeline.moment import totals_of
 from timemachine.timeline.nesting import REACH, Place, nest
 from timemachine.timeline.rows import Row, rows_of
 from timemachine.timeline.state import Totals
-from timemachine.timeline.step import Step, step
+from timemachine.timeline.step import FIRST_BYTES, Step, step
 
 PAGE: Final = 200
 
@@ -94,11 +94,18 @@ class Scope:
             later=end + 1 if end < last else None,
         )
 
-    def step(self, sequence: int) -> Step:
+    def first_step(self) -> int:
+        """The first recorded step in the scope."""
+        first = self._actions().order_by("sequence").values_list("sequence", flat=True).first()
+        if first is None:
+            raise gone()
+        return first
+
+    def step(self, sequence: int, first_bytes: int = FIRST_BYTES) -> Step:
         """One recorded step with its payloads and passages, and of the steps above and inside it those in the scope."""
         if not self._actions().filter(sequence=sequence).exists():
             raise gone()
-        found = step(self.link.session, sequence)
+        found = step(self.link.session, sequence, first_bytes)
         beside = [row.sequence for row in (found.parent, *found.children) if row is not None]
         seen = set(self._actions().filter(sequence__in=beside).values_list("sequence", flat=True))
         return replace(
@@ -142,6 +149,14 @@ class Scope:
         if found is None:
             raise gone()
         return found
+
+    def beside(self, sequence: int) -> dict[str, int | None]:
+        """The steps of the replay before and after that one, by `previous` and `next`; None at an end."""
+        steps = self._steps().order_by("sequence").values_list("sequence", flat=True)
+        return {
+            "previous": steps.filter(sequence__lt=sequence).last(),
+            "next": steps.filter(sequence__gt=sequence).first(),
+        }
 
     def _actions(self) -> QuerySet[Action]:
         """The recorded actions in the scope: what everything above is cut to."""

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from timemachine.base.ids import public_id, secret
 
 _WRITTEN = re.compile(r"tms_([a-z0-9]{12})_([A-Za-z0-9_-]{43})", re.ASCII)
-_IN_TEXT = re.compile(r"(tms_[a-z0-9]{0,16})_[A-Za-z0-9_%-]+|(?<=/share/)[^\s/?\"']{17,}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +31,3 @@ def parse_token(text: str) -> Token | None:
     """The parts of a written token, or None for anything else."""
     found = _WRITTEN.fullmatch(text)
     return Token(public_id=found[1], secret=found[2]) if found else None
-
-
-def redacted(text: str) -> str:
-    """The text with the secret of every token in it replaced, and whatever else stands where a token would in an address."""
-    return _IN_TEXT.sub(lambda found: f"{found[1]}_[redacted]" if found[1] else "[redacted]", text)

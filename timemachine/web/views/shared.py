@@ -1,0 +1,200 @@
+"""What a visitor without an account opens: a neutral page, then one session or one replay, read-only.
+
+Every reading goes through the scope of the link; nothing here asks the database for anything.
+"""
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
+from django.views.decorators.http import require_http_methods, require_safe
+
+from timemachine.payloads.models import Payload
+from timemachine.replay.summary import sentence
+from timemachine.sharing.commands import PassphraseNeeded, WrongPassphrase, open_link
+from timemachine.sharing.models import REPLAY
+from timemachine.sharing.scope import Scope, gone
+from timemachine.timeline.document import USAGE
+from timemachine.timeline.step import FIRST_BYTES, Head, Step
+from timemachine.web.access import address_of
+from timemachine.web.http import page
+from timemachine.web.redirects import see_other
+from timemachine.web.sentences import sentences
+from timemachine.web.side_by_side import side_by_side
+from timemachine.web.views.timeline import PROSE
+from timemachine.web.visiting import for_visitors, let_in, scope_of
+
+TABS: Final = ("action", "context", "raw")
+SHOWN_ELSEWHERE: Final = {"audit", "reason", "use_model"}
+SHOWN_STEPS: Final = 200
+MORE_BYTES: Final = 512 * 1024
+LONGEST_NUMBER: Final = 18
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What the address asks to see of a step."""
+
+    tab: str
+    more: bool
+
+    @property
+    def first_bytes(self) -> int:
+        """How much of each payload is shown."""
+        return MORE_BYTES if self.more else FIRST_BYTES
+
+
+@for_visitors
+@sensitive_variables("token")
+@sensitive_post_parameters("passphrase")
+@require_http_methods(["GET", "HEAD", "POST"])
+def share(request: HttpRequest, token: str) -> HttpResponse:
+    """`/share/{token}`: the same page for every token, which counts nothing; its button opens the link, once."""
+    if request.method != "POST":
+        return _door(request)
+    passphrase = request.POST.get("passphrase")
+    browser = request.headers.get("User-Agent")
+    try:
+        opened = open_link(token, passphrase, address=address_of(request), browser=browser)
+    except (PassphraseNeeded, WrongPassphrase) as why:
+        return _door(request, asks=why.message, status=why.status)
+    return let_in(see_other("shared", opened.link.public_id), opened)
+
+
+@for_visitors
+@require_safe
+def shared(request: HttpRequest, public_id: str) -> HttpResponse:
+    """`/share/{public id}/`: the session (`step`, `tab`, `more`) or the replay (`after`) of a link that was opened."""
+    scope = scope_of(request, public_id)
+    return _replay(request, scope) if scope.link.target_type == REPLAY else _session(request, scope)
+
+
+@for_visitors
+@require_safe
+def shared_step(request: HttpRequest, public_id: str, sequence: int) -> HttpResponse:
+    """One step of a shared replay, recorded left, replayed right."""
+    scope = scope_of(request, public_id)
+    step = scope.replay_step(sequence)
+    context = {
+        "link": scope.link,
+        "session": scope.session(),
+        "replay": scope.replay(),
+        "step": step,
+        "sides": side_by_side(step, everything=request.GET.get("all") == "1"),
+        "beside": scope.beside(sequence),
+    }
+    return render(request, "shares/replay_step.html", context)
+
+
+@for_visitors
+@require_safe
+def shared_payload(request: HttpRequest, public_id: str, sha256: str) -> HttpResponse:
+    """The bytes of something in the scope, as a download that no browser interprets."""
+    return _download(scope_of(request, public_id).payload(sha256))
+
+
+@for_visitors
+def nothing(_request: HttpRequest) -> HttpResponse:
+    """Every other address under /share/."""
+    raise gone()
+
+
+@require_safe
+def robots(_request: HttpRequest) -> HttpResponse:
+    """What search engines are asked: to leave shared pages alone. It names no link."""
+    return HttpResponse("User-agent: *\nDisallow: /share/\n", content_type="text/plain; charset=utf-8")
+
+
+def _door(request: HttpRequest, asks: str = "", status: int = 200) -> HttpResponse:
+    facts = {"asks": asks, "wrong": bool(request.POST.get("passphrase"))}
+    response = render(request, "shares/door.html", facts, status=status)
+    response["Referrer-Policy"] = "same-origin"  # no-referrer would break the CSRF check of the form
+    return response
+
+
+def _session(request: HttpRequest, scope: Scope) -> HttpResponse:
+    sequence = _whole(request.GET.get("step")) if "step" in request.GET else scope.first_step()
+    tab = request.GET.get("tab", "")
+    asked = Asked(tab=tab if tab in TABS else TABS[0], more=request.GET.get("more") == "1")
+    context = {
+        "link": scope.link,
+        "session": scope.session(),
+        "totals": scope.totals(),
+        "window": scope.rows(sequence),
+        "sequence": sequence,
+        "tabs": TABS,
+        "asked": asked,
+        "here": {"step": sequence, "tab": asked.tab if asked.tab != TABS[0] else None},
+    }
+    context |= _of_step(scope.step(sequence, asked.first_bytes))
+    if asked.tab == "raw":
+        context["raw"] = _raw(scope.document(sequence), asked.first_bytes)
+    return page(request, "shares/session.html", context, parts=("step",))
+
+
+def _of_step(found: Step) -> dict[str, Any]:
+    """What a step shows, in the words that the timeline's parts know."""
+    action, answer = found.action, _answer(found.output)
+    if found.parent is None:
+        # the parts would say that the parent is not in this session, and it may be: it is not in this link
+        action.parent_id_given = action.parent_sequence = None
+    said = sentences(answer, action.grounding)
+    return {
+        "source": found.source,
+        "found": replace(found, source=None),  # the parts link to it where only members get it
+        "sentences": said,
+        "sentences_in_answer": answer is not None and "".join(each.text for each in said) == answer,
+        "usage": [(name, number) for name in USAGE if (number := getattr(action, name)) is not None],
+        "prose": action.kind in PROSE,
+    }
+
+
+def _answer(output: Head | None) -> str | None:
+    """The recorded answer's text, where it is a text and shown whole."""
+    return output.text if output and output.media_type == "text/plain" and not output.cut else None
+
+
+def _raw(document: dict[str, object], first: int) -> dict[str, Any]:
+    """The document as indented JSON, as much of it as is shown."""
+    text = json.dumps(document, ensure_ascii=False, indent=2)
+    return {"text": text[:first], "cut": len(text) > first, "size": len(text)}
+
+
+def _replay(request: HttpRequest, scope: Scope) -> HttpResponse:
+    after = _whole(request.GET.get("after")) if "after" in request.GET else 0
+    found, counts = scope.replay(), scope.tally()
+    steps = list(scope.replay_steps().filter(sequence__gt=after)[: SHOWN_STEPS + 1])
+    context = {
+        "link": scope.link,
+        "session": scope.session(),
+        "replay": found,
+        "counts": counts,
+        "sentence": sentence(counts),
+        "options": [each for each in found.options.items() if each[0] not in SHOWN_ELSEWHERE],
+        "steps": steps[:SHOWN_STEPS],
+        "next": steps[SHOWN_STEPS - 1].sequence if len(steps) > SHOWN_STEPS else None,
+        "address": {"id": scope.link.public_id, "kind": found.kind},
+    }
+    return render(request, "shares/replay.html", context)
+
+
+def _download(payload: Payload) -> HttpResponse:
+    ending = "json" if payload.media_type == "application/json" else "txt"
+    return HttpResponse(
+        bytes(payload.data),
+        content_type="text/plain; charset=utf-8",
+        headers={
+            "Content-Disposition": f'attachment; filename="{payload.sha256[:16]}.{ending}"',
+            "Content-Security-Policy": "sandbox; default-src 'none'",
+        },
+    )
+
+
+def _whole(text: str | None) -> int:
+    """The number that an address names. Raises `NotFound` for what is none."""
+    if not text or not text.isascii() or not text.isdigit() or len(text) > LONGEST_NUMBER:
+        raise gone()
+    return int(text)
