@@ -17,7 +17,10 @@ from timemachine.retrieval.finding import Query
 
 FACTS = (
     ("Retention", "Invoices are kept for ten years. Then the archive team shreds them."),
-    ("Travel", "Train tickets are booked in second class. Journeys over four hours may be booked in first class."),
+    (
+        "Travel",
+        "Train tickets are booked in second class. Journeys over four hours may be booked in first class.",
+    ),
     ("Garten", "Im Frühjahr werden die Apfelbäume geschnitten. Die Beete werden umgegraben."),
     ("Gateway", "When the gateway times out, restart it. Then page the person on duty, Zoë."),
 )
@@ -43,7 +46,9 @@ def recorded_session(
     session = start_session(project, name="Läufe 🕰", by="test", collection=collection, key=key)
     answering.find(collection, Query(text=questions[0], top_k=top_k), session=session)
     for question in questions:
-        answering.ask(project, collection, Query(text=question, top_k=top_k), use_model=model, session=session)
+        answering.ask(
+            project, collection, Query(text=question, top_k=top_k), use_model=model, session=session
+        )
     return end_session(session.id)
 
 

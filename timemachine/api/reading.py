@@ -4,8 +4,9 @@ from dataclasses import asdict
 from typing import Any
 
 from django.http import HttpRequest
-from ninja import Query, Router
+from ninja import Query
 
+from timemachine.api import routers
 from timemachine.api.access import caller
 from timemachine.api.documents import money, session_json
 from timemachine.api.paging import checked_limit, page
@@ -20,11 +21,10 @@ from timemachine.timeline.moment import state_at
 from timemachine.timeline.sessions import Wanted, sessions_page
 from timemachine.timeline.summary import summary_of
 
-router = Router(tags=["sessions"])
 MOST_FRAMES = 100_000
 
 
-@router.get("", summary="List sessions")
+@routers.sessions.get("", summary="List sessions")
 def index(request: HttpRequest, wanted: Query[SessionFilter]) -> dict[str, Any]:
     """The project's sessions, newest first."""
     project = caller(request, "read").project
@@ -33,7 +33,7 @@ def index(request: HttpRequest, wanted: Query[SessionFilter]) -> dict[str, Any]:
     return {"items": [session_json(session) for session in found.sessions], "next": found.next}
 
 
-@router.get("/{session_id}/actions", summary="List a session's actions")
+@routers.sessions.get("/{session_id}/actions", summary="List a session's actions")
 def actions(request: HttpRequest, session_id: str, wanted: Query[ActionFilter]) -> dict[str, Any]:
     """The session's actions in their order, whole."""
     session = session_of(caller(request, "read").project, session_id)
@@ -48,7 +48,7 @@ def actions(request: HttpRequest, session_id: str, wanted: Query[ActionFilter]) 
     return page(found, wanted.limit, lambda action: [action.sequence], action_json)
 
 
-@router.get("/{session_id}/actions/{sequence}", summary="One action")
+@routers.sessions.get("/{session_id}/actions/{sequence}", summary="One action")
 def action(request: HttpRequest, session_id: str, sequence: int) -> dict[str, Any]:
     """One action, whole."""
     session = session_of(caller(request, "read").project, session_id)
@@ -56,7 +56,7 @@ def action(request: HttpRequest, session_id: str, sequence: int) -> dict[str, An
     return action_json(with_everything(Action.objects.filter(id=row.id)).get())
 
 
-@router.get("/{session_id}/state", summary="The state at a step")
+@routers.sessions.get("/{session_id}/state", summary="The state at a step")
 def state(request: HttpRequest, session_id: str, at: int) -> dict[str, Any]:
     """What was known at step `at`: messages, frames used, running totals."""
     session = session_of(caller(request, "read").project, session_id)
@@ -73,13 +73,13 @@ def state(request: HttpRequest, session_id: str, at: int) -> dict[str, Any]:
     }
 
 
-@router.get("/{session_id}/summary", summary="What a session adds up to")
+@routers.sessions.get("/{session_id}/summary", summary="What a session adds up to")
 def summary(request: HttpRequest, session_id: str) -> dict[str, Any]:
     """Counts, tokens, cost, duration, iterations, tools, models and errors of a session."""
     return summary_of(session_of(caller(request, "read").project, session_id))
 
 
-@router.get("/{session_id}/checkpoints", summary="A session's checkpoints")
+@routers.sessions.get("/{session_id}/checkpoints", summary="A session's checkpoints")
 def checkpoints(request: HttpRequest, session_id: str) -> dict[str, Any]:
     """The session's checkpoints in their order, with their states."""
     session = session_of(caller(request, "read").project, session_id)

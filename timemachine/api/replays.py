@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpRequest
 from ninja import Router, Status
 
-from timemachine.api import schemas
+from timemachine.api import routers, schemas
 from timemachine.api.access import caller
 from timemachine.api.paging import checked_limit, page
 from timemachine.api.paging import read as read_place
@@ -19,11 +19,12 @@ from timemachine.replay.document import replay_json, step_json
 from timemachine.replay.models import Replay
 from timemachine.replay.queries import replay_of, step_of, steps_of
 
-of_sessions = Router(tags=["replays"])
 router = Router(tags=["replays"])
 
 
-@of_sessions.post("/{session_id}/replays", response={202: dict[str, Any]}, summary="Launch a replay")
+@routers.sessions.post(
+    "/{session_id}/replays", tags=["replays"], response={202: dict[str, Any]}, summary="Launch a replay"
+)
 def launch(request: HttpRequest, session_id: str, payload: schemas.ReplayIn) -> Status[dict[str, Any]]:
     """Replay the session in the background; follow it at /api/replays/{id}."""
     who = caller(request, "run")

@@ -131,7 +131,7 @@ class ActionIn(Strict):
     def draft(self) -> ActionDraft:
         """As recording takes it."""
         apart = {"error", "usage", "retrieval", "tags"}
-        given = {name: getattr(self, name) for name in type(self).model_fields if name not in apart}
+        given = {name: getattr(self, name) for name in ActionIn.model_fields if name not in apart}
         return ActionDraft(
             **given,
             tags=tuple(self.tags),

@@ -3,12 +3,12 @@
 from typing import Any
 
 from django.http import HttpRequest
-from ninja import Router, Status
+from ninja import Status
 
 from timemachine.accounts.models import Project
 from timemachine.answering import commands as answering
 from timemachine.answering.asking import CallParameters
-from timemachine.api import schemas
+from timemachine.api import routers, schemas
 from timemachine.api.access import caller
 from timemachine.api.documents import ask_json, find_json, session_json
 from timemachine.api.moments import moment
@@ -24,10 +24,8 @@ from timemachine.retrieval.finding import Query
 from timemachine.retrieval.models import Collection
 from timemachine.retrieval.queries import collection_of
 
-router = Router(tags=["sessions"])
 
-
-@router.post("", response={201: dict[str, Any]}, summary="Start a session")
+@routers.sessions.post("", response={201: dict[str, Any]}, summary="Start a session")
 def start(request: HttpRequest, payload: schemas.SessionIn) -> Status[dict[str, Any]]:
     """A new session that records; `collection` is made where there is none of that name."""
     who = caller(request, "record")
@@ -48,27 +46,27 @@ def start(request: HttpRequest, payload: schemas.SessionIn) -> Status[dict[str, 
     return Status(201, session_json(session))
 
 
-@router.get("/{session_id}", summary="One session")
+@routers.sessions.get("/{session_id}", summary="One session")
 def read(request: HttpRequest, session_id: str) -> dict[str, Any]:
     """A session by its uuid or key."""
     return session_json(session_of(caller(request, "read").project, session_id))
 
 
-@router.patch("/{session_id}", summary="Rename or tag a session")
+@routers.sessions.patch("/{session_id}", summary="Rename or tag a session")
 def change(request: HttpRequest, session_id: str, payload: schemas.SessionChange) -> dict[str, Any]:
     """Change what a session is called and how it is grouped; what it recorded stays."""
     session = session_of(caller(request, "record").project, session_id)
     return session_json(changes.describe(session, **payload.dict(exclude_unset=True)))
 
 
-@router.delete("/{session_id}", summary="Erase a session")
+@routers.sessions.delete("/{session_id}", summary="Erase a session")
 def erase(request: HttpRequest, session_id: str) -> dict[str, Any]:
     """Erase a session with everything it recorded, its replays and share links. There is no way back."""
     session = session_of(caller(request, "admin").project, session_id)
     return {"erased": str(session.id), "actions": erasure.erase_session(session)}
 
 
-@router.post("/{session_id}/actions", response={201: dict[str, Any]}, summary="Append actions")
+@routers.sessions.post("/{session_id}/actions", response={201: dict[str, Any]}, summary="Append actions")
 def append(request: HttpRequest, session_id: str, payload: schemas.ActionsIn) -> Status[dict[str, Any]]:
     """One action, or up to 1,000 in `actions`: all are recorded, durably and in order, or none."""
     who = caller(request, "record")
@@ -82,7 +80,7 @@ def append(request: HttpRequest, session_id: str, payload: schemas.ActionsIn) ->
     return Status(201, {"sequences": sequences})
 
 
-@router.post("/{session_id}/put", response={201: dict[str, Any]}, summary="Put and record it")
+@routers.sessions.post("/{session_id}/put", response={201: dict[str, Any]}, summary="Put and record it")
 def put(request: HttpRequest, session_id: str, payload: schemas.SessionPutIn) -> Status[dict[str, Any]]:
     """Put passages into the session's collection; each is recorded."""
     who = caller(request, "record")
@@ -91,7 +89,7 @@ def put(request: HttpRequest, session_id: str, payload: schemas.SessionPutIn) ->
     return Status(201, puts_json(answering.put(collection, frames_in(payload), by=who.by, session=session)))
 
 
-@router.post("/{session_id}/find", summary="Find and record it")
+@routers.sessions.post("/{session_id}/find", summary="Find and record it")
 def find(request: HttpRequest, session_id: str, payload: schemas.SessionFindIn) -> dict[str, Any]:
     """Find passages; every hit is frozen into the record."""
     who = caller(request, "record")
@@ -100,7 +98,7 @@ def find(request: HttpRequest, session_id: str, payload: schemas.SessionFindIn) 
     return find_json(answering.find(collection, find_query(who.project, payload), session=session))
 
 
-@router.post("/{session_id}/ask", summary="Ask and record it")
+@routers.sessions.post("/{session_id}/ask", summary="Ask and record it")
 def ask(request: HttpRequest, session_id: str, payload: schemas.SessionAskIn) -> dict[str, Any]:
     """Find passages and ask a model over them; both are recorded."""
     who = caller(request, "record")
@@ -118,7 +116,9 @@ def ask(request: HttpRequest, session_id: str, payload: schemas.SessionAskIn) ->
     )
 
 
-@router.post("/{session_id}/checkpoints", response={201: dict[str, Any]}, summary="Set a checkpoint")
+@routers.sessions.post(
+    "/{session_id}/checkpoints", response={201: dict[str, Any]}, summary="Set a checkpoint"
+)
 def checkpoint(
     request: HttpRequest, session_id: str, payload: schemas.CheckpointIn
 ) -> Status[dict[str, Any]]:
@@ -130,7 +130,7 @@ def checkpoint(
     return Status(201, {"sequence": commands.append(session.id, [draft])[0], "name": payload.name})
 
 
-@router.post("/{session_id}/end", summary="End a session")
+@routers.sessions.post("/{session_id}/end", summary="End a session")
 def end(request: HttpRequest, session_id: str) -> dict[str, Any]:
     """Close a session; ending it twice is the same as once."""
     session = session_of(caller(request, "record").project, session_id)

@@ -6,7 +6,9 @@ from django.http import HttpRequest
 from ninja import NinjaAPI
 from ninja.parser import Parser
 
-from timemachine.api import collections, errors, imports, keys, reading, replays, sessions, shares, tools
+from timemachine.api import collections, errors, imports, keys, replays, routers, shares, tools
+from timemachine.api import reading as _reading  # noqa: F401  # adds to routers.sessions
+from timemachine.api import sessions as _sessions  # noqa: F401
 from timemachine.api.access import BearerKey
 from timemachine.base.content import parse_json
 
@@ -28,9 +30,7 @@ api = NinjaAPI(
     urls_namespace="api",
 )
 errors.install(api)
-api.add_router("/sessions", reading.router)
-api.add_router("/sessions", sessions.router)
-api.add_router("/sessions", replays.of_sessions)
+api.add_router("/sessions", routers.sessions)
 api.add_router("/replays", replays.router)
 api.add_router("/collections", collections.router)
 api.add_router("/import", imports.router)

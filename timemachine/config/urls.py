@@ -2,13 +2,21 @@
 
 from django.urls import include, path
 
+from timemachine.api.urls import api
 from timemachine.web import health
+from timemachine.web.views import demo
 
 urlpatterns = [
     path("health/live", health.live),
     path("health/ready", health.ready),
+    path("api/", api.urls),
     path("", include("timemachine.web.urls_accounts")),
+    path("", include("timemachine.web.urls_record")),  # before sessions: /sessions/new/ is not a session
     path("", include("timemachine.web.urls_sessions")),
+    path("", include("timemachine.web.urls_replays")),
+    path("", include("timemachine.web.urls_shares")),
+    path("demo/", demo.load, name="demo"),
+    path("demo/remove/", demo.remove, name="remove_demo"),
 ]
 
 handler400 = "timemachine.web.errors.not_understood"

@@ -70,7 +70,7 @@ def _found_again(work: _Work, outcome: Outcome) -> Outcome:
     findings = finding.find(_collection(work.action), _query(work))
     compared = compare_rankings(
         [Ranked(key=_key_recorded(hit), rank=hit.rank) for hit in work.hits],
-        [Ranked(key=_key_found(hit), rank=hit.rank) for hit in findings.hits],
+        [Ranked(key=hit.frame, rank=hit.rank) for hit in findings.hits],
         findings.query.top_k,
     )
     return replace(outcome, found=findings.hits, retrieval=_retrieval_json(findings, compared, work))
@@ -166,9 +166,9 @@ def _same_prompt(work: _Work, answered: Answered) -> dict[str, Any]:
 def _retrieval_json(findings: Findings, compared: Any, work: _Work) -> dict[str, Any]:
     return {
         "verdict": compared.verdict,
-        "gained": [str(key) for key in compared.gained],
-        "lost": [str(key) for key in compared.lost],
-        "moved": [{"frame": str(m.key), "from": m.old_rank, "to": m.new_rank} for m in compared.moved],
+        "gained": list(compared.gained),
+        "lost": list(compared.lost),
+        "moved": [{"frame": move.key, "from": move.old_rank, "to": move.new_rank} for move in compared.moved],
         "overlap": compared.overlap,
         "mode": findings.query.mode,
         "top_k": findings.query.top_k,
@@ -181,12 +181,9 @@ def _retrieval_json(findings: Findings, compared: Any, work: _Work) -> dict[str,
     }
 
 
-def _key_recorded(hit: Hit) -> str:
-    return f"#{hit.frame}" if isinstance(hit.frame, int) else str(hit.frame or hit.sha256 or hit.rank)
-
-
-def _key_found(hit: Found) -> str:
-    return f"#{hit.frame}"
+def _key_recorded(hit: Hit) -> int | str:
+    """What makes two hits the same frame: its number in the collection, whatever its version; else its own name."""
+    return hit.frame if hit.frame is not None else hit.sha256 or f"rank {hit.rank}"
 
 
 def _collection(action: Action) -> Any:

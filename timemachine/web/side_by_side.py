@@ -151,7 +151,7 @@ def _recorded_frames(step: ReplayStep, hits: Sequence[Hit]) -> list[RecordedFram
 
 def _recorded_frame(step: ReplayStep, frame: dict[str, Any], titles: dict[int, str]) -> RecordedFrame:
     name = _name(frame["frame"])
-    now, fate = _now(step, name, frame["rank"])
+    now, fate = _now(step, frame["frame"], frame["rank"])
     return RecordedFrame(
         rank=frame["rank"],
         title=titles.get(frame["rank"], "untitled"),
@@ -163,12 +163,12 @@ def _recorded_frame(step: ReplayStep, frame: dict[str, Any], titles: dict[int, s
     )
 
 
-def _now(step: ReplayStep, name: str, rank: int) -> tuple[str, str]:
+def _now(step: ReplayStep, frame: Any, rank: int) -> tuple[str, str]:
     retrieval = step.retrieval or {}
-    if name in retrieval.get("lost", []):
+    if frame in retrieval.get("lost", []):
         return "lost", "lost"
     for move in retrieval.get("moved", []):
-        if move["frame"] == name:
+        if move["frame"] == frame:
             return f"rank {move['to']}", "moved"
     return f"rank {rank}", "same"
 
@@ -176,10 +176,10 @@ def _now(step: ReplayStep, name: str, rank: int) -> tuple[str, str]:
 def _found_frame(step: ReplayStep, hit: ReplayHit) -> FoundFrame:
     retrieval, name = step.retrieval or {}, _name(hit.frame)
     then, fate = f"rank {hit.rank}", "same"
-    if name in retrieval.get("gained", []):
+    if hit.frame in retrieval.get("gained", []):
         then, fate = "gained", "gained"
     for move in retrieval.get("moved", []):
-        if move["frame"] == name:
+        if move["frame"] == hit.frame:
             then, fate = f"rank {move['from']}", "moved"
     return FoundFrame(
         rank=hit.rank, title=hit.title or "untitled", name=name, score=hit.score, then=then, fate=fate

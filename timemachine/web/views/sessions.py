@@ -8,12 +8,14 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from timemachine.base.errors import NotFound
+from timemachine.demo.commands import DEMO_TAG
 from timemachine.payloads.models import Payload
 from timemachine.recording.models import Action, Hit, Session
 from timemachine.recording.queries import session_of
 from timemachine.timeline.sessions import Wanted, sessions_page
 from timemachine.web.access import of
 from timemachine.web.http import page
+from timemachine.web.local_key import local_key
 
 FILTERS = ("q", "agent", "status", "tag")
 
@@ -37,8 +39,13 @@ def sessions(request: HttpRequest) -> HttpResponse:
         "found": found,
         "may_record": access.may("operator"),
         "server": settings.PUBLIC_URL,
+        "demo_is_here": any(DEMO_TAG in session.tags for session in found.sessions),
     }
-    return page(request, "sessions/list.html", context, parts=("more",))
+    if found.sessions or here or after:
+        return page(request, "sessions/list.html", context, parts=("more",))
+    response = page(request, "sessions/list.html", context | {"example_key": local_key(access)})
+    response["Cache-Control"] = "private, no-store"  # it may show a key
+    return response
 
 
 @require_safe

@@ -1,0 +1,59 @@
+"""Programs that talk to the API in tests: one key with every scope, one of another project."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+
+from timemachine.accounts.commands import make_api_key
+from timemachine.accounts.models import SCOPES, Project
+
+
+@dataclass
+class Program:
+    """A program with a key."""
+
+    key: str
+    client: Client
+
+    def get(self, path: str, **query: Any) -> HttpResponse:
+        return self.client.get(f"/api{path}", query, headers=self._headers)
+
+    def post(self, path: str, body: Any = None, **headers: str) -> HttpResponse:
+        return self.raw(path, json.dumps(body or {}), **headers)
+
+    def raw(self, path: str, body: str | bytes, **headers: str) -> HttpResponse:
+        return self.client.post(
+            f"/api{path}", body, content_type="application/json", headers=self._headers | headers
+        )
+
+    def patch(self, path: str, body: Any) -> HttpResponse:
+        return self.client.patch(
+            f"/api{path}", json.dumps(body), content_type="application/json", headers=self._headers
+        )
+
+    def delete(self, path: str) -> HttpResponse:
+        return self.client.delete(f"/api{path}", headers=self._headers)
+
+    @property
+    def _headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.key}"}
+
+
+def program(project: Project, *scopes: str) -> Program:
+    """A program with a key of these scopes; without any, of all."""
+    _, key = make_api_key(project, name="test", scopes=scopes or SCOPES)
+    return Program(key=key, client=Client())
+
+
+@pytest.fixture
+def api(project: Project) -> Program:
+    return program(project)
+
+
+@pytest.fixture
+def stranger(other_project: Project) -> Program:
+    return program(other_project)

@@ -1,0 +1,133 @@
+"""The product as `make up` runs it, and a real browser in front of it."""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
+
+from tests.chromium import installed
+from tests.embedded.machine import Machine
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--no-first-run",
+    "--disable-component-update",
+]
+AXE = Path(__file__).parent.parent / "vendor" / "axe" / "axe.min.js"
+
+
+class Product:
+    """A running Time Machine: its address, its one-time link, its local key."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.url = f"http://127.0.0.1:{machine.port}"
+        link = re.search(r"http://\S+/sign-in/\S+", machine.output)
+        assert link is not None
+        self.sign_in_link = link.group()
+
+    @property
+    def key(self) -> str:
+        return (self.machine.home / "local-key").read_text().strip()
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What a `timemachine` command on this machine sees."""
+        return {"TIMEMACHINE_HOME": str(self.machine.home)}
+
+
+@pytest.fixture(scope="session")
+def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
+    """`make up` with an empty home, for all stories of this worker."""
+    machine = Machine(
+        tmp_path_factory.mktemp("product") / "home", LEASE_SECONDS="3", SWEEP_SECONDS="1"
+    ).ready()
+    yield Product(machine)
+    assert machine.end() == 0
+
+
+@pytest.fixture(scope="session")
+def playwright() -> Iterator[Playwright]:
+    with sync_playwright() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    """A Chromium; without one these tests are skipped, in CI they fail."""
+    path = installed()
+    if path is None:
+        missing = "no Chromium: install the package chromium, or set CHROMIUM to its path"
+        pytest.fail(missing) if os.environ.get("CI") else pytest.skip(missing)
+    running = playwright.chromium.launch(executable_path=str(path), args=FLAGS)
+    yield running
+    running.close()
+
+
+class Watched:
+    """A page that fails its test when the console shows an error or a request leaves the product."""
+
+    def __init__(self, page: Page, origin: str) -> None:
+        self.page = page
+        self.faults: list[str] = []
+        page.on("console", lambda said: self._console(said.type, said.text))
+        page.on("pageerror", lambda error: self.faults.append(f"script: {error}"))
+        page.on("request", lambda request: self._request(request.url, origin))
+
+    def _console(self, kind: str, text: str) -> None:
+        # Chromium says of every page answered with 4xx that it "failed to load"; the test looks at the page itself
+        if kind == "error" and "Failed to load resource" not in text:
+            self.faults.append(f"console: {text}")
+
+    def _request(self, url: str, origin: str) -> None:
+        if urlsplit(url).scheme in {"http", "https"} and not url.startswith(origin):
+            self.faults.append(f"foreign request: {url}")
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """A browser of its own, without cookies."""
+    made = browser.new_context(viewport={"width": 1440, "height": 900})
+    made.set_default_timeout(10_000)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext, product: Product) -> Iterator[Page]:
+    """A watched page."""
+    watched = Watched(context.new_page(), product.url)
+    yield watched.page
+    assert watched.faults == []
+
+
+@pytest.fixture(scope="session")
+def signed_in(browser: Browser, product: Product) -> list[dict[str, object]]:
+    """The cookies of the administrator, who came by the link of the first start and chose a password."""
+    made = browser.new_context()
+    page = made.new_page()
+    page.goto(product.sign_in_link)
+    page.get_by_role("button").first.click()
+    page.wait_for_url("**/welcome/**")
+    page.get_by_label("E-mail").fill("ada@example.org")
+    page.get_by_label("Name").fill("Ada Prüferin")
+    for field in page.locator("input[type=password]").all():
+        field.fill("a long enough passphrase")
+    page.locator("main button[type=submit]").click()
+    page.wait_for_url(f"{product.url}/")
+    cookies = made.cookies()
+    made.close()
+    return [dict(cookie) for cookie in cookies]
+
+
+@pytest.fixture
+def ada(context: BrowserContext, page: Page, signed_in: list[dict[str, object]]) -> Page:
+    """A page on which the administrator is signed in."""
+    context.add_cookies(signed_in)  # type: ignore[arg-type]
+    return page

@@ -1,0 +1,102 @@
+"""The path of a newcomer, in a real browser, against what `make up` starts."""
+
+import re
+from collections.abc import Sequence
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.e2e.conftest import Product
+
+pytestmark = pytest.mark.browser
+
+DOCUMENTS: Sequence[tuple[str, str]] = (
+    ("Aufbewahrung", "Rechnungen werden zehn Jahre aufbewahrt. Danach vernichtet sie das Archiv."),
+    (
+        "Reisen",
+        "Train tickets are booked in second class. Journeys over four hours may be booked in first class.",
+    ),
+    ("Gateway", "When the gateway times out, restart it. Then page Zoë. Do not touch the database."),
+)
+
+
+def test_a_newcomer_records_replays_and_shares(ada: Page, product: Product, browser: Browser) -> None:
+    # the empty state says what to do
+    ada.goto(product.url)
+    expect(ada.get_by_role("heading", name="No sessions yet")).to_be_visible()
+
+    # three documents
+    ada.get_by_role("link", name="Collections").click()
+    ada.get_by_label("Name").fill("Handbuch ä")
+    ada.get_by_role("button", name="Make", exact=False).first.click()
+    for title, text in DOCUMENTS:
+        ada.get_by_label("Title").first.fill(title)
+        ada.get_by_label("Text").first.fill(text)
+        ada.get_by_role("button", name="Put", exact=False).first.click()
+        expect(ada.get_by_role("link", name=title)).to_be_visible()
+
+    # a session: a find, two asks, the end
+    ada.goto(f"{product.url}/sessions/new/")
+    ada.get_by_label("Name", exact=True).fill("Erster Lauf 🕰")
+    ada.get_by_label("Collection").first.select_option("Handbuch ä")
+    ada.locator("main form button[type=submit]").first.click()
+    session = re.sub(r"/(work/)?(\?.*)?$", "", ada.url)
+    ada.goto(f"{session}/work/")
+    do(ada, "Find", "gateway times out")
+    do(ada, "Ask", "In which class are train tickets booked?")
+    do(ada, "Ask", "Was passiert mit Rechnungen nach zehn Jahren?")
+    ada.get_by_role("button", name="End session").click()
+
+    # the timeline, step by step with the keyboard
+    ada.goto(f"{session}/?step=1")
+    expect(ada.locator("[aria-current=step]")).to_contain_text("gateway times out")
+    ada.keyboard.press("j")
+    ada.wait_for_url("**step=2**")
+    expect(ada.locator("#step")).to_contain_text("second class")
+    ada.keyboard.press("k")
+    ada.wait_for_url("**step=1**")
+
+    # an audit replay with another model, watched until it is over
+    ada.get_by_role("link", name="Replay", exact=True).click()
+    ada.get_by_label("Model", exact=True).select_option("local:extractive-3")
+    ada.get_by_label("Reason").fill("Prüfung der Antworten")
+    with ada.expect_navigation(url="**/replays/**"):
+        ada.get_by_role("button", name="Launch replay").click()
+    expect(ada.locator(".outcome .sentence")).to_contain_text(
+        "2 asks replayed with local:extractive-3", timeout=20_000
+    )
+    expect(ada.locator(".outcome .sentence")).to_contain_text("context verified 3 of 3")
+
+    # the diff
+    ada.locator(".replay-steps a").nth(1).click()
+    expect(ada.get_by_role("heading", name="Recorded", exact=True)).to_be_visible()
+    expect(ada.locator(".verdict").first).to_be_visible()
+    ada.go_back()
+
+    # a link for somebody without an account
+    ada.get_by_role("link", name="Share", exact=True).click()
+    ada.get_by_role("button", name="Create link").click()
+    url = ada.locator("input[readonly], .once input, code").first.input_value()
+    auditor = browser.new_context()
+    visitor = auditor.new_page()
+    visitor.goto(url)
+    expect(visitor.locator("body")).not_to_contain_text("Erster Lauf")
+    visitor.get_by_role("button").first.click()
+    expect(visitor.locator("body")).to_contain_text("Erster Lauf")
+    opened = visitor.url
+
+    # revoked: gone on the next request
+    ada.goto(f"{product.url}/shares/")
+    ada.get_by_role("button", name="Revoke").first.click()
+    answer = visitor.goto(opened)
+    assert answer is not None
+    assert answer.status == 404
+    auditor.close()
+
+
+def do(page: Page, what: str, text: str) -> None:
+    """Find or ask on the page of an open session."""
+    page.get_by_label(what, exact=True).check()
+    page.locator("main textarea").first.fill(text)
+    page.locator("main form button[type=submit]").first.click()
+    expect(page.locator("main")).to_contain_text(text)

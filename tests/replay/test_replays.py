@@ -1,0 +1,287 @@
+"""Replays of recorded sessions: what is verified, what is found again, what differs, and what is never touched."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.db.models import Count, Q
+
+from tests.builders import FACTS, QUESTIONS, recorded_session, replayed, tamper
+from timemachine.accounts.models import Project
+from timemachine.base.clock import now
+from timemachine.base.errors import Conflict, InvalidInput, NotFound, Unavailable
+from timemachine.payloads.queries import value
+from timemachine.recording.commands import append, start_session
+from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft
+from timemachine.recording.models import Action, Hit, Session
+from timemachine.replay import leases
+from timemachine.replay.commands import cancel, due_for_ringing, launch, retry
+from timemachine.replay.document import replay_json, step_json
+from timemachine.replay.models import Replay, ReplayAttempt, ReplayStep
+from timemachine.replay.options import ReplayOptions
+from timemachine.replay.outcome import Outcome
+from timemachine.replay.queries import replay_of, step_of, steps_of
+from timemachine.replay.working import work, write
+from timemachine.retrieval.commands import NewFrame, delete, put
+
+AUDIT = ReplayOptions(audit=True, reason="Wie geprüft?", use_model="local:extractive-1")
+
+
+@pytest.fixture
+def session(project: Project) -> Session:
+    return recorded_session(project)
+
+
+def everything_recorded(session: Session) -> list[tuple[object, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT a::text FROM tm_action a WHERE session_id = %s ORDER BY sequence", [session.id]
+        )
+        return list(cursor.fetchall())
+
+
+def test_an_audit_with_the_recorded_model_is_identical_and_verified(session: Session) -> None:
+    replay = replayed(session, AUDIT)
+    told = replay_json(replay)
+    assert told["status"] == "done"
+    assert told["verdicts"] == {"identical": 3}
+    assert told["context"] == {"verified": 4, "altered": 0, "missing": 0, "not_recorded": 0}
+    assert told["summary"] == (
+        "3 asks replayed with local:extractive-1: 3 identical; context verified 4 of 4; $0 (recorded $0)"
+    )
+    assert {value(step.output) for step in steps_of(replay) if step.kind == "ask"} == {
+        value(action.output) for action in Action.objects.filter(kind="ask").select_related("output")
+    }
+
+
+def test_an_audit_with_another_model_says_what_differs_with_its_evidence(session: Session) -> None:
+    replay = replayed(session, ReplayOptions(audit=True, reason="r", use_model="local:extractive-3"))
+    steps = [step for step in steps_of(replay) if step.kind == "ask"]
+    assert all(step.model == "local:extractive-3" for step in steps)
+    assert any(step.verdict == "adds" for step in steps)
+    assert all(step.verdict == "identical" or step.evidence for step in steps)
+
+
+def test_an_audit_without_a_model_calls_nothing_and_grounds_the_recorded_answer(session: Session) -> None:
+    replay = replayed(session, ReplayOptions(audit=True, reason="r"))
+    asks = [step for step in steps_of(replay) if step.kind == "ask"]
+    assert {step.output for step in asks} == {None}
+    assert {step.verdict for step in asks} == {None}
+    assert all(step.evidence["recorded_grounding"]["label"] == "HIGH" for step in asks)
+    assert not ReplayAttempt.objects.filter(call_intended_at__isnull=False).exists()
+
+
+def test_one_changed_byte_is_altered_for_the_steps_that_used_that_passage_and_no_other(
+    session: Session,
+) -> None:
+    asks = Count("action", filter=Q(action__kind="ask"), distinct=True)
+    once = Hit.objects.filter(action__kind="ask").values("payload").annotate(asks=asks).filter(asks=1)
+    target = Hit.objects.filter(payload__in=once.values("payload"), action__kind="ask").first()
+    assert target is not None
+    step_of_it = target.action.sequence
+    assert tamper(
+        "UPDATE tm_payload SET data = set_byte(data, 0, get_byte(data, 0) # 1) WHERE id = %s",
+        [target.payload_id],
+    )
+    steps = {step.sequence: step for step in steps_of(replayed(session, AUDIT))}
+    altered = {
+        sequence for sequence, step in steps.items() if step.context == "altered" and step.kind == "ask"
+    }
+    assert altered == {step_of_it}
+    assert steps[step_of_it].output is None
+    assert "no longer hashes" in steps[step_of_it].evidence["not_asked"]
+    assert sorted(frame["verdict"] for frame in steps[step_of_it].frames) == ["altered", "verified"]
+    assert [step.verdict for step in steps.values() if step.kind == "ask"].count("identical") == 2
+
+
+def test_what_became_of_a_frame_since_leaves_the_audit_verified(session: Session) -> None:
+    collection = session.collection
+    assert collection is not None
+    put(collection, [NewFrame(number=0, title="Retention", text="Twelve years.")], by="test")
+    delete(collection, 1)
+    replay = replayed(session, AUDIT)
+    assert replay_json(replay)["context"]["verified"] == 4
+    fates = {frame["frame"]: frame["since"] for step in steps_of(replay) for frame in step.frames}
+    assert (fates[0], fates[1], fates[2]) == ("updated", "deleted", "unchanged")
+
+
+def test_a_passage_that_is_gone_is_missing_and_one_never_recorded_is_not_recorded(project: Project) -> None:
+    session = start_session(project, name="imported", by="test")
+    hits = (HitDraft(rank=1, sha256="0" * 64), HitDraft(rank=2, text="here"))
+    append(
+        session.id,
+        [
+            ActionDraft(kind="ask", input="q", output="a", retrieval=RetrievalDraft(hits=hits)),
+            ActionDraft(kind="ask", input="q", output="a"),
+            ActionDraft(kind="ask", input="q", output="a", retrieval=RetrievalDraft()),
+        ],
+    )
+    first, second, third = steps_of(replayed(session, AUDIT))
+    assert (first.context, second.context, third.context) == ("missing", "not_recorded", "not_recorded")
+    assert first.output is None
+    assert second.output is None
+    assert third.output is not None
+
+
+def test_a_debug_replay_says_what_came_what_went_and_what_moved(session: Session) -> None:
+    collection = session.collection
+    assert collection is not None
+    put(collection, [NewFrame(title="Invoices", text="Invoices: how long invoices are kept.")], by="test")
+    delete(collection, 2)
+    replay = replayed(session, ReplayOptions(top_k=4, use_model="local:extractive-1"))
+    found = {step.sequence: step.retrieval for step in steps_of(replay)}
+    assert found[1]["verdict"] == "changed"
+    assert 4 in found[1]["gained"]
+    assert found[6]["lost"] == [2]
+    assert {step.sequence for step in steps_of(replay) if step.hits.exists()} == set(found)
+
+
+def test_a_debug_replay_as_of_the_recording_finds_the_same_again(session: Session) -> None:
+    collection = session.collection
+    assert collection is not None
+    put(collection, [NewFrame(title="Invoices", text="Invoices, invoices, kept invoices.")], by="test")
+    replay = replayed(session, ReplayOptions(as_of="recorded"))
+    assert replay_json(replay)["retrieval"] == {"same": 4}
+    assert replay_json(replay)["verdicts"] == {"identical": 3}
+
+
+def test_a_replay_writes_nothing_into_the_recorded_session(session: Session) -> None:
+    before = everything_recorded(session)
+    replayed(session, AUDIT)
+    replayed(session, ReplayOptions(top_k=4))
+    assert everything_recorded(session) == before
+    session.refresh_from_db()
+    assert session.last_sequence == len(before)
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (ReplayOptions(audit=True, reason="r", use_model="nobody:x"), InvalidInput),
+        (ReplayOptions(audit=True, reason="r", use_model="openai:gpt-4o"), Unavailable),
+        (ReplayOptions(audit=True, reason="r", top_k=3), InvalidInput),
+        (ReplayOptions(after_sequence=1000), InvalidInput),
+    ],
+)
+def test_a_replay_that_cannot_be_is_refused_and_nothing_is_made(
+    session: Session, options: ReplayOptions, error: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(error):
+        launch(session, options, by="test")
+    assert not Replay.objects.exists()
+
+
+def test_a_range_replays_only_its_steps(session: Session) -> None:
+    replay = launch(session, ReplayOptions(after_sequence=2, through_sequence=4), by="test")
+    assert [step.sequence for step in steps_of(replay)] == [4]
+
+
+def test_cancelling_stops_what_waits_and_trying_again_finishes_it(session: Session) -> None:
+    replay = launch(session, AUDIT, by="test")
+    assert cancel(replay).status == "cancelled"
+    with pytest.raises(Conflict, match="over already"):
+        cancel(replay)
+    assert work(replay.id, "late") == 0
+    assert retry(replay).status == "queued"
+    assert work(replay.id, "again") == 4
+    replay.refresh_from_db()
+    assert replay.status == "done"
+    with pytest.raises(Conflict, match="nothing to try again"):
+        retry(replay)
+
+
+def test_a_worker_that_slept_past_its_lease_cannot_write(session: Session) -> None:
+    replay = launch(session, AUDIT, by="test")
+    slept = leases.claim(replay.id, "sleepy")
+    assert slept is not None
+    ReplayStep.objects.filter(id=slept.step_id).update(lease_until=now() - timedelta(seconds=1))
+    taken = leases.claim(replay.id, "awake")
+    assert taken is not None
+    assert taken.step_id == slept.step_id
+    with pytest.raises(leases.LeaseLost):
+        write(slept, Outcome(verdict="identical"))
+    write(taken, Outcome(verdict="reworded"))
+    step = ReplayStep.objects.get(id=taken.step_id)
+    assert (step.verdict, step.attempts_made) == ("reworded", 2)
+    assert [each.outcome for each in step.attempts.order_by("number")] == ["lost", "done"]
+
+
+def test_a_step_whose_worker_is_lost_three_times_fails_and_the_replay_goes_on(session: Session) -> None:
+    replay = launch(session, AUDIT, by="test")
+    for _ in range(leases.MOST_ATTEMPTS):
+        lease = leases.claim(replay.id, "dies")
+        assert lease is not None
+        ReplayStep.objects.filter(id=lease.step_id).update(lease_until=now() - timedelta(seconds=1))
+    work(replay.id, "lives")
+    steps = list(steps_of(replay))
+    assert [step.status for step in steps] == ["failed", "done", "done", "done"]
+    assert steps[0].error_type == "worker_lost"
+    assert Replay.objects.get(id=replay.id).status == "done"
+
+
+def test_a_lost_attempt_that_was_about_to_call_shows_as_possibly_billed(session: Session) -> None:
+    replay = launch(session, AUDIT, by="test")
+    lease = leases.claim(replay.id, "dies")
+    assert lease is not None
+    leases.intend_call(lease)
+    ReplayStep.objects.filter(id=lease.step_id).update(lease_until=now() - timedelta(seconds=1))
+    assert due_for_ringing(at_once=True) == [replay.id]
+    assert ReplayStep.objects.get(id=lease.step_id).status == "uncertain"
+    work(replay.id, "lives")
+    told = replay_json(replay_of(session.project, str(replay.id)))
+    assert told["uncertain_calls"] == 1
+    assert "may have been billed" in told["summary"]
+
+
+def test_only_replays_with_work_and_nobody_at_it_are_rung_again(session: Session) -> None:
+    idle, busy, done = (launch(session, AUDIT, by="test") for _ in range(3))
+    leases.claim(busy.id, "at it")
+    work(done.id, "quick")
+    assert due_for_ringing() == []
+    Replay.objects.update(rung_at=now() - timedelta(minutes=1))
+    assert due_for_ringing() == [idle.id]
+    assert due_for_ringing() == []
+
+
+def test_spending_stops_before_the_next_call(session: Session) -> None:
+    replay = replayed(
+        session, ReplayOptions(audit=True, reason="r", use_model="local:extractive-1", spend_limit_usd=0)
+    )
+    asks = [step for step in steps_of(replay) if step.kind == "ask"]
+    assert {step.status for step in asks} == {"skipped"}
+    assert "spend limit" in asks[0].evidence["not_asked"]
+
+
+def test_another_projects_replay_is_not_found(session: Session, other_project: Project) -> None:
+    replay = launch(session, AUDIT, by="test")
+    for name in (str(replay.id), "nonsense", "0" * 32):
+        with pytest.raises(NotFound):
+            replay_of(other_project, name)
+    with pytest.raises(NotFound):
+        step_of(replay, 3)
+
+
+def test_a_step_tells_both_sides(session: Session) -> None:
+    told = step_json(step_of(replayed(session, AUDIT), 2))
+    assert told["original"]["input"] == QUESTIONS[0]
+    assert told["original"]["output"] == told["new"]["output"] == FACTS[0][1].split(". ")[0] + "."
+    assert told["attempts"][0]["outcome"] == "done"
+    assert {frame["verdict"] for frame in told["frames"]} == {"verified"}
+
+
+def test_the_find_inside_an_ask_replays_with_its_ask_and_lends_it_its_passages(project: Project) -> None:
+    session = start_session(project, name="from elsewhere", by="test")
+    hits = RetrievalDraft(hits=(HitDraft(rank=1, text="Cats sleep sixteen hours a day."),))
+    append(
+        session.id,
+        [
+            ActionDraft(
+                kind="ask", id="q", input={"question": "How long do cats sleep?"}, output={"answer": "Long."}
+            ),
+            ActionDraft(kind="find", parent="q", input="How long do cats sleep?", retrieval=hits),
+        ],
+    )
+    (step,) = steps_of(replayed(session, AUDIT))
+    assert step.context == "verified"
+    assert value(step.output) == "Cats sleep sixteen hours a day."
