@@ -235,6 +235,13 @@ class WorkForm(RecordForm):
         if has_collection:
             del self.fields["collection"]
 
+    def clean_text(self) -> str:
+        """Blanks are no question."""
+        text: str = self.cleaned_data["text"]
+        if not text.strip():
+            raise forms.ValidationError(self.fields["text"].error_messages["required"])
+        return text.replace("\r\n", "\n")
+
     def refuse(self, why: TimeMachineError) -> int:
         """A model that was named by hand is refused where it was named."""
         if self.cleaned_data.get("other_model") and _FIELD_OF_CODE.get(why.code) == "model":

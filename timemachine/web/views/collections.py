@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from timemachine.accounts.models import OPERATOR
 from timemachine.base.clock import parse_time
 from timemachine.base.errors import InvalidInput, TimeMachineError
+from timemachine.base.wording import counted
 from timemachine.retrieval.commands import INDEXED_CHARACTERS, NewFrame, Put, make_collection
 from timemachine.retrieval.commands import put as put_passages
 from timemachine.retrieval.finding import Findings, Query, find
@@ -25,7 +26,6 @@ from timemachine.web.receiving import received, receives_files
 from timemachine.web.record_forms import CollectionForm, FilesForm, FindForm, PassageForm, RecordForm
 from timemachine.web.redirects import see_other
 from timemachine.web.uploads import MOST_FRAMES, frames_of
-from timemachine.web.wording import counted
 
 PAGE: Final = 100
 COLUMNS: Final = ("number", "version", "title", "uri", "characters", "put_by", "valid_from")

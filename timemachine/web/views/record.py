@@ -5,11 +5,14 @@ from typing import Any, Final
 from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.html import format_html
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from timemachine.accounts.models import ADMIN, OPERATOR
 from timemachine.base.errors import TimeMachineError
+from timemachine.base.wording import counted
 from timemachine.recording.commands import end_session, start_session
 from timemachine.recording.erasure import erase_session
 from timemachine.recording.models import Session
@@ -21,7 +24,7 @@ from timemachine.web.access import Access, of
 from timemachine.web.http import page
 from timemachine.web.record_forms import EraseForm, SessionForm
 from timemachine.web.redirects import see_other
-from timemachine.web.wording import counted, shown
+from timemachine.web.wording import shown
 
 MOST_CHOICES: Final = 200
 
@@ -45,6 +48,10 @@ def new_session(request: HttpRequest) -> HttpResponse:
         session = _started(access, form.cleaned_data)
     except TimeMachineError as why:
         return page(request, "record/new_session.html", {"form": form}, status=form.refuse(why))
+    work = reverse("work", args=[session.id])
+    messages.success(
+        request, format_html('The session has started. <a href="{}">Find, ask and put</a> in it.', work)
+    )
     return see_other("timeline", session.id)
 
 

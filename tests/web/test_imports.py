@@ -1,0 +1,175 @@
+"""Importing in a browser: sessions, an account of every line, and one sentence for what is no transcript."""
+
+import json
+import re
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from hypothesis import given
+from hypothesis import strategies as st
+from pytest_django.fixtures import Settings
+
+from tests.accounts.people import member
+from timemachine.accounts.models import Project
+from timemachine.exchange.report import Skipped
+from timemachine.recording.models import Session
+from timemachine.web.views.imports import skipped_lines
+
+SESSION_ID = "3f1d2c4b-0000-4000-8000-00000000000a"
+
+
+@pytest.fixture
+def operator(project: Project) -> Client:
+    """A browser in which an operator of the project is signed in."""
+    return signed_in(project, "operator")
+
+
+def signed_in(project: Project, role: str) -> Client:
+    client = Client()
+    client.force_login(member(project, role).user)
+    return client
+
+
+def line(number: int, text: str, session: str = SESSION_ID) -> str:
+    """A message of a person, as Claude Code writes it."""
+    return json.dumps(
+        {
+            "type": "user",
+            "uuid": f"{session[:-4]}{number:04}",
+            "parentUuid": None,
+            "sessionId": session,
+            "timestamp": f"2026-11-20T09:00:{number:02}.000Z",
+            "message": {"role": "user", "content": text},
+        }
+    )
+
+
+def transcript(*lines: str, name: str = "session.jsonl") -> SimpleUploadedFile:
+    return SimpleUploadedFile(name, "\n".join(lines).encode())
+
+
+def test_the_form_takes_files_and_knows_the_formats(operator: Client) -> None:
+    page = operator.get("/import/").text
+    assert re.search(r'<input type="file" name="file"[^>]* multiple', page)
+    assert "Recognised from the file" in page
+    assert 'value="claude_code"' in page
+
+
+def test_a_transcript_becomes_a_session_with_an_account_of_its_lines(
+    operator: Client, project: Project
+) -> None:
+    file = transcript(
+        line(1, "Grüße, Zoë"), line(2, "and again"), "{broken", "", "{broken too", line(3, "end")
+    )
+    sent = operator.post("/import/", {"file": file})
+    assert (sent.status_code, sent["Location"]) == (303, "/import/done/")
+    session = Session.objects.get(project=project)
+    page = operator.get("/import/done/").text
+    assert f'href="/sessions/{session.id}/"' in page
+    assert SESSION_ID in page
+    assert "3 message" in page
+    assert "2 lines" in page
+    assert "3" in re.findall(r'<td data-label="Which" class="mono">([^<]*)', page)[0]
+    assert "5" in "".join(re.findall(r'<td data-label="Which" class="mono">([^<]*)', page))
+    assert session.last_sequence == 3
+
+
+def test_the_same_file_again_adds_nothing_and_says_what_was_there(operator: Client) -> None:
+    operator.post("/import/", {"file": transcript(line(1, "one"))})
+    operator.post("/import/", {"file": transcript(line(1, "one"), line(2, "two"))})
+    page = operator.get("/import/done/").text
+    assert re.search(r'data-label="Actions" class="number">2<', page)
+    assert re.search(r'data-label="Already there" class="number">1<', page)
+    assert Session.objects.get().last_sequence == 2
+
+
+def test_several_files_are_imported_each_on_its_own(operator: Client) -> None:
+    other = SESSION_ID.replace("3f", "4f")
+    files = [
+        transcript(line(1, "a")),
+        transcript("no", name="no.txt"),
+        transcript(line(1, "b", other), name="b.jsonl"),
+    ]
+    assert operator.post("/import/", {"file": files}).status_code == 303
+    page = operator.get("/import/done/").text
+    assert Session.objects.count() == 2
+    assert "no.txt is no transcript that can be imported" in page
+    assert "Nothing of it was kept." in page
+    assert "b.jsonl" in page
+
+
+@pytest.mark.parametrize(
+    ("form", "sentence"),
+    [
+        ({"file": SimpleUploadedFile("notes.txt", b"Dear diary")}, "notes.txt is no transcript"),
+        ({"file": SimpleUploadedFile("empty.jsonl", b"")}, "empty.jsonl is no transcript"),
+        ({}, "Choose at least one file."),
+        ({"file": SimpleUploadedFile("x.jsonl", b"{}"), "format": "psychic"}, "There is no such format"),
+    ],
+)
+def test_what_is_no_transcript_is_one_sentence_and_nothing_is_kept(
+    operator: Client, form: dict[str, object], sentence: str
+) -> None:
+    page = operator.post("/import/", form)
+    assert page.status_code == 422
+    assert sentence in page.text
+    assert "_error" in re.findall(r'aria-describedby="([^"]*)"', page.text)[-1]
+    assert not Session.objects.exists()
+    assert operator.get("/import/done/")["Location"] == "/import/"
+
+
+def test_a_chosen_format_stays_chosen(operator: Client) -> None:
+    page = operator.post("/import/", {"format": "claude_code"})
+    assert '<option value="claude_code" selected>' in page.text
+
+
+def test_a_file_over_the_limit_ends_in_a_sentence(operator: Client, settings: Settings) -> None:
+    settings.MAX_REQUEST_BYTES = 200_000
+    page = operator.post("/import/", {"file": transcript(line(1, "x" * 300_000))})
+    assert page.status_code == 413
+    assert "This is more than 195.3 KB, the most that can be sent at once" in page.text
+    assert not Session.objects.exists()
+
+
+def test_a_session_that_was_recorded_here_is_not_imported_over(operator: Client) -> None:
+    operator.post("/sessions/new/", {"name": "mine", "key": SESSION_ID})
+    page = operator.post("/import/", {"file": transcript(line(1, "one"))})
+    assert page.status_code == 422
+    assert "cannot be imported over" in page.text
+    assert Session.objects.get().last_sequence == 0
+
+
+def test_somebody_who_only_reads_imports_nothing(project: Project) -> None:
+    viewer = signed_in(project, "viewer")
+    assert viewer.get("/import/").status_code == 403
+    assert viewer.post("/import/", {"file": transcript(line(1, "one"))}).status_code == 403
+    assert not Session.objects.exists()
+
+
+def test_a_form_without_its_token_is_refused(project: Project) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(member(project, "operator").user)
+    assert client.post("/import/", {"file": transcript(line(1, "one"))}).status_code == 403
+    assert not Session.objects.exists()
+
+
+def test_the_account_belongs_to_the_browser_that_imported(operator: Client, project: Project) -> None:
+    operator.post("/import/", {"file": transcript(line(1, "one"))})
+    assert signed_in(project, "admin").get("/import/done/")["Location"] == "/import/"
+
+
+def test_skipped_lines_stand_together_by_their_reason() -> None:
+    skipped = [Skipped(line=number, reason="cut off") for number in (3, 7, 8, 9, 12)]
+    skipped.insert(1, Skipped(line=4, reason="not an object"))
+    assert skipped_lines(skipped) == [
+        {"reason": "cut off", "count": 5, "lines": "3, 7–9, 12"},
+        {"reason": "not an object", "count": 1, "lines": "4"},
+    ]
+
+
+@given(st.sets(st.integers(1, 60)))
+def test_no_skipped_line_is_lost_and_none_is_added(lines: set[int]) -> None:
+    groups = skipped_lines(Skipped(line=number, reason="r") for number in sorted(lines))
+    written = [run.split("–") for group in groups for run in group["lines"].split(", ")]
+    assert {number for run in written for number in range(int(run[0]), int(run[-1]) + 1)} == lines
