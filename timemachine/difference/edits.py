@@ -1,0 +1,160 @@
+"""Edits between two stretches of text, word by word, cut into pieces where both reach the end of a sentence."""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, chain, pairwise, zip_longest
+from typing import Final, Literal
+
+from timemachine.difference.align import Block, blocks
+from timemachine.language.sentences import Sentence
+from timemachine.language.words import ALONE
+
+Mark = Literal["same", "removed", "added"]
+
+_TOKEN: Final = re.compile(rf"\s+|[{ALONE}]|[^\W{ALONE}]+(?:['’.,][^\W{ALONE}]+)*|[^\w\s]")
+# Two edits with no more words between them read as one.
+_MERGED: Final = 2
+# Where two texts share less than this share of the shorter one's changes, they are told apart as wholes.
+_BARELY: Final = 0.25
+
+
+@dataclass(slots=True)
+class Piece:
+    """Edits in order, never none: texts that both sides share ("same"), or that one has alone."""
+
+    edits: list[tuple[Mark, str]]
+
+    def fate(self) -> Mark | None:
+        """The mark of all of it; None where several meet."""
+        first = self.edits[0][0]
+        return first if len(self.edits) == 1 or all(mark == first for mark, _ in self.edits) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Words, white space and marks of some sentences; `ends` counts the tokens up to where words or a sentence end."""
+
+    texts: list[str]
+    ends: list[int]
+    is_end: frozenset[int]
+
+    def between(self, start: int, stop: int) -> list[str]:
+        """The texts from one end to another, cut at the ends between."""
+        return [
+            "".join(self.texts[left:right])
+            for left, right in _cuts(start, stop, _between(self.ends, start, stop))
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """How many tokens of either text are behind."""
+
+    old: int
+    new: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """Tokens of one mark, and the place after them."""
+
+    mark: Mark
+    tokens: list[str]
+    end: _Place
+
+
+def replaced(old: str, new: str) -> Iterator[Piece]:
+    """One text put for another; nothing where neither has any."""
+    edits: list[tuple[Mark, str]] = [("same", old)] if old == new else [("removed", old), ("added", new)]
+    told = [edit for edit in edits if edit[1]]
+    if told:
+        yield Piece(told)
+
+
+def compared(left: Tokens, right: Tokens) -> Iterator[Piece]:
+    ids: dict[str, int] = {}
+    aligned = blocks(
+        [ids.setdefault(token, len(ids)) for token in left.texts],
+        [ids.setdefault(token, len(ids)) for token in right.texts],
+    )
+    start = _Place(0, 0)
+    stretches: list[_Stretch] = []
+    for stretch in _stretches(aligned, left, right):
+        stretches.append(stretch)
+        end = stretch.end
+        if end.old in left.is_end and end.new in right.is_end:
+            yield from _settled(
+                _merged(stretches), left.between(start.old, end.old), right.between(start.new, end.new)
+            )
+            start, stretches = end, []
+
+
+def _settled(edits: list[tuple[Mark, str]], old: Sequence[str], new: Sequence[str]) -> Iterator[Piece]:
+    """The edits as one piece; where both texts have much and share hardly anything, sentence against sentence."""
+    removed = sum(len(text) for mark, text in edits if mark == "removed")
+    added = sum(len(text) for mark, text in edits if mark == "added")
+    shared = sum(len(text) for mark, text in edits if mark == "same")
+    if shared >= _BARELY * min(removed, added):
+        yield Piece(edits)
+    else:
+        for one, other in zip_longest(old, new, fillvalue=""):
+            yield from replaced(one, other)
+
+
+def tokens_of(gap: str, found: Sequence[Sentence]) -> Tokens:
+    parts = [gap, *(part for sentence in found for part in (sentence.body, gap_after(sentence)))]
+    lists = list(map(_TOKEN.findall, parts))
+    ends = list(accumulate(map(len, lists), initial=0))
+    return Tokens(list(chain.from_iterable(lists)), ends, frozenset(ends))
+
+
+def _stretches(aligned: Sequence[Block], left: Tokens, right: Tokens) -> Iterator[_Stretch]:
+    """The path from one text to the other, cut wherever both are at the end of words or of a sentence."""
+    i = j = 0
+    for block in [*aligned, Block(len(left.texts), len(right.texts), 0)]:
+        inner = _between(left.ends, i, block.old) if j in right.is_end else ()
+        for start, end in _cuts(i, block.old, inner):
+            yield _Stretch("removed", left.texts[start:end], _Place(end, j))
+        inner = _between(right.ends, j, block.new) if block.old in left.is_end else ()
+        for start, end in _cuts(j, block.new, inner):
+            yield _Stretch("added", right.texts[start:end], _Place(block.old, end))
+        shift, i = block.new - block.old, block.old + block.length
+        inner = [at for at in _between(left.ends, block.old, i) if at + shift in right.is_end]
+        for start, end in _cuts(block.old, i, inner):
+            yield _Stretch("same", left.texts[start:end], _Place(end, end + shift))
+        j = i + shift
+
+
+def _between(ends: list[int], start: int, stop: int) -> list[int]:
+    """The ends after `start` and before `stop`."""
+    return ends[bisect_right(ends, start) : bisect_left(ends, stop)]
+
+
+def _cuts(start: int, stop: int, inner: Sequence[int]) -> Iterator[tuple[int, int]]:
+    return ((left, right) for left, right in pairwise([start, *inner, stop]) if left < right)
+
+
+def _merged(stretches: Sequence[_Stretch]) -> list[tuple[Mark, str]]:
+    """The edits with those that hardly anything separates made one: what was removed, then what was added."""
+    last = len(stretches) - 1
+    merged: list[tuple[Mark, str]] = []
+    removed = added = ""
+    for place, stretch in enumerate(stretches):
+        text, shared = "".join(stretch.tokens), stretch.mark == "same"
+        if shared and (place in (0, last) or _words(stretch.tokens) > _MERGED):
+            merged += [("removed", removed), ("added", added), ("same", text)]
+            removed = added = ""
+        else:
+            removed += "" if stretch.mark == "added" else text
+            added += "" if stretch.mark == "removed" else text
+    return [edit for edit in [*merged, ("removed", removed), ("added", added)] if edit[1]]
+
+
+def _words(texts: Iterable[str]) -> int:
+    return sum(not text.isspace() for text in texts)
+
+
+def gap_after(sentence: Sentence) -> str:
+    return sentence.text[len(sentence.body) :]

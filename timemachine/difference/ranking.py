@@ -1,0 +1,126 @@
+"""Two ranked lists compared: what came, what went, what moved."""
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Verdict = Literal["same", "reordered", "changed"]
+
+# The weight that rank-biased overlap gives to each further rank: with 0.9 the first ten ranks carry 86 % of it.
+PERSISTENCE: Final = 0.9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked:
+    """One item of a list: its identity (a frame, or a frame with its version or SHA-256) and its rank, from 1."""
+
+    key: Hashable
+    rank: int
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """An item whose rank differs; a positive `shift` says that it moved up by so many ranks."""
+
+    key: Hashable
+    old_rank: int
+    new_rank: int
+    old_score: float | None = None
+    new_score: float | None = None
+
+    @property
+    def shift(self) -> int:
+        """How many ranks the item moved up; negative when it moved down."""
+        return self.old_rank - self.new_rank
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankingDiff:
+    """How a list of at most `k` items differs from another.
+
+    `overlap` is overlap@k: the share of items in both, of the longer list's. `rank_biased_overlap` weighs the top more. Both
+    lie between 0 and 1, and both are None when the two lists are empty: nothing was compared.
+    """
+
+    verdict: Verdict
+    gained: tuple[Hashable, ...]
+    lost: tuple[Hashable, ...]
+    moved: tuple[Move, ...]
+    overlap: float | None
+    rank_biased_overlap: float | None
+
+
+def compare_rankings(old: Sequence[Ranked], new: Sequence[Ranked], k: int) -> RankingDiff:
+    """The first `k` items of two lists compared, by rank; of an item that is listed twice the better rank counts.
+
+    `same`: the same items at the same ranks (also: two empty lists). `reordered`: the same items. `changed`: others.
+    """
+    before, after = _top(old, k), _top(new, k)
+    gained = tuple(key for key in after if key not in before)
+    lost = tuple(key for key in before if key not in after)
+    moved = tuple(
+        _move(item, after[key])
+        for key, item in before.items()
+        if key in after and after[key].rank != item.rank
+    )
+    longer = max(len(before), len(after))
+    return RankingDiff(
+        verdict="changed" if gained or lost else "reordered" if moved else "same",
+        gained=gained,
+        lost=lost,
+        moved=moved,
+        overlap=(len(after) - len(gained)) / longer if longer else None,
+        rank_biased_overlap=rank_biased_overlap(list(before), list(after)),
+    )
+
+
+def rank_biased_overlap(
+    one: Sequence[Hashable], other: Sequence[Hashable], persistence: float = PERSISTENCE
+) -> float | None:
+    """Extrapolated rank-biased overlap of two lists without ties or repetitions, 0 to 1; None for two empty lists.
+
+    Webber, Moffat and Zobel, "A similarity measure for indefinite rankings", ACM TOIS 28(4), 2010, equation 32.
+    """
+    short, long = sorted((one, other), key=len)
+    if not long:
+        return None
+    if not short:
+        return 0.0
+    shared = _agreements(short, long)
+    s, depth, p = len(short), len(long), persistence
+    summed = sum(shared[d - 1] / d * p**d for d in range(1, depth + 1))
+    beyond = sum(shared[s - 1] * (d - s) / (s * d) * p**d for d in range(s + 1, depth + 1))
+    tail = ((shared[-1] - shared[s - 1]) / depth + shared[s - 1] / s) * p**depth
+    return min(1.0, (1 - p) / p * (summed + beyond) + tail)
+
+
+def _agreements(short: Sequence[Hashable], long: Sequence[Hashable]) -> list[int]:
+    """How many items the two lists share down to each depth of the longer one."""
+    seen_short: set[Hashable] = set()
+    seen_long: set[Hashable] = set()
+    found: list[int] = []
+    for depth, item in enumerate(long):
+        seen_long.add(item)
+        seen_short.update(short[depth : depth + 1])
+        found.append(len(seen_short & seen_long))
+    return found
+
+
+def _top(items: Iterable[Ranked], k: int) -> dict[Hashable, Ranked]:
+    """The first k different items by rank."""
+    best: dict[Hashable, Ranked] = {}
+    for item in sorted(items, key=lambda item: item.rank):
+        if len(best) < k:
+            best.setdefault(item.key, item)
+    return best
+
+
+def _move(item: Ranked, then: Ranked) -> Move:
+    return Move(
+        key=item.key,
+        old_rank=item.rank,
+        new_rank=then.rank,
+        old_score=item.score,
+        new_score=then.score,
+    )
