@@ -47,7 +47,8 @@ def test_overlapping_sentences_are_listed_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    "grounding", [None, {}, {"sentences": None}, {"sentences": []}, {"sentences": ["odd"]}]
+    "grounding",
+    [None, {}, {"sentences": None}, {"sentences": []}, {"sentences": ["odd"]}, {"sentences": 5}, "odd", [1]],
 )
 def test_without_recorded_sentences_there_are_none(grounding: Any) -> None:
     assert list(sentences(ANSWER, grounding)) == []

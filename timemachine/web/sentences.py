@@ -22,12 +22,16 @@ class Sentence:
         """What the mark says: which frame supports it, or why none does."""
         if self.grounded:
             return "supported" if self.frame is None else f"supported by frame {self.frame}"
-        return f"not supported: {spaced(self.reason)}" if self.reason else "not supported"
+        return f"not supported: {spaced(str(self.reason))}" if self.reason else "not supported"
 
 
-def sentences(answer: str | None, grounding: Mapping[str, Any] | None) -> Sequence[Sentence]:
-    """The whole answer in stretches; only the recorded sentences where they do not lie in the answer; none without any."""
-    recorded = [each for each in (grounding or {}).get("sentences") or [] if isinstance(each, Mapping)]
+def sentences(answer: str | None, grounding: Any) -> Sequence[Sentence]:
+    """The whole answer in stretches; only the recorded sentences where they do not lie in the answer; none without any.
+
+    A recorded grounding may have any form: what is not a list of sentences is none.
+    """
+    found = grounding.get("sentences") if isinstance(grounding, Mapping) else None
+    recorded = [each for each in found if isinstance(each, Mapping)] if isinstance(found, list) else []
     if answer is not None and recorded and _lies_in(answer, recorded):
         return list(_stretches(answer, recorded))
     return [_sentence(each, str(each.get("text") or "")) for each in recorded]

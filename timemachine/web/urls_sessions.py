@@ -12,11 +12,18 @@ class SessionId(StringConverter):
     regex = "[A-Za-z0-9._:@-]{1,200}"
 
 
+class Sha256(StringConverter):
+    """A SHA-256 in lower-case hex."""
+
+    regex = "[0-9a-f]{64}"
+
+
 register_converter(SessionId, "session")
+register_converter(Sha256, "sha256")
 
 urlpatterns = [
     path("", sessions.sessions, name="sessions"),
     path("shortcuts/", shortcuts.switch, name="shortcuts"),
     path("sessions/<session:id>/", timeline.timeline, name="timeline"),
-    path("sessions/<session:id>/payloads/<str:sha256>", sessions.payload, name="payload"),
+    path("sessions/<session:id>/payloads/<sha256:sha256>", sessions.payload, name="payload"),
 ]

@@ -1,0 +1,236 @@
+"""The list of sessions, and payloads as files, through the front door."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from pytest_django import DjangoAssertNumQueries
+
+from tests.web.people import browser_of
+from timemachine.accounts.models import VIEWER, Project
+from timemachine.recording.commands import append, end_session, start_session
+from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
+from timemachine.recording.models import Action, Session
+
+pytestmark = pytest.mark.django_db
+START = datetime(2026, 11, 20, 9, tzinfo=UTC)
+PART = {"HX-Request": "true", "HX-Target": "tr#more"}
+
+
+@pytest.fixture
+def browser(project: Project) -> Client:
+    return browser_of(project)
+
+
+def begin(project: Project, key: str, **about: object) -> Session:
+    return start_session(project, by="test", key=key, **({"name": f"Session {key}"} | about))  # type: ignore[arg-type]
+
+
+def text_of(page: str) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page))
+
+
+def test_a_new_project_says_how_to_record_with_this_servers_address(
+    browser: Client, settings: object
+) -> None:
+    page = browser.get("/").content.decode()
+    assert "No sessions yet" in page
+    assert f"curl {settings.PUBLIC_URL}/api/sessions" in page.replace("&#x27;", "'")  # type: ignore[attr-defined]
+    assert page.count("api.post(") == 3
+
+
+def test_a_session_is_told_in_one_row(browser: Client, project: Project) -> None:
+    session = begin(project, "s1", name="Fix the parser", agent="mender", tags=["bug"], started_at=START)
+    append(
+        session.id,
+        [
+            ActionDraft(
+                kind="ask", model="a:m", usage=Usage(input_tokens=1_000, output_tokens=234), error_type="E"
+            ),
+            ActionDraft(kind="event"),
+        ],
+    )
+    end_session(session.id, at=START + timedelta(minutes=2, seconds=3))
+    row = text_of(browser.get("/").content.decode())
+    for word in (
+        "Fix the parser",
+        "bug",
+        "ended",
+        "mender",
+        "2 min 03 s",
+        "1.2 k",
+        "1 call of unknown price",
+    ):
+        assert word in row
+
+
+def test_what_was_not_recorded_reads_so(browser: Client, project: Project) -> None:
+    begin(project, "s1", imported_as="claude_code")
+    assert text_of(browser.get("/").content.decode()).count("not recorded") == 3  # agent, duration, tokens
+
+
+def test_load_more_leads_through_all_sessions_with_and_without_script(
+    browser: Client, project: Project
+) -> None:
+    for n in range(120):
+        begin(project, f"s{n:03}", started_at=START - timedelta(minutes=n))
+    seen: list[str] = []
+    address = "/"
+    headers: dict[str, str] = {}
+    while address:
+        page = browser.get(address, headers=headers).content.decode()
+        seen += re.findall(r"Session (s\d{3})", page)
+        assert ("<html" in page) != bool(headers)
+        found = re.search(r'href="(\?after=[^"]+)"[^>]*>Load more', page)
+        address, headers = ("/" + found[1], PART) if found else ("", {})
+    assert seen == [f"s{n:03}" for n in range(120)]
+    second = browser.get(
+        "/" + re.findall(r"\?after=[^\"]+", browser.get("/").content.decode())[0]
+    ).content.decode()
+    assert "<html" in second
+    assert "Back to the newest" in second
+
+
+def test_page_and_part_are_told_apart_by_caches(browser: Client, project: Project) -> None:
+    begin(project, "s1")
+    for headers in ({}, PART):
+        assert "HX-Request" in browser.get("/", headers=headers)["Vary"]
+
+
+def test_filters_stand_in_the_address_and_can_be_cleared(browser: Client, project: Project) -> None:
+    begin(project, "s1", agent="mender", tags=["bug & co"])
+    begin(project, "s2", agent="scribe")
+    page = browser.get("/?agent=mender&tag=bug+%26+co").content.decode()
+    assert "Session s1" in page
+    assert "Session s2" not in page
+    assert 'href="?agent=mender"' in page
+    nothing = browser.get("/?q=zzz&status=ended").content.decode()
+    assert "No session matches" in nothing
+    assert "Clear filters" in nothing
+    assert "zzz" in nothing
+
+
+def test_the_list_asks_the_same_number_of_questions_for_any_number_of_rows(
+    browser: Client, project: Project, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    begin(project, "s0", agent="a", tags=["x"])
+    with django_assert_max_num_queries(10) as one:
+        browser.get("/")
+    for n in range(1, 40):
+        begin(project, f"s{n}", agent="a", tags=["x", "y"])
+    with django_assert_max_num_queries(10) as many:
+        browser.get("/")
+    assert len(many) == len(one)
+
+
+def test_another_projects_sessions_are_not_listed(browser: Client, other_project: Project) -> None:
+    begin(other_project, "s1", name="Secret")
+    assert "Secret" not in browser.get("/").content.decode()
+
+
+def test_a_viewer_is_offered_nothing_that_records(project: Project) -> None:
+    page = browser_of(project, VIEWER).get("/").content.decode()
+    assert "Load the demo" not in page
+    assert 'type="file"' not in page
+
+
+def test_nobody_sees_the_list_without_signing_in(client: Client, db: None) -> None:
+    assert client.get("/").status_code == 302
+
+
+@pytest.fixture
+def with_payloads(project: Project) -> Session:
+    hit = HitDraft(rank=1, text="a frozen passage")
+    session = begin(project, "payloads")
+    drafts = [
+        ActionDraft(
+            kind="find",
+            input={"q": "<b>"},
+            output="\x00<script>",
+            source=["s"],
+            retrieval=RetrievalDraft(hits=(hit,)),
+        )
+    ]
+    append(session.id, drafts)
+    return session
+
+
+def payloads(session: Session) -> dict[str, bytes]:
+    action = Action.objects.select_related("input", "output", "source").get(session=session)
+    found = [action.input, action.output, action.source, action.hits.get().payload]
+    return {each.sha256: bytes(each.data) for each in found if each is not None}
+
+
+def test_every_payload_of_a_session_can_be_had_whole(browser: Client, with_payloads: Session) -> None:
+    found = payloads(with_payloads)
+    assert len(found) == 4
+    for sha256, data in found.items():
+        assert browser.get(reverse("payload", args=["payloads", sha256])).content == data
+
+
+def test_a_payload_is_a_file_that_no_browser_interprets(browser: Client, with_payloads: Session) -> None:
+    answer = browser.get(reverse("payload", args=[with_payloads.id, next(iter(payloads(with_payloads)))]))
+    assert answer["Content-Disposition"].startswith("attachment")
+    assert answer["Content-Type"].startswith("text/plain")
+    assert answer["X-Content-Type-Options"] == "nosniff"
+    assert answer["Content-Security-Policy"].startswith("sandbox")
+    assert "no-store" in answer["Cache-Control"]
+
+
+@pytest.mark.parametrize("sha256", ["0" * 64, "x", "%00"])
+def test_there_is_no_payload_that_this_session_does_not_have(
+    browser: Client, with_payloads: Session, sha256: str
+) -> None:
+    assert browser.get(f"/sessions/payloads/payloads/{sha256}").status_code == 404
+
+
+def test_a_payload_of_another_session_of_the_project_is_not_had_through_this_one(
+    browser: Client, project: Project, with_payloads: Session
+) -> None:
+    begin(project, "other")
+    sha256 = next(iter(payloads(with_payloads)))
+    assert browser.get(reverse("payload", args=["other", sha256])).status_code == 404
+
+
+def test_a_payload_of_another_project_is_not_there(other_project: Project, with_payloads: Session) -> None:
+    sha256 = next(iter(payloads(with_payloads)))
+    assert (
+        browser_of(other_project).get(reverse("payload", args=[with_payloads.id, sha256])).status_code == 404
+    )
+
+
+def test_single_keys_are_switched_off_by_a_cookie_and_the_page_says_so(
+    browser: Client, project: Project
+) -> None:
+    begin(project, "s1")
+    assert "data-keys" not in browser.get("/").content.decode()
+    answer = browser.post(
+        reverse("shortcuts"), {"keys": "off"}, headers={"Referer": "http://testserver/?q=a"}
+    )
+    assert answer["Location"] == "http://testserver/?q=a"
+    assert 'data-keys="off"' in browser.get("/").content.decode()
+    browser.post(reverse("shortcuts"), {"keys": "on"}, headers={"Referer": "http://elsewhere.example/"})
+    assert "data-keys" not in browser.get("/").content.decode()
+
+
+def test_going_back_from_a_switch_never_leads_elsewhere(browser: Client) -> None:
+    answer = browser.post(
+        reverse("shortcuts"), {"keys": "off"}, headers={"Referer": "http://elsewhere.example/"}
+    )
+    assert answer["Location"] == "/"
+
+
+@pytest.mark.parametrize(
+    ("cookie", "attribute"), [("dark", 'data-theme="dark"'), ("light", 'data-theme="light"')]
+)
+def test_a_chosen_theme_stands_on_the_page(browser: Client, cookie: str, attribute: str) -> None:
+    browser.cookies["tm_theme"] = cookie
+    assert attribute in browser.get("/").content.decode()
+
+
+@pytest.mark.parametrize("cookie", ["auto", "", '"><script>'])
+def test_any_other_theme_is_the_systems(browser: Client, cookie: str) -> None:
+    browser.cookies["tm_theme"] = cookie
+    assert "data-theme" not in browser.get("/").content.decode()
