@@ -98,10 +98,12 @@ def _rendered(question: str, passages: Sequence[ContextPassage], parameters: Cal
 
 
 def _parameters(rendered: prompt.Prompt, completion: Completion) -> dict[str, Any]:
+    took = {"call_ms": round(completion.duration_ms, 3)}
     if not completion.language_model:
-        return dict(completion.parameters)
+        return {**completion.parameters, **took}
     facts: dict[str, Any] = {
         **completion.parameters,
+        **took,
         "prompt_template": rendered.template,
         "system_prompt": rendered.system_prompt,
         "prompt_sha256": rendered.sha256,

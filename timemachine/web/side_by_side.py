@@ -112,8 +112,13 @@ def _rows(recorded: str, new: str, *, everything: bool) -> Iterator[ShownRow]:
 
 
 def _spans(spans: Sequence[Span]) -> tuple[ShownSpan, ...]:
+    """The spans of one side of a row. The line break that a row begins with is the row itself, and not shown again."""
+    texts = [span.text for span in spans]
+    if texts:
+        texts[0] = texts[0].removeprefix("\n")
     return tuple(
-        ShownSpan(element=ELEMENTS.get(span.mark, "span"), mark=span.mark, text=span.text) for span in spans
+        ShownSpan(element=ELEMENTS.get(span.mark, "span"), mark=span.mark, text=text)
+        for span, text in zip(spans, texts, strict=True)
     )
 
 
