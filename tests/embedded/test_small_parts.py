@@ -1,16 +1,20 @@
 """The parts of `make up` that need no server."""
 
+import signal
 import socket
+import subprocess
 import sys
 import threading
 from pathlib import Path
 
 import pytest
 
+import timemachine
 from timemachine.base.errors import Conflict, InvalidInput, Unavailable
 from timemachine.embedded import prepared, up
 from timemachine.embedded.address import Address, answers, chosen_address, refuse_taken
 from timemachine.embedded.children import Program, run
+from timemachine.embedded.leftovers import kill_leftovers
 from timemachine.embedded.logs import last_words, open_log
 from timemachine.embedded.supervisor import Supervisor
 
@@ -113,6 +117,27 @@ def test_what_keeps_dying_is_started_later_each_time(
         supervisor.tend()
     assert supervisor.has_ended(program)
     supervisor.stop()
+
+
+def test_what_a_killed_supervisor_left_is_ended_and_nothing_else(tmp_path: Path) -> None:
+    ours = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], cwd=tmp_path)
+    elsewhere = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], cwd=tmp_path.parent)
+    somebodys = subprocess.Popen(["sleep", "60"], cwd=tmp_path)
+    kill_leftovers(tmp_path)
+    assert ours.wait(5) == -signal.SIGKILL
+    assert (elsewhere.poll(), somebodys.poll()) == (None, None)
+    for process in (elsewhere, somebodys):
+        process.kill()
+        process.wait()
+
+
+def test_without_the_wheel_that_carries_postgres_the_refusal_says_what_to_do() -> None:
+    code = "from timemachine.embedded import postgres; postgres.binaries()"
+    folder = Path(timemachine.__path__[0]).parent
+    asked = subprocess.run(
+        [sys.executable, "-S", "-c", code], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert "install it, or set DATABASE_URL to a Postgres of yours." in asked.stderr
 
 
 def test_another_database_or_a_new_migration_has_to_be_prepared(empty_home: Path) -> None:
