@@ -42,9 +42,9 @@ class Product:
         return {"TIMEMACHINE_HOME": str(self.machine.home)}
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
-    """`make up` with an empty home, for all stories of this worker."""
+    """`make up` with an empty home, for the stories of one file."""
     machine = Machine(
         tmp_path_factory.mktemp("product") / "home", LEASE_SECONDS="3", SWEEP_SECONDS="1"
     ).ready()
@@ -107,7 +107,7 @@ def page(context: BrowserContext, product: Product) -> Iterator[Page]:
     assert watched.faults == []
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def signed_in(browser: Browser, product: Product) -> list[dict[str, object]]:
     """The cookies of the administrator, who came by the link of the first start and chose a password."""
     made = browser.new_context()

@@ -96,7 +96,8 @@ def test_a_newcomer_records_replays_and_shares(ada: Page, product: Product, brow
 
 def do(page: Page, what: str, text: str) -> None:
     """Find or ask on the page of an open session."""
-    page.get_by_label(what, exact=True).check()
-    page.locator("main textarea").first.fill(text)
-    page.locator("main form button[type=submit]").first.click()
+    form = page.locator("form").filter(has=page.get_by_label(what, exact=True))
+    form.get_by_label(what, exact=True).check()
+    form.locator("textarea").first.fill(text)
+    form.locator("button[type=submit]").first.click()
     expect(page.locator("main")).to_contain_text(text)

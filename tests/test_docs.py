@@ -1,0 +1,67 @@
+"""The documents tell the truth: every setting, error code, command and room is in them, and the README's lines exist."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES = [path for path in (ROOT / "timemachine").rglob("*.py") if "migrations" not in path.parts]
+NOT_ROOMS = {"migrations", "__pycache__"}
+NOT_SETTINGS = {"DISPLAY", "WAYLAND_DISPLAY", "DJANGO_SETTINGS_MODULE", "PYTHONDONTWRITEBYTECODE", "HTTP_X_FORWARDED_PROTO", "HTTP_X_FORWARDED_FOR"}
+OF_THE_ENVIRONMENT = re.compile(
+    r"""(?:env\.(?:text|flag|number|names)|environ\.get|environ\.pop|getenv)\(\s*["']([A-Z][A-Z_0-9]+)["']|environ\[["']([A-Z_0-9]+)["']\]"""
+)
+CODE = re.compile(r"""(?:\bcode=|default_code(?:: ClassVar\[str\])? = )["']([a-z][a-z_]+)["']""")
+
+
+def read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def found(pattern: re.Pattern[str]) -> set[str]:
+    """What the pattern's groups match anywhere in the code."""
+    matches = (match for path in SOURCES for match in pattern.finditer(path.read_text(encoding="utf-8")))
+    return {group for match in matches for group in match.groups() if group}
+
+
+def test_every_setting_is_documented() -> None:
+    documented = set(re.findall(r"`([A-Z][A-Z_0-9]+)`", read("docs/settings.md")))
+    assert found(OF_THE_ENVIRONMENT) - NOT_SETTINGS - documented == set()
+
+
+def test_every_error_code_is_documented_and_no_other() -> None:
+    documented = set(re.findall(r"^\| `([a-z_]+)` \|", read("docs/errors.md"), re.MULTILINE))
+    assert found(CODE) == documented
+
+
+def test_every_room_is_on_the_readmes_map() -> None:
+    rooms = {path.name for path in (ROOT / "timemachine").iterdir() if path.is_dir()} - NOT_ROOMS
+    mapped = set(re.findall(r"^\| `([a-z]+)` \|", read("README.md"), re.MULTILINE))
+    assert mapped == rooms | {"jobs"}
+
+
+def test_every_operator_command_is_documented() -> None:
+    commands = {path.stem for path in (ROOT / "timemachine/management/commands").glob("*.py")} - {"__init__"}
+    documented = read("docs/settings.md") + read("docs/commands.md")
+    assert {name for name in commands if f"`manage.py {name}" not in documented} == set()
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+def test_every_make_line_names_a_target(name: str) -> None:
+    targets = re.findall(r"^make ([a-z]+)$", "\n".join(shell_lines(name)), re.MULTILINE)
+    assert targets
+    for target in targets:
+        subprocess.run(["make", "-n", target], cwd=ROOT, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("*.md")) + sorted((ROOT / "docs").glob("*.md")), ids=lambda path: path.name)
+def test_every_link_leads_somewhere(path: Path) -> None:
+    links = re.findall(r"\]\((?!https?://|#)([^)#]+)", path.read_text(encoding="utf-8"))
+    assert [link for link in links if not (path.parent / link).exists()] == []
+
+
+def shell_lines(name: str) -> list[str]:
+    """The lines of a document's shell blocks."""
+    return [line for block in re.findall(r"```sh\n(.*?)```", read(name), re.DOTALL) for line in block.splitlines()]
