@@ -69,7 +69,7 @@ lint-deployment: .venv/.synced
 		$(ON_A_DATABASE) $(PYTHON) manage.py check --deploy --fail-level WARNING)
 
 browser: .venv/.synced
-	@echo "— chromium $$($(PYTHON) -m tests.chromium)"
+	@found=$$($(PYTHON) -m tests.chromium) && echo "— chromium $$found"
 
 .tools/bin/uv:
 	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 8))' 2>/dev/null || { echo 'Python 3 is missing: install it (Debian: apt install python3 python3-venv) and run make again.'; exit 1; }
@@ -77,5 +77,6 @@ browser: .venv/.synced
 	@.tools/bin/python -m pip install -qq --disable-pip-version-check 'uv>=0.13,<1'
 
 .venv/.synced: .tools/bin/uv uv.lock pyproject.toml .python-version
+	@echo 'Bringing the packages in .venv up to date …'
 	@.tools/bin/uv sync --locked --quiet --compile-bytecode
 	@mkdir -p build && touch $@
