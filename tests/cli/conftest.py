@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from pytest_django.live_server_helper import LiveServer
 
-from tests.cli.terminal import Here
+from tests.cli.terminal import Here, Terminal
 from timemachine.accounts.commands import make_api_key
 from timemachine.accounts.models import SCOPES, Project
 from timemachine.replay.models import Replay
@@ -17,16 +17,24 @@ from timemachine.replay.working import work
 
 
 @pytest.fixture
+def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """The command where no server is."""
+    monkeypatch.setenv("TIMEMACHINE_HOME", str(tmp_path / "home"))
+    for name in ("TIMEMACHINE_URL", "TIMEMACHINE_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    return Terminal(folder=tmp_path)
+
+
+@pytest.fixture
 def tm(
-    transactional_db: None, live_server: LiveServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    transactional_db: None, live_server: LiveServer, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> Here:
     """The command, beside a server and with a key of an empty project that may do everything."""
     project = Project.objects.create(name="Prüfung")
     _, key = make_api_key(project, name="laptop", scopes=SCOPES)
-    monkeypatch.setenv("TIMEMACHINE_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("TIMEMACHINE_URL", live_server.url)
     monkeypatch.setenv("TIMEMACHINE_API_KEY", key)
-    return Here(project=project, url=live_server.url, folder=tmp_path)
+    return Here(project=project, url=live_server.url, folder=terminal.folder)
 
 
 @pytest.fixture

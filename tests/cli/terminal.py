@@ -34,11 +34,9 @@ class Ran:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Here:
-    """A terminal beside a server."""
+class Terminal:
+    """A terminal in an empty folder."""
 
-    project: Project
-    url: str
     folder: Path
 
     def run(self, *words: str, given: str | bytes | None = None, **environment: str | None) -> Ran:
@@ -47,6 +45,20 @@ class Here:
         if done.exception is not None and not isinstance(done.exception, SystemExit):
             raise done.exception
         return Ran(code=done.exit_code, out=done.stdout, err=done.stderr)
+
+    def file(self, name: str, content: str | bytes) -> str:
+        """A file with that content."""
+        path = self.folder / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return str(path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Here(Terminal):
+    """A terminal beside a server, with a key of a project."""
+
+    project: Project
+    url: str
 
     def json(self, *words: str, given: str | bytes | None = None) -> Any:
         """The document that a run with `--json` prints."""
@@ -61,12 +73,6 @@ class Here:
         assert (ran.code, ran.out) == (1, ""), ran
         assert ran.err.count("\n") == 1, ran.err
         return ran.err
-
-    def file(self, name: str, content: str | bytes) -> str:
-        """A file with that content."""
-        path = self.folder / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return str(path)
 
     def key(self, *scopes: str) -> str:
         """A key of this project with these scopes."""

@@ -89,7 +89,7 @@ def test_more_frames_than_one_request_takes_are_all_put_in_their_order(tm: Here)
             None,
             "not-here.txt cannot be read (No such file or directory)",
         ),
-        (("put", "a/b", "-"), b"text", "no such address"),
+        (("put", "a/b", "-"), b"text", "There is no collection 'a/b'"),
         (("put", "a?b", "-"), b"text", "cannot name a collection"),
         (("put", "handbook", "-", "--session", "nobody"), b"text", "There is no session 'nobody'"),
         (("find", "nothing", "--query", "q"), None, "nothing"),

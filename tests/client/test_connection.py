@@ -9,7 +9,7 @@ import pytest
 
 from tests.client.other_server import Behaviour, answering, other_server
 from timemachine.client.connection import Connection, given, segment
-from timemachine.client.errors import ClientError, NoServer, NotUnderstood, Refused, Unreachable
+from timemachine.client.errors import ClientError, NoServer, NotFound, NotUnderstood, Refused, Unreachable
 from timemachine.client.server import Server
 
 
@@ -142,7 +142,7 @@ def test_a_proxy_that_cannot_be_used_is_named_as_the_reason(monkeypatch: pytest.
     [
         ("sess-1a2b3c4d", "sess-1a2b3c4d"),
         ("a:b@c._-", "a%3Ab%40c._-"),
-        ("über uns/..", "%C3%BCber%20uns%2F.."),
+        ("über uns", "%C3%BCber%20uns"),
         ("..", "%2E%2E"),
         (".", "%2E"),
         ("", "%20"),
@@ -150,7 +150,12 @@ def test_a_proxy_that_cannot_be_used_is_named_as_the_reason(monkeypatch: pytest.
     ],
 )
 def test_a_name_stays_one_part_of_the_path(name: str, path: str) -> None:
-    assert segment(name) == path
+    assert segment(name, "collection") == path
+
+
+def test_a_name_with_a_slash_names_nothing() -> None:
+    with pytest.raises(NotFound, match="There is no collection"):
+        segment("a/../b", "collection")
 
 
 def test_what_was_not_given_is_not_sent() -> None:

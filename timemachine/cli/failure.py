@@ -17,5 +17,15 @@ class ConditionHeld(Failure):
     exit_code: ClassVar[int] = 3
 
 
+class Interrupted(Failure):
+    """Somebody pressed Ctrl-C, and there is something to say about it."""
+
+    exit_code: ClassVar[int] = 130
+
+
+class NotWritten(Failure):
+    """Our own output could not be written: the disk is full, or the device is gone."""
+
+
 class ReaderGone(Exception):
     """Whoever read our output has closed it: there is nobody to write for, and nothing is wrong."""

@@ -8,7 +8,7 @@ import click
 
 from timemachine.base.errors import TimeMachineError
 from timemachine.cli import terminal
-from timemachine.cli.failure import ReaderGone
+from timemachine.cli.failure import Interrupted, NotWritten, ReaderGone
 from timemachine.cli.group import InOrder
 from timemachine.cli.keys import key
 from timemachine.cli.records import ask, find, ground, put
@@ -16,8 +16,6 @@ from timemachine.cli.server import demo, status, up
 from timemachine.cli.sessions import session
 from timemachine.cli.shares import share
 from timemachine.client.errors import ClientError
-
-INTERRUPTED = 130
 
 
 class Root(InOrder):
@@ -57,12 +55,12 @@ def _finished(run: Callable[[], Any]) -> int:
     except ReaderGone:
         terminal.give_up_output()
         return 0
-    except click.ClickException as why:  # the output itself could not be written
+    except NotWritten as why:
         terminal.give_up_output()
         terminal.complain(why.message)
         return why.exit_code
-    except KeyboardInterrupt:
-        return INTERRUPTED
+    except (click.Abort, KeyboardInterrupt):
+        return Interrupted.exit_code
     return code
 
 
@@ -70,6 +68,8 @@ def _outcome(run: Callable[[], Any]) -> int:
     """The exit code: 0 done, 1 refused or failed, 2 wrong usage, 3 a `--fail-on` condition held, 130 interrupted."""
     try:
         code = run()
+    except NotWritten:
+        raise
     except click.UsageError as why:
         why.show()
         return why.exit_code
@@ -79,8 +79,8 @@ def _outcome(run: Callable[[], Any]) -> int:
     except (ClientError, TimeMachineError) as why:
         terminal.complain(why.message)
         return 1
-    except click.Abort:
-        return INTERRUPTED
+    except OSError as why:  # click's own writing, as of --help
+        raise NotWritten(f"The output could not be written ({why.strerror}).") from why
     except (LookupError, TypeError, AttributeError) as why:
         terminal.complain(
             f"The server's answer is not what this command expects ({type(why).__name__}: {why}); "

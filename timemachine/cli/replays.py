@@ -13,7 +13,7 @@ import click
 from timemachine.cli import options
 from timemachine.cli.condition import Condition, held
 from timemachine.cli.connecting import connected
-from timemachine.cli.failure import ConditionHeld, Failure
+from timemachine.cli.failure import ConditionHeld, Failure, Interrupted
 from timemachine.cli.money import total
 from timemachine.cli.replay_step import step_lines
 from timemachine.cli.terminal import Progress, complain, show
@@ -104,9 +104,8 @@ def _waited(client: "Client", replay_id: str, address: str) -> dict[str, Any]:
     try:
         with Progress() as progress:
             return client.replays.wait(replay_id, _teller(progress))
-    except KeyboardInterrupt:
-        complain(f"The replay goes on; follow it, or cancel it, at {address}")
-        raise
+    except KeyboardInterrupt as why:
+        raise Interrupted(f"The replay goes on; follow it, or cancel it, at {address}") from why
 
 
 def _teller(progress: Progress) -> Callable[[dict[str, Any]], None]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from io import TextIOWrapper
 from typing import Any, Self, TextIO
 
-from timemachine.cli.failure import Failure, ReaderGone
+from timemachine.cli.failure import NotWritten, ReaderGone
 from timemachine.cli.wording import one_line, visible
 
 
@@ -41,7 +41,7 @@ def complain(message: str) -> None:
     """One line to standard error."""
     try:
         _write(sys.stderr, one_line(message) + "\n")
-    except (ReaderGone, Failure):  # there is nobody left to tell
+    except (ReaderGone, NotWritten):  # there is nobody left to tell
         return
 
 
@@ -72,7 +72,7 @@ class Progress:
 
 
 def finish() -> None:
-    """Write out what is still held back. Raises `ReaderGone`, `Failure`."""
+    """Write out what is still held back. Raises `ReaderGone`, `NotWritten`."""
     _write(sys.stdout, "")
 
 
@@ -92,4 +92,4 @@ def _write(stream: TextIO | None, text: str) -> None:
     except BrokenPipeError as why:
         raise ReaderGone from why
     except OSError as why:
-        raise Failure(f"The output could not be written ({why.strerror}).") from why
+        raise NotWritten(f"The output could not be written ({why.strerror}).") from why

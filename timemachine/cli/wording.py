@@ -31,10 +31,9 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def listed(counts: dict[str, int], noun: str = "") -> str:
-    """Counts by name in one line: `9 identical, 2 reworded`."""
-    shown = [f"{count:,} {words(name)}{noun}" for name, count in counts.items() if count]
-    return ", ".join(shown)
+def listed(counts: dict[str, int]) -> str:
+    """Counts of things by their names in one line: `9 messages, 1 tool call`."""
+    return ", ".join(plural(count, words(name)) for name, count in counts.items() if count)
 
 
 def shortened(text: str, most: int = 60) -> str:

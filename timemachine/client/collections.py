@@ -46,5 +46,7 @@ class Collections:
 
     def _post(self, verb: str, name: str, body: Document, session: str | None) -> Document:
         if session is None:
-            return self._connection.post(f"/api/collections/{segment(name)}/{verb}", body)
-        return self._connection.post(f"/api/sessions/{segment(session)}/{verb}", {**body, "collection": name})
+            return self._connection.post(f"/api/collections/{segment(name, 'collection')}/{verb}", body)
+        return self._connection.post(
+            f"/api/sessions/{segment(session, 'session')}/{verb}", {**body, "collection": name}
+        )

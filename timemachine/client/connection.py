@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import httpx
 
-from timemachine.client.errors import ClientError, NoServer, NotUnderstood, Refused, Unreachable
+from timemachine.client.errors import ClientError, NoServer, NotFound, NotUnderstood, Refused, Unreachable
 from timemachine.client.server import Server
 
 type Document = dict[str, Any]
@@ -140,8 +140,10 @@ class Connection:
         )
 
 
-def segment(text: str) -> str:
-    """A name or id as one part of a path, whatever is in it."""
+def segment(text: str, noun: str) -> str:
+    """A name or id as one part of a path. Raises `NotFound` for one with a slash, which nothing is called."""
+    if "/" in text:
+        raise NotFound(f"There is no {noun} {text[:80]!r}: names and ids have no slash.")
     if text.strip(".") == "":  # "." and ".." would be taken for steps through the path
         return text.replace(".", "%2E") or "%20"
     return quote(text, safe="", errors="surrogateescape")

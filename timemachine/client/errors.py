@@ -43,6 +43,12 @@ class NotUnderstood(ClientError):
     default_code = "not_understood"
 
 
+class NotFound(ClientError):
+    """What was named cannot be there."""
+
+    default_code = "not_found"
+
+
 class Refused(ClientError):
     """The API refused the request; `status` is the HTTP status."""
 

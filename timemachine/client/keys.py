@@ -23,4 +23,4 @@ class Keys:
 
     def revoke(self, key: str) -> Document:
         """End a key for good."""
-        return self._connection.delete(f"{_KEYS}/{segment(key)}")
+        return self._connection.delete(f"{_KEYS}/{segment(key, 'key')}")

@@ -43,15 +43,17 @@ class Replays:
 
     def launch(self, session: str, options: ReplayOptions) -> Document:
         """Launch a replay in the background: `{"replay_id": …}`."""
-        return self._connection.post(f"/api/sessions/{segment(session)}/replays", options.as_body())
+        return self._connection.post(
+            f"/api/sessions/{segment(session, 'session')}/replays", options.as_body()
+        )
 
     def get(self, replay: str) -> Document:
         """How far a replay is and what it came to so far."""
-        return self._connection.get(f"/api/replays/{segment(replay)}")
+        return self._connection.get(f"/api/replays/{segment(replay, 'replay')}")
 
     def steps(self, replay: str) -> Iterator[Document]:
         """Every step of the replay, in the order of the recording."""
-        path = f"/api/replays/{segment(replay)}/steps"
+        path = f"/api/replays/{segment(replay, 'replay')}/steps"
         return every(lambda after: self._connection.get(path, {"limit": LARGEST_PAGE, "after": after}))
 
     def wait(self, replay: str, seen: Callable[[Document], None] = lambda _: None) -> Document:

@@ -55,4 +55,4 @@ class Sessions:
 
 
 def _path(session: str) -> str:
-    return f"{_SESSIONS}/{segment(session)}"
+    return f"{_SESSIONS}/{segment(session, 'session')}"

@@ -40,4 +40,4 @@ class Shares:
 
     def revoke(self, link: str) -> Document:
         """End a link for good."""
-        return self._connection.delete(f"{_SHARES}/{segment(link)}")
+        return self._connection.delete(f"{_SHARES}/{segment(link, 'share link')}")

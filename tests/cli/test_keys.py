@@ -1,0 +1,59 @@
+"""key create, list and revoke, against a real server."""
+
+import pytest
+
+from tests.cli.terminal import Here
+from timemachine.accounts.models import ApiKey
+
+
+def test_a_key_is_shown_once_and_works_at_once(tm: Here) -> None:
+    ran = tm.run("key", "create", "--name", "Nachtlauf", "--scope", "read", "--scope", "record,run")
+    text, *lines = ran.out.splitlines()
+    assert lines[-1] == "This key is shown once; keep it now."
+    assert ApiKey.objects.get(name="Nachtlauf").scopes == ["read", "record", "run"]
+    assert tm.run("session", "list", TIMEMACHINE_API_KEY=text).code == 0
+    assert text not in tm.run("key", "list").out
+
+
+def test_a_revoked_key_is_refused_by_the_next_command(tm: Here) -> None:
+    made = tm.json("key", "create", "--name", "n", "--scope", "read")
+    assert tm.run("key", "revoke", made["id"]).out.startswith(f"Key {made['id']} (n) is revoked since 20")
+    assert "revoked" in tm.refused("session", "list", TIMEMACHINE_API_KEY=made["key"])
+
+
+def test_keys_are_listed_with_their_state(tm: Here) -> None:
+    made = tm.json("key", "create", "--name", "n", "--scope", "read")
+    tm.run("key", "revoke", made["id"])
+    rows = tm.run("key", "list").out.splitlines()
+    assert rows[0].split() == ["id", "name", "scopes", "created", "last", "used", "state"]
+    states = {row.split()[0]: "revoked" in row for row in rows[1:]}
+    assert states[made["id"]] is True
+    assert list(states.values()).count(False) == 1
+    assert all("key" not in each for each in tm.json("key", "list")["items"])
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("key", "create", "--name", "n", "--scope", "everything"), "read, record, run, share, admin"),
+        (("key", "create", "--name", "n", "--scope", ""), "scope"),
+        (("key", "create", "--name", " ", "--scope", "read"), "name"),
+        (("key", "revoke", "nobody"), "timemachine key list"),
+        (("key", "revoke", "../sessions"), "There is no key"),
+    ],
+)
+def test_what_cannot_be_is_refused_and_makes_no_key(words: tuple[str, ...], says: str, tm: Here) -> None:
+    assert says in tm.refused(*words)
+
+
+@pytest.mark.parametrize(
+    "words", [("key", "create", "--name", "n"), ("key", "create", "--scope", "read"), ("key", "revoke")]
+)
+def test_wrong_usage_ends_with_two(words: tuple[str, ...], tm: Here) -> None:
+    assert tm.run(*words).code == 2
+
+
+def test_keys_are_for_administrators(tm: Here) -> None:
+    narrow = tm.key("read", "record", "run", "share")
+    for words in (("key", "list"), ("key", "create", "--name", "n", "--scope", "admin")):
+        assert "`admin`" in tm.refused(*words, TIMEMACHINE_API_KEY=narrow)

@@ -1,0 +1,194 @@
+"""The command as a process: what it imports, what it writes, how it ends."""
+
+import json
+import os
+import re
+import resource
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+
+from tests.cli.terminal import Here, Terminal
+from tests.client.other_server import answering, other_server
+from timemachine.recording.commands import append, start_session
+from timemachine.recording.draft import ActionDraft
+
+COMMAND = str(Path(sys.executable).with_name("timemachine"))
+HEAVY = ("django", "celery", "ninja", "openai", "anthropic", "httpx", "numpy", "psycopg")
+
+
+def run(
+    *words: str, given: bytes = b"", environment: Mapping[str, str] = MappingProxyType({})
+) -> subprocess.CompletedProcess[bytes]:
+    """The command to its end."""
+    return subprocess.run(
+        [COMMAND, *words],
+        input=given,
+        capture_output=True,
+        env={**os.environ, **environment},
+        timeout=60,
+        check=False,
+    )
+
+
+def shell(line: str) -> subprocess.CompletedProcess[bytes]:
+    """A line of bash in which `timemachine` is the command; the exit code is that of its first part."""
+    script = f'timemachine() {{ "{COMMAND}" "$@"; }}; {line}; exit ${{PIPESTATUS[0]}}'
+    return subprocess.run(["bash", "-c", script], capture_output=True, timeout=60, check=False)
+
+
+def started(words: Sequence[str], **environment: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [COMMAND, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ | environment
+    )
+
+
+@pytest.mark.parametrize("words", [["--help"], ["session", "replay", "--help"], ["status"]])
+def test_nothing_heavy_is_imported_before_a_server_is_talked_to(words: list[str], terminal: Terminal) -> None:
+    script = (
+        "import sys; from timemachine.cli.main import cli\n"
+        f"try: cli.main({words!r}, prog_name='timemachine')\n"
+        "except SystemExit: pass\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_help_takes_a_fraction_of_a_second() -> None:
+    def seconds() -> float:
+        """Of the processor, which a busy machine does not stretch."""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        assert run("--help").returncode == 0
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    assert min(seconds() for _ in range(5)) < 0.3
+
+
+def test_the_version_is_the_packages() -> None:
+    assert re.fullmatch(rb"timemachine \d+\.\d+\.\d+\n", run("--version").stdout)
+
+
+def test_without_a_server_a_process_ends_with_one_and_a_line(terminal: Terminal) -> None:
+    done = run("session", "list")
+    assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (1, b"", 1)
+
+
+@pytest.mark.parametrize(
+    "locale",
+    [
+        {"LC_ALL": "C"},
+        {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+        {"PYTHONIOENCODING": "latin-1"},
+    ],
+)
+def test_every_letter_comes_out_in_utf_8_whatever_the_locale(locale: dict[str, str], tm: Here) -> None:
+    session = start_session(tm.project, name="Früh 🔍 日本", key="s1", by="test")
+    append(session.id, [ActionDraft(kind="message", role="user", output="half \ud83d of a pair")])
+    for words in (("session", "view", "s1"), ("session", "list")):
+        done = run(*words, environment=locale)
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert "Früh 🔍 日本" in done.stdout.decode()
+    assert (
+        json.loads(run("session", "view", "s1", "--json", environment=locale).stdout)["name"]
+        == "Früh 🔍 日本"
+    )
+    assert b"half \\ud83d of a pair" in run("session", "view", "s1", environment=locale).stdout
+
+
+def test_a_name_that_is_no_text_is_refused_like_any_other(tm: Here) -> None:
+    with tm.unchanged():
+        done = subprocess.run(
+            [COMMAND.encode(), b"session", b"view", b"\xff\xfe"], capture_output=True, timeout=60, check=False
+        )
+    assert (done.returncode, done.stderr.count(b"\n")) == (1, 1)
+
+
+def test_standard_input_that_is_no_text_is_refused(tm: Here) -> None:
+    with tm.unchanged():
+        done = run("put", "c", "-", given=b"caf\xe9")
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert (
+        done.stderr == b"Standard input is not text in UTF-8 (byte 4); convert it first, nothing was sent.\n"
+    )
+
+
+def test_a_closed_standard_input_is_an_empty_one(tm: Here) -> None:
+    done = shell("timemachine put c - <&-")
+    assert (done.returncode, done.stderr) == (1, b"Standard input is empty; there is nothing to send.\n")
+
+
+def test_a_reader_that_has_seen_enough_is_no_failure(tm: Here) -> None:
+    session = start_session(tm.project, name="long", key="s1", by="test")
+    append(session.id, [ActionDraft(kind="message", output="x" * 60) for _ in range(1000)])
+    done = shell("timemachine session view s1 | head -n 1")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"name     long\n", b"")
+
+
+def test_a_closed_output_is_written_to_nobody(tm: Here) -> None:
+    done = shell("timemachine session list >&-")
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_an_output_that_is_full_is_said_to_be(tm: Here) -> None:
+    for words in ("session list", "session list --json", "--help"):
+        done = shell(f"timemachine {words} > /dev/full")
+        assert (done.returncode, done.stderr) == (
+            1,
+            b"The output could not be written (No space left on device).\n",
+        )
+
+
+def test_ctrl_c_while_a_replay_is_waited_for_leaves_it_running_and_says_where(terminal: Terminal) -> None:
+    body = json.dumps(
+        {
+            "replay_id": "r1",
+            "id": "r1",
+            "status": "running",
+            "steps": {"total": 2, "done": 1, "failed": 0, "skipped": 0, "cancelled": 0},
+            "cost_usd": 0,
+            "unknown_cost_calls": 0,
+        }
+    ).encode()
+    with other_server(answering(200, body)) as url:
+        process = started(["session", "replay", "s1"], TIMEMACHINE_URL=url, TIMEMACHINE_API_KEY="tmk_a_b")
+        time.sleep(1.5)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+    assert (process.returncode, out) == (130, b"")
+    assert err.decode() == f"The replay goes on; follow it, or cancel it, at {url}/replays/r1/\n"
+
+
+def test_ctrl_c_at_a_question_changes_nothing(tm: Here) -> None:
+    start_session(tm.project, name="n", key="s1", by="test")
+    with tm.unchanged():
+        process = subprocess.Popen(
+            [COMMAND, "session", "delete", "s1"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        assert process.stderr is not None
+        asked, _, _ = select.select([process.stderr], [], [], 20)
+        assert asked
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+    assert (process.returncode, out) == (130, b"")
+    assert b"Traceback" not in err
+
+
+def test_up_is_what_make_up_runs(terminal: Terminal) -> None:
+    done = run("up", environment={"PORT": "not a port"})
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr.startswith(b"PORT is 'not a port'")

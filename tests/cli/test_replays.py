@@ -1,0 +1,233 @@
+"""session replay, against a real server and somebody who works on replays."""
+
+import json
+
+import pytest
+
+from tests.cli.terminal import Here
+from timemachine.recording.models import Session
+from timemachine.replay.models import Replay
+from timemachine.retrieval.models import Frame
+
+PASSAGES = [
+    (
+        "Refunds",
+        "Refunds are paid within 14 days. They go to the card that paid. Ask for the number of the return.",
+    ),
+    ("Shipping", "Parcels leave Köln every weekday at noon. They take two days inside Germany."),
+    ("Guarantee", "The guarantee covers defects for three years. Batteries are covered for one year."),
+]
+
+
+@pytest.fixture
+def recorded(tm: Here, worker: None) -> Session:
+    """A session with an ask, a checkpoint and a find, ended."""
+    lines = "\n".join(
+        json.dumps({"title": title, "text": text}, ensure_ascii=False) for title, text in PASSAGES
+    )
+    tm.json("put", "handbook", tm.file("handbook.jsonl", lines))
+    tm.json("session", "start", "handbook", "--name", "Rückgabe", "--key", "s1")
+    tm.json(
+        "ask",
+        "handbook",
+        "--question",
+        "When are refunds paid?",
+        "--use-model",
+        "local:extractive-1",
+        "--session",
+        "s1",
+    )
+    tm.json("session", "checkpoint", "s1", "--name", "answered")
+    tm.json("find", "handbook", "--query", "How long is the guarantee?", "--session", "s1", "--top-k", "2")
+    tm.json("session", "end", "s1")
+    return Session.objects.get()
+
+
+def test_an_audit_without_a_model_verifies_the_frozen_context(tm: Here, recorded: Session) -> None:
+    ran = tm.run("session", "replay", "s1", "--audit")
+    assert (ran.code, ran.err) == (0, "")
+    replay = Replay.objects.get()
+    assert replay.kind == "audit"
+    assert (replay.reason or "").startswith("command line")
+    first, *_ = ran.out.split("\n\n")
+    lines = first.splitlines()
+    assert lines[0].startswith("Step 1 · ask · ")
+    told = {line[2:18].strip(): line[18:].strip() for line in lines[1:7]}
+    assert told["mode"] == "audit, frozen context"
+    assert told["original model"] == "local:extractive-1"
+    assert told["frozen frames"].startswith("3: #")
+    assert told["context"] == "verified"
+    assert ran.out.splitlines()[-1].startswith(f"Replay {replay.id} is done: ")
+
+
+def test_an_audit_with_another_model_shows_both_answers_and_what_differs(tm: Here, recorded: Session) -> None:
+    ran = tm.run(
+        "session",
+        "replay",
+        "s1",
+        "--audit",
+        "--use-model",
+        "local:extractive-3",
+        "--diff",
+        "--reason",
+        "Weil.",
+    )
+    assert ran.code == 0, ran
+    assert Replay.objects.get().reason == "Weil."
+    step = ran.out.split("\n\n")[0]
+    assert "  model now       local:extractive-3" in step
+    assert "  original answer:\n    Refunds are paid within 14 days.\n" in step
+    assert "  new answer:\n    " in step
+    assert "{+" in step.partition("  diff:\n")[2]
+    assert "[-" not in step.partition("  diff:\n")[2]
+
+
+def test_a_debug_replay_shows_what_retrieval_brings_now(tm: Here, recorded: Session) -> None:
+    tm.json(
+        "put",
+        "handbook",
+        "-",
+        "--title",
+        "News",
+        given="Refunds are paid at once since May. Refunds are quick.",
+    )
+    ran = tm.run(
+        "session", "replay", "s1", "--top-k", "1", "--mode", "lexical", "--as-of", "now", "--verbose"
+    )
+    assert ran.code == 0, ran
+    first, second, *_ = ran.out.split("\n\n")
+    assert "  mode            debug, lexical search, top 1, as of " in first
+    assert "  retrieval       changed" in first
+    assert "  recorded hits (" in first
+    assert "  hits now (" in first
+    assert "rank  score" in first
+    assert "  recorded call  local:extractive-1; " in first
+    assert second.startswith("Step 4 · find · ")
+    assert "answer:" not in second
+
+
+def test_the_collection_as_it_was_brings_what_was_recorded(tm: Here, recorded: Session) -> None:
+    tm.json("put", "handbook", "-", given="Refunds are paid at once since May.")
+    done = tm.json("session", "replay", "s1", "--as-of", "recorded")
+    assert done["retrieval"] == {"same": 2}
+    assert done["verdicts"] == {"identical": 1}
+
+
+@pytest.mark.parametrize(
+    ("words", "sequences"),
+    [
+        ((), [1, 4]),
+        (("--skip-asks",), [4]),
+        (("--skip-finds",), [1]),
+        (("--from-checkpoint", "answered"), [4]),
+        (("--from-checkpoint", "3"), [4]),
+    ],
+)
+def test_parts_of_a_session_can_be_left_out(
+    words: tuple[str, ...], sequences: list[int], tm: Here, recorded: Session
+) -> None:
+    done = tm.json("session", "replay", str(recorded.id), *words)
+    kept = Replay.objects.get(id=done["id"]).steps.order_by("sequence")
+    assert list(kept.values_list("sequence", flat=True)) == sequences
+    assert done["status"] == "done"
+
+
+def test_the_document_is_the_replay_as_the_api_gives_it(tm: Here, recorded: Session) -> None:
+    done = tm.json("session", "replay", "s1", "--audit", "--use-model", "local:extractive-1", "--diff")
+    assert done["context"]["verified"] == 2
+    assert done["model"] == "local:extractive-1"
+    assert done["steps"]["done"] == 2
+
+
+def test_a_replay_never_changes_the_session_it_replays(tm: Here, recorded: Session) -> None:
+    before = tm.json("session", "view", "s1")
+    tm.json("session", "replay", "s1", "--use-model", "local:extractive-5", "--top-k", "5")
+    assert tm.json("session", "view", "s1") == before
+
+
+def test_what_became_of_a_frame_since_is_told_beside_its_hash(tm: Here, recorded: Session) -> None:
+    Frame.objects.filter(number=0).update(valid_until=recorded.ended_at, ended_by="delete")
+    out = tm.run("session", "replay", "s1", "--audit").out
+    assert "#0 (deleted since)" in out
+    assert "  context         verified" in out
+
+
+@pytest.mark.parametrize(
+    ("condition", "says"),
+    [("identical", "identical in 1 step"), ("verified", "verified in 2 steps"), ("same", "same in 2 steps")],
+)
+def test_a_condition_that_holds_ends_with_three_and_says_which(
+    condition: str, says: str, tm: Here, recorded: Session
+) -> None:
+    for as_json in ((), ("--json",)):
+        ran = tm.run(
+            "session",
+            "replay",
+            "s1",
+            "--fail-on",
+            "error",
+            "--fail-on",
+            condition,
+            "--as-of",
+            "recorded",
+            *as_json,
+        )
+        assert (ran.code, ran.err) == (3, f"--fail-on: {says}.\n")
+        assert ran.out != ""
+
+
+def test_conditions_that_do_not_hold_end_with_zero(tm: Here, recorded: Session) -> None:
+    conditions = [
+        word
+        for name in ("altered", "missing", "error", "numbers differ", "cost:0.01")
+        for word in ("--fail-on", name)
+    ]
+    ran = tm.run("session", "replay", "s1", "--as-of", "recorded", *conditions)
+    assert (ran.code, ran.err) == (0, "")
+
+
+def test_the_page_of_the_replay_is_named(tm: Here, recorded: Session) -> None:
+    out = tm.run("session", "replay", "s1", "--audit", "--web").out
+    assert out.splitlines()[-1] == f"{tm.url}/replays/{Replay.objects.get().id}/"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--audit", "--top-k", "3"), "`top_k` cannot go with it"),
+        (("--audit", "--adaptive"), "`adaptive` cannot go with it"),
+        (("--audit", "--use-model", "nobody:x"), "nobody"),
+        (("--use-model", "openai:gpt-5"), "key"),
+        (("--use-model", "local:extractive-1", "--use-model", "local:extractive-3"), "one model"),
+        (("--from-checkpoint", "nowhere"), "no checkpoint 'nowhere'"),
+        (("--skip-asks", "--skip-finds"), "nothing is left"),
+        (("--top-k", "0"), "`top_k`"),
+    ],
+)
+def test_options_that_cannot_be_are_refused_and_no_replay_is_made(
+    words: tuple[str, ...], says: str, tm: Here, recorded: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert says in tm.refused("session", "replay", "s1", *words)
+    assert not Replay.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--fail-on", "worse"),
+        ("--fail-on", "cost:much"),
+        ("--mode", "guess"),
+        ("--as-of", "yesterday"),
+        ("--top-k", "x"),
+    ],
+)
+def test_wrong_usage_ends_with_two(words: tuple[str, ...], tm: Here) -> None:
+    ran = tm.run("session", "replay", "s1", *words)
+    assert (ran.code, ran.out) == (2, "")
+    assert words[0] in ran.err
+
+
+def test_a_session_with_nothing_to_replay_is_refused(tm: Here) -> None:
+    tm.json("session", "start", "c", "--name", "n", "--key", "s1")
+    assert "nothing to replay" in tm.refused("session", "replay", "s1")

@@ -1,0 +1,128 @@
+"""status and demo, and what every command says where no server can be talked to."""
+
+import json
+
+import pytest
+
+from tests.cli.terminal import Here, Terminal
+from tests.client.other_server import answering, other_server
+from timemachine.base.home import RunningServer, announce, local_key_file, write_private
+from timemachine.recording.models import Session
+from timemachine.replay.models import Replay
+
+EVERY_COMMAND = [
+    ("status",),
+    ("demo",),
+    ("demo", "--remove"),
+    ("put", "c", "-"),
+    ("find", "c", "--query", "q"),
+    ("ask", "c", "--question", "q"),
+    ("session", "start", "c", "--name", "n"),
+    ("session", "end"),
+    ("session", "end", "s1"),
+    ("session", "status"),
+    ("session", "list"),
+    ("session", "view", "s1"),
+    ("session", "delete", "s1", "--yes"),
+    ("session", "checkpoint", "--name", "c"),
+    ("session", "replay", "s1"),
+    ("share", "create", "s1"),
+    ("share", "list"),
+    ("share", "revoke", "l1"),
+    ("key", "create", "--name", "n", "--scope", "read"),
+    ("key", "list"),
+    ("key", "revoke", "k1"),
+]
+
+
+def said(terminal: Terminal, words: tuple[str, ...], **environment: str | None) -> str:
+    """The one line with which a command is refused, with --json or without."""
+    plain, as_json = (terminal.run(*words, *more, given="text", **environment) for more in ((), ("--json",)))
+    assert (plain.code, plain.out) == (as_json.code, as_json.out) == (1, "")
+    assert plain.err == as_json.err
+    assert plain.err.count("\n") == 1
+    return plain.err
+
+
+@pytest.mark.parametrize("words", EVERY_COMMAND)
+def test_a_command_without_a_server_says_in_a_line_what_to_do(
+    words: tuple[str, ...], terminal: Terminal
+) -> None:
+    assert "`make up`" in said(terminal, words)
+    assert "set TIMEMACHINE_URL to one like" in said(terminal, words, TIMEMACHINE_URL="localhost:8000")
+    nowhere = "http://127.0.0.1:1"
+    assert f"Nothing answers at {nowhere} (" in said(
+        terminal, words, TIMEMACHINE_URL=nowhere, TIMEMACHINE_API_KEY="tmk_a_b"
+    )
+
+
+def test_a_command_without_a_good_key_says_in_a_line_where_to_make_one(tm: Here) -> None:
+    with tm.unchanged():
+        for words in EVERY_COMMAND:
+            assert "unknown, revoked or expired" in said(tm, words, TIMEMACHINE_API_KEY="tmk_abc_def")
+            assert "TIMEMACHINE_API_KEY" in said(tm, words, TIMEMACHINE_API_KEY=None)
+
+
+@pytest.mark.parametrize(
+    "body", [b"<html>", b"{}", b'{"items": 3}', b'{"items": [{}], "next": null, "status": "ready"}', b"[]"]
+)
+def test_no_command_trips_over_a_server_that_answers_something_else(body: bytes, terminal: Terminal) -> None:
+    with other_server(answering(200, body)) as url:
+        for words in EVERY_COMMAND:
+            ran = terminal.run(*words, given="text", TIMEMACHINE_URL=url, TIMEMACHINE_API_KEY="tmk_a_b")
+            assert ran.code in (0, 1)
+            assert ran.err.count("\n") == ran.code
+
+
+def test_status_tells_which_server_it_is(tm: Here) -> None:
+    ran = tm.run("status")
+    assert ran.code == 0
+    assert ran.out.splitlines()[:2] == [f"server   {tm.url}", "status   ready, and the key is accepted"]
+    assert tm.json("status")["data_folder"] is None
+
+
+def test_a_server_of_this_machine_is_found_and_its_folder_told(
+    tm: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    announce(RunningServer(pid=1, url=tm.url + "/", database_url="postgresql://", broker_url="pgmq://"))
+    write_private(local_key_file(), tm.key("read") + "\n")
+    monkeypatch.delenv("TIMEMACHINE_URL")
+    monkeypatch.delenv("TIMEMACHINE_API_KEY")
+    document = tm.json("status")
+    assert (document["url"], document["data_folder"]) == (tm.url, str(tm.folder / "home"))
+    assert "`record`" in tm.refused("session", "start", "c", "--name", "n")
+
+
+def test_a_server_without_its_database_is_not_ready(tm: Here) -> None:
+    body = json.dumps({"status": "not ready", "why": "the database does not answer"}).encode()
+    with other_server(answering(503, body)) as url:
+        assert f"{url} is not ready: the database does not answer." in tm.refused(
+            "status", TIMEMACHINE_URL=url
+        )
+
+
+def test_the_demo_is_loaded_once_and_taken_away_whole(tm: Here) -> None:
+    ran = tm.run("demo")
+    assert ran.code == 0, ran
+    session = Session.objects.get()
+    assert ran.out.startswith("The demo is loaded.\nsession     http")
+    assert f"/sessions/{session.id}/" in ran.out
+    assert all(f"/replays/{replay.id}/" in ran.out for replay in Replay.objects.all())
+    assert "/share/" in ran.out
+    with tm.unchanged():
+        again = tm.run("demo")
+    assert again.out.startswith("The demo was loaded already.\n")
+    assert tm.run("demo", "--remove").out == "The demo was removed.\n"
+    assert not Session.objects.exists()
+    assert tm.run("demo", "--remove").out == "There was no demo to remove.\n"
+
+
+def test_the_demo_as_json_is_what_the_api_answers(tm: Here) -> None:
+    made = tm.json("demo")
+    assert made["session"]["id"] == str(Session.objects.get().id)
+    assert tm.json("demo", "--remove") == {"removed": True}
+
+
+def test_a_data_folder_that_is_none_holds_no_server(terminal: Terminal) -> None:
+    folder = terminal.file("a-file", "not a folder")
+    assert "`make up`" in said(terminal, ("status",), TIMEMACHINE_HOME=folder)
