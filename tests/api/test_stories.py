@@ -266,7 +266,14 @@ def test_a_bad_key_is_told_so_and_no_key_is_asked_for(api: Program, project: Pro
     for key in ("tmk_nope_nope", "nonsense", plain, api.key + "x"):
         answer = Program(key=key, client=api.client).get("/sessions")
         assert (answer.status_code, answer.json()["code"]) == (401, "key_not_valid")
-    assert api.client.get("/api/sessions").status_code == 401
+    without = api.client.get("/api/sessions")
+    assert (without.status_code, without.json()["code"]) == (401, "not_signed_in")
+
+
+def test_an_address_that_there_is_not_is_told_so(api: Program) -> None:
+    for path in ("/nope", "/sessions/run-1/nope"):
+        answer = api.get(path)
+        assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
 
 
 SCOPED = [

@@ -33,7 +33,7 @@ def install(api: NinjaAPI) -> None:
 def _answer(api: NinjaAPI, request: HttpRequest, error: Exception) -> HttpResponse:
     if isinstance(error, HttpError) and isinstance(error.__cause__, TimeMachineError):
         error = error.__cause__  # ninja wraps what reading the body raised
-    if isinstance(error, HttpError):
+    if isinstance(error, HttpError) and not isinstance(error, AuthenticationError):
         facts = {"code": "invalid_request", "message": str(error), "facts": {}}
         return api.create_response(request, facts, status=error.status_code)
     ours = _ours(request, error)

@@ -4,12 +4,12 @@ import logging
 from collections.abc import Callable
 from urllib.parse import urlsplit, urlunsplit
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django_htmx.http import HttpResponseClientRedirect
 
-from timemachine.base.errors import NotSignedIn, TimeMachineError
+from timemachine.base.errors import NotFound, NotSignedIn, TimeMachineError
 
 log = logging.getLogger(__name__)
 TITLES = {
@@ -77,20 +77,23 @@ def _page_of(request: HttpRequest) -> str:
     return urlunsplit(("", "", page.path or "/", page.query, ""))
 
 
-def not_understood(request: HttpRequest, _exception: Exception) -> HttpResponse:
+def not_understood(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001
     """The 400 page: what Django itself refuses to read."""
     return error_page(
         request, 400, "The server could not read this request. Go back, reload the page and try again."
     )
 
 
-def forbidden(request: HttpRequest, _exception: Exception) -> HttpResponse:
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001
     """The 403 page of what Django itself refuses."""
     return error_page(request, 403, "This is not allowed here. Ask an administrator of the project.")
 
 
-def not_found(request: HttpRequest, _exception: Exception) -> HttpResponse:
-    """The 404 page, the same for what does not exist and for what is another project's."""
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001  # Django's form
+    """The 404 page, the same for what does not exist and for what is another project's; JSON under `/api/`."""
+    if request.path.startswith("/api/"):
+        missing = NotFound("There is no such address in the API; /api/docs lists those there are.")
+        return JsonResponse(missing.as_json(), status=missing.status)
     return error_page(request, 404, "There is no such page, or it belongs to another project.")
 
 
