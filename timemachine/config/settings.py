@@ -36,8 +36,13 @@ def _database_url() -> str:
     return env.text("DATABASE_URL", fallback)
 
 
+def _local_url() -> str:
+    server = None if env.text("PORT") else running_server()
+    return server.url if server else f"http://127.0.0.1:{env.number('PORT', 8000)}"
+
+
 SECRET_KEY = _secret_key()
-PUBLIC_URL = env.text("TIMEMACHINE_PUBLIC_URL", f"http://127.0.0.1:{env.number('PORT', 8000)}").rstrip("/")
+PUBLIC_URL = env.text("TIMEMACHINE_PUBLIC_URL", _local_url()).rstrip("/")
 SECURE = PUBLIC_URL.startswith("https://")
 ALLOWED_HOSTS = env.names("ALLOWED_HOSTS") or ["127.0.0.1", "localhost", "[::1]"]
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL] if SECURE else []
