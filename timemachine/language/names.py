@@ -40,13 +40,17 @@ _LONGEST_TITLE: Final = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Name:
-    """A name as written (`text`, from `start` to before `end` in characters), and its `key` for comparing."""
+    """A name as written (`text`, from `start` to before `end` in characters), and its `key` for comparing.
+
+    `certain` is False for one word with a capital that its place at the start of a sentence may have given it.
+    """
 
     text: str
     start: int
     end: int
     key: str
     kind: Literal["name", "identifier"] = "name"
+    certain: bool = True
 
 
 class Vocabulary:
@@ -70,11 +74,7 @@ class Vocabulary:
 
 
 def names(text: str) -> tuple[Name, ...]:
-    """The names of a text in order.
-
-    A capital at the start of a sentence, in a heading or in a line of capitals proves nothing, so a name that stands
-    only there is not seen.
-    """
+    """The names of a text in order. In a heading or in a line of capitals, a capital proves nothing."""
     return names_beside(text, identifier_spans(text))
 
 
@@ -113,9 +113,11 @@ def _capitalised(sentence: Sentence) -> Iterator[Name]:
         return
     first = next((word for word in words if word[0][0].isalpha()), None)
     for run in _runs(words, sentence.text):
-        named = _named(run, starts=run[0] is first or _is_quoted(sentence.text, run[0].start()))
+        starts = run[0] is first or _is_quoted(sentence.text, run[0].start())
+        named = _named(run)
         if named:
-            yield _name(named, sentence)
+            doubtful = starts and named == run[:1] and not _is_acronym(named[0][0])
+            yield _name(named, sentence, certain=not doubtful)
 
 
 def _is_heading(line: str, words: list[str]) -> bool:
@@ -157,15 +159,13 @@ def _without_joint(run: list[re.Match[str]]) -> list[re.Match[str]]:
     return run[:-1] if run[-1][0] in _JOINTS else run
 
 
-def _named(run: list[re.Match[str]], *, starts: bool) -> list[re.Match[str]]:
-    """The part of a run that names something; nothing when its capital may be that of a sentence."""
+def _named(run: list[re.Match[str]]) -> list[re.Match[str]]:
+    """The part of a run that names something: without ordinary words at its ends, and more than one letter."""
     while run and _is_ordinary(run[0][0]):
-        run, starts = run[1:], False
+        run = run[1:]
     while run and _is_ordinary(run[-1][0]):
         run = run[:-1]
-    if len(run) == 1 and (len(run[0][0]) == 1 or (starts and not _is_acronym(run[0][0]))):
-        return []
-    return run
+    return [] if len(run) == 1 and len(run[0][0]) == 1 else run
 
 
 def _is_ordinary(word: str) -> bool:
@@ -178,7 +178,7 @@ def _is_acronym(word: str) -> bool:
     return any(letter.isupper() for letter in word[1:])
 
 
-def _name(run: list[re.Match[str]], sentence: Sentence) -> Name:
+def _name(run: list[re.Match[str]], sentence: Sentence, *, certain: bool) -> Name:
     written = _POSSESSIVE.sub("", sentence.text[run[0].start() : run[-1].end()])
     start = sentence.start + run[0].start()
     return Name(
@@ -186,4 +186,5 @@ def _name(run: list[re.Match[str]], sentence: Sentence) -> Name:
         start=start,
         end=start + len(written),
         key=" ".join(folded(word[0]) for word in run),
+        certain=certain,
     )

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final
+from typing import Final, cast
 
 from timemachine.language.identifiers import identifier_spans
-from timemachine.language.units import COUNTS, CURRENCIES, MONTHS, SCALES, UNITS
+from timemachine.language.units import COUNTS, CURRENCIES, MONTHS, SCALES, UNITS, WEEKDAYS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +68,11 @@ _FORMS: Final = {
     "month_first": rf"(?P<month>{_MONTH})\.?\s(?P<day>\d{{1,2}}){_ORDINAL}?(?:,?\s(?P<year>\d{{4}}))?",
     "month_year": rf"(?P<month>{_MONTH})\.?,?\s(?P<year>\d{{4}})",
     "day_first": rf"(?P<day>\d{{1,2}}){_ORDINAL}?\s(?:of\s)?(?P<month>{_MONTH})\.?(?:,?\s(?P<year>\d{{4}}))?",
+    "weekday": rf"(?P<weekday>{_any(WEEKDAYS)})s?",
+    "month": _any(MONTHS.keys() - {"March", "Sept", *(name[:3] for name in MONTHS)}),
+    # May and March are words too, unless such a word stands before them.
+    "may": rf"(?:{'|'.join(f'(?<={word} )' for word in ('in', 'of', 'last', 'next', 'this', 'since', 'until', 'by'))})"
+    r"(?:May|March)",
     "slashed": r"(?P<first>\d{1,2})[/.](?P<second>\d{1,2})[/.](?P<year>\d{4})",
     "time": r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d))?(?:\s?(?P<half>[AaPp])\.?[Mm])?",
     "hour": r"(?P<hour>\d{1,2})\s?(?P<half>[AaPp])\.?[Mm]",
@@ -94,7 +99,8 @@ def numbers_beside(text: str, identifiers: Iterable[tuple[int, int]]) -> tuple[N
 def missing_numbers(stated: Iterable[Number], elsewhere: Iterable[Number]) -> tuple[Number, ...]:
     """The certain numbers of `stated` that `elsewhere` does not hold, each once.
 
-    "2,000,000,000" is held by "$2 billion": a unit that one side leaves out is no difference, a percent sign is.
+    "2,000,000,000" is held by "$2 billion": a unit that one side leaves out is no difference, a percent sign is. "In May" is
+    held by "May 5, 2026", not the other way round.
     """
     others = Held(elsewhere)
     once = {number.key: number for number in stated if number.certain and not others.hold(number)}
@@ -108,7 +114,8 @@ class Held:
 
     def __init__(self, found: Iterable[Number]) -> None:
         all_found = tuple(found)
-        self._keys = {number.key for number in all_found}
+        keys = {number.key for number in all_found}
+        self._keys = keys.union(*map(_coarser, keys))
         self._bare = {number.bare for number in all_found if number.bare is not None and number.unit != "%"}
         self._unitless = {
             number.bare for number in all_found if number.bare is not None and number.unit is None
@@ -121,6 +128,20 @@ class Held:
         if number.bare is None or number.unit == "%":
             return False
         return number.bare in (self._bare if number.unit is None else self._unitless)
+
+
+def _coarser(key: str) -> set[str]:
+    """The keys of what a date says less exactly: its month, its day without the year, its year."""
+    parts = _DATE.match(key)
+    if not parts:
+        return set()
+    year, month, day = parts.groups()
+    coarser = {f"date --{month}", f"date --{month}{day or ''}"}
+    return (
+        coarser
+        if year == "-"
+        else coarser | {f"date {year}-{month}", f"date {year}-{month}{day or ''}", year}
+    )
 
 
 def _read(text: str, identifiers: Iterator[tuple[int, int]]) -> Iterator[Number]:
@@ -161,8 +182,7 @@ def _meaning(form: str, written: str) -> _Meaning:
 
 @lru_cache(maxsize=16_384)
 def _short_meaning(form: str, written: str) -> _Meaning:
-    parts = _COMPILED[form].fullmatch(written)
-    return _MEANINGS[form](parts) if parts else _Meaning(written)
+    return _MEANINGS[form](cast("re.Match[str]", _COMPILED[form].fullmatch(written)))
 
 
 def _date(parts: re.Match[str]) -> _Meaning:
@@ -241,6 +261,9 @@ def _lower(written: str | None) -> str:
 
 _MEANINGS: Final[dict[str, Callable[[re.Match[str]], _Meaning]]] = {
     "iso": _date,
+    "weekday": lambda parts: _Meaning(f"date {parts['weekday']}"),
+    "month": lambda parts: _Meaning(f"date --{MONTHS[parts[0]]:02}"),
+    "may": lambda parts: _Meaning(f"date --{MONTHS[parts[0]]:02}"),
     "month_first": _date,
     "month_year": _date,
     "day_first": _date,
@@ -251,7 +274,10 @@ _MEANINGS: Final[dict[str, Callable[[re.Match[str]], _Meaning]]] = {
     "amount": _amount,
     "spelled": _spelled,
 }
-_COMPILED: Final = {name: re.compile(form) for name, form in _FORMS.items()}
+_DATE: Final = re.compile(r"date (\d{4}|-)-(\d\d)(-\d\d)?")
+_COMPILED: Final = {
+    name: re.compile(re.sub(r"[(][?]<=[a-z]+ [)]", "", form)) for name, form in _FORMS.items()
+}
 _ALTERNATIVES: Final = "|".join(
     f"(?P<{name}>{re.sub(r'[?]P<[a-z]+>', '?:', form)})" for name, form in _FORMS.items()
 )

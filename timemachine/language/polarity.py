@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from timemachine.language.terms import Term, terms
-from timemachine.language.words import stem
+from timemachine.language.words import WORD, folded, stem
 
 _AHEAD: Final = 3
 _BEHIND: Final = 2
@@ -73,6 +73,19 @@ def polarity(found: Sequence[Term]) -> Polarity:
 def negations(text: str) -> tuple[Negation, ...]:
     """The negating words of a text in order."""
     return polarity(terms(text)).negations
+
+
+def neutral_key(term: Term) -> str:
+    """The key of a term, one for all words of a family of directions ("rose", "fell"): what it is about, not which way."""
+    family = _POLES.get(term.key) if term.kind == "word" else None
+    return f"~{family[0]}" if family else term.key
+
+
+def leading_pole(text: str) -> str | None:
+    """ "+" for an answer that opens with yes or its like, "-" for no, None for any other."""
+    first = WORD.search(text)
+    pole = _POLES.get(stem(folded(first[0]))) if first else None
+    return pole[1] if pole and pole[0] == "truth" else None
 
 
 def turned(one: Polarity, other: Polarity) -> tuple[str, ...]:

@@ -10,6 +10,9 @@ from timemachine.language.identifiers import chunk_key, identifier_spans
 from timemachine.language.numbers import Number, numbers_beside
 from timemachine.language.words import FUNCTION_WORDS, WORD, folded, stem, word_set
 
+# The key that all negating words share.
+NEGATION: Final = "not"
+
 Kind = Literal["word", "number", "identifier", "negation"]
 
 _NEGATIONS: Final = word_set(
@@ -21,6 +24,7 @@ _FAILING: Final = word_set("fail fails failed failing refuse refuses refused dec
 _CLAUSE_WORDS: Final = word_set(
     "and or but yet while although though whereas because if so then unless until"
 )
+_DATE: Final = re.compile(r"^date (?:\d{4}|-)-(\d\d)\b.*")
 _CLAUSE_MARK: Final = re.compile(r"[,;:()—–.!?\n]")
 
 
@@ -53,8 +57,10 @@ def terms(text: str) -> tuple[Term, ...]:
 
 
 def number_key(number: Number) -> str:
-    """The key of a number as a term: its value, without a unit other than percent."""
-    return "#" + (number.key if number.bare is None or number.unit == "%" else number.bare)
+    """The key of a number as a term: its value without a unit other than percent, the month of a date."""
+    if number.bare is not None and number.unit != "%":
+        return f"#{number.bare}"
+    return "#" + _DATE.sub(r"date \1", number.key)
 
 
 def _tokens(text: str) -> Iterator[_Token]:
@@ -101,7 +107,7 @@ def _meaning(text: str, tokens: list[_Token], position: int) -> tuple[str, Kind]
     word = tokens[position].word
     following = tokens[position + 1] if position + 1 < len(tokens) else None
     if _negates(text, tokens[position], following):
-        return "not", "negation"
+        return NEGATION, "negation"
     if word in FUNCTION_WORDS or word in _EMPTY:
         return None
     return stem(word), "word"

@@ -88,3 +88,4 @@ MONTHS: Final = {
     **{name[:3]: number for number, name in enumerate(_MONTHS.split(), start=1)},
     "Sept": 9,
 }
+WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")

@@ -1,0 +1,58 @@
+"""A sentence as it is compared: its terms, numbers, names and polarity, each read when it is first asked for."""
+
+from functools import cached_property
+from typing import Final
+
+from timemachine.language.names import Name, names
+from timemachine.language.numbers import Number, numbers
+from timemachine.language.polarity import Polarity, neutral_key, polarity
+from timemachine.language.terms import NEGATION, Term, terms
+from timemachine.language.words import SOURCE_WORDS, stem
+
+_SOURCE_STEMS: Final = frozenset(map(stem, SOURCE_WORDS))
+
+
+class Statement:
+    """One sentence, `text`, from `start` in the text it stands in."""
+
+    def __init__(self, text: str, start: int = 0) -> None:
+        self.text = text
+        self.start = start
+
+    @property
+    def end(self) -> int:
+        """Where the sentence ends in the text it stands in."""
+        return self.start + len(self.text)
+
+    @cached_property
+    def terms(self) -> tuple[Term, ...]:
+        """Its terms in order."""
+        return terms(self.text)
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """What it says, in order: the keys of its terms, without what it says about its source ("the documents state").
+
+        A direction ("rose", "fell") has one key whichever way it points; `polarity` knows the way.
+        """
+        return tuple(key for key in map(neutral_key, self.terms) if key not in _SOURCE_STEMS)
+
+    @cached_property
+    def topic(self) -> tuple[str, ...]:
+        """Its keys without negations."""
+        return tuple(key for key in self.keys if key != NEGATION)
+
+    @cached_property
+    def numbers(self) -> tuple[Number, ...]:
+        """Its numbers in order."""
+        return numbers(self.text)
+
+    @cached_property
+    def names(self) -> tuple[Name, ...]:
+        """Its names in order."""
+        return names(self.text)
+
+    @cached_property
+    def polarity(self) -> Polarity:
+        """What it negates, and which way it points."""
+        return polarity(self.terms)
