@@ -185,6 +185,7 @@ def test_one_bad_line_refuses_the_whole_upload_with_its_place_and_reason(
     assert page.status_code in {413, 422}
     assert sentence in page.text
     assert 'aria-describedby="files_file_helptext files_file_error"' in page.text
+    assert len(page.context["files_form"].errors["file"]) == 1
     assert Frame.objects.count() == len(FACTS)
 
 

@@ -128,7 +128,10 @@ def test_a_file_over_the_limit_ends_in_a_sentence(operator: Client, settings: Se
     settings.MAX_REQUEST_BYTES = 200_000
     page = operator.post("/import/", {"file": transcript(line(1, "x" * 300_000))})
     assert page.status_code == 413
-    assert "This is more than 195.3 KB, the most that can be sent at once" in page.text
+    assert (
+        "This is more than 195.3 KB, the most that can be sent at once"
+        in page.context["form"].errors["file"][0]
+    )
     assert not Session.objects.exists()
 
 

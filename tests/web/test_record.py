@@ -116,7 +116,7 @@ def test_a_new_collection_is_made_with_the_session(operator: Client, project: Pr
         ({"name": "n", "key": "fragen"}, 409, "key", "exists already"),
         ({"name": "n", "key": "fragen", "new_collection": "new"}, 409, "key", "exists already"),
         ({"name": "n", "collection": "gone"}, 422, "collection", "There is no such collection"),
-        ({"name": "n", "new_collection": "a/b"}, 422, None, "cannot name a collection"),
+        ({"name": "n", "new_collection": "a/b"}, 422, "new_collection", "cannot name a collection"),
         (
             {"name": "n", "collection": "Handbuch für Zoë", "new_collection": "other"},
             422,
@@ -258,7 +258,7 @@ def test_files_are_put_and_every_passage_is_a_step(operator: Client, session: Se
     assert kinds(session) == ["put", "put", "put"]
 
 
-def test_more_files_than_one_session_takes_at_once_put_nothing(operator: Client, session: Session) -> None:
+def test_more_passages_than_go_at_once_put_nothing(operator: Client, session: Session) -> None:
     lines = b"\n".join(b'{"text": "%d"}' % number for number in range(1_001))
     page = operator.post(f"{work(session)}upload/", {"file": SimpleUploadedFile("many.jsonl", lines)})
     assert page.status_code == 413

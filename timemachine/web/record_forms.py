@@ -13,17 +13,9 @@ from timemachine.web.model_select import ModelSelect
 from timemachine.web.uploads import ENDINGS
 
 MODES = [("hybrid", "Hybrid"), ("semantic", "Semantic"), ("lexical", "Lexical")]
+ANY = ""
 MOST_TRIED = 100
 DOINGS = [("find", "Find"), ("ask", "Ask")]
-_FIELD_OF_CODE = {
-    "unknown_model": "model",
-    "model_not_usable": "model",
-    "invalid_key": "key",
-    "key_taken": "key",
-    "unknown_format": "file",
-    "no_file": "file",
-    "collection_not_found": "collection",
-}
 _AS_USUAL = (None, "", False, "hybrid", DEFAULT_TOP_K, str(DEFAULT_TOP_K))
 _ONE_LINE = {"autocomplete": "off"}
 _CODE = {"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}
@@ -33,14 +25,17 @@ class RecordForm(forms.Form):
     """A form whose elements have ids of their own on a page with several forms."""
 
     ids: ClassVar[str] = "id"
+    places: ClassVar[Mapping[str, str]] = {}
+    """The field at which an error is said, by the code or the field that it names; under `ANY` every other one."""
 
     def __init__(self, data: Any = None, **options: Any) -> None:
         super().__init__(data, auto_id=f"{self.ids}_%s", label_suffix="", **options)
 
     def refuse(self, why: TimeMachineError) -> int:
         """Say at the field that it is about, or above the form, what did not work; the status to answer with."""
-        field = why.facts.get("field") or _FIELD_OF_CODE.get(why.code)
-        self.add_error(field if field in self.fields else None, why.message)
+        about = why.facts.get("field") or why.code
+        field = self.places.get(about, about)
+        self.add_error(field if field in self.fields else self.places.get(ANY), why.message)
         return why.status
 
 
@@ -126,6 +121,7 @@ class FilesForm(RecordForm):
     """Files to be put."""
 
     ids = "files"
+    places: ClassVar[Mapping[str, str]] = {ANY: "file"}
     file = forms.FileField(
         label="Files",
         required=False,
@@ -165,6 +161,7 @@ class SessionForm(RecordForm):
     """A session that begins."""
 
     ids = "new_session"
+    places: ClassVar[Mapping[str, str]] = {"invalid_key": "key", "key_taken": "key", "name": "new_collection"}
     name = forms.CharField(
         label="Name",
         widget=forms.TextInput(attrs=_ONE_LINE | {"placeholder": "What is it about?"}),
@@ -203,6 +200,12 @@ class WorkForm(RecordForm):
     """A find or an ask that is done and recorded."""
 
     ids = "work"
+    places: ClassVar[Mapping[str, str]] = {
+        "query": "text",
+        "unknown_model": "model",
+        "model_not_usable": "model",
+        "collection_not_found": "collection",
+    }
     do = forms.ChoiceField(
         label="Do",
         choices=DOINGS,
@@ -244,7 +247,7 @@ class WorkForm(RecordForm):
 
     def refuse(self, why: TimeMachineError) -> int:
         """A model that was named by hand is refused where it was named."""
-        if self.cleaned_data.get("other_model") and _FIELD_OF_CODE.get(why.code) == "model":
+        if self.cleaned_data.get("other_model") and self.places.get(why.code) == "model":
             self.add_error("other_model", why.message)
             return why.status
         return super().refuse(why)
@@ -266,6 +269,7 @@ class WorkPassageForm(PassageForm):
     """A passage that is put and recorded."""
 
     ids = "work_passage"
+    places: ClassVar[Mapping[str, str]] = {"name": "collection"}
     collection = _collection("This session has none of its own: say which one to put it in.")
 
     def __init__(self, data: Any = None, *, has_collection: bool, **options: Any) -> None:
@@ -278,6 +282,7 @@ class WorkFilesForm(FilesForm):
     """Files that are put and recorded."""
 
     ids = "work_files"
+    places: ClassVar[Mapping[str, str]] = {"name": "collection", ANY: "file"}
     collection = _collection("This session has none of its own: say which one to put them in.")
 
     def __init__(self, data: Any = None, *, has_collection: bool, **options: Any) -> None:
@@ -302,6 +307,7 @@ class ImportForm(RecordForm):
     """Files of other tools."""
 
     ids = "import"
+    places: ClassVar[Mapping[str, str]] = {ANY: "file"}
     file = forms.FileField(
         label="Files",
         required=False,

@@ -13,7 +13,7 @@ from timemachine.retrieval.commands import LARGEST_FRAME, NewFrame
 TEXT_ENDINGS: Final = (".txt", ".md")
 JSONL_ENDINGS: Final = (".jsonl",)
 ENDINGS: Final = (*TEXT_ENDINGS, *JSONL_ENDINGS)
-MOST_FRAMES: Final = 5_000
+MOST_FRAMES: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,21 +24,21 @@ class UploadedText:
     data: bytes
 
 
-def frames_of(files: Sequence[UploadedText], most: int = MOST_FRAMES) -> list[NewFrame]:
+def frames_of(files: Sequence[UploadedText]) -> list[NewFrame]:
     """The passages of the files, in their order.
 
     Raises `InvalidInput` with the file, the line and the reason for the first that cannot be used, `TooLarge` for more than
-    `most` passages.
+    `MOST_FRAMES` passages: a browser would wait too long for them.
     """
     found: list[NewFrame] = []
     for file in files:
         for frame in _frames_of(file):
             found.append(frame)
-            if len(found) > most:
+            if len(found) > MOST_FRAMES:
                 raise TooLarge(
-                    f"These are more than {most:,} passages; upload them in parts.",
+                    f"These are more than {MOST_FRAMES:,} passages; upload them in parts, or use `timemachine put`.",
                     code="too_many_frames",
-                    limit=most,
+                    limit=MOST_FRAMES,
                 )
     return found
 

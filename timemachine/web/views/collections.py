@@ -25,7 +25,7 @@ from timemachine.web.http import page
 from timemachine.web.receiving import received, receives_files
 from timemachine.web.record_forms import CollectionForm, FilesForm, FindForm, PassageForm, RecordForm
 from timemachine.web.redirects import see_other
-from timemachine.web.uploads import MOST_FRAMES, frames_of
+from timemachine.web.uploads import frames_of
 
 PAGE: Final = 100
 COLUMNS: Final = ("number", "version", "title", "uri", "characters", "put_by", "valid_from")
@@ -97,22 +97,21 @@ def upload(request: HttpRequest, name: str) -> HttpResponse:
     access = of(request)
     access.require(OPERATOR)
     found = collection_of(access.project, name)
-    form = FilesForm(request.POST, files=request.FILES)
+    form = FilesForm(request.POST)
     try:
         done = put_passages(found, uploaded_frames(request), by=access.user.email)
     except TimeMachineError as why:
-        form.add_error("file", why.message)
-        return _collection_page(request, access, found, status=why.status, files_form=form)
+        return _collection_page(request, access, found, status=form.refuse(why), files_form=form)
     messages.success(request, what_was_put(done))
     return see_other("collection", found.name)
 
 
-def uploaded_frames(request: HttpRequest, most: int = MOST_FRAMES) -> list[NewFrame]:
+def uploaded_frames(request: HttpRequest) -> list[NewFrame]:
     """The passages of the files of a form. Raises `InvalidInput` where there is none, or one that cannot be used."""
     files = received(request, "file")
     if not files:
         raise InvalidInput("Choose at least one file.", code="no_file")
-    return frames_of(files, most)
+    return frames_of(files)
 
 
 def what_was_put(puts: list[Put]) -> str:

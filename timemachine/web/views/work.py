@@ -15,7 +15,6 @@ from timemachine.answering import commands as doing
 from timemachine.base.errors import Conflict, TimeMachineError
 from timemachine.providers.catalogue import choices, resolve
 from timemachine.providers.queries import servers_of
-from timemachine.recording.commands import MOST_ACTIONS
 from timemachine.recording.models import Session
 from timemachine.recording.queries import session_of
 from timemachine.retrieval.commands import NewFrame, collection_named
@@ -92,7 +91,7 @@ def upload(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     if not form.is_valid():
         return _page(request, access, session, status=422, files_form=form)
     try:
-        frames = uploaded_frames(request, most=MOST_ACTIONS)
+        frames = uploaded_frames(request)
         return _put(request, access, session, frames, form.cleaned_data.get("collection", ""))
     except TimeMachineError as why:
         return _page(request, access, session, status=form.refuse(why), files_form=form)
