@@ -366,6 +366,7 @@ def test_a_long_text_is_shown_by_its_beginning_and_whole_on_demand(
     assert "END" in viewer.get(address, {"more": "1"}).text
     whole = viewer.get(f"{address}versions/1.txt")
     assert whole.text == long
+    assert viewer.get(f"{address}versions/2.txt").status_code == 404
     assert whole["Content-Type"] == "text/plain; charset=utf-8"
     assert whole["Content-Disposition"].startswith("attachment")
 
@@ -413,6 +414,19 @@ def test_a_version_without_text_is_refused_with_the_rest_kept(operator: Client, 
     assert "A frame needs text" in page.text
     assert 'value="Renamed"' in page.text
     assert 'aria-describedby="version_text_error"' in page.text
+
+
+def test_a_text_that_a_form_cannot_carry_is_refused(operator: Client, handbook: Collection) -> None:
+    page = operator.post(f"{HERE}frames/0/update/", {"title": "nul\x00", "text": "changed"})
+    assert page.status_code == 422
+    assert "Null characters are not allowed." in page.text
+    assert texts(handbook)[0] == FACTS[0].text
+
+
+def test_a_request_that_cannot_be_read_is_told_so(operator: Client, handbook: Collection) -> None:
+    page = operator.post(f"{HERE}upload/", b"--x\r\n", content_type="multipart/form-data; boundary=\xe4")
+    assert page.status_code == 422
+    assert "This form cannot be read" in page.text
 
 
 def test_a_deleted_frame_keeps_its_versions_and_takes_no_more(operator: Client, handbook: Collection) -> None:

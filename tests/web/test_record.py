@@ -287,7 +287,10 @@ def test_a_session_without_a_collection_asks_which_one(
     unknown = operator.post(work(session), asked("Invoices?", collection="nowhere"))
     assert (unknown.status_code, "There is no collection" in unknown.text) == (404, True)
     assert "work_collection_error" in unknown.text
-    assert operator.post(work(session), asked("Invoices?", collection=handbook.name)).status_code == 303
+    done = operator.post(work(session), asked("Invoices?", collection=handbook.name))
+    assert "shredded by the archive team" in operator.get(done["Location"]).text
+    nameless = operator.post(f"{work(session)}upload/", {"file": SimpleUploadedFile("a.txt", b"Alpha.")})
+    assert (nameless.status_code, "Name the collection." in nameless.text) == (422, True)
     assert (
         operator.post(f"{work(session)}put/", {"text": "new", "collection": "made here"}).status_code == 303
     )
