@@ -114,6 +114,12 @@ class Scope:
             children=[row for row in found.children if row.sequence in seen],
         )
 
+    def context_step(self, sequence: int) -> Step:
+        """The step that holds the passages of a find or ask: itself, or else the find inside it."""
+        found = self.step(sequence)
+        inside = [row.sequence for row in found.children if row.kind == "find"]
+        return found if found.passages or not inside else self.step(inside[0])
+
     def document(self, sequence: int) -> dict[str, object]:
         """One recorded step as the JSON document of the contract, whole."""
         found = with_everything(self._actions()).filter(sequence=sequence).first()
