@@ -12,6 +12,7 @@ from pytest_django.live_server_helper import LiveServer
 from tests.cli.terminal import Here, Terminal
 from timemachine.accounts.commands import make_api_key
 from timemachine.accounts.models import SCOPES, Project
+from timemachine.config.celery import app as queue
 from timemachine.replay.models import Replay
 from timemachine.replay.working import work
 
@@ -26,8 +27,21 @@ def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Terminal:
 
 
 @pytest.fixture
+def bell(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A queue that is rung and heard by nobody: the worker of these tests looks at the rows."""
+    monkeypatch.setattr(queue.conf, "broker_url", "memory://")
+    monkeypatch.setattr(queue.conf, "broker_transport_options", {})
+    monkeypatch.setattr(queue, "_pool", None)
+    monkeypatch.setattr(queue.amqp, "_producer_pool", None)
+
+
+@pytest.fixture
 def tm(
-    transactional_db: None, live_server: LiveServer, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+    transactional_db: None,
+    bell: None,
+    live_server: LiveServer,
+    terminal: Terminal,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Here:
     """The command, beside a server and with a key of an empty project that may do everything."""
     project = Project.objects.create(name="Prüfung")

@@ -192,3 +192,14 @@ def test_up_is_what_make_up_runs(terminal: Terminal) -> None:
     done = run("up", environment={"PORT": "not a port"})
     assert (done.returncode, done.stdout) == (1, b"")
     assert done.stderr.startswith(b"PORT is 'not a port'")
+
+
+def test_a_fault_of_our_own_is_one_line_with_its_place() -> None:
+    script = "import sys; from timemachine.cli.terminal import admit; sys.excepthook = admit; 1 / 0"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (
+        1,
+        "This is a fault of the command (ZeroDivisionError: division by zero at <string>:1); please report it.\n",
+    )

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.cli.terminal import Here
+from tests.cli.terminal import Here, Terminal
 from timemachine.payloads.queries import text
 from timemachine.recording.models import Action
 from timemachine.retrieval.models import Frame
@@ -22,6 +22,28 @@ HANDBOOK = "\n".join(
         {"title": "Guarantee", "text": "The guarantee covers defects for three years."},
     ]
 )
+
+REFUSED: list[tuple[tuple[str, ...], bytes | None, str]] = [
+    (("put", "handbook", "-"), b"", "Standard input is empty"),
+    (("put", "handbook"), b" \n", "Standard input is empty"),
+    (("put", "handbook", "-"), b"\xff\xfe", "not text in UTF-8"),
+    (
+        ("put", "handbook", "not-here.txt"),
+        None,
+        "not-here.txt cannot be read (No such file or directory)",
+    ),
+    (("put", "a/b", "-"), b"text", "There is no collection 'a/b'"),
+    (("put", "a?b", "-"), b"text", "cannot name a collection"),
+    (("put", "handbook", "-", "--session", "nobody"), b"text", "There is no session 'nobody'"),
+    (("find", "nothing", "--query", "q"), None, "nothing"),
+    (("find", "handbook", "--query", "q", "--top-k", "0"), None, "top_k"),
+    (("find", "handbook", "--query", "q", "--as-of", "yesterday"), None, "`as_of` cannot be 'yesterday'"),
+    (("find", "handbook", "--query", "q", "--session", "nobody"), None, "There is no session 'nobody'"),
+    (("ask", "handbook", "--question", "q", "--use-model", "nobody:x"), None, "nobody"),
+    (("ask", "handbook", "--question", "q", "--use-model", "openai:gpt-5"), None, "key"),
+    (("ask", "nothing", "--question", "q"), None, "nothing"),
+    (("ground", "not-here.jsonl"), None, "cannot be read"),
+]
 
 
 def handbook(tm: Here) -> str:
@@ -78,37 +100,14 @@ def test_more_frames_than_one_request_takes_are_all_put_in_their_order(tm: Here)
     assert Frame.objects.count() == 450
 
 
-@pytest.mark.parametrize(
-    ("words", "given", "says"),
-    [
-        (("put", "handbook", "-"), b"", "Standard input is empty"),
-        (("put", "handbook"), b" \n", "Standard input is empty"),
-        (("put", "handbook", "-"), b"\xff\xfe", "not text in UTF-8"),
-        (
-            ("put", "handbook", "not-here.txt"),
-            None,
-            "not-here.txt cannot be read (No such file or directory)",
-        ),
-        (("put", "a/b", "-"), b"text", "There is no collection 'a/b'"),
-        (("put", "a?b", "-"), b"text", "cannot name a collection"),
-        (("put", "handbook", "-", "--session", "nobody"), b"text", "There is no session 'nobody'"),
-        (("find", "nothing", "--query", "q"), None, "nothing"),
-        (("find", "handbook", "--query", "q", "--top-k", "0"), None, "top_k"),
-        (("find", "handbook", "--query", "q", "--as-of", "yesterday"), None, "`as_of` cannot be 'yesterday'"),
-        (("find", "handbook", "--query", "q", "--session", "nobody"), None, "There is no session 'nobody'"),
-        (("ask", "handbook", "--question", "q", "--use-model", "nobody:x"), None, "nobody"),
-        (("ask", "handbook", "--question", "q", "--use-model", "openai:gpt-5"), None, "key"),
-        (("ask", "nothing", "--question", "q"), None, "nothing"),
-        (("ground", "not-here.jsonl"), None, "cannot be read"),
-    ],
-)
 def test_what_cannot_be_done_is_one_line_and_changes_nothing(
-    words: tuple[str, ...], given: bytes | None, says: str, tm: Here, monkeypatch: pytest.MonkeyPatch
+    tm: Here, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     handbook(tm)
-    assert says in tm.refused(*words, given=given)
-    assert says in tm.refused(*words, "--json", given=given)
+    for words, given, says in REFUSED:
+        assert says in tm.refused(*words, given=given)
+        assert says in tm.refused(*words, "--json", given=given)
 
 
 def test_half_a_line_of_json_refuses_the_whole_file_with_its_number(tm: Here) -> None:
@@ -139,8 +138,8 @@ def test_a_binary_file_is_refused(tm: Here) -> None:
         ("nonsense",),
     ],
 )
-def test_wrong_usage_ends_with_two(words: tuple[str, ...], tm: Here) -> None:
-    ran = tm.run(*words)
+def test_wrong_usage_ends_with_two(words: tuple[str, ...], terminal: Terminal) -> None:
+    ran = terminal.run(*words)
     assert (ran.code, ran.out) == (2, "")
     assert "Usage: " in ran.err
 

@@ -45,6 +45,7 @@ for command in (up, demo, status, put, find, ask, ground, session, share, key):
 
 def main() -> NoReturn:
     """The console script."""
+    sys.excepthook = terminal.admit
     cli.main(prog_name="timemachine")
 
 

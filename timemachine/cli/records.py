@@ -13,7 +13,7 @@ from timemachine.cli.money import money
 from timemachine.cli.source import Line, read_lines
 from timemachine.cli.table import facts
 from timemachine.cli.terminal import Progress, show
-from timemachine.cli.wording import one_line, plural, score, shortened, steps, tokens, words
+from timemachine.cli.wording import frame_name, one_line, plural, score, shortened, steps, tokens, words
 
 _SHOWN_FRAMES = 20
 _EXCERPT = 100
@@ -118,7 +118,7 @@ def _found_lines(collection: str, found: dict[str, Any]) -> Iterator[str]:
         yield f"Nothing in {one_line(collection)} matches."
     for hit in found["hits"]:
         title = f"  {one_line(hit['title'])}" if hit["title"] else ""
-        yield f"{hit['rank']:>3}  {score(hit['score'])}  #{hit['frame']} version {hit['version']}{title}"
+        yield f"{hit['rank']:>3}  {score(hit['score'])}  {frame_name(hit['frame'])} version {hit['version']}{title}"
         yield f"     {shortened(hit['text'], _EXCERPT)}"
     cut = f", cut by {words(found['cut_by'])}" if found["cut_by"] else ""
     yield f"{plural(len(found['hits']), 'passage')} by {found['mode']} search{cut}."
@@ -136,7 +136,7 @@ def _answer_lines(answer: dict[str, Any]) -> Iterator[str]:
             ("tokens", tokens(answer["usage"])),
             ("cost", money(answer["cost_usd"]) + saved),
             ("grounding", in_short(answer["grounding"])),
-            ("passages", ", ".join(f"#{hit['frame']}" for hit in answer["hits"]) or "none found"),
+            ("passages", ", ".join(frame_name(hit["frame"]) for hit in answer["hits"]) or "none found"),
             ("recorded", "" if answer["sequence"] is None else f"as step {answer['sequence']:,}"),
         ]
     )

@@ -5,10 +5,21 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from timemachine.cli.grounding import in_short
+from timemachine.cli.moment import local
 from timemachine.cli.money import money
 from timemachine.cli.table import facts, table
 from timemachine.cli.word_diff import difference
-from timemachine.cli.wording import NOT_RECORDED, UNKNOWN, duration, score, shortened, tokens, visible, words
+from timemachine.cli.wording import (
+    NOT_RECORDED,
+    UNKNOWN,
+    duration,
+    frame_name,
+    score,
+    shortened,
+    tokens,
+    visible,
+    words,
+)
 
 _INDENT = "  "
 
@@ -17,13 +28,19 @@ def step_lines(
     step: dict[str, Any], replay: dict[str, Any], recorded: dict[str, Any] | None, *, with_diff: bool
 ) -> Iterator[str]:
     """A step with its verdict; `recorded` is its action where hits, scores and calls are to be shown as well."""
-    verdict = words(step["verdict"]) if step["verdict"] else step["status"]
-    yield f"Step {step['sequence']:,} · {words(step['kind'])} · {verdict}"
+    yield f"Step {step['sequence']:,} · {words(step['kind'])} · {words(_outcome(step))}"
     yield from _indented(facts(_facts(step, replay)))
     if recorded is not None:
         yield from _indented(_verbose(step, recorded))
     if step["kind"] == "ask":
         yield from _indented(_answers(step, with_diff=with_diff))
+
+
+def _outcome(step: dict[str, Any]) -> str:
+    """In a word what the step came to: the verdict on its answer, on its retrieval, on its context, or how it ended."""
+    verdicts = [step["verdict"], (step["retrieval"] or {}).get("verdict"), step["context"]]
+    reached = [verdict for verdict in verdicts if verdict and step["status"] == "done"]
+    return str((reached or [step["verdict"] or step["status"]])[0])
 
 
 def _facts(step: dict[str, Any], replay: dict[str, Any]) -> list[tuple[str, str]]:
@@ -49,7 +66,7 @@ def _mode(step: dict[str, Any], replay: dict[str, Any]) -> str:
     if found is None:
         return "debug"
     adaptive = ", adaptive" if found["adaptive"] else ""
-    when = f"as of {found['as_of']}" if found["as_of"] else "now"
+    when = f"as of {local(found['as_of'])}" if found["as_of"] else "now"
     return f"debug, {found['mode']} search, top {found['top_k']}{adaptive}, {when}"
 
 
@@ -61,7 +78,7 @@ def _frames(frames: Sequence[dict[str, Any]]) -> str:
 
 
 def _frame(frame: dict[str, Any]) -> str:
-    name = f"#{frame['frame']}" if frame["frame"] is not None else f"rank {frame['rank']}"
+    name = frame_name(frame["frame"], rank=frame["rank"])
     verdict = "" if frame["verdict"] == "verified" else f" {words(frame['verdict'])}"
     since = f" ({frame['since']} since)" if frame["since"] not in (None, "unchanged") else ""
     return f"{name}{verdict}{since}"
@@ -70,8 +87,12 @@ def _frame(frame: dict[str, Any]) -> str:
 def _retrieval(found: dict[str, Any] | None) -> str:
     if found is None:
         return ""
-    parts = [f"{name} {', '.join(found[name])}" for name in ("gained", "lost") if found[name]]
-    parts += [f"{each['frame']} from rank {each['from']} to {each['to']}" for each in found["moved"]]
+    parts = [
+        f"{name} {', '.join(map(frame_name, found[name]))}" for name in ("gained", "lost") if found[name]
+    ]
+    parts += [
+        f"{frame_name(each['frame'])} from rank {each['from']} to {each['to']}" for each in found["moved"]
+    ]
     overlap = "" if found["overlap"] is None else f" (overlap {found['overlap']:.2f})"
     return f"{words(found['verdict'])}{overlap}" + (f": {'; '.join(parts)}" if parts else "")
 
@@ -97,9 +118,8 @@ def _verbose(step: dict[str, Any], recorded: dict[str, Any]) -> Iterator[str]:
     if step["retrieval"] is not None:
         yield f"hits now ({_cut(step['retrieval']['cut_by'])}):"
         yield from _indented(_hits((new or {}).get("hits", [])))
-    for name, call in (("recorded call", original), ("call now", new)):
-        if call and call["model"]:
-            yield from facts([(name, _call(call))])
+    calls = (("recorded call", original), ("call now", new))
+    yield from facts([(name, _call(call)) for name, call in calls if call and call["model"]])
 
 
 def _cut(rule: str | None) -> str:
@@ -115,7 +135,7 @@ def _hits(hits: Sequence[dict[str, Any]]) -> Iterator[str]:
             str(hit["rank"]),
             score(hit["score"]),
             _scores(hit["scores"]),
-            f"#{hit['frame']}",
+            frame_name(hit["frame"], rank=hit["rank"]),
             shortened(hit["title"] or "", 40),
         ]
         for hit in hits

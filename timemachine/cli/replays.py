@@ -13,7 +13,7 @@ import click
 from timemachine.cli import options
 from timemachine.cli.condition import Condition, held
 from timemachine.cli.connecting import connected
-from timemachine.cli.failure import ConditionHeld, Failure, Interrupted
+from timemachine.cli.failure import ConditionHeld, Failure, Interrupted, ReaderGone
 from timemachine.cli.money import total
 from timemachine.cli.replay_step import step_lines
 from timemachine.cli.terminal import Progress, complain, show
@@ -91,13 +91,15 @@ def replay(
         launched = client.replays.launch(session, chosen)
         address = f"{client.url}/replays/{launched['replay_id']}/"
         done = _waited(client, launched["replay_id"], address)
+        lines = _lines(client, done, address if web else None, with_diff=with_diff, verbose=verbose)
         try:
-            lines = _lines(client, done, address if web else None, with_diff=with_diff, verbose=verbose)
             show(done, lines, as_json=as_json)
-        finally:  # also where nobody reads the output to its end, the exit code is right
+        except ReaderGone:  # the exit code is for somebody else than the reader
             _check(done, conditions)
+            raise
     if web:
         _open(address)
+    _check(done, conditions)
 
 
 def _waited(client: "Client", replay_id: str, address: str) -> dict[str, Any]:

@@ -3,8 +3,11 @@
 import json
 import os
 import sys
+import traceback
 from collections.abc import Iterable
 from io import TextIOWrapper
+from pathlib import Path
+from types import TracebackType
 from typing import Any, Self, TextIO
 
 from timemachine.cli.failure import NotWritten, ReaderGone
@@ -16,6 +19,13 @@ def prepare() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def admit(kind: type[BaseException], why: BaseException, trace: TracebackType | None) -> None:
+    """A fault of our own in one line, with its place; as `sys.excepthook`, where Python would print a traceback."""
+    place = traceback.extract_tb(trace)[-1:]
+    where = "".join(f" at {Path(each.filename).name}:{each.lineno}" for each in place)
+    complain(f"This is a fault of the command ({kind.__name__}: {why}{where}); please report it.")
 
 
 def say(line: str) -> None:

@@ -77,3 +77,10 @@ def steps(sequences: Sequence[int]) -> str:
     """Steps by their numbers: `step 4`, `steps 4 to 9`; they stand in their order."""
     first, last = sequences[0], sequences[-1]
     return f"step {first:,}" if first == last else f"steps {first:,} to {last:,}"
+
+
+def frame_name(frame: int | str | None, *, rank: int | None = None) -> str:
+    """A frame of ours by its number (`#3`), another tool's by what it called it, else by the rank that it had."""
+    if frame is None:
+        return f"rank {rank}"
+    return f"#{frame}" if isinstance(frame, int) else frame
