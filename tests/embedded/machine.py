@@ -13,7 +13,7 @@ import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 MEASURED = "COVERAGE_PROCESS_CONFIG"
 # Coverage watches the supervisor, but not what it starts: Django under it takes three times as long to load.
 UP = (
