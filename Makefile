@@ -20,7 +20,7 @@ link: .venv/.synced ## print a new sign-in link for what `make up` runs
 
 test: lint browser ## check everything and run the whole test suite
 	@$(BIN)/coverage erase
-	@$(BIN)/coverage run -m pytest -n 2 -m 'not crash'
+	@$(BIN)/coverage run -m pytest -n 2
 	@$(BIN)/coverage combine --quiet
 	@$(BIN)/coverage report --include="$$($(PYTHON) -m tests.pure)" --fail-under=100
 	@$(BIN)/coverage report --fail-under=95

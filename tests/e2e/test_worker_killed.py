@@ -14,6 +14,7 @@ from tests.e2e.conftest import Product
 from tests.embedded.machine import Machine
 from tests.stub_model_server import Script, StubModelServer
 
+pytestmark = pytest.mark.crash
 ASKS = 50
 
 

@@ -4,10 +4,12 @@ import secrets
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import dj_database_url
 import django_stubs_ext
 from django.utils.csp import CSP
+from psycopg.conninfo import make_conninfo
 
 from timemachine.base.home import home, running_server, secret_key_file
 from timemachine.config import env
@@ -30,9 +32,8 @@ def _secret_key() -> str:
 
 def _database_url() -> str:
     server = running_server()
-    fallback = (
-        server.database_url if server else f"postgresql://postgres@%2F{str(home() / 'run')[1:]}/timemachine"
-    )
+    sockets = quote(str(home() / "run"), safe="")
+    fallback = server.database_url if server else f"postgresql://postgres@{sockets}/timemachine"
     return env.text("DATABASE_URL", fallback)
 
 
@@ -204,7 +205,7 @@ if CELERY_BROKER_URL.startswith("pgmq"):
         "dbname": _database["NAME"],
     }
     CELERY_BROKER_TRANSPORT_OPTIONS = {
-        "conn_string": " ".join(f"{name}={value}" for name, value in _parts.items() if value),
+        "conn_string": make_conninfo(**{name: value for name, value in _parts.items() if value}),
         "init_extension": False,
         "wait_time_seconds": 0,
         "polling_interval": 1,
