@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from tests.sharing.recorded import FROZEN, NEW_PASSAGE, recorded, replayed
+from tests.sharing.recorded import FROZEN, NEW_PASSAGE, ask, recorded, replayed
 from timemachine.accounts.models import Project
 from timemachine.base.content import content_of, text_sha256
 from timemachine.base.errors import NotFound
 from timemachine.payloads.queries import text
-from timemachine.recording.commands import append
-from timemachine.recording.draft import ActionDraft
+from timemachine.recording.commands import append, start_session
+from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft
 from timemachine.recording.models import Session
 from timemachine.replay.models import Replay
 from timemachine.sharing.commands import create_link
@@ -201,3 +201,30 @@ def test_a_step_whose_parent_stands_on_the_page_before_is_still_under_it(project
         (PAGE + 2, 1),
         (PAGE + 3, 1),
     ]
+
+
+def test_the_way_on_ends_where_the_link_ends(project: Project, session: Session, replay: Replay) -> None:
+    scope = scope_of(project, session, through=3)
+    assert [scope.beside(at) for at in (1, 2, 3)] == [
+        {"previous": None, "next": 2},
+        {"previous": 1, "next": 3},
+        {"previous": 2, "next": None},
+    ]
+    assert scope_of(project, replay).beside(2) == {"previous": None, "next": None}
+
+
+def test_the_passages_of_an_ask_are_its_own_or_those_of_the_find_inside_it(project: Project) -> None:
+    session = start_session(project, name="Innen", by="Test")
+    found = RetrievalDraft(hits=(HitDraft(rank=1, text=FROZEN),))
+    append(
+        session.id,
+        [
+            ActionDraft(kind="ask", id="a", input="?"),
+            ActionDraft(kind="find", parent="a", input="?", retrieval=found),
+            ask("?", "!"),
+            ActionDraft(kind="ask", input="?"),
+        ],
+    )
+    session.refresh_from_db()
+    scope = scope_of(project, session)
+    assert [scope.context_step(at).action.sequence for at in (1, 2, 3, 4)] == [2, 2, 3, 4]

@@ -157,8 +157,9 @@ class Scope:
         return found
 
     def beside(self, sequence: int) -> dict[str, int | None]:
-        """The steps of the replay before and after that one, by `previous` and `next`; None at an end."""
-        steps = self._steps().order_by("sequence").values_list("sequence", flat=True)
+        """The steps before and after that one, of the session or of the replay, by `previous` and `next`; None at an end."""
+        shown = self._actions() if self.link.target_type == SESSION else self._steps()
+        steps = shown.order_by("sequence").values_list("sequence", flat=True)
         return {
             "previous": steps.filter(sequence__lt=sequence).last(),
             "next": steps.filter(sequence__gt=sequence).first(),

@@ -128,6 +128,7 @@ def _session(request: HttpRequest, scope: Scope) -> HttpResponse:
         "session": scope.session(),
         "totals": scope.totals(),
         "window": scope.rows(sequence),
+        "beside": scope.beside(sequence),
         "sequence": sequence,
         "tabs": TABS,
         "asked": asked,
@@ -136,7 +137,7 @@ def _session(request: HttpRequest, scope: Scope) -> HttpResponse:
     context |= _of_step(scope.step(sequence, asked.first_bytes))
     if asked.tab == "raw":
         context["raw"] = _raw(scope.document(sequence), asked.first_bytes)
-    return page(request, "shares/session.html", context, parts=("step",))
+    return page(request, "shares/session.html", context, parts=("steps", "step"))
 
 
 def _of_step(found: Step) -> dict[str, Any]:
