@@ -53,22 +53,11 @@ def _matched(old: Sequence[int], new: Sequence[int], at: Block, depth: int) -> I
     yield Block(at.old, at.new, head)
     if len(inner_old) * len(inner_new) <= _EXACT:
         yield from _exact(inner_old, inner_new, inside)
+    elif anchors := _anchors(inner_old, inner_new) if depth < _DEEPEST else []:
+        yield from _cut(inner_old, inner_new, inside, depth, anchors)
     else:
-        yield from _cut(inner_old, inner_new, inside, depth)
+        yield from _sliced(inner_old, inner_new, inside)
     yield Block(at.old + len(old) - tail, at.new + len(new) - tail, tail)
-
-
-def _cut(old: Sequence[int], new: Sequence[int], at: Block, depth: int) -> Iterator[Block]:
-    anchors = _anchors(old, new) if depth < _DEEPEST else []
-    if not anchors:
-        yield from _sliced(old, new, at)
-    left = right = 0
-    for here, there in [*anchors, (len(old), len(new))] if anchors else []:
-        if left < here and right < there:
-            start = Block(at.old + left, at.new + right, 0)
-            yield from _matched(old[left:here], new[right:there], start, depth + 1)
-        yield Block(at.old + here, at.new + there, int(here < len(old)))
-        left, right = here + 1, there + 1
 
 
 def _sliced(old: Sequence[int], new: Sequence[int], at: Block) -> Iterator[Block]:
@@ -86,10 +75,10 @@ def _exact(old: Sequence[int], new: Sequence[int], at: Block) -> Iterator[Block]
                 yield Block(at.old + step.src_start, at.new + step.dest_start, step.src_end - step.src_start)
 
 
-def _patient(old: Sequence[int], new: Sequence[int], at: Block, depth: int) -> Iterator[Block]:
-    anchors = _anchors(old, new)
-    if not anchors:
-        return
+def _cut(
+    old: Sequence[int], new: Sequence[int], at: Block, depth: int, anchors: Sequence[tuple[int, int]]
+) -> Iterator[Block]:
+    """The anchors, and what lies between them aligned on its own."""
     left = right = 0
     for here, there in [*anchors, (len(old), len(new))]:
         if left < here and right < there:

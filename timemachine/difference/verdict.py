@@ -14,6 +14,8 @@ from timemachine.language.statement import Statement
 
 # Entries of one list of evidence; how many there are in all stands beside a list that was cut.
 _MOST_EVIDENCE: Final = 50
+# Terms of a sentence up to which its order is looked at from every term on.
+_MOST_TERMS: Final = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,9 +175,13 @@ def _reworded(answers: Answers) -> AnswerVerdict | None:
 
 
 def _other_order(pair: Pair) -> bool:
-    """Whether two sentences say the same words in another order: who did what to whom may have changed."""
+    """Whether two sentences say the same words in an order that may change who did what to whom.
+
+    A phrase that only went from the end to the front ("on Friday, it closed") changes nothing.
+    """
     one, other = pair.recorded.topic, pair.new.topic
-    return one != other and sorted(one) == sorted(other)
+    fronted = {one[at:] + one[:at] for at in range(min(len(one), _MOST_TERMS))}
+    return other not in fronted and sorted(one) == sorted(other)
 
 
 def _texts(found: Sequence[Statement]) -> list[str]:

@@ -14,7 +14,7 @@ from timemachine.language.words import WORD
 Conflict = Literal["number", "name", "negation"]
 
 # How much of a claim a sentence must hold before a number of its own goes against that of the claim.
-_CLOSE: Final = 0.5
+_CLOSE: Final = 0.4
 _YEARS: Final = range(1500, 2200)
 
 

@@ -13,7 +13,7 @@ _SIGN: Final = re.compile(
     \w@\w                                  # an address
     | [^\W_]_[^\W_]                        # snake_case
     | \w\w\.[a-z][a-z0-9]{0,4}(?::\d+)*$   # a file, with line numbers
-    | ^[./~\\]+\w | \w[/\\].*\w[./\\]\w    # a path
+    | ^[A-Za-z]:\\ | ^[./~\\]+\w | \w[/\\].*\w[./\\]\w    # a path
     | ::\w | \(\)$                         # code
     | ^[a-z]+[A-Z]                         # camelCase
     | ^\#?[A-Za-z][A-Za-z.-]*\d            # GPT-4, v1.2, sha256
@@ -30,13 +30,15 @@ def identifier_spans(text: str) -> Iterator[tuple[int, int]]:
     """Where the identifiers of a text start and end, in order. What stands between backticks is one."""
     for found in _CHUNK.finditer(text):
         start, end = _unwrapped(text, found.start(), found.end())
-        if found[0][0] == "`" or (end - start <= _LONGEST and _is_identifier(text[start:end])):
+        if (found[0][0] == "`" and start < end) or (
+            end - start <= _LONGEST and _is_identifier(text[start:end])
+        ):
             yield start, end
 
 
 def chunk_key(chunk: str) -> str:
     """A piece of text between white space as it is compared: without what wraps it, without possessive 's, without case."""
-    return _POSSESSIVE.sub("", chunk.strip(_WRAPPING + "`")).casefold()
+    return _POSSESSIVE.sub("", chunk.strip(_WRAPPING + "` ")).casefold()
 
 
 def chunk_keys(text: str) -> frozenset[str]:
@@ -46,7 +48,7 @@ def chunk_keys(text: str) -> frozenset[str]:
 
 def _unwrapped(text: str, start: int, end: int) -> tuple[int, int]:
     chunk = text[start:end]
-    inner = chunk.strip("`") if chunk[0] == "`" else _without_wrapping(chunk)
+    inner = chunk.strip("` ") if chunk[0] == "`" else _without_wrapping(chunk)
     offset = start + chunk.index(inner)
     return offset, offset + len(inner)
 

@@ -10,8 +10,8 @@ from timemachine.language.identifiers import chunk_key, identifier_spans
 from timemachine.language.numbers import Number, numbers_beside
 from timemachine.language.words import FUNCTION_WORDS, WORD, folded, stem, word_set
 
-# The key that all negating words share.
-NEGATION: Final = "not"
+# The key that all negating words share; no stem is like it ("not" is that of "note").
+NEGATION: Final = "~not"
 
 Kind = Literal["word", "number", "identifier", "negation"]
 
