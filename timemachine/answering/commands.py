@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from django.db import transaction
+
 from timemachine.accounts.models import Project
 from timemachine.answering.asking import Answered, CallParameters, ContextPassage, answer
 from timemachine.base.clock import now
@@ -46,6 +48,7 @@ class AskDone:
     sequence: int | None
 
 
+@transaction.atomic
 def put(
     collection: Collection, frames: Sequence[NewFrame], *, by: str, session: Session | None = None
 ) -> PutDone:

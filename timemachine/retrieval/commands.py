@@ -1,7 +1,7 @@
 """What changes in a collection: frames are put, updated and deleted. Every version stays; only its end is written."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,7 @@ from timemachine.retrieval.models import Collection, Frame, FrameEmbedding
 
 NAME = re.compile(r"[^\s/\\?#%\x00-\x1f\x7f](?:[^/\\?#%\x00-\x1f\x7f]{0,198}[^\s/\\?#%\x00-\x1f\x7f])?")
 INDEXED_CHARACTERS = 200_000
+BATCH = 200
 LARGEST_FRAME = 8 * 1024 * 1024
 
 
@@ -72,7 +73,9 @@ def put(collection: Collection, frames: Sequence[NewFrame], *, by: str) -> list[
     vectors = embedding.embed([_for_search(frame) for frame in frames])
     with transaction.atomic():
         locked = Collection.objects.select_for_update().get(id=collection.id)
-        done = [_put_one(locked, frame, by) for frame in frames]
+        kept = keep(locked.project_id, [content_of(frame.text) for frame in frames])
+        payloads = {content.sha256: row for content, row in kept.items()}
+        done = _put_all(locked, frames, payloads, by)
         locked.save(update_fields=["next_number"])
         _embed(locked, done, vectors)
     return done
@@ -87,38 +90,46 @@ def delete(collection: Collection, number: int) -> Frame:
     return frame
 
 
-def _put_one(collection: Collection, new: NewFrame, by: str) -> Put:
-    sha256 = text_sha256(new.text)
-    if new.number is not None:
-        return _update(collection, new, sha256, by)
-    same = Frame.objects.filter(
-        collection=collection, sha256=sha256, title=new.title, uri=new.uri, valid_until=None
-    ).first()
-    if same is not None:
-        return Put(frame=same, already_there=True)
-    number = collection.next_number
-    collection.next_number += 1
-    return Put(frame=_insert(collection, new, number, 1, by), already_there=False)
+def _put_all(
+    collection: Collection, frames: Sequence[NewFrame], payloads: Mapping[str, int], by: str
+) -> list[Put]:
+    """The rows of the passages: an update ends its current version, the same passage again is the one that stands."""
+    standing = _standing(collection, payloads)
+    fresh: list[Frame] = []
+    done: list[Put] = []
+    for new in frames:
+        sha256 = text_sha256(new.text)
+        if new.number is not None:
+            done.append(_update(collection, new, payloads[sha256], by))
+            continue
+        name = (sha256, new.title, new.uri)
+        already_there = name in standing
+        if not already_there:
+            standing[name] = _row(collection, new, payloads[sha256], collection.next_number, 1, by)
+            collection.next_number += 1
+            fresh.append(standing[name])
+        done.append(Put(frame=standing[name], already_there=already_there))
+    Frame.objects.bulk_create(fresh, batch_size=BATCH)
+    return done
 
 
-def _update(collection: Collection, new: NewFrame, sha256: str, by: str) -> Put:
+def _standing(collection: Collection, payloads: Mapping[str, int]) -> dict[tuple[str, str, str], Frame]:
+    same = Frame.objects.filter(collection=collection, sha256__in=list(payloads), valid_until=None)
+    return {(frame.sha256, frame.title, frame.uri): frame for frame in same.order_by("-number")}
+
+
+def _update(collection: Collection, new: NewFrame, payload_id: int, by: str) -> Put:
     current = _current(collection, new.number or 0)
-    unchanged = (current.sha256, current.title, current.uri, current.metadata) == (
-        sha256,
-        new.title,
-        new.uri,
-        new.metadata,
-    )
-    if unchanged:
+    row = _row(collection, new, payload_id, current.number, current.version + 1, by)
+    if all(getattr(current, name) == getattr(row, name) for name in ("sha256", "title", "uri", "metadata")):
         return Put(frame=current, already_there=True)
     _end(current, "update")
-    return Put(frame=_insert(collection, new, current.number, current.version + 1, by), already_there=False)
+    row.save(force_insert=True)
+    return Put(frame=row, already_there=False)
 
 
-def _insert(collection: Collection, new: NewFrame, number: int, version: int, by: str) -> Frame:
-    content = content_of(new.text)
-    kept = keep(collection.project_id, [content])
-    return Frame.objects.create(
+def _row(collection: Collection, new: NewFrame, payload_id: int, number: int, version: int, by: str) -> Frame:
+    return Frame(
         project_id=collection.project_id,
         collection=collection,
         number=number,
@@ -126,8 +137,8 @@ def _insert(collection: Collection, new: NewFrame, number: int, version: int, by
         title=new.title,
         uri=new.uri,
         metadata=new.metadata,
-        payload_id=kept[content],
-        sha256=content.sha256,
+        payload_id=payload_id,
+        sha256=text_sha256(new.text),
         search_title=searchable(new.title)[:INDEXED_CHARACTERS],
         search_text=searchable(new.text)[:INDEXED_CHARACTERS],
         valid_from=now(),
@@ -169,7 +180,7 @@ def _for_search(frame: NewFrame) -> str:
 
 
 def _check_name(name: str) -> None:
-    if not NAME.fullmatch(name):
+    if not NAME.fullmatch(name) or name in {".", ".."}:  # browsers fold these out of an address
         raise InvalidInput(
             f"{name[:60]!r} cannot name a collection; use 1 to 200 characters without / \\ ? # % or control characters.",
             code="invalid_field",
