@@ -67,6 +67,7 @@ def timeline(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
         "here": _here(asked),
         "tabs": TABS,
         "may_record": access.may("operator"),
+        "may_delete": access.administers,
     }
     if part in {"earlier", "later"}:
         return page(request, TEMPLATE, context | _more_rows(session, asked), parts=PARTS)
