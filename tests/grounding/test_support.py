@@ -146,6 +146,7 @@ def test_without_passages_every_claim_is_unsupported() -> None:
 
 
 def test_an_empty_answer_and_one_that_says_there_is_none_have_no_score() -> None:
+    assert grounded("", DEAL).sentences == grounded(" \n ", DEAL).sentences == ()
     assert grounded("", DEAL).score is None
     assert grounded(NO_ANSWER, DEAL).score is None
 
