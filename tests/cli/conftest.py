@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -27,12 +28,19 @@ def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Terminal:
 
 
 @pytest.fixture
-def bell(monkeypatch: pytest.MonkeyPatch) -> None:
+def bell() -> Generator[None]:
     """A queue that is rung and heard by nobody: the worker of these tests looks at the rows."""
-    monkeypatch.setattr(queue.conf, "broker_url", "memory://")
-    monkeypatch.setattr(queue.conf, "broker_transport_options", {})
-    monkeypatch.setattr(queue, "_pool", None)
-    monkeypatch.setattr(queue.amqp, "_producer_pool", None)
+    silent: dict[str, Any] = {"broker_url": "memory://", "broker_transport_options": {}}
+    before = {name: queue.conf[name] for name in silent}
+    _use(silent)
+    yield
+    _use(before)
+
+
+def _use(configuration: dict[str, Any]) -> None:
+    queue.conf.update(configuration)
+    queue._pool = None  # type: ignore[attr-defined]  # they keep the broker that they were made for
+    queue.amqp._producer_pool = None  # type: ignore[attr-defined]
 
 
 @pytest.fixture

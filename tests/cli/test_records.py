@@ -164,7 +164,9 @@ def test_find_as_json_is_what_the_api_answers(tm: Here) -> None:
 
 def test_find_in_an_empty_collection_finds_nothing_and_says_so(tm: Here) -> None:
     tm.json("session", "start", "empty", "--name", "n")
-    assert tm.run("find", "empty", "--query", "anything").out.startswith("Nothing in empty matches.\n")
+    assert (
+        tm.run("find", "empty", "--query", "anything").out == "Nothing was found in empty by hybrid search.\n"
+    )
 
 
 def test_find_as_of_a_step_sees_the_collection_of_that_moment(tm: Here) -> None:
@@ -213,3 +215,8 @@ def test_ground_answers_each_line_and_warns(tm: Here) -> None:
     assert lines[2].startswith("Warning: grounding is LOW")
     assert lines[3] == "  not supported (number): The deal closed for 9 billion."
     assert lines[-1] == "2 answers, 1 with a warning."
+
+
+def test_an_answer_that_claims_nothing_has_no_grounding(tm: Here) -> None:
+    source = tm.file("answers.jsonl", '{"context": ["a"], "answer": "The passages do not say."}')
+    assert tm.run("ground", source).out.startswith("line 1: none: the answer claims nothing\n")

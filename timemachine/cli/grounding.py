@@ -23,6 +23,8 @@ def in_short(grounding: dict[str, Any] | None) -> str:
     """A grounding in one line: `HIGH 0.83 (3 of 3 sentences supported)`; empty where there is none."""
     if grounding is None:
         return ""
+    if grounding["label"] is None:
+        return "none: the answer claims nothing"
     score = "" if grounding["score"] is None else f" {grounding['score']:.2f}"
     sentences = plural(grounding["sentence_count"], "sentence")
     return f"{grounding['label']}{score} ({grounding['grounded_sentences']} of {sentences} supported)"
@@ -34,7 +36,7 @@ def warning(grounding: dict[str, Any] | None) -> Iterator[str]:
         return
     yield f"Warning: grounding is {grounding['label']}; check the answer before you rely on it."
     for sentence in grounding["sentences"]:
-        if not sentence["grounded"]:
+        if sentence["grounded"] is False:  # None claims nothing
             why = words(sentence["reason"] or "no reason given")
             yield f"  not supported ({why}): {one_line(sentence['text'])}"
 

@@ -13,7 +13,7 @@ from timemachine.cli.money import money
 from timemachine.cli.source import Line, read_lines
 from timemachine.cli.table import facts
 from timemachine.cli.terminal import Progress, show
-from timemachine.cli.wording import frame_name, one_line, plural, score, shortened, steps, tokens, words
+from timemachine.cli.wording import ending, frame_name, one_line, plural, score, shortened, steps, tokens
 
 _SHOWN_FRAMES = 20
 _EXCERPT = 100
@@ -114,16 +114,21 @@ def _put_lines(collection: str, done: dict[str, Any]) -> Iterator[str]:
 
 
 def _found_lines(collection: str, found: dict[str, Any]) -> Iterator[str]:
-    if not found["hits"]:
-        yield f"Nothing in {one_line(collection)} matches."
-    for hit in found["hits"]:
+    if found["hits"]:
+        yield from _hits(found["hits"])
+        yield f"{plural(len(found['hits']), 'passage')} by {found['mode']} search, {ending(found['cut_by'])}."
+    else:
+        rule = "" if found["cut_by"] in (None, "all") else f", {ending(found['cut_by'])}"
+        yield f"Nothing was found in {one_line(collection)} by {found['mode']} search{rule}."
+    if found["sequence"] is not None:
+        yield f"Recorded as step {found['sequence']:,}."
+
+
+def _hits(hits: list[dict[str, Any]]) -> Iterator[str]:
+    for hit in hits:
         title = f"  {one_line(hit['title'])}" if hit["title"] else ""
         yield f"{hit['rank']:>3}  {score(hit['score'])}  {frame_name(hit['frame'])} version {hit['version']}{title}"
         yield f"     {shortened(hit['text'], _EXCERPT)}"
-    cut = f", cut by {words(found['cut_by'])}" if found["cut_by"] else ""
-    yield f"{plural(len(found['hits']), 'passage')} by {found['mode']} search{cut}."
-    if found["sequence"] is not None:
-        yield f"Recorded as step {found['sequence']:,}."
 
 
 def _answer_lines(answer: dict[str, Any]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from timemachine.cli.wording import (
     NOT_RECORDED,
     UNKNOWN,
     duration,
+    ending,
     frame_name,
     score,
     shortened,
@@ -113,17 +114,13 @@ def _answers(step: dict[str, Any], *, with_diff: bool) -> Iterator[str]:
 
 def _verbose(step: dict[str, Any], recorded: dict[str, Any]) -> Iterator[str]:
     original, new, kept = step["original"], step["new"], recorded["retrieval"] or {"hits": [], "cut_by": None}
-    yield f"recorded hits ({_cut(kept['cut_by'])}):"
+    yield f"recorded hits ({ending(kept['cut_by'])}):"
     yield from _indented(_hits(kept["hits"]))
     if step["retrieval"] is not None:
-        yield f"hits now ({_cut(step['retrieval']['cut_by'])}):"
+        yield f"hits now ({ending(step['retrieval']['cut_by'])}):"
         yield from _indented(_hits((new or {}).get("hits", [])))
     calls = (("recorded call", original), ("call now", new))
     yield from facts([(name, _call(call)) for name, call in calls if call and call["model"]])
-
-
-def _cut(rule: str | None) -> str:
-    return f"cut by {words(rule)}" if rule else "not cut"
 
 
 def _hits(hits: Sequence[dict[str, Any]]) -> Iterator[str]:

@@ -18,7 +18,7 @@ from timemachine.cli.source import read_bytes, shown_name
 from timemachine.cli.table import facts, table
 from timemachine.cli.terminal import Progress, complain, say, say_all, show
 from timemachine.cli.walk import action_lines
-from timemachine.cli.wording import one_line, plural, shortened
+from timemachine.cli.wording import one_line, plural, shortened, tokens
 from timemachine.client.errors import ClientError
 
 if TYPE_CHECKING:
@@ -211,8 +211,13 @@ def _session_facts(found: dict[str, Any]) -> Iterator[str]:
             ("started", local(found["started_at"])),
             ("ended", local(found["ended_at"])),
             ("actions", f"{found['actions']:,}, {plural(found['errors'], 'error')}"),
-            ("tokens", f"{found['input_tokens']:,} in, {found['output_tokens']:,} out"),
+            ("tokens", _tokens(found)),
             ("cost", total(found["cost_usd"], found["unknown_cost_calls"])),
             ("address", found["url"]),
         ]
     )
+
+
+def _tokens(found: dict[str, Any]) -> str:
+    """The sums of what was counted; where that is nothing, nobody counted."""
+    return tokens(found) if found["input_tokens"] or found["output_tokens"] else "none counted"

@@ -8,7 +8,7 @@ from timemachine.cli.money import money
 from timemachine.cli.table import aligned
 from timemachine.cli.wording import duration, shortened, words
 
-_KIND, _WHAT, _TOOK = 14, 64, 10
+_KIND, _WHAT, _TOOK = 17, 64, 10
 _DEEPEST = 3
 
 

@@ -84,3 +84,10 @@ def frame_name(frame: int | str | None, *, rank: int | None = None) -> str:
     if frame is None:
         return f"rank {rank}"
     return f"#{frame}" if isinstance(frame, int) else frame
+
+
+def ending(cut_by: str | None) -> str:
+    """Which rule ended a list of hits."""
+    if cut_by is None:
+        return f"the rule that cut is {NOT_RECORDED}"
+    return "all that were found" if cut_by == "all" else f"cut by {words(cut_by)}"
