@@ -152,6 +152,23 @@ def test_a_shared_replay_shows_what_came_of_it_and_each_step_side_by_side(
     assert "1901" in step
 
 
+def test_a_part_of_a_shared_page_is_that_part_and_of_a_link_that_ended_nothing(
+    project: Project, session: Session
+) -> None:
+    link, path = shared(project, session)
+    visitor, page = opened(path)
+    of_htmx = {"HX-Request": "true", "HX-Target": "article#step"}
+    part = visitor.get(page, {"step": "2"}, headers=of_htmx)
+    assert part.text.lstrip().startswith("<article")
+    assert "1894" in part.text
+    assert 'class="row' not in part.text
+    assert "HX-Refresh" not in part
+    revoke(link, by="Test")
+    gone = visitor.get(page, {"step": "2"}, headers=of_htmx)
+    assert gone.status_code == 404
+    assert gone["HX-Refresh"] == "true"
+
+
 # --- what the owners may
 
 

@@ -77,4 +77,6 @@ def _cookie_name(public_id: str) -> str:
 
 def _sorry(request: HttpRequest, why: TimeMachineError) -> HttpResponse:
     facts = {"title": TITLES.get(why.status, "Something went wrong"), "message": why.message}
-    return render(request, "shares/sorry.html", facts, status=why.status)
+    response = render(request, "shares/sorry.html", facts, status=why.status)
+    response["HX-Refresh"] = "true"  # a part of a page that is gone must not stand inside what is left of it
+    return response

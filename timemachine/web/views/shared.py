@@ -20,7 +20,7 @@ from timemachine.sharing.scope import Scope, gone
 from timemachine.timeline.document import USAGE
 from timemachine.timeline.step import FIRST_BYTES, Head, Step
 from timemachine.web.access import address_of
-from timemachine.web.http import page
+from timemachine.web.http import asked_part, page
 from timemachine.web.redirects import see_other
 from timemachine.web.sentences import sentences
 from timemachine.web.side_by_side import side_by_side
@@ -28,6 +28,7 @@ from timemachine.web.views.timeline import PROSE
 from timemachine.web.visiting import for_visitors, let_in, scope_of
 
 TABS: Final = ("action", "context", "raw")
+PARTS: Final = ("steps", "step")
 SHOWN_ELSEWHERE: Final = {"audit", "reason", "use_model"}
 SHOWN_STEPS: Final = 200
 MORE_BYTES: Final = 512 * 1024
@@ -126,8 +127,6 @@ def _session(request: HttpRequest, scope: Scope) -> HttpResponse:
     context = {
         "link": scope.link,
         "session": scope.session(),
-        "totals": scope.totals(),
-        "window": scope.rows(sequence),
         "beside": scope.beside(sequence),
         "sequence": sequence,
         "tabs": TABS,
@@ -137,7 +136,9 @@ def _session(request: HttpRequest, scope: Scope) -> HttpResponse:
     context |= _of_step(scope.step(sequence, asked.first_bytes))
     if asked.tab == "raw":
         context["raw"] = _raw(scope.document(sequence), asked.first_bytes)
-    return page(request, "shares/session.html", context, parts=("steps", "step"))
+    if asked_part(request, PARTS) != "step":
+        context |= {"totals": scope.totals(), "window": scope.rows(sequence)}
+    return page(request, "shares/session.html", context, parts=PARTS)
 
 
 def _of_step(found: Step) -> dict[str, Any]:
