@@ -2,11 +2,21 @@
 
 import json
 import re
+import time
+from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from django.db import connection
 
 from tests.cli.terminal import Here, Terminal
+from tests.stub_model_server import Script, StubModelServer
+from timemachine.cli import replays
+from timemachine.cli.terminal import Progress
+from timemachine.recording.commands import append, start_session
+from timemachine.recording.draft import ActionDraft
 from timemachine.recording.models import Session
+from timemachine.replay.commands import cancel
 from timemachine.replay.models import Replay
 from timemachine.retrieval.models import Frame
 
@@ -231,3 +241,114 @@ def test_wrong_usage_ends_with_two(words: tuple[str, ...], terminal: Terminal) -
 def test_a_session_with_nothing_to_replay_is_refused(tm: Here) -> None:
     tm.json("session", "start", "c", "--name", "n", "--key", "s1")
     assert "nothing to replay" in tm.refused("session", "replay", "s1")
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> Generator[StubModelServer]:
+    """A model server in the place of OpenAI."""
+    with StubModelServer() as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url + "/v1")
+        yield server
+
+
+def test_a_language_model_shows_its_tokens_and_its_price(
+    tm: Here, recorded: Session, stub: StubModelServer
+) -> None:
+    stub.script(
+        Script(
+            answer="Within 14 days.",
+            usage={"prompt_tokens": 1200, "completion_tokens": 45, "total_tokens": 1245},
+        )
+    )
+    ran = tm.run(
+        "session",
+        "replay",
+        "s1",
+        "--audit",
+        "--use-model",
+        "openai:gpt-4o",
+        "--verbose",
+        "--fail-on",
+        "cost:0.001",
+    )
+    call = next(line for line in ran.out.splitlines() if line.startswith("  call now"))
+    assert "openai:gpt-4o; tokens 1,200 in, 45 out" in call
+    assert "; $0.0034; " in call or "; $0.0035; " in call
+    assert ran.code == 3
+    assert ran.err.startswith("--fail-on: the replay cost $0.003")
+
+
+def test_a_price_that_nobody_knows_is_unknown_and_holds_against_any_limit(
+    tm: Here, recorded: Session, stub: StubModelServer
+) -> None:
+    stub.script(Script(answer="Within 14 days."))
+    ran = tm.run(
+        "session", "replay", "s1", "--audit", "--use-model", "openai:nobody-knows-1", "--fail-on", "cost:100"
+    )
+    assert (ran.code, ran.err) == (
+        3,
+        "--fail-on: the cost of 1 call is not known, so it may be more than $100.00.\n",
+    )
+    asked = tm.run("ask", "handbook", "--question", "When?", "--use-model", "openai:nobody-knows-1")
+    assert "cost       unknown\n" in asked.out
+
+
+def test_a_model_that_fails_is_an_error_in_the_step_and_not_of_the_command(
+    tm: Here, recorded: Session, stub: StubModelServer
+) -> None:
+    stub.script(Script(mode="error", status=400, body='{"error": {"message": "no such thing"}}'))
+    ran = tm.run("session", "replay", "s1", "--audit", "--use-model", "openai:gpt-4o")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith("Step 1 · ask · error\n")
+    assert "no such thing" in ran.out
+    assert (
+        tm.run(
+            "session", "replay", "s1", "--audit", "--use-model", "openai:gpt-4o", "--fail-on", "error"
+        ).code
+        == 3
+    )
+
+
+def test_a_replay_in_which_every_step_fails_has_failed(
+    tm: Here, recorded: Session, stub: StubModelServer
+) -> None:
+    stub.script(Script(mode="error", status=400, body='{"error": {"message": "no such thing"}}'))
+    ran = tm.run("session", "replay", "s1", "--audit", "--use-model", "openai:gpt-4o", "--skip-finds")
+    assert ran.code == 1
+    assert ran.err.startswith("Every step of the replay failed; ")
+    with tm.unchanged():
+        refused = tm.run("ask", "handbook", "--question", "When?", "--use-model", "openai:gpt-4o")
+    assert (refused.code, refused.out) == (1, "")
+    assert "no such thing" in refused.err
+
+
+def test_a_replay_that_somebody_cancels_meanwhile_is_told_to_be(tm: Here) -> None:
+    session = start_session(tm.project, name="n", key="s1", by="test")
+    append(session.id, [ActionDraft(kind="find", input="q")])
+
+    def cancel_it() -> None:
+        while (replay := Replay.objects.first()) is None:
+            time.sleep(0.02)
+        cancel(replay)
+        connection.close()
+
+    with ThreadPoolExecutor() as threads:
+        cancelled = threads.submit(cancel_it)
+        ran = tm.run("session", "replay", "s1")
+        cancelled.result()
+    assert ran.code == 1
+    assert ran.err.startswith("The replay was cancelled before it was through")
+
+
+def test_a_replay_that_nobody_works_on_says_so_once(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replays, "_PATIENCE", 0.0)
+    tell = replays._teller(Progress())
+    steps = {"total": 2, "done": 0, "failed": 0, "skipped": 0, "cancelled": 0}
+    for _ in range(3):
+        tell({"status": "queued", "steps": steps, "cost_usd": 0, "unknown_cost_calls": 0})
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "see that a worker runs" in said

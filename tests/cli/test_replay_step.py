@@ -1,0 +1,156 @@
+"""One step of a replay as it is shown, in forms that a small recording does not bring about."""
+
+from typing import Any
+
+import pytest
+
+from timemachine.cli.replay_step import step_lines
+
+AUDIT, DEBUG = {"kind": "audit"}, {"kind": "debug"}
+
+
+def original(**changes: Any) -> dict[str, Any]:
+    """An ask as it was recorded, with changes."""
+    return {
+        "input": "Why?",
+        "output": "Because.",
+        "model": "openai:gpt-5",
+        "usage": None,
+        "cost_usd": None,
+        "duration_ms": None,
+        "grounding": None,
+    } | changes
+
+
+def step(**changes: Any) -> dict[str, Any]:
+    """A step of an audit in which no model was called, with changes."""
+    return {
+        "sequence": 1234,
+        "kind": "ask",
+        "status": "done",
+        "context": "verified",
+        "frames": [],
+        "retrieval": None,
+        "original": original(),
+        "new": None,
+        "verdict": None,
+        "evidence": None,
+    } | changes
+
+
+def frame(**changes: Any) -> dict[str, Any]:
+    return {"rank": 1, "frame": 3, "verdict": "verified", "since": "unchanged"} | changes
+
+
+def retrieval(**changes: Any) -> dict[str, Any]:
+    return {
+        "verdict": "changed",
+        "gained": [],
+        "lost": [],
+        "moved": [],
+        "overlap": None,
+        "mode": "hybrid",
+        "top_k": 8,
+        "adaptive": False,
+        "as_of": None,
+        "cut_by": None,
+    } | changes
+
+
+def shown(found: dict[str, Any], replay: dict[str, Any] = AUDIT, **more: Any) -> list[str]:
+    return list(step_lines(found, replay, more.pop("recorded", None), with_diff=more.pop("with_diff", False)))
+
+
+def fact(name: str, lines: list[str]) -> str:
+    """What stands behind a name."""
+    return next(line.removeprefix(f"  {name}").strip() for line in lines if line.startswith(f"  {name}  "))
+
+
+@pytest.mark.parametrize(
+    ("changes", "outcome"),
+    [
+        ({"verdict": "numbers_differ"}, "numbers differ"),
+        ({"retrieval": retrieval()}, "changed"),
+        ({}, "verified"),
+        ({"status": "failed", "verdict": "error"}, "error"),
+        ({"status": "skipped"}, "skipped"),
+        ({"status": "cancelled", "context": None}, "cancelled"),
+    ],
+)
+def test_the_first_line_says_what_the_step_came_to(changes: dict[str, Any], outcome: str) -> None:
+    assert shown(step(**changes))[0] == f"Step 1,234 · ask · {outcome}"
+
+
+def test_a_frame_with_something_wrong_says_what() -> None:
+    frames = [
+        frame(),
+        frame(frame=4, verdict="altered", since="updated"),
+        frame(frame="doc-7", since=None, verdict="not_recorded"),
+        frame(frame=None, rank=4, verdict="missing"),
+    ]
+    assert fact("frozen frames", shown(step(frames=frames))) == (
+        "4: #3, #4 altered (updated since), doc-7 not recorded, rank 4 missing"
+    )
+    assert fact("frozen frames", shown(step())) == "none"
+
+
+def test_what_came_went_and_moved_is_named() -> None:
+    found = retrieval(
+        gained=[7, "doc-1"], lost=[2], moved=[{"frame": 1, "from": 2, "to": 3}], overlap=0.5, adaptive=True
+    )
+    lines = shown(step(retrieval=found), DEBUG)
+    assert (
+        fact("retrieval", lines) == "changed (overlap 0.50): gained #7, doc-1; lost #2; #1 from rank 2 to 3"
+    )
+    assert fact("mode", lines) == "debug, hybrid search, top 8, adaptive, now"
+
+
+def test_a_step_of_a_debug_replay_that_looked_for_nothing_claims_no_search() -> None:
+    assert fact("mode", shown(step(), DEBUG)) == "debug"
+
+
+def test_what_was_not_recorded_says_so_and_shows_no_difference() -> None:
+    lines = shown(
+        step(
+            original=original(input=None, output=None, model=None),
+            new={"output": "Now.", "model": "local:extractive-1"},
+        ),
+        with_diff=True,
+    )
+    assert fact("question", lines) == "not recorded"
+    assert fact("original model", lines) == "not recorded"
+    assert lines[-4:] == ["  original answer:", "    not recorded", "  new answer:", "    Now."]
+
+
+def test_a_step_that_failed_or_was_not_asked_says_why() -> None:
+    failed = step(
+        status="failed", verdict="error", new={"error": {"type": "t", "message": "no\nkey"}, "model": None}
+    )
+    assert fact("error", shown(failed)) == "no key"
+    assert (
+        fact("not asked", shown(step(evidence={"not_asked": "The limit was reached."})))
+        == "The limit was reached."
+    )
+
+
+def test_an_answer_that_is_no_text_is_shown_as_json() -> None:
+    lines = shown(step(original=original(output={"ü": [1]})))
+    assert lines[-1] == '    {"ü": [1]}'
+
+
+def test_an_answer_cannot_steer_the_terminal() -> None:
+    assert shown(step(original=original(output="a\x1b[2Jb\r\nc")))[-2:] == ["    a␛[2Jb␍", "    c"]
+
+
+def test_hits_of_another_tool_need_no_score_and_no_title() -> None:
+    hit = {"rank": 1, "score": None, "scores": None, "frame": None, "title": None}
+    lines = shown(step(), recorded={"retrieval": {"hits": [hit], "cut_by": None}})
+    assert "  recorded hits (the rule that cut is not recorded):" in lines
+    assert "    rank    score  of which  frame   title" in lines
+    assert "       1  unknown            rank 1" in lines
+    assert fact("recorded call", lines) == "openai:gpt-5; tokens unknown; unknown; not recorded"
+
+
+def test_a_step_without_any_retrieval_has_no_hits() -> None:
+    lines = shown(step(kind="find", original=original(model=None)), recorded={"retrieval": None})
+    assert lines[-1] == "    none"
