@@ -21,6 +21,7 @@ document.addEventListener("keydown", (event) => {
     control.focus();
     control.select();
   } else {
+    window.htmx?.process(control); // a key held down may come before a swapped link has been made quick
     control.click();
   }
 });
@@ -45,6 +46,7 @@ let place = null; // the row at the top of the list, and how far it is scrolled 
 let announcing = 0;
 let shown; // the step in the detail pane, and how far it was read
 let read = 0;
+let refocus = false; // the focus was on a row that is about to be replaced
 
 const list = () => one(".list");
 const row = (sequence) => document.getElementById(`s${sequence}`);
@@ -78,6 +80,7 @@ function select(step) {
   const focused = document.activeElement?.closest?.(".row");
   for (const link of all(".row > [aria-current]")) link.removeAttribute("aria-current");
   if (!chosen) {
+    refocus = Boolean(focused);
     loadAround(sequence);
     return;
   }
@@ -155,6 +158,10 @@ new MutationObserver((changes) => {
     if (chosen) intoView(chosen, "middle");
   }
   if (rows.length) trim(rows[0]);
+  if (rows.length && refocus) {
+    refocus = false;
+    one(".row > [aria-current]")?.focus({ preventScroll: true });
+  }
   const step = added.find((node) => node.id === "step");
   if (step) {
     if (step.dataset.sequence !== shown) one(".detail").scrollTop = 0;

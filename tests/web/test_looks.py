@@ -1,0 +1,242 @@
+"""The sessions list and the timeline in a real browser: accessible, within their weight, by keyboard and without scripts."""
+
+import gzip
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+import pytest
+from django.conf import settings as configured
+from playwright.sync_api import Browser, Page, sync_playwright
+from pytest_django.fixtures import Settings
+from pytest_django.live_server_helper import LiveServer
+
+from tests.chromium import installed
+from tests.web.people import browser_of
+from tests.web.test_timeline import HOSTILE, story
+from timemachine.accounts.models import Project
+from timemachine.recording.commands import append, start_session
+from timemachine.recording.draft import ActionDraft
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+AXE = (Path(__file__).resolve().parents[1] / "vendor" / "axe" / "axe.min.js").read_text()
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+WIDTHS = (320, 900, 1440)
+ADDRESSES = (
+    "/",
+    "/?q=nothing+like+it",
+    "/sessions/nowhere/",
+    "/sessions/story/?step=2",
+    "/sessions/story/?step=2&tab=state",
+    "/sessions/story/?step=2&tab=context",
+    "/sessions/story/?step=2&tab=raw",
+    "/sessions/story/?step=3&filter=knd:ask",
+    "/sessions/long/?step=1500&filter=kind:event",
+    "/sessions/hostile/?step=1",
+    "/sessions/empty/",
+)
+MOST_NODES = 2_500
+MOST_HTML = 60 * 1024
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """A Chromium; without one these tests are skipped."""
+    path = installed()
+    if path is None:
+        pytest.skip("no Chromium")
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = (
+        "1"  # playwright's loop runs in this thread, our queries are no part of it
+    )
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=str(path), args=FLAGS)
+        yield running
+        running.close()
+    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+
+
+@pytest.fixture
+def cookie(project: Project, settings: Settings) -> str:
+    """Somebody's sign-in, in a project with sessions of every sort."""
+    settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1"]
+    hostile = [
+        ActionDraft(
+            kind="ask", name=HOSTILE, tool=HOSTILE, input={HOSTILE: [HOSTILE] * 150}, output=HOSTILE * 400
+        )
+    ]
+    long = [ActionDraft(kind="event", output=f"step {n}", duration_ms=n) for n in range(1, 3_001)]
+    for key, drafts in {"story": story(), "hostile": hostile, "empty": [], "long": long}.items():
+        session = start_session(
+            project, name=HOSTILE if key == "hostile" else f"The {key}", by="test", key=key
+        )
+        for first in range(0, len(drafts), 1_000):
+            append(session.id, drafts[first : first + 1_000])
+    return str(browser_of(project).cookies[configured.SESSION_COOKIE_NAME].value)
+
+
+@contextmanager
+def opened(chromium: Browser, server: LiveServer, cookie: str, **how: object) -> Iterator[Page]:
+    """A page of a signed-in person; any complaint of the browser fails the test."""
+    context = chromium.new_context(**how)  # type: ignore[arg-type]
+    context.add_cookies([{"name": configured.SESSION_COOKIE_NAME, "value": cookie, "url": server.url}])
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on(
+        "console",
+        lambda said: (
+            complaints.append(said.text) if "Security Policy" in said.text or "htmx" in said.text else None
+        ),
+    )
+    page.on(
+        "request",
+        lambda asked: complaints.append(asked.url) if not asked.url.startswith(server.url) else None,
+    )
+    yield page
+    context.close()
+    assert complaints == []
+
+
+def arrives(page: Page, step: int) -> None:
+    """Wait until the row, the details, the number box and the address agree on that step."""
+    page.wait_for_function(
+        """(step) => document.getElementById("step")?.dataset.sequence === step
+            && document.querySelector(".row > [aria-current]")?.parentNode.id === `s${step}`
+            && document.getElementById("goto").value === step
+            && (new URL(location.href).searchParams.get("step") ?? "1") === step""",
+        arg=str(step),
+    )
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_pages_are_accessible_and_light_at_every_width(
+    chromium: Browser, live_server: LiveServer, cookie: str, theme: str
+) -> None:
+    found = []
+    with opened(chromium, live_server, cookie, color_scheme=theme) as page:
+        for address in ADDRESSES:
+            page.goto(live_server.url + address)
+            page.evaluate(AXE)
+            for width in WIDTHS:
+                page.set_viewport_size({"width": width, "height": 900})
+                violations = page.evaluate(
+                    "axe.run().then((r) => r.violations.map((v) => [v.id, v.nodes[0].html]))"
+                )
+                wider = page.evaluate("document.documentElement.scrollWidth > innerWidth")
+                nodes = page.evaluate("document.querySelectorAll('*').length")
+                if violations or wider or nodes > MOST_NODES:
+                    found.append((width, address, violations, wider, nodes))
+    assert found == []
+
+
+def test_pages_are_within_their_weight(live_server: LiveServer, cookie: str) -> None:
+    for address in ADDRESSES:
+        if "nowhere" in address or "knd" in address:
+            continue
+        asked = Request(
+            live_server.url + address, headers={"Cookie": f"{configured.SESSION_COOKIE_NAME}={cookie}"}
+        )
+        with urlopen(asked) as answer:
+            assert len(gzip.compress(answer.read(), 6)) <= MOST_HTML, address
+
+
+def test_a_person_walks_by_keyboard(chromium: Browser, live_server: LiveServer, cookie: str) -> None:
+    with opened(chromium, live_server, cookie) as page:
+        page.goto(f"{live_server.url}/sessions/story/?step=1")
+        page.focus("#s1 > a")
+        for key, step in (("j", 2), ("j", 3), ("j", 4), ("k", 3), ("k", 2)):
+            page.keyboard.press(key)
+            arrives(page, step)
+        page.keyboard.press("2")
+        page.wait_for_function("() => document.querySelector('.tabs [aria-current]').textContent === 'State'")
+        page.keyboard.press("j")
+        arrives(page, 3)
+        assert "tab=state" in page.url
+        page.wait_for_function("() => document.activeElement.parentNode.id === 's3'")
+        page.wait_for_function("() => document.getElementById('live').textContent === 'Step 3 of 5, find'")
+        page.keyboard.press("?")
+        assert page.locator("#keys").is_visible()
+        page.keyboard.press("Escape")
+        page.keyboard.press("g")
+        page.keyboard.type("5")
+        page.keyboard.press("Enter")
+        arrives(page, 5)
+
+
+def test_keys_in_a_field_are_letters_and_switched_off_they_do_nothing(
+    chromium: Browser, live_server: LiveServer, cookie: str
+) -> None:
+    with opened(chromium, live_server, cookie) as page:
+        page.goto(f"{live_server.url}/sessions/story/?step=1")
+        page.keyboard.press("f")
+        page.keyboard.type("jk?")
+        assert page.locator("#filter").input_value() == "jk?"
+        arrives(page, 1)
+        page.get_by_role("button", name="Keys").click()
+        page.get_by_role("button", name="Turn single keys off").click()
+        page.wait_for_selector("html[data-keys=off]", state="attached")
+        page.keyboard.press("j")
+        page.wait_for_timeout(300)
+        arrives(page, 1)
+
+
+def test_the_back_button_goes_back_step_by_step(
+    chromium: Browser, live_server: LiveServer, cookie: str
+) -> None:
+    with opened(chromium, live_server, cookie) as page:
+        page.goto(f"{live_server.url}/sessions/story/?step=1")
+        for step in (2, 4):
+            page.click(f"#s{step} > a")
+            arrives(page, step)
+        for step in (2, 1):
+            page.go_back()
+            arrives(page, step)
+
+
+def test_a_long_list_loads_as_it_is_scrolled_and_keeps_its_place(
+    chromium: Browser, live_server: LiveServer, cookie: str
+) -> None:
+    def top(page: Page) -> int:
+        return int(
+            page.evaluate(
+                """() => [...document.querySelectorAll(".row")].find((row) => row.getBoundingClientRect().bottom
+                    > document.querySelector(".list").getBoundingClientRect().top + 2).id.slice(1)"""
+            )
+        )
+
+    with opened(chromium, live_server, cookie, viewport={"width": 1440, "height": 900}) as page:
+        page.goto(f"{live_server.url}/sessions/long/?step=1500")
+        page.mouse.move(300, 500)
+        for distance in (2_400, 2_400, -2_400, -2_400, -4_800):
+            before = top(page)
+            page.mouse.wheel(0, distance)
+            page.wait_for_timeout(400)
+            assert abs(top(page) - before - distance // 32) <= abs(distance // 32)
+            assert page.evaluate("document.querySelectorAll('*').length") <= MOST_NODES
+            rows = page.evaluate(
+                "[...document.querySelectorAll('.row')].map((row) => Number(row.id.slice(1)))"
+            )
+            assert rows == list(range(rows[0], rows[-1] + 1))
+        page.keyboard.press("j")
+        arrives(page, 1501)
+
+
+def test_everything_works_without_scripts(chromium: Browser, live_server: LiveServer, cookie: str) -> None:
+    with opened(chromium, live_server, cookie, java_script_enabled=False) as page:
+        page.goto(live_server.url)
+        page.get_by_role("link", name="The story").click()
+        page.get_by_role("link", name="Next step").click()
+        assert page.locator(".row > [aria-current]").locator("..").get_attribute("id") == "s2"
+        page.get_by_role("link", name="1 inside").click()
+        page.locator("#s3 > a").click()
+        page.get_by_role("link", name="Context").click()
+        assert "The text of 1." in page.locator("#step").inner_text()
+        page.get_by_role("link", name="Action").click()
+        page.get_by_label("step", exact=True).fill("5")
+        page.keyboard.press("Enter")
+        assert "npm test exited with 1" in page.locator("#step").inner_text()
+        page.goto(f"{live_server.url}/sessions/long/?step=1500")
+        page.get_by_role("link", name="Later steps").click()
+        assert page.locator(".row > [aria-current]").is_visible()
