@@ -29,7 +29,7 @@ lint: lint-format lint-rules lint-types lint-imports lint-templates lint-migrati
 
 fix: .venv/.synced ## format code and templates, and mend what can be mended
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format .
-	@$(BIN)/djade --target-version 6.1 $(TEMPLATES) ; $(BIN)/djlint --reformat --quiet templates
+	@$(BIN)/djade --target-version 6.1 $(TEMPLATES)
 
 bench: .venv/.synced ## run every benchmark, each on a database of its own
 	@for script in bench/*.py; do echo "— $$script"; $(ON_A_DATABASE) $(PYTHON) $$script || exit 1; done
@@ -54,7 +54,7 @@ lint-imports: .venv/.synced
 	@echo '— import-linter'; $(call shown_if_wrong,$(BIN)/lint-imports --no-cache)
 
 lint-templates: .venv/.synced
-	@echo '— djlint'; $(call shown_if_wrong,$(BIN)/djlint --check templates); $(call shown_if_wrong,$(BIN)/djlint --lint templates)
+	@echo '— djlint'; $(call shown_if_wrong,$(BIN)/djlint --lint templates)
 	@echo '— djade'; $(BIN)/djade --check --target-version 6.1 $(TEMPLATES)
 
 lint-migrations: .venv/.synced
