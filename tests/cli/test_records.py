@@ -220,3 +220,14 @@ def test_ground_answers_each_line_and_warns(tm: Here) -> None:
 def test_an_answer_that_claims_nothing_has_no_grounding(tm: Here) -> None:
     source = tm.file("answers.jsonl", '{"context": ["a"], "answer": "The passages do not say."}')
     assert tm.run("ground", source).out.startswith("line 1: none: the answer claims nothing\n")
+
+
+def test_a_frame_that_is_too_large_behind_others_says_what_was_put(tm: Here) -> None:
+    large = {"text": "x" * (8 * 1024 * 1024 + 1)}
+    source = tm.file("many.jsonl", '{"text": "first"}\n' + json.dumps(large))
+    ran = tm.run("put", "many", source)
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.endswith("1 passage before it is in; the same file again adds only the rest.\n")
+    assert Frame.objects.count() == 1
+    alone = tm.file("large.jsonl", json.dumps(large))
+    assert "Put it in parts." in tm.refused("put", "many", alone)

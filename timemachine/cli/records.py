@@ -1,12 +1,14 @@
 """`put`, `find`, `ask` and `ground`: what is done with a collection, and with an answer."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import click
 
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
+from timemachine.cli.failure import Failure
 from timemachine.cli.frames import batches, frames_of
 from timemachine.cli.grounding import answer_and_context, in_short, number_of_warnings, warning
 from timemachine.cli.money import money
@@ -14,6 +16,7 @@ from timemachine.cli.source import Line, read_lines
 from timemachine.cli.table import facts
 from timemachine.cli.terminal import Progress, show
 from timemachine.cli.wording import ending, frame_name, one_line, plural, score, shortened, steps, tokens
+from timemachine.client.errors import ClientError
 
 _SHOWN_FRAMES = 20
 _EXCERPT = 100
@@ -44,7 +47,8 @@ def put(
     done: dict[str, Any] = {"frames": [], "sequences": []}
     with connected() as client, Progress() as progress:
         for batch in batches(frames):
-            answer = client.collections.put(collection, batch, session=session)
+            with _told_what_was_put(len(done["frames"])):
+                answer = client.collections.put(collection, batch, session=session)
             done = {name: done[name] + answer[name] for name in done}
             progress.tell(f"{len(done['frames']):,} of {plural(len(frames), 'passage')} put")
     show(done, _put_lines(collection, done), as_json=as_json)
@@ -97,6 +101,20 @@ def ground(*, file: str, as_json: bool) -> None:
             groundings.append(client.ground(answer, context))
             progress.tell(f"{len(groundings):,} of {plural(len(asked), 'answer')} grounded")
     show({"items": groundings, "next": None}, _ground_lines(lines, groundings), as_json=as_json)
+
+
+@contextmanager
+def _told_what_was_put(already: int) -> Iterator[None]:
+    """A failure after some requests went well says so: what is there stays, and is not added again."""
+    try:
+        yield
+    except ClientError as why:
+        if not already:
+            raise
+        raise Failure(
+            f"{why.message} {plural(already, 'passage')} before it {'is' if already == 1 else 'are'} in; the same file again "
+            "adds only the rest."
+        ) from why
 
 
 def _put_lines(collection: str, done: dict[str, Any]) -> Iterator[str]:
