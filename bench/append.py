@@ -36,7 +36,8 @@ def main() -> None:
         f"append: {rate:,.0f} actions/s in batches of {SIZE}; baseline, bare rows: {BATCHES * SIZE / bare:,.0f}/s; ratio {took / bare:.1f}"
     )
     session.refresh_from_db()
-    first, last = (median(lambda at=at: window(session, at)) for at in (1, session.last_sequence))
+    first = median(lambda: window(session, 1))
+    last = median(lambda: window(session, session.last_sequence))
     print(
         f"window of 200 rows at the end of {session.last_sequence:,}: {last * 1000:.1f} ms; baseline, at the start: {first * 1000:.1f} ms; ratio {last / first:.2f}"
     )

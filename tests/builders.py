@@ -60,11 +60,11 @@ def replayed(session: Session, options: ReplayOptions) -> Replay:
     return replay
 
 
-def tamper(statement: str, parameters: Sequence[object]) -> int:
+def tamper(statement: str, parameters: Sequence[int | str]) -> int:
     """Change rows behind the product's back, as somebody with the database's own power could; how many were changed."""
     with connection.cursor() as cursor:
         cursor.execute("SET session_replication_role = replica")
         cursor.execute(statement, parameters)
-        changed = cursor.rowcount
+        changed: int = cursor.rowcount
         cursor.execute("SET session_replication_role = DEFAULT")
     return changed

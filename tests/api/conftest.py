@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from django.http import HttpResponse
 from django.test import Client
 
 from timemachine.accounts.commands import make_api_key
@@ -19,23 +18,23 @@ class Program:
     key: str
     client: Client
 
-    def get(self, path: str, **query: Any) -> HttpResponse:
+    def get(self, path: str, **query: Any) -> Any:
         return self.client.get(f"/api{path}", query, headers=self._headers)
 
-    def post(self, path: str, body: Any = None, **headers: str) -> HttpResponse:
+    def post(self, path: str, body: Any = None, **headers: str) -> Any:
         return self.raw(path, json.dumps(body or {}), **headers)
 
-    def raw(self, path: str, body: str | bytes, **headers: str) -> HttpResponse:
+    def raw(self, path: str, body: str | bytes, **headers: str) -> Any:
         return self.client.post(
             f"/api{path}", body, content_type="application/json", headers=self._headers | headers
         )
 
-    def patch(self, path: str, body: Any) -> HttpResponse:
+    def patch(self, path: str, body: Any) -> Any:
         return self.client.patch(
             f"/api{path}", json.dumps(body), content_type="application/json", headers=self._headers
         )
 
-    def delete(self, path: str) -> HttpResponse:
+    def delete(self, path: str) -> Any:
         return self.client.delete(f"/api{path}", headers=self._headers)
 
     @property

@@ -49,7 +49,7 @@ def test_a_session_is_recorded_walked_and_ended(api: Program, session: str) -> N
     assert [(a["sequence"], a["kind"]) for a in actions] == [(1, "put"), (2, "find"), (3, "ask"), (4, "find")]
     assert actions[0]["input"] == "Nul \u0000 inside."
     assert actions[3]["parent"] == actions[2]["id"]
-    assert actions[2]["retrieval"]["hits"][0]["sha256"] == text_sha256(PASSAGES[0]["text"])
+    assert actions[2]["retrieval"]["hits"][0]["sha256"] == text_sha256("Invoices are kept for ten years.")
     assert api.get("/sessions/run-1/actions/3").json() == actions[2]
     assert api.get("/sessions/run-1/summary").json()["kinds"] == {"put": 1, "find": 2, "ask": 1}
     state = api.get("/sessions/run-1/state", at=3).json()

@@ -1,6 +1,7 @@
 """Replays of recorded sessions: what is verified, what is found again, what differs, and what is never touched."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -32,6 +33,11 @@ def session(project: Project) -> Session:
     return recorded_session(project)
 
 
+def all_steps(replay: Replay) -> list[Any]:
+    """The steps of a replay, whatever they came to."""
+    return list(steps_of(replay))
+
+
 def everything_recorded(session: Session) -> list[tuple[object, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(
@@ -49,14 +55,14 @@ def test_an_audit_with_the_recorded_model_is_identical_and_verified(session: Ses
     assert told["summary"] == (
         "3 asks replayed with local:extractive-1: 3 identical; context verified 4 of 4; $0 (recorded $0)"
     )
-    assert {value(step.output) for step in steps_of(replay) if step.kind == "ask"} == {
+    assert {value(step.output) for step in all_steps(replay) if step.kind == "ask"} == {
         value(action.output) for action in Action.objects.filter(kind="ask").select_related("output")
     }
 
 
 def test_an_audit_with_another_model_says_what_differs_with_its_evidence(session: Session) -> None:
     replay = replayed(session, ReplayOptions(audit=True, reason="r", use_model="local:extractive-3"))
-    steps = [step for step in steps_of(replay) if step.kind == "ask"]
+    steps = [step for step in all_steps(replay) if step.kind == "ask"]
     assert all(step.model == "local:extractive-3" for step in steps)
     assert [step.verdict for step in steps] == ["identical", "numbers_differ", "names_differ"]
     assert all(step.verdict == "identical" or step.evidence for step in steps)
@@ -64,7 +70,7 @@ def test_an_audit_with_another_model_says_what_differs_with_its_evidence(session
 
 def test_an_audit_without_a_model_calls_nothing_and_grounds_the_recorded_answer(session: Session) -> None:
     replay = replayed(session, ReplayOptions(audit=True, reason="r"))
-    asks = [step for step in steps_of(replay) if step.kind == "ask"]
+    asks = [step for step in all_steps(replay) if step.kind == "ask"]
     assert {step.output for step in asks} == {None}
     assert {step.verdict for step in asks} == {None}
     assert all(step.evidence["recorded_grounding"]["label"] == "HIGH" for step in asks)
@@ -83,7 +89,7 @@ def test_one_changed_byte_is_altered_for_the_steps_that_used_that_passage_and_no
         "UPDATE tm_payload SET data = set_byte(data, 0, get_byte(data, 0) # 1) WHERE id = %s",
         [target.payload_id],
     )
-    steps = {step.sequence: step for step in steps_of(replayed(session, AUDIT))}
+    steps = {step.sequence: step for step in all_steps(replayed(session, AUDIT))}
     altered = {
         sequence for sequence, step in steps.items() if step.context == "altered" and step.kind == "ask"
     }
@@ -101,7 +107,7 @@ def test_what_became_of_a_frame_since_leaves_the_audit_verified(session: Session
     delete(collection, 1)
     replay = replayed(session, AUDIT)
     assert replay_json(replay)["context"]["verified"] == 4
-    fates = {frame["frame"]: frame["since"] for step in steps_of(replay) for frame in step.frames}
+    fates = {frame["frame"]: frame["since"] for step in all_steps(replay) for frame in step.frames}
     assert (fates[0], fates[1], fates[2]) == ("updated", "deleted", "unchanged")
 
 
@@ -116,7 +122,7 @@ def test_a_passage_that_is_gone_is_missing_and_one_never_recorded_is_not_recorde
             ActionDraft(kind="ask", input="q", output="a", retrieval=RetrievalDraft()),
         ],
     )
-    first, second, third = steps_of(replayed(session, AUDIT))
+    first, second, third = all_steps(replayed(session, AUDIT))
     assert (first.context, second.context, third.context) == ("missing", "not_recorded", "not_recorded")
     assert first.output is None
     assert second.output is None
@@ -129,11 +135,11 @@ def test_a_debug_replay_says_what_came_what_went_and_what_moved(session: Session
     put(collection, [NewFrame(title="Invoices", text="Invoices: how long invoices are kept.")], by="test")
     delete(collection, 2)
     replay = replayed(session, ReplayOptions(top_k=4, use_model="local:extractive-1"))
-    found = {step.sequence: step.retrieval for step in steps_of(replay)}
+    found = {step.sequence: step.retrieval for step in all_steps(replay)}
     assert found[1]["verdict"] == "changed"
     assert 4 in found[1]["gained"]
     assert found[6]["lost"] == [2]
-    assert {step.sequence for step in steps_of(replay) if step.hits.exists()} == set(found)
+    assert {step.sequence for step in all_steps(replay) if step.hits.exists()} == set(found)
 
 
 def test_a_debug_replay_as_of_the_recording_finds_the_same_again(session: Session) -> None:
@@ -174,7 +180,7 @@ def test_a_replay_that_cannot_be_is_refused_and_nothing_is_made(
 
 def test_a_range_replays_only_its_steps(session: Session) -> None:
     replay = launch(session, ReplayOptions(after_sequence=2, through_sequence=4), by="test")
-    assert [step.sequence for step in steps_of(replay)] == [4]
+    assert [step.sequence for step in all_steps(replay)] == [4]
 
 
 def test_cancelling_stops_what_waits_and_trying_again_finishes_it(session: Session) -> None:
@@ -214,7 +220,7 @@ def test_a_step_whose_worker_is_lost_three_times_fails_and_the_replay_goes_on(se
         assert lease is not None
         ReplayStep.objects.filter(id=lease.step_id).update(lease_until=now() - timedelta(seconds=1))
     work(replay.id, "lives")
-    steps = list(steps_of(replay))
+    steps = list(all_steps(replay))
     assert [step.status for step in steps] == ["failed", "done", "done", "done"]
     assert steps[0].error_type == "worker_lost"
     assert Replay.objects.get(id=replay.id).status == "done"
@@ -248,7 +254,7 @@ def test_spending_stops_before_the_next_call(session: Session) -> None:
     replay = replayed(
         session, ReplayOptions(audit=True, reason="r", use_model="local:extractive-1", spend_limit_usd=0)
     )
-    asks = [step for step in steps_of(replay) if step.kind == "ask"]
+    asks = [step for step in all_steps(replay) if step.kind == "ask"]
     assert {step.status for step in asks} == {"skipped"}
     assert "spend limit" in asks[0].evidence["not_asked"]
 
@@ -282,6 +288,6 @@ def test_the_find_inside_an_ask_replays_with_its_ask_and_lends_it_its_passages(p
             ActionDraft(kind="find", parent="q", input="How long do cats sleep?", retrieval=hits),
         ],
     )
-    (step,) = steps_of(replayed(session, AUDIT))
+    (step,) = all_steps(replayed(session, AUDIT))
     assert step.context == "verified"
     assert value(step.output) == "Cats sleep sixteen hours a day."
