@@ -59,6 +59,11 @@ class Step:
     parent: Row | None
     children: Sequence[Row]
 
+    @property
+    def failed(self) -> bool:
+        """Whether an error was recorded."""
+        return self.action.error_type is not None or self.action.error_message is not None
+
 
 def nearest(session: Session, wanted: int) -> int | None:
     """The recorded step nearest to that number, the earlier of two; None for a session without steps. One query."""

@@ -8,9 +8,8 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from timemachine.web.library import register
+from timemachine.web.library import NOTHING, register
 
-NOTHING: Final = SafeString("")
 THEMES: Final = ("auto", "light", "dark")
 
 

@@ -10,7 +10,8 @@ from django.utils.safestring import SafeString
 
 from timemachine.base.wording import spaced
 from timemachine.web import wording
-from timemachine.web.library import register
+from timemachine.web.library import NOTHING, register
+from timemachine.web.sentences import Sentence
 
 LETTERS: Final = {
     "put": "P",
@@ -120,6 +121,38 @@ def step_link(context: Context, words: str, sequence: int | None, key: str, arro
         key,
         query(context, step=sequence),
         _arrowed(words, arrow),
+    )
+
+
+@register.simple_tag(takes_context=True)
+def row_address(context: Context, sequence: int) -> SafeString:
+    """The attributes of a row's link: a page of its own, and with htmx the details of its step in their place."""
+    current = SafeString(' aria-current="step"') if sequence == context.get("sequence") else NOTHING
+    return format_html(
+        'href="{}#s{}" hx-get="{}" hx-include="#tab" hx-target="#step" hx-swap="outerHTML" hx-push-url="true"'
+        ' hx-sync="#main:replace" hx-indicator="#step"{}',
+        query(context, step=sequence),
+        sequence,
+        query(context, step=sequence, tab=None),
+        current,
+    )
+
+
+@register.simple_tag
+def supported(sentence: Sentence) -> SafeString:
+    """A sentence of an answer, underlined and marked by what the recording says of its support."""
+    text = wording.shown(sentence.text)
+    if sentence.grounded is None:
+        return format_html("{}", text)
+    score = f", {sentence.score:.2f}" if isinstance(sentence.score, int | float) else ""
+    frame = "" if sentence.frame is None else f"#{sentence.frame}"
+    reason = "" if sentence.reason is None else f" {spaced(str(sentence.reason))}"
+    return format_html(
+        '<span class="sentence {}">{}</span><sup class="support" title="{}">{}</sup>',
+        "supported" if sentence.grounded else "unsupported",
+        text,
+        wording.shown(sentence.words + score),
+        wording.shown(f"✓{frame}" if sentence.grounded else f"✗{reason}"),
     )
 
 
