@@ -78,6 +78,7 @@ def test_status_tells_which_server_it_is(tm: Here) -> None:
     ran = tm.run("status")
     assert ran.code == 0
     assert ran.out.splitlines()[:2] == [f"server   {tm.url}", "status   ready, and the key is accepted"]
+    assert ran.out.splitlines()[2].startswith("project  ")
     assert tm.json("status")["data_folder"] is None
 
 

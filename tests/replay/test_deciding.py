@@ -1,7 +1,7 @@
 """What a replay decides: which options go together, which steps it has, what each does, how it is told."""
 
 from collections import Counter
-from dataclasses import fields
+from dataclasses import fields, replace
 from decimal import Decimal
 from typing import Any
 
@@ -15,6 +15,7 @@ from timemachine.replay.engine import Intent, Recorded, intent, planned
 from timemachine.replay.options import RETRIEVAL_OPTIONS, ReplayOptions, as_json, check, from_json
 from timemachine.replay.summary import Tally, sentence
 
+OTHER_VALUES: tuple[Any, ...] = (3, "lexical", True, 0.1, "now")
 AUDIT = ReplayOptions(audit=True, reason="why", use_model="openai:gpt-4o")
 
 
@@ -22,8 +23,8 @@ AUDIT = ReplayOptions(audit=True, reason="why", use_model="openai:gpt-4o")
     ("options", "code"),
     [
         *[
-            (ReplayOptions(audit=True, reason="r", **{name: value}), "retrieval_options_in_audit")
-            for name, value in zip(RETRIEVAL_OPTIONS, (3, "lexical", True, 0.1, "now"), strict=True)
+            (replace(ReplayOptions(audit=True, reason="r"), **{name: value}), "retrieval_options_in_audit")
+            for name, value in zip(RETRIEVAL_OPTIONS, OTHER_VALUES, strict=True)
         ],
         (ReplayOptions(audit=True), "reason_needed"),
         (ReplayOptions(audit=True, reason="  "), "reason_needed"),

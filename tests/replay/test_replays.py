@@ -87,7 +87,7 @@ def test_one_changed_byte_is_altered_for_the_steps_that_used_that_passage_and_no
     step_of_it = target.action.sequence
     assert tamper(
         "UPDATE tm_payload SET data = set_byte(data, 0, get_byte(data, 0) # 1) WHERE id = %s",
-        [target.payload_id],
+        [target.payload_id or 0],
     )
     steps = {step.sequence: step for step in all_steps(replayed(session, AUDIT))}
     altered = {

@@ -1,5 +1,6 @@
 """What needs no session: grounding an answer, the models there are, the demo."""
 
+from importlib.metadata import version
 from typing import Any
 
 from django.http import HttpRequest
@@ -24,6 +25,18 @@ def ground(request: HttpRequest, payload: schemas.GroundIn) -> dict[str, Any]:
         ContextPassage(frame=number, title="", text=text) for number, text in enumerate(payload.context)
     ]
     return grounding_of(payload.answer, passages)
+
+
+@router.get("/project", tags=["project"], summary="The key's project")
+def project(request: HttpRequest) -> dict[str, Any]:
+    """The project that the key belongs to, what the key may do, and the server's version."""
+    who = caller(request, "read")
+    return {
+        "id": str(who.project.pk),
+        "name": who.project.name,
+        "scopes": list(who.key.scopes),
+        "version": version("timemachine"),
+    }
 
 
 @router.get("/models", tags=["models"], summary="List models")

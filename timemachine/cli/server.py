@@ -55,10 +55,12 @@ def status(*, as_json: bool) -> None:
         answer = client.connection.ready()
         if answer["status"] != "ready":
             raise Failure(f"{client.url} is not ready: {answer.get('why', answer['status'])}.")
-        client.sessions.page(limit=1)  # a key that is not taken is refused here
+        project = client.project()  # a key that is not taken is refused here
         document = {
             "url": client.url,
             "status": answer["status"],
+            "project": project["name"],
+            "server_version": project["version"],
             "version": version("timemachine"),
             "data_folder": str(home()) if runs_here(client.url) else None,
         }
@@ -70,6 +72,8 @@ def _status_lines(document: dict[str, Any]) -> Iterator[str]:
         [
             ("server", document["url"]),
             ("status", f"{document['status']}, and the key is accepted"),
+            ("project", document["project"]),
+            ("version", document["server_version"]),
             ("command", f"timemachine {document['version']}"),
             ("data", document["data_folder"] or "on the server's machine"),
         ]

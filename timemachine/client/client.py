@@ -33,6 +33,10 @@ class Client:
     def __exit__(self, *_: object) -> None:
         self.connection.close()
 
+    def project(self) -> Document:
+        """The project that the key belongs to, and the server's version."""
+        return self.connection.get("/api/project")
+
     def ground(self, answer: str, context: Sequence[str]) -> Document:
         """How far the context supports an answer, sentence by sentence."""
         return self.connection.post("/api/ground", {"answer": answer, "context": list(context)})

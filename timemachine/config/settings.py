@@ -197,7 +197,7 @@ CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 2, "interval_start": 0.1, "in
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {}
 if CELERY_BROKER_URL.startswith("pgmq"):
     _database = DATABASES["default"]
-    _parts = {
+    _parts: dict[str, Any] = {
         "host": _database["HOST"],
         "port": _database["PORT"] or 5432,
         "user": _database["USER"],

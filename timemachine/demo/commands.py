@@ -10,6 +10,7 @@ from django.db import transaction
 
 from timemachine.accounts.models import Project
 from timemachine.answering import commands as answering
+from timemachine.base.content import text_sha256
 from timemachine.demo import handbook
 from timemachine.recording.changes import let_go
 from timemachine.recording.commands import append, end_session, start_session
@@ -22,7 +23,7 @@ from timemachine.replay.options import ReplayOptions
 from timemachine.retrieval.commands import NewFrame, collection_named
 from timemachine.retrieval.erasure import erase_collection
 from timemachine.retrieval.finding import Query
-from timemachine.retrieval.models import Collection
+from timemachine.retrieval.models import Collection, Frame
 from timemachine.sharing.commands import create_link, url_of
 from timemachine.sharing.terms import Terms
 
@@ -86,7 +87,7 @@ def remove(project: Project) -> bool:
     if session is not None:
         erase_session(session)
     collection = Collection.objects.filter(project=project, name=handbook.COLLECTION).first()
-    if collection is not None:
+    if collection is not None and _is_ours(collection):
         let_go(collection)
         erase_collection(collection)
     return session is not None or collection is not None
@@ -101,6 +102,12 @@ def _session_of(project: Project) -> Session | None:
     return Session.objects.filter(
         project=project, key=handbook.SESSION_KEY, tags__contains=[DEMO_TAG]
     ).first()
+
+
+def _is_ours(collection: Collection) -> bool:
+    """Whether the collection holds nothing but the handbook: what somebody else put into it is not removed."""
+    ours = {text_sha256(text) for _, text in handbook.DOCUMENTS}
+    return not Frame.objects.filter(collection=collection).exclude(sha256__in=ours).exists()
 
 
 def _record(project: Project, by: str) -> Session:
