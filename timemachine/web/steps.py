@@ -5,12 +5,12 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from django.template import Context
-from django.utils.html import format_html
+from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
 
 from timemachine.base.wording import spaced
 from timemachine.web import wording
-from timemachine.web.library import NOTHING, register
+from timemachine.web.library import register
 from timemachine.web.sentences import Sentence
 
 LETTERS: Final = {
@@ -25,7 +25,6 @@ LETTERS: Final = {
     "event": "E",
     "checkpoint": "C",
 }
-BAR_STEPS: Final = 12
 LONGEST_PRICES: Final = 300
 PAYLOAD_WORDS: Final = {
     "put": ("Passage", "Frame"),
@@ -38,15 +37,22 @@ PAYLOAD_WORDS: Final = {
 }
 
 
-@register.simple_tag
-def kind_badge(kind: str) -> SafeString:
-    """The badge of an action's kind: a letter in a shape of its own, and the kind's name for who cannot see it."""
+def _badge(kind: str) -> SafeString:
     return format_html(
         '<span class="kind k-{}" role="img" aria-label="{}">{}</span>',
         kind,
         spaced(kind),
         LETTERS.get(kind, "?"),
     )
+
+
+BADGES: Final = {kind: _badge(kind) for kind in LETTERS}
+
+
+@register.simple_tag
+def kind_badge(kind: str) -> SafeString:
+    """The badge of an action's kind: a letter in a shape of its own, and the kind's name for who cannot see it."""
+    return BADGES.get(kind) or _badge(kind)
 
 
 @register.simple_tag
@@ -57,25 +63,8 @@ def row_label(row: Any) -> SafeString:
     if not label:
         return SafeString('<span class="absent">no text</span>')
     if tool and label.startswith(tool):
-        return format_html("<b>{}</b>{}", tool, label[len(tool) :])
-    return format_html("{}", label)
-
-
-@register.simple_tag
-def took(milliseconds: float | None) -> SafeString:
-    """A duration in a row: its words over a bar whose length is its logarithm, from 1 ms to over 10 minutes."""
-    if milliseconds is None:
-        return SafeString('<span class="took absent" title="duration not recorded">·</span>')
-    return format_html('<span class="took b{}">{}</span>', bar(milliseconds), wording.duration(milliseconds))
-
-
-def bar(milliseconds: float) -> int:
-    """The length of a duration's bar, 0 to `BAR_STEPS`: one more for every factor of three over 1 ms."""
-    length = 0
-    while milliseconds >= 3 and length < BAR_STEPS:  # noqa: PLR2004
-        milliseconds /= 3
-        length += 1
-    return length
+        return SafeString(f"<b>{escape(tool)}</b>{escape(label[len(tool) :])}")
+    return escape(label)
 
 
 @register.simple_tag
@@ -124,20 +113,6 @@ def step_link(context: Context, words: str, sequence: int | None, key: str, arro
     )
 
 
-@register.simple_tag(takes_context=True)
-def row_address(context: Context, sequence: int) -> SafeString:
-    """The attributes of a row's link: a page of its own, and with htmx the details of its step in their place."""
-    current = SafeString(' aria-current="step"') if sequence == context.get("sequence") else NOTHING
-    return format_html(
-        'href="{}#s{}" hx-get="{}" hx-include="#tab" hx-target="#step" hx-swap="outerHTML" hx-push-url="true"'
-        ' hx-sync="#main:replace" hx-indicator="#step"{}',
-        query(context, step=sequence),
-        sequence,
-        query(context, step=sequence, tab=None),
-        current,
-    )
-
-
 @register.simple_tag
 def supported(sentence: Sentence) -> SafeString:
     """A sentence of an answer, underlined and marked by what the recording says of its support."""
@@ -165,29 +140,6 @@ def step_name(context: Context, row: Any, tab: str | None = None) -> SafeString:
         kind_badge(row.kind),
         row.sequence,
         row_label(row),
-    )
-
-
-@register.simple_tag(takes_context=True)
-def fold_link(context: Context, place: Any) -> SafeString:
-    """The link of a row that shows or folds away what is inside it."""
-    sequence = place.step.sequence
-    unfolded = {int(each) for each in (context["here"].get("open") or "").split(",") if each}
-    state = ",".join(
-        str(each) for each in sorted(unfolded - {sequence} if place.unfolded else unfolded | {sequence})
-    )
-    # Folding selects what stays to be seen: the selected step may be inside.
-    state_of_fold = {"open": state, "near": sequence} | ({"step": sequence} if place.unfolded else {})
-    asked = query(context, **{"step": None, **state_of_fold, "tab": None})
-    return format_html(
-        '<a class="inside" href="{}#s{}" aria-expanded="{}" hx-get="{}" hx-include="{}" hx-target="#timeline"'
-        ' hx-swap="outerHTML" hx-push-url="true" hx-sync="#main:replace">{}</a>',
-        query(context, **state_of_fold),
-        sequence,
-        "true" if place.unfolded else "false",
-        asked,
-        "#tab" if place.unfolded else "#at, #tab",
-        "fold" if place.unfolded else f"{place.inside} inside",
     )
 
 

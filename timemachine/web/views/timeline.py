@@ -187,7 +187,7 @@ def _chips(session: Session, shown: Filter) -> list[dict[str, Any]]:
     return [
         {
             "kind": kind,
-            "number": counts.get(kind, 0),
+            "number": counts.get(kind),
             "on": kind in shown.kinds,
             "filter": str(shown.toggled(kind)),
         }

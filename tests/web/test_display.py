@@ -1,0 +1,97 @@
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.template import Context, Template
+from django.test import RequestFactory
+
+from timemachine.recording.models import Session
+from timemachine.web.steps import price_words
+
+START = datetime(2026, 11, 20, 9, tzinfo=UTC)
+
+
+def rendered(template: str, **context: Any) -> str:
+    return Template(template).render(Context(context))
+
+
+@pytest.mark.parametrize("name", ["recorded", "duration", "tokens", "compact", "relative", "exact"])
+def test_what_was_not_recorded_reads_so_in_every_filter(name: str) -> None:
+    assert rendered(f"{{{{ value|{name} }}}}", value=None) == '<span class="absent">not recorded</span>'
+
+
+def test_what_is_unknown_reads_so() -> None:
+    assert rendered("{{ value|money }}", value=None) == '<span class="absent">unknown</span>'
+
+
+@pytest.mark.parametrize(
+    ("template", "value", "words"),
+    [
+        ("{{ value|shown }}", "a\x00<b>", "a⟨NUL⟩&lt;b&gt;"),
+        ("{{ value|shown }}", None, ""),
+        ("{{ value|recorded }}", "<b>", "&lt;b&gt;"),
+        ("{{ value|tokens }}", 1_204, "1,204"),
+        ("{{ value|grouped }}", 48_113, "48,113"),
+        ("{{ value|compact }}", 812, "812"),
+        ("{{ value|compact }}", 48_113, '<span title="48,113">48.1 k</span>'),
+        ("{{ value|money }}", Decimal("4.1"), "$4.10"),
+        ("{{ value|spaced }}", "tool_call", "tool call"),
+        ("{{ value|spaced }}", None, ""),
+        ("{{ value|counted:'step' }}", 1, "1 step"),
+        ("{{ value|size }}", 2048, "2.0 KB"),
+        ("{{ value|plain }}", True, "yes"),
+        ("{{ value|plain }}", "a\x1b", "a⟨ESC⟩"),
+        ("{{ value|plain }}", {"a": 1}, "{&quot;a&quot;: 1}"),
+        ("{% total_cost value 3 %}", Decimal("4.1"), "$4.10 + 3 calls of unknown price"),
+        ("{% address_of 'nowhere' %}", None, ""),
+        ("{% nav_link 'nowhere' 'Nowhere' %}", None, ""),
+    ],
+)
+def test_a_value_has_its_words(template: str, value: Any, words: str) -> None:
+    assert rendered(template, value=value) == words
+
+
+def test_a_time_has_its_exact_form_on_hover_and_for_machines() -> None:
+    assert rendered("{{ value|exact }}", value=START).startswith(
+        '<time datetime="2026-11-20T09:00:00Z" title="'
+    )
+    assert 'title="2026-11-20 09:00:00.000 UTC"' in rendered("{{ value|relative }}", value=START)
+
+
+@pytest.mark.parametrize(
+    ("about", "words"),
+    [
+        ({"ended_at": START + timedelta(seconds=90)}, "1 min 30 s"),
+        ({"last_action_at": START + timedelta(seconds=5)}, '<span title="so far">5.0 s +</span>'),
+        ({"last_action_at": START, "imported_as": "codex"}, '<span class="absent">not recorded</span>'),
+        ({}, '<span class="absent">not recorded</span>'),
+    ],
+)
+def test_a_session_tells_how_long_it_took(about: dict[str, Any], words: str) -> None:
+    session = Session(started_at=START, **about)
+    assert rendered("{% session_duration session %}", session=session) == words
+
+
+@pytest.mark.parametrize(
+    ("prices", "words"),
+    [
+        (
+            {"source": "list", "version": "1.2", "per_million_tokens": {"input": 3, "cache_read": 0.3}},
+            "at input $3.00, cache read $0.30 per million tokens (list 1.2)",
+        ),
+        ({"per_million_tokens": {"input": "odd"}}, "at input odd per million tokens"),
+        ({"input": 3}, '{"input": 3}'),
+        ([1], "[1]"),
+    ],
+)
+def test_unit_prices_are_told_as_they_were_recorded(prices: Any, words: str) -> None:
+    assert price_words(prices) == words
+
+
+@pytest.mark.parametrize(
+    ("path", "current"), [("/", True), ("/sessions/a/", True), ("/settings/", False), ("/shares/", False)]
+)
+def test_the_page_one_is_on_is_marked_in_the_header(path: str, current: bool) -> None:
+    link = rendered("{% nav_link 'sessions' 'Sessions' %}", request=RequestFactory().get(path))
+    assert ('aria-current="page"' in link) == current

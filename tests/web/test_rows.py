@@ -1,0 +1,86 @@
+import re
+
+import pytest
+from django.template import Context, Template
+
+from timemachine.timeline.nesting import Place
+from timemachine.timeline.rows import Row, Window
+from timemachine.web.rows import BAR_STEPS, bar
+
+
+def place(sequence: int, *, folds: bool = False, unfolded: bool = False, **about: object) -> Place[Row]:
+    facts: dict[str, object] = {
+        "kind": "ask",
+        "label": "Why?",
+        "name": None,
+        "tool": None,
+        "duration_ms": None,
+        "significance": None,
+        "client_id": None,
+        "parent_id_given": None,
+        "parent_sequence": None,
+        "failed": False,
+    }
+    row = Row(sequence=sequence, **(facts | about))  # type: ignore[arg-type]
+    return Place(step=row, above=(), inside=2 if folds else 0, folds=folds, unfolded=unfolded, hidden=False)
+
+
+def written(*places: Place[Row], **here: object) -> str:
+    context = Context(
+        {"window": Window(rows=places, earlier=None, later=None), "here": {"step": 7, **here}, "sequence": 7}
+    )
+    return Template("{% step_rows window %}").render(context)
+
+
+def test_a_row_leads_to_its_step_and_keeps_the_filter_and_the_tab() -> None:
+    page = written(place(3), tab="state", filter="kind:ask")
+    assert 'href="?step=3&amp;tab=state&amp;filter=kind:ask#s3"' in page
+    assert (
+        'hx-get="?step=3&amp;filter=kind:ask"' in page
+    )  # the tab is included by htmx: it may have changed since
+
+
+def test_only_the_selected_row_is_current() -> None:
+    page = written(place(3), place(7))
+    assert re.findall(r'id="s(\d+)"[^>]*><a [^>]*aria-current="step"', page) == ["7"]
+
+
+def test_a_fold_opens_and_closing_it_selects_what_stays() -> None:
+    closed = written(place(3, folds=True), open="9")
+    assert 'href="?step=7&amp;open=3,9&amp;near=3#s3"' in closed
+    assert 'aria-expanded="false"' in closed
+    assert "2 inside" in closed
+    opened = written(place(3, folds=True, unfolded=True), open="3,9")
+    assert 'href="?step=3&amp;open=9&amp;near=3#s3"' in opened
+    assert 'aria-expanded="true"' in opened
+
+
+@pytest.mark.parametrize(
+    ("about", "words"),
+    [
+        ({"label": "Bash npm test", "tool": "Bash"}, "<b>Bash</b> npm test"),
+        ({"label": "npm test", "tool": "Bash"}, '<span class="label">npm test</span>'),
+        ({"label": ""}, "no text"),
+        ({"failed": True}, '<span class="mark">error</span>'),
+        ({"significance": "decision"}, '<span class="significance">decision</span>'),
+        ({"duration_ms": 1_900.0}, ">1.9 s</span>"),
+        ({"duration_ms": None}, "duration not recorded"),
+        ({"kind": "tool_call"}, 'aria-label="tool call">T</span>'),
+    ],
+)
+def test_a_row_says_what_was_recorded(about: dict[str, object], words: str) -> None:
+    assert words in written(place(1, **about))  # type: ignore[arg-type]
+
+
+def test_an_ordinary_step_has_no_mark() -> None:
+    page = written(place(1, significance="normal"))
+    assert 'class="mark"' not in page
+    assert 'class="significance"' not in page
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "length"),
+    [(0, 0), (2.9, 0), (3, 1), (9, 2), (1_000, 6), (600_000, BAR_STEPS), (1e12, BAR_STEPS)],
+)
+def test_a_bar_grows_by_one_for_every_factor_of_three(milliseconds: float, length: int) -> None:
+    assert bar(milliseconds) == length
