@@ -9,7 +9,14 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = [path for path in (ROOT / "timemachine").rglob("*.py") if "migrations" not in path.parts]
 NOT_ROOMS = {"migrations", "__pycache__"}
-NOT_SETTINGS = {"DISPLAY", "WAYLAND_DISPLAY", "DJANGO_SETTINGS_MODULE", "PYTHONDONTWRITEBYTECODE", "HTTP_X_FORWARDED_PROTO", "HTTP_X_FORWARDED_FOR"}
+NOT_SETTINGS = {
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "DJANGO_SETTINGS_MODULE",
+    "PYTHONDONTWRITEBYTECODE",
+    "HTTP_X_FORWARDED_PROTO",
+    "HTTP_X_FORWARDED_FOR",
+}
 OF_THE_ENVIRONMENT = re.compile(
     r"""(?:env\.(?:text|flag|number|names)|environ\.get|environ\.pop|getenv)\(\s*["']([A-Z][A-Z_0-9]+)["']|environ\[["']([A-Z_0-9]+)["']\]"""
 )
@@ -56,7 +63,9 @@ def test_every_make_line_names_a_target(name: str) -> None:
         subprocess.run(["make", "-n", target], cwd=ROOT, check=True, capture_output=True)
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.glob("*.md")) + sorted((ROOT / "docs").glob("*.md")), ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path", sorted(ROOT.glob("*.md")) + sorted((ROOT / "docs").glob("*.md")), ids=lambda path: path.name
+)
 def test_every_link_leads_somewhere(path: Path) -> None:
     links = re.findall(r"\]\((?!https?://|#)([^)#]+)", path.read_text(encoding="utf-8"))
     assert [link for link in links if not (path.parent / link).exists()] == []
@@ -64,4 +73,6 @@ def test_every_link_leads_somewhere(path: Path) -> None:
 
 def shell_lines(name: str) -> list[str]:
     """The lines of a document's shell blocks."""
-    return [line for block in re.findall(r"```sh\n(.*?)```", read(name), re.DOTALL) for line in block.splitlines()]
+    return [
+        line for block in re.findall(r"```sh\n(.*?)```", read(name), re.DOTALL) for line in block.splitlines()
+    ]

@@ -39,7 +39,9 @@ def demo(api: httpx.Client) -> dict[str, Any]:
     return made
 
 
-@pytest.fixture(params=[(width, theme) for theme in THEMES for width in WIDTHS], ids=lambda each: f"{each[1]}-{each[0]}")
+@pytest.fixture(
+    params=[(width, theme) for theme in THEMES for width in WIDTHS], ids=lambda each: f"{each[1]}-{each[0]}"
+)
 def screen(
     request: pytest.FixtureRequest, browser: Browser, product: Product, signed_in: list[dict[str, Any]]
 ) -> Iterator[Page]:
@@ -55,7 +57,11 @@ def screen(
 
 def test_the_empty_pages_are_sound(screen: Page, product: Product) -> None:
     faults: list[str] = []
-    for name, path in {"sessions": "/?q=nothing-of-that-name", "collection": "/collections/nope/", "missing": "/nope/"}.items():
+    for name, path in {
+        "sessions": "/?q=nothing-of-that-name",
+        "collection": "/collections/nope/",
+        "missing": "/nope/",
+    }.items():
         faults += look(screen, f"empty-{name}", product.url + path)
     assert faults == []
 
@@ -104,8 +110,12 @@ def look(page: Page, name: str, address: str) -> list[str]:
     return found + [f"{name}: {wide} px wide"] if wide > width else found
 
 
-def test_the_timelines_picture_is_kept_for_the_readme(screen: Page, product: Product, demo: dict[str, Any]) -> None:
-    assert look(screen, "timeline", f"{product.url}/sessions/{demo['session']['id']}/?step=2&tab=context") == []
+def test_the_timelines_picture_is_kept_for_the_readme(
+    screen: Page, product: Product, demo: dict[str, Any]
+) -> None:
+    assert (
+        look(screen, "timeline", f"{product.url}/sessions/{demo['session']['id']}/?step=2&tab=context") == []
+    )
     if os.environ.get("KEEP_PICTURES"):
         kept = PICTURES.parent.parent / "docs" / "pictures"
         kept.mkdir(parents=True, exist_ok=True)

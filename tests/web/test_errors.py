@@ -15,7 +15,9 @@ def test_a_page_that_there_is_not_is_a_page_that_says_so(path: str) -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("path", ["/", "/sessions/x/", "/collections/", "/shares/", "/settings/", "/replays/x/"])
+@pytest.mark.parametrize(
+    "path", ["/", "/sessions/x/", "/collections/", "/shares/", "/settings/", "/replays/x/"]
+)
 def test_a_page_of_the_project_asks_people_to_sign_in(project: Project, path: str) -> None:
     answer = Client().get(path)
     assert answer.status_code == 302
