@@ -107,7 +107,7 @@ def look(page: Page, name: str, address: str) -> list[str]:
     wide = page.evaluate("document.documentElement.scrollWidth")
     page.evaluate(AXE.read_text())
     found = [f"{name}: {fault}" for fault in page.evaluate(OF_AXE)]
-    return found + [f"{name}: {wide} px wide"] if wide > width else found
+    return [*found, f"{name}: {wide} px wide"] if wide > width else found
 
 
 def test_the_timelines_picture_is_kept_for_the_readme(

@@ -206,13 +206,10 @@ def test_the_database_refuses_to_change_what_was_recorded(
 
 def test_erasing_lets_rows_be_deleted_but_never_changed(session: Session) -> None:
     append(session.id, [message("a")])
-    with (
-        pytest.raises(IntegrityError, match="append-only"),
-        transaction.atomic(),
-        connection.cursor() as cursor,
-    ):
+    with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL timemachine.erasing = 'on'")
-        cursor.execute("UPDATE tm_action SET name = 'other'")
+        with pytest.raises(IntegrityError, match="append-only"), transaction.atomic():
+            cursor.execute("UPDATE tm_action SET name = 'other'")
 
 
 def test_erasing_a_session_removes_all_of_it_and_nothing_of_another(
