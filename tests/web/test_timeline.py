@@ -144,6 +144,11 @@ def test_a_step_shows_its_question_its_answer_by_sentence_and_what_it_cost(
     assert '<span class="sentence supported">The row is lost.</span>' in page
     assert '<span class="sentence unsupported">Nobody knows why.</span>' in page
     assert "✗ no support" in page
+    answer = re.search(
+        r'<div class="text prose">(.*?)</div>', page.split('aria-label="Answer"')[1], re.DOTALL
+    )
+    assert answer
+    assert re.sub(r"<sup.*?</sup>|<[^>]+>", "", answer[1]) == ANSWER
     assert "✓#61" in page
 
 
@@ -366,6 +371,14 @@ def test_whatever_was_recorded_is_harmless(browser: Client, project: Project, ki
         assert "⟨NUL⟩" in page
         assert "⟨ESC⟩" in page
         assert not re.search(r"\son\w+=\"|\sstyle=\"", page)
+
+
+@pytest.mark.parametrize("price", [True, None, {"usd": 3}, "3 EUR", 10**40, -0.5])
+def test_a_price_of_any_form_is_shown(browser: Client, project: Project, price: object) -> None:
+    recorded(
+        project, [ActionDraft(kind="llm_call", model="a:b", prices={"per_million_tokens": {"input": price}})]
+    )
+    assert "per million tokens" in words(get(browser, "/sessions/s/"))
 
 
 def test_a_large_payload_is_shown_in_part_with_the_way_to_the_rest(browser: Client, project: Project) -> None:

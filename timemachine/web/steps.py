@@ -1,6 +1,7 @@
 """How steps of a session look: the kind's badge, the row, the links between them."""
 
 import json
+from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -114,21 +115,13 @@ def step_link(context: Context, words: str, sequence: int | None, key: str, arro
 
 
 @register.simple_tag
-def supported(sentence: Sentence) -> SafeString:
-    """A sentence of an answer, underlined and marked by what the recording says of its support."""
-    text = wording.shown(sentence.text)
-    if sentence.grounded is None:
-        return format_html("{}", text)
-    score = f", {sentence.score:.2f}" if isinstance(sentence.score, int | float) else ""
-    frame = "" if sentence.frame is None else f"#{sentence.frame}"
-    reason = "" if sentence.reason is None else f" {spaced(str(sentence.reason))}"
-    return format_html(
-        '<span class="sentence {}">{}</span><sup class="support" title="{}">{}</sup>',
-        "supported" if sentence.grounded else "unsupported",
-        text,
-        wording.shown(sentence.words + score),
-        wording.shown(f"✓{frame}" if sentence.grounded else f"✗{reason}"),
-    )
+def supported_text(sentences: Sequence[Sentence], in_answer: bool) -> SafeString:
+    """An answer with each of its sentences underlined and marked by its support; those without an answer one by one.
+
+    It is written here because white space between sentences would be shown.
+    """
+    between = "" if in_answer else "<br>"
+    return SafeString(between.join(_supported(sentence) for sentence in sentences))
 
 
 @register.simple_tag(takes_context=True)
@@ -155,3 +148,19 @@ def _arrowed(words: str, arrow: str) -> SafeString:
     after = '<span class="words">{0}</span><span aria-hidden="true">{1}</span>'
     before = '<span aria-hidden="true">{1}</span><span class="words">{0}</span>'
     return format_html(after if words.startswith("Next") else before, words, arrow)
+
+
+def _supported(sentence: Sentence) -> str:
+    text = wording.shown(sentence.text)
+    if sentence.grounded is None:
+        return escape(text)
+    score = f", {sentence.score:.2f}" if isinstance(sentence.score, int | float) else ""
+    frame = "" if sentence.frame is None else f"#{sentence.frame}"
+    reason = "" if sentence.reason is None else f" {spaced(str(sentence.reason))}"
+    return format_html(
+        '<span class="sentence {}">{}</span><sup class="support" title="{}">{}</sup>',
+        "supported" if sentence.grounded else "unsupported",
+        text,
+        wording.shown(sentence.words + score),
+        wording.shown(f"✓{frame}" if sentence.grounded else f"✗{reason}"),
+    )
