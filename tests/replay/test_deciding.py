@@ -135,33 +135,34 @@ def test_finds_and_asks_in_range_become_steps(
 
 
 @pytest.mark.parametrize(
-    ("step", "options", "context", "find_again", "call"),
+    ("step", "options", "context", "frames", "find_again", "call"),
     [
-        (recorded(), AUDIT, "verified", False, "openai:gpt-4o"),
-        (recorded(), AUDIT, "altered", False, None),
-        (recorded(), AUDIT, "missing", False, None),
-        (recorded(has_retrieval=False), AUDIT, "not_recorded", False, None),
-        (recorded(has_retrieval=True), AUDIT, "not_recorded", False, "openai:gpt-4o"),
-        (recorded(), ReplayOptions(audit=True, reason="r"), "verified", False, None),
-        (recorded(kind="find"), AUDIT, "verified", False, None),
-        (recorded(), ReplayOptions(), "verified", True, "openai:gpt-4o-mini"),
-        (recorded(), ReplayOptions(use_model="xai:grok"), "altered", True, "xai:grok"),
-        (recorded(kind="find"), ReplayOptions(), "verified", True, None),
-        (recorded(has_collection=False), ReplayOptions(), "verified", False, None),
+        (recorded(), AUDIT, "verified", 1, False, "openai:gpt-4o"),
+        (recorded(), AUDIT, "altered", 1, False, None),
+        (recorded(), AUDIT, "missing", 1, False, None),
+        (recorded(has_retrieval=False), AUDIT, "not_recorded", 1, False, None),
+        (recorded(has_retrieval=True), AUDIT, "not_recorded", 0, False, "openai:gpt-4o"),
+        (recorded(has_retrieval=True), AUDIT, "not_recorded", 1, False, None),
+        (recorded(), ReplayOptions(audit=True, reason="r"), "verified", 1, False, None),
+        (recorded(kind="find"), AUDIT, "verified", 1, False, None),
+        (recorded(), ReplayOptions(), "verified", 1, True, "openai:gpt-4o-mini"),
+        (recorded(), ReplayOptions(use_model="xai:grok"), "altered", 1, True, "xai:grok"),
+        (recorded(kind="find"), ReplayOptions(), "verified", 1, True, None),
+        (recorded(has_collection=False), ReplayOptions(), "verified", 1, False, None),
     ],
 )
 def test_a_step_does_what_its_record_and_the_options_allow(
-    step: Recorded, options: ReplayOptions, context: str, find_again: bool, call: str | None
+    step: Recorded, options: ReplayOptions, context: str, frames: int, find_again: bool, call: str | None
 ) -> None:
-    decided = intent(step, options, context)
+    decided = intent(step, options, context, frames)
     assert (decided.find_again, decided.call) == (find_again, call)
 
 
 def test_a_step_that_does_nothing_says_why() -> None:
-    assert "no longer hashes" in str(intent(recorded(), AUDIT, "altered").why_not)
-    assert "missing" in str(intent(recorded(), AUDIT, "missing").why_not)
-    assert "collection" in str(intent(recorded(has_collection=False), ReplayOptions(), "verified").why_not)
-    assert intent(recorded(), ReplayOptions(audit=True, reason="r"), "verified") == Intent()
+    assert "no longer hashes" in str(intent(recorded(), AUDIT, "altered", 1).why_not)
+    assert "missing" in str(intent(recorded(), AUDIT, "missing", 1).why_not)
+    assert "collection" in str(intent(recorded(has_collection=False), ReplayOptions(), "verified", 1).why_not)
+    assert intent(recorded(), ReplayOptions(audit=True, reason="r"), "verified", 1) == Intent()
 
 
 def tally(**more: Any) -> Tally:

@@ -73,7 +73,7 @@ def test_an_audit_without_a_model_calls_nothing_and_grounds_the_recorded_answer(
     asks = [step for step in all_steps(replay) if step.kind == "ask"]
     assert {step.output for step in asks} == {None}
     assert {step.verdict for step in asks} == {None}
-    assert all(step.evidence["recorded_grounding"]["label"] == "HIGH" for step in asks)
+    assert all(step.evidence["grounding_checked_now"]["label"] == "HIGH" for step in asks)
     assert not ReplayAttempt.objects.filter(call_intended_at__isnull=False).exists()
 
 

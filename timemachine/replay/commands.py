@@ -13,7 +13,7 @@ from timemachine.providers.queries import usable_model
 from timemachine.recording.models import Action, Session
 from timemachine.replay import options as replay_options
 from timemachine.replay.engine import Recorded, planned
-from timemachine.replay.models import TERMINAL_STEP_STATUSES, Replay, ReplayStep
+from timemachine.replay.models import TERMINAL_STEP_STATUSES, Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.options import ReplayOptions
 
 RING_AGAIN_AFTER = timedelta(seconds=15)
@@ -69,7 +69,6 @@ def cancel(replay: Replay) -> Replay:
     locked = _unfinished(replay)
     locked.cancel_requested_at = locked.cancel_requested_at or now()
     locked.save(update_fields=["cancel_requested_at"])
-    locked.steps.filter(status__in=("waiting", "uncertain")).update(status="cancelled", finished_at=now())
     bump(locked.id)
     return finish_if_over(locked.id)
 
@@ -122,6 +121,8 @@ def begin(replay_id: UUID) -> bool:
 def finish_if_over(replay_id: UUID) -> Replay:
     """Close the replay once every step is over; safe to call at any time, by any worker."""
     replay = Replay.objects.select_for_update().get(id=replay_id)
+    if replay.cancel_requested_at is not None:
+        _cancel_what_is_open(replay)
     if replay.finished_at is None and not replay.steps.exclude(status__in=TERMINAL_STEP_STATUSES).exists():
         replay.status = _outcome(replay)
         replay.finished_at = now()
@@ -196,6 +197,17 @@ def _unfinished(replay: Replay) -> Replay:
     if locked.finished_at is not None:
         raise Conflict(f"This replay is over already: {locked.status}.", code="replay_over")
     return locked
+
+
+def _cancel_what_is_open(replay: Replay) -> None:
+    """Cancel the steps that nobody is at: those that wait, and those whose worker was lost."""
+    lost = Q(status="running", lease_until__lt=now())
+    open_ = replay.steps.filter(Q(status__in=("waiting", "uncertain")) | lost)
+    ids = list(open_.values_list("id", flat=True))
+    ReplayAttempt.objects.filter(step__in=ids, outcome=None).update(outcome="lost", finished_at=now())
+    replay.steps.filter(id__in=ids).update(
+        status="cancelled", finished_at=now(), lease_token=None, lease_until=None
+    )
 
 
 def _outcome(replay: Replay) -> str:

@@ -8,7 +8,7 @@ from timemachine.payloads.queries import text, value
 from timemachine.recording.models import Action
 from timemachine.replay.models import Replay, ReplayHit, ReplayStep
 from timemachine.replay.queries import tally
-from timemachine.replay.summary import sentence
+from timemachine.replay.summary import Tally, sentence
 
 USAGE = (
     "input_tokens",
@@ -20,9 +20,9 @@ USAGE = (
 )
 
 
-def replay_json(replay: Replay) -> dict[str, Any]:
-    """A replay: its options, how far it is, what it came to so far."""
-    counts = tally(replay)
+def replay_json(replay: Replay, counts: Tally | None = None) -> dict[str, Any]:
+    """A replay: its options, how far it is, what it came to so far (`counts` where they were counted with others)."""
+    counts = counts or tally(replay)
     return {
         "id": str(replay.id),
         "session": str(replay.session_id),

@@ -39,10 +39,10 @@ def planned(recorded: Recorded, options: ReplayOptions) -> bool:
     return after < recorded.sequence <= (options.through_sequence or recorded.sequence)
 
 
-def intent(recorded: Recorded, options: ReplayOptions, context: str) -> Intent:
-    """What this step does, once its frozen context was verified."""
+def intent(recorded: Recorded, options: ReplayOptions, context: str, frames: int) -> Intent:
+    """What this step does, once the context of so many frozen frames was verified."""
     if options.audit:
-        return _audit(recorded, options, context)
+        return _audit(recorded, options, context, nothing_was_found=recorded.has_retrieval and not frames)
     if not recorded.has_collection:
         return Intent(why_not="The session names no collection, so nothing can be looked for again.")
     if recorded.kind == "find":
@@ -50,10 +50,10 @@ def intent(recorded: Recorded, options: ReplayOptions, context: str) -> Intent:
     return Intent(find_again=True, call=options.use_model or recorded.model)
 
 
-def _audit(recorded: Recorded, options: ReplayOptions, context: str) -> Intent:
+def _audit(recorded: Recorded, options: ReplayOptions, context: str, *, nothing_was_found: bool) -> Intent:
     if recorded.kind == "find" or options.use_model is None:
         return Intent()
-    if context == VERIFIED or (context == NOT_RECORDED and recorded.has_retrieval):
+    if context == VERIFIED or nothing_was_found:
         return Intent(call=options.use_model)
     return Intent(why_not=_WHY_NOT[context])
 
@@ -61,5 +61,5 @@ def _audit(recorded: Recorded, options: ReplayOptions, context: str) -> Intent:
 _WHY_NOT = {
     ALTERED: "A frozen passage no longer hashes to what was recorded, so the question was not asked again.",
     MISSING: "A frozen passage is missing, so the question was not asked again.",
-    NOT_RECORDED: "No context was recorded with this question, so it was not asked again.",
+    NOT_RECORDED: "The context of this question was not recorded whole, so it was not asked again.",
 }

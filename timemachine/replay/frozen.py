@@ -14,7 +14,10 @@ ANSWER_KEYS = ("answer", "text", "content")
 
 
 def hits_of(action: Action) -> list[Hit]:
-    """The passages frozen with a find or ask; an ask that has none of its own has those of the find inside it."""
+    """The passages frozen with a find or ask; an ask that has none of its own has those of every find inside it.
+
+    Those of several finds follow each other in the order of the finds, ranked anew from 1.
+    """
     own = _hits(action)
     if own or action.kind != "ask":
         return own
@@ -22,8 +25,10 @@ def hits_of(action: Action) -> list[Hit]:
     children = inside.filter(parent_sequence=action.sequence)
     if action.client_id is not None:
         children = children | inside.filter(parent_id_given=action.client_id)
-    child = children.order_by("sequence").first()
-    return _hits(child) if child is not None else []
+    hits = [hit for child in children.order_by("sequence") for hit in _hits(child)]
+    for rank, hit in enumerate(hits, 1):
+        hit.rank = rank
+    return hits
 
 
 def frames_of(hits: Sequence[Hit]) -> list[FrozenFrame]:

@@ -91,7 +91,7 @@ def _lease(step: ReplayStep, worker: str) -> Lease:
     step.started_at = step.started_at or now()
     step.save(update_fields=["status", "attempts_made", "lease_token", "lease_until", "started_at"])
     attempt = ReplayAttempt.objects.create(
-        step=step, number=step.attempts_made, lease_token=token, worker=worker, started_at=now()
+        step=step, number=step.attempts.count() + 1, lease_token=token, worker=worker, started_at=now()
     )
     return Lease(step_id=step.id, replay_id=step.replay_id, attempt_id=attempt.id, token=token)
 

@@ -1,16 +1,33 @@
 """Reading replays: their counts, their steps, from the project that asks."""
 
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Prefetch, Q, QuerySet, Sum
+from django.db.models import BooleanField, Count, ExpressionWrapper, Prefetch, Q, QuerySet, Sum
 
 from timemachine.accounts.models import Project
 from timemachine.base.errors import NotFound
-from timemachine.recording.models import Action, Session
+from timemachine.recording.models import Session
 from timemachine.replay.models import Replay, ReplayAttempt, ReplayHit, ReplayStep
-from timemachine.replay.summary import Tally, by_name
+from timemachine.replay.summary import Tally
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Money:
+    """US dollars, and how many calls they leave out because their price is not known."""
+
+    cost_usd: Decimal = Decimal(0)
+    unknown: int = 0
+
+
+NOTHING = Money()
+_WAS_ASKED = ExpressionWrapper(
+    Q(kind="ask") & (Q(model__isnull=False) | Q(verdict="error")), output_field=BooleanField()
+)
 
 
 def replay_of(project: Project, replay_id: str | UUID) -> Replay:
@@ -55,34 +72,100 @@ def step_of(replay: Replay, sequence: int) -> ReplayStep:
     return found
 
 
+def step_rows(replay: Replay) -> QuerySet[ReplayStep]:
+    """The replay's steps for a list: what they came to, without a payload."""
+    return ReplayStep.objects.filter(replay=replay).select_related("action").order_by("sequence")
+
+
 def tally(replay: Replay) -> Tally:
-    """The replay counted. Three queries."""
-    steps = ReplayStep.objects.filter(replay=replay)
-    rows = list(steps.values("status", "context", "verdict", "retrieval__verdict", "model", "kind"))
-    money = steps.aggregate(
-        cost=Sum("cost_usd"), unknown=Count("id", filter=Q(model__isnull=False, cost_usd=None))
-    )
-    asked = steps.filter(Q(model__isnull=False) | Q(verdict="error"), kind="ask")
-    recorded = Action.objects.filter(id__in=asked.values("action_id"), model__isnull=False).aggregate(
-        cost=Sum("cost_usd"), unknown=Count("id", filter=Q(cost_usd=None))
-    )
+    """The replay counted."""
+    return tallies([replay])[replay.id]
+
+
+def tallies(replays: Sequence[Replay]) -> dict[UUID, Tally]:
+    """Each of the replays counted. Four queries for any number of them, each adding up in the database."""
+    ids = [replay.id for replay in replays]
+    counted = _counted_steps(ids)
+    spent, uncertain, recorded = _spent(ids), _uncertain(ids), _recorded(ids)
+    return {
+        replay.id: _tally(
+            replay,
+            counted.get(replay.id, []),
+            spent.get(replay.id, NOTHING),
+            recorded.get(replay.id, NOTHING),
+            uncertain.get(replay.id, 0),
+        )
+        for replay in replays
+    }
+
+
+def _tally(
+    replay: Replay, groups: list[dict[str, Any]], spent: Money, recorded: Money, uncertain: int
+) -> Tally:
     return Tally(
         kind=replay.kind,
         status=replay.status,
         model=replay.model,
-        statuses=Counter(row["status"] for row in rows),
-        asked=sum(1 for row in rows if row["kind"] == "ask" and (row["model"] or row["verdict"] == "error")),
-        contexts=by_name(Counter(row["context"] for row in rows)),
-        verdicts=by_name(Counter(row["verdict"] for row in rows)),
-        retrievals=by_name(Counter(row["retrieval__verdict"] for row in rows)),
-        cost_usd=money["cost"] or Decimal(0),
-        unknown_cost_calls=money["unknown"],
-        recorded_cost_usd=recorded["cost"] or Decimal(0),
-        recorded_unknown_cost_calls=recorded["unknown"],
-        uncertain_calls=_uncertain(replay),
+        statuses=_by(groups, "status"),
+        asked=sum(group["steps"] for group in groups if group["was_asked"]),
+        contexts=_by(groups, "context"),
+        verdicts=_by(groups, "verdict"),
+        retrievals=_by(groups, "retrieval__verdict"),
+        cost_usd=spent.cost_usd,
+        unknown_cost_calls=spent.unknown,
+        recorded_cost_usd=recorded.cost_usd,
+        recorded_unknown_cost_calls=recorded.unknown,
+        uncertain_calls=uncertain,
     )
 
 
-def _uncertain(replay: Replay) -> int:
-    lost = ReplayAttempt.objects.filter(step__replay=replay, outcome="lost", call_intended_at__isnull=False)
-    return lost.filter(calls_made=None).count()
+def _by(groups: list[dict[str, Any]], field: str) -> dict[str, int]:
+    found: Counter[str] = Counter()
+    for group in groups:
+        if group[field] is not None:
+            found[group[field]] += group["steps"]
+    return dict(found)
+
+
+def _counted_steps(ids: Sequence[UUID]) -> dict[UUID, list[dict[str, Any]]]:
+    fields = ("replay_id", "status", "context", "verdict", "retrieval__verdict", "was_asked")
+    steps = ReplayStep.objects.filter(replay__in=ids).annotate(was_asked=_WAS_ASKED)
+    found: dict[UUID, list[dict[str, Any]]] = {}
+    for row in steps.order_by().values(*fields).annotate(steps=Count("id")):
+        found.setdefault(row["replay_id"], []).append(row)
+    return found
+
+
+def _spent(ids: Sequence[UUID]) -> dict[UUID, Money]:
+    """What was spent on every attempt, the lost ones included."""
+    attempts = ReplayAttempt.objects.filter(step__replay__in=ids).order_by()
+    rows = attempts.values("step__replay_id").annotate(
+        cost=Sum("cost_usd"), unknown=Count("id", filter=Q(calls_made__gt=0, cost_usd=None))
+    )
+    return {row["step__replay_id"]: _money(row) for row in rows}
+
+
+def _recorded(ids: Sequence[UUID]) -> dict[UUID, Money]:
+    """What the recording spent on the asks that were asked again."""
+    steps = ReplayStep.objects.annotate(was_asked=_WAS_ASKED).filter(replay__in=ids, was_asked=True)
+    rows = (
+        steps.order_by()
+        .values("replay_id")
+        .annotate(
+            cost=Sum("action__cost_usd"),
+            unknown=Count("id", filter=Q(action__model__isnull=False, action__cost_usd=None)),
+        )
+    )
+    return {row["replay_id"]: _money(row) for row in rows}
+
+
+def _uncertain(ids: Sequence[UUID]) -> dict[UUID, int]:
+    lost = ReplayAttempt.objects.filter(
+        step__replay__in=ids, outcome="lost", call_intended_at__isnull=False, calls_made=None
+    )
+    rows = lost.order_by().values("step__replay_id").annotate(attempts=Count("id"))
+    return {row["step__replay_id"]: row["attempts"] for row in rows}
+
+
+def _money(row: dict[str, Any]) -> Money:
+    return Money(cost_usd=row["cost"] or Decimal(0), unknown=row["unknown"])

@@ -16,9 +16,9 @@ from timemachine.providers.queries import usable_model
 from timemachine.recording.models import Action, Hit
 from timemachine.replay import frozen
 from timemachine.replay.commands import recorded
-from timemachine.replay.context import FrozenFrame, context_verdict
+from timemachine.replay.context import VERIFIED, FrozenFrame, context_verdict
 from timemachine.replay.engine import Intent, intent
-from timemachine.replay.models import ReplayStep
+from timemachine.replay.models import ReplayAttempt, ReplayStep
 from timemachine.replay.options import ReplayOptions, from_json
 from timemachine.replay.outcome import Outcome
 from timemachine.retrieval import finding
@@ -48,7 +48,10 @@ def do(step: ReplayStep, before_call: Callable[[], None]) -> Outcome:
     work = _work(step)
     outcome = Outcome(context=work.context, frames=[frame.as_json() for frame in work.frames])
     if work.intent.find_again:
-        outcome = _found_again(work, outcome)
+        try:
+            outcome = _found_again(work, outcome)
+        except TimeMachineError as failed:
+            return _failed(outcome, failed)
     if work.intent.call is None:
         return _not_asked(work, outcome)
     if _spent(work):
@@ -62,7 +65,7 @@ def _work(step: ReplayStep) -> _Work:
     options = from_json(step.replay.options)
     hits = frozen.hits_of(step.action)
     frames = frozen.frames_of(hits)
-    decided = intent(recorded(step.action), options, context_verdict(frames))
+    decided = intent(recorded(step.action), options, context_verdict(frames), len(frames))
     return _Work(step=step, action=step.action, options=options, hits=hits, frames=frames, intent=decided)
 
 
@@ -101,8 +104,8 @@ def _not_asked(work: _Work, outcome: Outcome) -> Outcome:
     if work.intent.why_not:
         evidence["not_asked"] = work.intent.why_not
     said = frozen.answer_of(work.action) if work.action.kind == "ask" else None
-    if work.options.audit and said is not None and work.hits:
-        evidence["recorded_grounding"] = grounding_of(said, frozen.passages_of(work.hits))
+    if work.options.audit and said is not None and work.context == VERIFIED:
+        evidence["grounding_checked_now"] = grounding_of(said, frozen.passages_of(work.hits))
     return replace(outcome, evidence=evidence or None)
 
 
@@ -194,5 +197,6 @@ def _spent(work: _Work) -> bool:
     limit = work.options.spend_limit_usd
     if limit is None:
         return False
-    spent = work.step.replay.steps.aggregate(total=Sum("cost_usd"))["total"] or Decimal(0)
+    attempts = ReplayAttempt.objects.filter(step__replay=work.step.replay)
+    spent = attempts.aggregate(total=Sum("cost_usd"))["total"] or Decimal(0)
     return spent >= Decimal(str(limit))

@@ -1,10 +1,8 @@
 """A replay in one sentence, and in counts. Pure."""
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
 from timemachine.base.wording import counted, priced, spaced
 
@@ -22,6 +20,7 @@ VERDICT_ORDER = (
     "contradicts",
     "refused",
     "newly_answered",
+    "not_recorded",
     "error",
 )
 
@@ -99,8 +98,3 @@ def _cost(tally: Tally) -> str:
     now = priced(tally.cost_usd, tally.unknown_cost_calls)
     then = priced(tally.recorded_cost_usd, tally.recorded_unknown_cost_calls)
     return f"{now} (recorded {then})"
-
-
-def by_name(values: Mapping[Any, int] | Counter[Any]) -> dict[str, int]:
-    """Counts by name, what was not decided left out."""
-    return {str(name): count for name, count in values.items() if name is not None}

@@ -72,6 +72,7 @@ class Sides:
     frames: list[RecordedFrame]
     found: list[FoundFrame]
     attempts: list[Any]
+    recorded_call_ms: float | None
 
 
 def side_by_side(step: ReplayStep, *, everything: bool = False) -> Sides:
@@ -95,7 +96,12 @@ def side_by_side(step: ReplayStep, *, everything: bool = False) -> Sides:
         frames=_recorded_frames(step, hits),
         found=[_found_frame(step, hit) for hit in step.hits.all()],
         attempts=sorted(step.attempts.all(), key=lambda each: each.number),
+        recorded_call_ms=_number((step.action.parameters or {}).get("call_ms")),
     )
+
+
+def _number(found: Any) -> float | None:
+    return float(found) if isinstance(found, int | float) and not isinstance(found, bool) else None
 
 
 def _text(step: ReplayStep) -> str | None:
@@ -103,8 +109,9 @@ def _text(step: ReplayStep) -> str | None:
 
 
 def _rows(recorded: str, new: str, *, everything: bool) -> Iterator[ShownRow]:
-    rows: Sequence[DiffRow | Folded] = text_diff(recorded, new).rows
-    for row in rows if everything else fold(text_diff(recorded, new).rows):
+    rows = text_diff(recorded, new).rows
+    shown: Sequence[DiffRow | Folded] = rows if everything else fold(rows)
+    for row in shown:
         if isinstance(row, Folded):
             yield ShownRow(folded=row.count)
         else:
@@ -124,8 +131,8 @@ def _spans(spans: Sequence[Span]) -> tuple[ShownSpan, ...]:
 
 def _evidence(evidence: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for name, found in evidence.items():
-        if name == "recorded_grounding":
-            yield "Recorded grounding", _grounding(found)
+        if name == "grounding_checked_now":
+            yield "Recorded answer", _grounding(found)
         elif found not in (None, [], {}, ""):
             yield name, _words(found)
 
@@ -156,7 +163,7 @@ def _recorded_frames(step: ReplayStep, hits: Sequence[Hit]) -> list[RecordedFram
 
 def _recorded_frame(step: ReplayStep, frame: dict[str, Any], titles: dict[int, str]) -> RecordedFrame:
     name = _name(frame["frame"])
-    now, fate = _now(step, frame["frame"], frame["rank"])
+    now, fate = _now(step, _key(frame), frame["rank"])
     return RecordedFrame(
         rank=frame["rank"],
         title=titles.get(frame["rank"], "untitled"),
@@ -166,6 +173,11 @@ def _recorded_frame(step: ReplayStep, frame: dict[str, Any], titles: dict[int, s
         now=now,
         fate=fate,
     )
+
+
+def _key(frame: dict[str, Any]) -> Any:
+    """What the retrieval's comparison knew the frame by."""
+    return frame["frame"] if frame["frame"] is not None else frame["sha256"] or f"rank {frame['rank']}"
 
 
 def _now(step: ReplayStep, frame: Any, rank: int) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from timemachine.recording.queries import session_of
 from timemachine.replay import commands
 from timemachine.replay.estimate import Estimate, estimate
 from timemachine.replay.models import Replay, ReplayStep
-from timemachine.replay.queries import replay_of, replays_of, step_of, steps_of, tally
+from timemachine.replay.queries import replay_of, replays_of, step_of, step_rows, tally
 from timemachine.replay.summary import sentence
 from timemachine.web.access import of
 from timemachine.web.http import page
@@ -56,7 +56,7 @@ def replay(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     if request.GET.get("rev") == str(found.revision) and request.headers.get("HX-Request") == "true":
         return HttpResponse(status=204)
     after = request.GET.get("after", "")
-    steps = steps_of(found)
+    steps = step_rows(found)
     if after.isdecimal():
         steps = steps.filter(sequence__gt=int(after[:18]))
     shown = list(steps[: SHOWN_STEPS + 1])

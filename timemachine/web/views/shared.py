@@ -79,8 +79,6 @@ def shared_step(request: HttpRequest, public_id: str, sequence: int) -> HttpResp
     """One step of a shared replay, recorded left, replayed right."""
     scope = scope_of(request, public_id)
     step = scope.replay_step(sequence)
-    # the parts read this by its name, which a template can only do where there is one
-    step.action.parameters = {"call_ms": None} | (step.action.parameters or {})
     context = {
         "link": scope.link,
         "session": scope.session(),
