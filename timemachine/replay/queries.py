@@ -1,7 +1,7 @@
 """Reading replays: their counts, their steps, from the project that asks."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -167,5 +167,5 @@ def _uncertain(ids: Sequence[UUID]) -> dict[UUID, int]:
     return {row["step__replay_id"]: row["attempts"] for row in rows}
 
 
-def _money(row: dict[str, Any]) -> Money:
+def _money(row: Mapping[str, Any]) -> Money:
     return Money(cost_usd=row["cost"] or Decimal(0), unknown=row["unknown"])
