@@ -56,9 +56,11 @@ def read(data: bytes) -> Imported:
 
 
 def _looks_right(record: dict[str, Any]) -> bool:
-    if record.get("type") in {"user", "assistant"} and isinstance(record.get("message"), dict):
-        return True
-    return isinstance(record.get("type"), str) and any(mark in record for mark in _MARKS)
+    kind = record.get("type")
+    if not isinstance(kind, str):  # a JSON Schema has lists there
+        return False
+    spoken = kind in {"user", "assistant"} and isinstance(record.get("message"), dict)
+    return spoken or any(mark in record for mark in _MARKS)
 
 
 def _hopeless(skipped: Sequence[Skipped]) -> str:
