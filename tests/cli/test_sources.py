@@ -87,7 +87,6 @@ def test_a_title_goes_with_one_text_only(names: tuple[str, ...], tmp_path: Path)
         (b" \n\n", "is empty"),
         (b"\xff\xfet\x00", "not text in UTF-8"),
         (b"caf\xe9", "not text in UTF-8 (byte 4)"),
-        (b"a\x00b", "NUL"),
     ],
 )
 def test_what_is_no_text_is_refused(data: bytes, says: str, tmp_path: Path) -> None:
@@ -95,6 +94,11 @@ def test_what_is_no_text_is_refused(data: bytes, says: str, tmp_path: Path) -> N
         with pytest.raises(Failure) as refused:
             frames(file(tmp_path, data, name))
         assert says in refused.value.message
+
+
+def test_a_text_is_sent_with_every_character_it_has(tmp_path: Path) -> None:
+    (frame,) = frames(file(tmp_path, b"before\x00after\r\n\x1b", "notes.txt"))
+    assert frame["text"] == "before\x00after\r\n\x1b"
 
 
 @pytest.mark.parametrize(
