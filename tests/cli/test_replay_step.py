@@ -81,6 +81,24 @@ def test_the_first_line_says_what_the_step_came_to(changes: dict[str, Any], outc
     assert shown(step(**changes))[0] == f"Step 1,234 · ask · {outcome}"
 
 
+@pytest.mark.parametrize(
+    ("grounding", "says"),
+    [
+        ({}, "without a label"),
+        ({"label": None, "score": None}, "none: the answer claims nothing"),
+        ({"score": 0.5}, "without a label 0.50"),
+        ({"label": 3, "score": "high", "sentence_count": None}, "3"),
+        (
+            {"label": "LOW", "score": 0, "sentence_count": 1, "grounded_sentences": 0},
+            "LOW 0.00 (0 of 1 sentence supported)",
+        ),
+    ],
+)
+def test_a_grounding_that_was_recorded_in_any_form_is_told(grounding: dict[str, Any], says: str) -> None:
+    lines = shown(step(original=original(grounding=grounding)), recorded={"retrieval": None})
+    assert says in fact("recorded call", lines).split("; ")
+
+
 def test_a_frame_with_something_wrong_says_what() -> None:
     frames = [
         frame(),

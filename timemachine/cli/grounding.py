@@ -20,14 +20,18 @@ def answer_and_context(line: Line) -> tuple[str, list[str]]:
 
 
 def in_short(grounding: dict[str, Any] | None) -> str:
-    """A grounding in one line: `HIGH 0.83 (3 of 3 sentences supported)`; empty where there is none."""
+    """A grounding in one line: `HIGH 0.83 (3 of 3 sentences supported)`; empty where there is none.
+
+    A recorded one may have any form: what it does not hold is left out.
+    """
     if grounding is None:
         return ""
-    if grounding["label"] is None:
+    label = grounding.get("label", "without a label")
+    if label is None:
         return "none: the answer claims nothing"
-    score = "" if grounding["score"] is None else f" {grounding['score']:.2f}"
-    sentences = plural(grounding["sentence_count"], "sentence")
-    return f"{grounding['label']}{score} ({grounding['grounded_sentences']} of {sentences} supported)"
+    score = grounding.get("score")
+    shown = f"{score:.2f}" if isinstance(score, int | float) and not isinstance(score, bool) else ""
+    return " ".join(filter(None, (one_line(str(label)), shown, _supported(grounding))))
 
 
 def warning(grounding: dict[str, Any] | None) -> Iterator[str]:
@@ -44,3 +48,10 @@ def warning(grounding: dict[str, Any] | None) -> Iterator[str]:
 def number_of_warnings(groundings: Sequence[dict[str, Any]]) -> int:
     """How many of the groundings carry a warning."""
     return sum(1 for grounding in groundings if grounding["has_warning"])
+
+
+def _supported(grounding: dict[str, Any]) -> str:
+    supported, sentences = grounding.get("grounded_sentences"), grounding.get("sentence_count")
+    if type(supported) is not int or type(sentences) is not int:
+        return ""
+    return f"({supported} of {plural(sentences, 'sentence')} supported)"
