@@ -63,6 +63,7 @@ def test_what_is_unknown_is_never_nothing() -> None:
 
 def test_a_unit_price_that_is_no_number_stays_as_it_was() -> None:
     assert (price(3), price("3 EUR")) == ("$3.00", "3 EUR")
+    assert (price(True), price(None), price([3])) == ("True", "None", "[3]")  # noqa: FBT003
 
 
 @pytest.mark.parametrize(

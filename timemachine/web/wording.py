@@ -51,7 +51,8 @@ def money_or_unknown(dollars: Decimal | float | None) -> str:
 
 def price(value: object) -> str:
     """A unit price as it was recorded, with its dollar sign where it is a number."""
-    return money(Decimal(str(value))) if isinstance(value, int | float | Decimal) else str(value)
+    number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+    return money(Decimal(str(value))) if number else str(value)
 
 
 def compact(number: int | None) -> str:
