@@ -76,7 +76,12 @@ def test_a_grant_ends_with_its_link(project: Project, session: Session) -> None:
     assert open_link(token).expires_at == end
 
 
-@pytest.mark.parametrize("spoil", [expire, revoked])
+def revoked_elsewhere(link: ShareLink) -> None:
+    """By somebody who did not know of grants."""
+    ShareLink.objects.filter(pk=link.pk).update(revoked_at=now())
+
+
+@pytest.mark.parametrize("spoil", [expire, revoked, revoked_elsewhere])
 def test_a_link_that_ends_shows_nothing_more_to_those_who_have_it_open(
     project: Project, session: Session, spoil: Callable[[ShareLink], None]
 ) -> None:

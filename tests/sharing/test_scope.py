@@ -213,7 +213,7 @@ def test_the_way_on_ends_where_the_link_ends(project: Project, session: Session,
     assert scope_of(project, replay).beside(2) == {"previous": None, "next": None}
 
 
-def test_the_passages_of_an_ask_are_its_own_or_those_of_the_find_inside_it(project: Project) -> None:
+def test_the_passages_of_an_ask_are_its_own_or_those_of_the_finds_inside_it(project: Project) -> None:
     session = start_session(project, name="Innen", by="Test")
     found = RetrievalDraft(hits=(HitDraft(rank=1, text=FROZEN),))
     append(
@@ -221,10 +221,12 @@ def test_the_passages_of_an_ask_are_its_own_or_those_of_the_find_inside_it(proje
         [
             ActionDraft(kind="ask", id="a", input="?"),
             ActionDraft(kind="find", parent="a", input="?", retrieval=found),
+            ActionDraft(kind="find", parent="a", input="!", retrieval=found),
             ask("?", "!"),
             ActionDraft(kind="ask", input="?"),
         ],
     )
     session.refresh_from_db()
     scope = scope_of(project, session)
-    assert [scope.context_step(at).action.sequence for at in (1, 2, 3, 4)] == [2, 2, 3, 4]
+    held = [[step.action.sequence for step in scope.context_steps(at)] for at in (1, 2, 4, 5)]
+    assert held == [[2, 3], [2], [4], [5]]

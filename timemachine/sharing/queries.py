@@ -7,6 +7,7 @@ from django.db.models import Prefetch, Q, QuerySet
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now
 from timemachine.base.errors import InvalidInput, NotFound
+from timemachine.base.faithful import is_plain
 from timemachine.base.ids import same_secret, secret_hash
 from timemachine.recording.models import Session
 from timemachine.recording.queries import session_of
@@ -88,6 +89,8 @@ def grant_of(public_id: str, cookie: str | None) -> Scope:
 
     Raises the same `NotFound` for a missing, foreign or expired grant as for a link that is revoked or expired.
     """
+    if not is_plain(public_id):
+        raise gone()
     moment = now()
     grant = (
         ShareGrant.objects.filter(

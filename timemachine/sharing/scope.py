@@ -114,11 +114,11 @@ class Scope:
             children=[row for row in found.children if row.sequence in seen],
         )
 
-    def context_step(self, sequence: int) -> Step:
-        """The step that holds the passages of a find or ask: itself, or else the find inside it."""
+    def context_steps(self, sequence: int) -> list[Step]:
+        """The steps that hold the passages of a find or ask: itself, or else every find inside it, in their order."""
         found = self.step(sequence)
         inside = [row.sequence for row in found.children if row.kind == "find"]
-        return found if found.passages or not inside else self.step(inside[0])
+        return [found] if found.passages or not inside else [self.step(each) for each in inside]
 
     def document(self, sequence: int) -> dict[str, object]:
         """One recorded step as the JSON document of the contract, whole."""

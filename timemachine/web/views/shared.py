@@ -86,7 +86,7 @@ def shared_step(request: HttpRequest, public_id: str, sequence: int) -> HttpResp
         "step": step,
         "sides": side_by_side(step, everything=request.GET.get("all") == "1"),
         "beside": scope.beside(sequence),
-        "found": scope.context_step(sequence),
+        "contexts": scope.context_steps(sequence),
         "asked": Asked(tab="context", more=False),
     }
     return render(request, "shares/replay_step.html", context)
