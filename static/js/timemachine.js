@@ -26,6 +26,32 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+// --- an error page is a page of its own, never a part of another; where no answer comes, what is there stays
+
+for (const name of ["htmx:response:error", "htmx:responseError"]) {
+  document.addEventListener(name, ({ detail: { ctx, xhr } }) => {
+    if (!/<html\b/i.test(ctx?.text ?? xhr?.responseText ?? "")) return;
+    if (ctx) ctx.swap = "none";
+    location.assign(ctx?.request.action ?? xhr.responseURL);
+  });
+}
+for (const name of ["htmx:error", "htmx:sendError", "htmx:timeout"]) document.addEventListener(name, trouble);
+document.addEventListener("htmx:after:request", () => one("#trouble")?.remove());
+
+function trouble() {
+  if (one("#trouble")) return;
+  const note = document.createElement("p");
+  note.id = "trouble";
+  note.className = "note bad trouble";
+  note.setAttribute("role", "alert");
+  note.textContent = "The server did not answer; this is what was there before. ";
+  const again = document.createElement("a");
+  again.href = location.href;
+  again.textContent = "Reload";
+  note.append(again);
+  document.body.append(note);
+}
+
 // --- choosing a file is enough to import it
 
 document.addEventListener("change", (event) => {

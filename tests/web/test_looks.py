@@ -84,12 +84,7 @@ def opened(chromium: Browser, server: LiveServer, cookie: str, **how: object) ->
     page = context.new_page()
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on(
-        "console",
-        lambda said: (
-            complaints.append(said.text) if "Security Policy" in said.text or "htmx" in said.text else None
-        ),
-    )
+    page.on("console", lambda said: complaints.append(said.text) if "Security Policy" in said.text else None)
     page.on(
         "request",
         lambda asked: complaints.append(asked.url) if not asked.url.startswith(server.url) else None,
@@ -193,6 +188,41 @@ def test_the_back_button_goes_back_step_by_step(
         for step in (2, 1):
             page.go_back()
             arrives(page, step)
+
+
+def test_an_error_is_a_page_and_no_part_of_another(
+    chromium: Browser, live_server: LiveServer, cookie: str
+) -> None:
+    with opened(chromium, live_server, cookie) as page:
+        page.goto(f"{live_server.url}/sessions/story/?step=1")
+        page.evaluate(
+            """() => {
+                const link = document.querySelector("#s2 > a").cloneNode(true);
+                link.setAttribute("hx-get", "/sessions/nowhere/?step=2");
+                link.removeAttribute("data-htmx-powered");
+                document.querySelector("#s2 > a").replaceWith(link);
+                htmx.process(link);
+            }"""
+        )
+        page.click("#s2 > a")
+        page.wait_for_url("**/sessions/nowhere/?step=2")
+        page.get_by_role("heading", name="Not found").wait_for()
+        assert page.locator("#step").count() == 0
+
+
+def test_where_no_answer_comes_what_is_there_stays(
+    chromium: Browser, live_server: LiveServer, cookie: str
+) -> None:
+    with opened(chromium, live_server, cookie) as page:
+        page.goto(f"{live_server.url}/sessions/story/?step=1")
+        page.route("**/*step=2*", lambda asked: asked.abort())
+        page.click("#s2 > a")
+        page.get_by_text("The server did not answer").wait_for()
+        assert "Find out why." in page.locator("#step").inner_text()
+        page.unroute("**/*step=2*")
+        page.click("#s2 > a")
+        arrives(page, 2)
+        assert page.locator("#trouble").count() == 0
 
 
 def test_a_long_list_loads_as_it_is_scrolled_and_keeps_its_place(
