@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timemachine.base.faithful import original, original_json, searchable, storable, storable_json
+from timemachine.base.faithful import is_plain, original, original_json, searchable, storable, storable_json
 
 any_text = st.text(st.characters(codec=None, exclude_categories=()))
 any_json = st.recursive(
@@ -30,3 +30,12 @@ def test_every_json_value_comes_back_as_it_was(value: object) -> None:
 
 def test_a_search_text_keeps_its_length_and_loses_only_what_cannot_be_stored() -> None:
     assert searchable("a\x00b\ud800c") == "a\ufffdb\ufffdc"
+
+
+@given(any_text)
+def test_a_text_is_plain_where_a_column_without_escapes_takes_it(text: str) -> None:
+    assert is_plain(text) == (storable(text.replace("\uffff", "")) == text.replace("\uffff", ""))
+
+
+def test_a_text_with_nul_or_a_lone_surrogate_is_not_plain() -> None:
+    assert [is_plain(text) for text in ("", "ä\uffff", "a\x00", "\ud800")] == [True, True, False, False]

@@ -1,11 +1,13 @@
 """What people and recordings bring that nobody expects: every page answers it with a page."""
 
 import pytest
+from django.test import Client
 
 from tests.web.people import browser_of
 from timemachine.accounts.models import Project
 from timemachine.recording.commands import append, start_session
 from timemachine.recording.draft import ActionDraft
+from timemachine.recording.models import Session
 
 
 @pytest.mark.parametrize("price", [True, None, {"usd": 3}, "3 EUR", 10**40, -0.5])
@@ -16,3 +18,42 @@ def test_a_price_of_any_form_is_shown(project: Project, price: object) -> None:
     answer = browser_of(project).get("/sessions/s/")
     assert answer.status_code == 200
     assert "per million tokens" in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/collections/?after=%00",
+        "/collections/%00/",
+        "/sessions/new/?collection=%00",
+        "/sessions/new/?collection=nowhere",
+        "/sessions/%00/",
+        "/sessions/%00/work/",
+        "/sessions/%00/replay/",
+        "/sessions/%00/share/",
+        "/replays/%00/",
+        "/shares/?after=%00",
+    ],
+)
+def test_an_address_that_nothing_can_have_gets_a_page_that_says_so(project: Project, path: str) -> None:
+    answer = browser_of(project).get(path)
+    assert answer.status_code in {404, 422}
+    assert any(start in answer.content.decode() for start in ("There is no", "does not know that place"))
+
+
+@pytest.mark.parametrize(
+    "path", ["/share/%00/", "/share/%00", "/share/%00/steps/1/", "/share/%00/payloads/a/"]
+)
+def test_a_visitor_with_an_odd_address_gets_the_page_of_every_visitor(project: Project, path: str) -> None:
+    answer = Client().get(path)
+    assert answer.status_code in {
+        200,
+        404,
+    }  # without a slash at its end it is the door, the same for every token
+    assert answer["Cache-Control"] == "no-store, private"
+
+
+def test_a_session_is_not_started_in_a_collection_with_an_odd_name(project: Project) -> None:
+    answer = browser_of(project).post("/sessions/new/", {"name": "n", "collection": "\x00"})
+    assert answer.status_code == 422
+    assert not Session.objects.exists()

@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from django.db import transaction
 from django.http import HttpRequest
 from ninja import Router, Status
 
 from timemachine.answering import commands as answering
-from timemachine.api import schemas
+from timemachine.api import paging, schemas
 from timemachine.api.access import caller
 from timemachine.api.documents import ask_json, collection_json, find_json, frame_json
 from timemachine.api.moments import moment
@@ -32,7 +33,7 @@ def index(request: HttpRequest, limit: int = 50, after: str | None = None) -> di
     """The project's collections by name."""
     found = collections_of(caller(request, "read").project)
     if after is not None:
-        found = found.filter(name__gt=read_place(after, 1)[0])
+        found = found.filter(name__gt=read_place(after, paging.name))
     return page(list(found[: checked_limit(limit) + 1]), limit, lambda each: [each.name], collection_json)
 
 
@@ -51,7 +52,7 @@ def frames(
     project = caller(request, "read").project
     found = frames_at(collection_of(project, name), moment(project, as_of))
     if after is not None:
-        found = found.filter(number__gt=read_place(after, 1)[0])
+        found = found.filter(number__gt=read_place(after, paging.number))
     return page(list(found[: checked_limit(limit) + 1]), limit, lambda frame: [frame.number], frame_json)
 
 
@@ -74,8 +75,10 @@ def delete(request: HttpRequest, name: str, number: int) -> dict[str, Any]:
 def put(request: HttpRequest, name: str, payload: schemas.PutIn) -> Status[dict[str, Any]]:
     """Put passages into a collection, which is made where there is none of that name."""
     who = caller(request, "record")
-    collection = commands.collection_named(who.project, name, by=who.by)
-    return Status(201, puts_json(answering.put(collection, frames_in(payload), by=who.by)))
+    with transaction.atomic():  # a put that is refused makes no collection
+        collection = commands.collection_named(who.project, name, by=who.by)
+        done = answering.put(collection, frames_in(payload), by=who.by)
+    return Status(201, puts_json(done))
 
 
 @router.post("/{name}/find", summary="Find")

@@ -3,11 +3,13 @@
 import logging
 from typing import Any
 
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
-from timemachine.base.errors import InvalidInput, NotFound, NotSignedIn, TimeMachineError
+from timemachine.base.errors import InvalidInput, NotFound, NotSignedIn, TimeMachineError, TooLarge
 
 log = logging.getLogger(__name__)
 
@@ -31,8 +33,10 @@ def install(api: NinjaAPI) -> None:
 
 
 def _answer(api: NinjaAPI, request: HttpRequest, error: Exception) -> HttpResponse:
-    if isinstance(error, HttpError) and isinstance(error.__cause__, TimeMachineError):
+    if isinstance(error, HttpError) and isinstance(error.__cause__, TimeMachineError | SuspiciousOperation):
         error = error.__cause__  # ninja wraps what reading the body raised
+    if isinstance(error, SuspiciousOperation) and not isinstance(error, RequestDataTooBig):
+        error = HttpError(400, "The server could not read this request; send fewer or smaller fields.")
     if isinstance(error, HttpError) and not isinstance(error, AuthenticationError):
         facts = {"code": "invalid_request", "message": str(error), "facts": {}}
         return api.create_response(request, facts, status=error.status_code)
@@ -50,10 +54,17 @@ def _ours(request: HttpRequest, error: Exception) -> TimeMachineError:
         return NotSignedIn("Send a key: Authorization: Bearer tmk_…; make one under Settings.")
     if isinstance(error, ValidationError):
         return _invalid(error)
+    if isinstance(error, RequestDataTooBig):
+        return _too_large()
     if isinstance(error, Http404):
         return NotFound("There is no such address in the API; /api/docs lists those there are.")
     log.error("%s %s failed", request.method, request.path, exc_info=error)
     return TimeMachineError("This is a fault of ours; it is in the server's log.")
+
+
+def _too_large() -> TooLarge:
+    limit = settings.MAX_REQUEST_BYTES
+    return TooLarge(f"A request holds at most {limit:,} bytes; send this in several.", limit=limit)
 
 
 def _invalid(error: ValidationError) -> InvalidInput:

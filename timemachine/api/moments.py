@@ -5,6 +5,7 @@ from datetime import datetime
 from timemachine.accounts.models import Project
 from timemachine.base.clock import parse_time
 from timemachine.base.errors import InvalidInput
+from timemachine.base.numbers import whole_number
 from timemachine.recording.queries import action_of, session_of
 
 
@@ -13,8 +14,9 @@ def moment(project: Project, text: str | None) -> datetime | None:
     if text is None or text in ("", "now"):
         return None
     session, colon, sequence = text.rpartition(":")
-    if colon and sequence.isdigit() and not _is_time(text):
-        return action_of(session_of(project, session), int(sequence)).recorded_at
+    step = whole_number(sequence)
+    if colon and step is not None and not _is_time(text):
+        return action_of(session_of(project, session), step).recorded_at
     try:
         return parse_time(text)
     except InvalidInput as why:

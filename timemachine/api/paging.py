@@ -4,11 +4,16 @@ import base64
 import binascii
 import json
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Any
 
+from timemachine.base.clock import parse_time
+from timemachine.base.content import parse_json
 from timemachine.base.errors import InvalidInput
+from timemachine.base.faithful import is_plain
 
 DEFAULT, MOST = 50, 200
+_LARGEST = 2**63 - 1
 
 
 def checked_limit(limit: int) -> int:
@@ -32,15 +37,34 @@ def written(place: list[Any]) -> str:
     return base64.urlsafe_b64encode(json.dumps(place).encode()).decode().rstrip("=")
 
 
-def read(after: str, length: int) -> list[Any]:
-    """The place that `written` wrote. Raises `InvalidInput` for any other text."""
+def read[Part](after: str, kind: Callable[[Any], Part]) -> Part:
+    """The place of one part that `written` wrote: a `number`, a `name` or a `moment`. Raises `InvalidInput` for any other text."""
     try:
-        place = json.loads(base64.urlsafe_b64decode(after + "=" * (-len(after) % 4)))
-    except (binascii.Error, ValueError) as why:
+        match parse_json(base64.urlsafe_b64decode(after + "=" * (-len(after) % 4))):
+            case [part]:
+                return kind(part)
+    except (binascii.Error, ValueError, InvalidInput) as why:
         raise _unreadable() from why
-    if not isinstance(place, list) or len(place) != length:
-        raise _unreadable()
-    return place
+    raise _unreadable()
+
+
+def number(part: Any) -> int:
+    """A whole number that a bigint holds. Raises `ValueError`."""
+    if type(part) is not int or not 0 <= part <= _LARGEST:
+        raise ValueError
+    return part
+
+
+def name(part: Any) -> str:
+    """A text that a name can be. Raises `ValueError`."""
+    if not isinstance(part, str) or not is_plain(part):
+        raise ValueError
+    return part
+
+
+def moment(part: Any) -> datetime:
+    """A time as `base.clock.written` writes it. Raises `ValueError`, `InvalidInput`."""
+    return parse_time(name(part))
 
 
 def _unreadable() -> InvalidInput:

@@ -6,7 +6,7 @@ from typing import Any
 from django.http import HttpRequest
 from ninja import Query
 
-from timemachine.api import routers
+from timemachine.api import paging, routers
 from timemachine.api.access import caller
 from timemachine.api.documents import money, session_json
 from timemachine.api.paging import checked_limit, page
@@ -43,7 +43,7 @@ def actions(request: HttpRequest, session_id: str, wanted: Query[ActionFilter]) 
     if wanted.min_importance is not None:
         rows = rows.filter(importance__gte=wanted.min_importance)
     if wanted.after is not None:
-        rows = rows.filter(sequence__gt=read_place(wanted.after, 1)[0])
+        rows = rows.filter(sequence__gt=read_place(wanted.after, paging.number))
     found = list(with_everything(rows).order_by("sequence")[: checked_limit(wanted.limit) + 1])
     return page(found, wanted.limit, lambda action: [action.sequence], action_json)
 

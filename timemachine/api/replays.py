@@ -5,11 +5,11 @@ from typing import Any
 from django.http import HttpRequest
 from ninja import Router, Status
 
-from timemachine.api import routers, schemas
+from timemachine.api import paging, routers, schemas
 from timemachine.api.access import caller
 from timemachine.api.paging import checked_limit, page
 from timemachine.api.paging import read as read_place
-from timemachine.base.clock import parse_time, written
+from timemachine.base.clock import written
 from timemachine.base.errors import InvalidInput
 from timemachine.jobs import ring
 from timemachine.recording.models import Session
@@ -58,7 +58,7 @@ def index(
     if session is not None:
         found = found.filter(session=session_of(project, session))
     if after is not None:
-        found = found.filter(created_at__lt=parse_time(str(read_place(after, 1)[0])))
+        found = found.filter(created_at__lt=read_place(after, paging.moment))
     rows = list(found[: checked_limit(limit) + 1])
     return page(rows, limit, lambda each: [written(each.created_at)], replay_json)
 
@@ -74,7 +74,7 @@ def steps(request: HttpRequest, replay_id: str, limit: int = 50, after: str | No
     """The steps in the order of the recording."""
     found = steps_of(replay_of(caller(request, "read").project, replay_id))
     if after is not None:
-        found = found.filter(sequence__gt=read_place(after, 1)[0])
+        found = found.filter(sequence__gt=read_place(after, paging.number))
     return page(list(found[: checked_limit(limit) + 1]), limit, lambda each: [each.sequence], step_json)
 
 

@@ -7,6 +7,7 @@ from ninja import Schema
 from pydantic import AwareDatetime, ConfigDict, Field
 
 from timemachine.base.errors import InvalidInput
+from timemachine.base.faithful import storable
 from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
 from timemachine.replay.options import ReplayOptions
 
@@ -331,5 +332,7 @@ class ActionFilter(Strict):
 
     def exactly(self) -> dict[str, str]:
         """The fields that have to match as they are."""
-        fields = ("kind", "layer", "role", "significance", "model", "tool")
-        return {name: getattr(self, name) for name in fields if getattr(self, name)}
+        plain = {name: storable(getattr(self, name)) for name in ("kind", "layer", "role", "significance")}
+        return {
+            name: asked for name, asked in {**plain, "model": self.model, "tool": self.tool}.items() if asked
+        }

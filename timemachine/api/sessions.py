@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.db import transaction
 from django.http import HttpRequest
 from ninja import Status
 
@@ -9,7 +10,7 @@ from timemachine.accounts.models import Project
 from timemachine.answering import commands as answering
 from timemachine.answering.asking import CallParameters
 from timemachine.api import routers, schemas
-from timemachine.api.access import caller
+from timemachine.api.access import Caller, caller
 from timemachine.api.documents import ask_json, find_json, session_json
 from timemachine.api.moments import moment
 from timemachine.api.puts import frames_in, puts_json
@@ -28,22 +29,7 @@ from timemachine.retrieval.queries import collection_of
 @routers.sessions.post("", response={201: dict[str, Any]}, summary="Start a session")
 def start(request: HttpRequest, payload: schemas.SessionIn) -> Status[dict[str, Any]]:
     """A new session that records; `collection` is made where there is none of that name."""
-    who = caller(request, "record")
-    session = commands.start_session(
-        who.project,
-        by=who.by,
-        name=payload.name,
-        key=payload.key,
-        agent=payload.agent,
-        user=payload.user,
-        collection=collection_named(who.project, payload.collection, by=who.by)
-        if payload.collection
-        else None,
-        parent=_parent(who.project, payload.parent),
-        metadata=payload.metadata,
-        tags=payload.tags,
-    )
-    return Status(201, session_json(session))
+    return Status(201, session_json(_started(caller(request, "record"), payload)))
 
 
 @routers.sessions.get("/{session_id}", summary="One session")
@@ -85,8 +71,10 @@ def put(request: HttpRequest, session_id: str, payload: schemas.SessionPutIn) ->
     """Put passages into the session's collection; each is recorded."""
     who = caller(request, "record")
     session = session_of(who.project, session_id)
-    collection = _collection(session, payload.collection, by=who.by)
-    return Status(201, puts_json(answering.put(collection, frames_in(payload), by=who.by, session=session)))
+    with transaction.atomic():  # a put that is refused makes no collection
+        collection = _collection(session, payload.collection, by=who.by)
+        done = answering.put(collection, frames_in(payload), by=who.by, session=session)
+    return Status(201, puts_json(done))
 
 
 @routers.sessions.post("/{session_id}/find", summary="Find and record it")
@@ -100,8 +88,9 @@ def find(request: HttpRequest, session_id: str, payload: schemas.SessionFindIn) 
 
 @routers.sessions.post("/{session_id}/ask", summary="Ask and record it")
 def ask(request: HttpRequest, session_id: str, payload: schemas.SessionAskIn) -> dict[str, Any]:
-    """Find passages and ask a model over them; both are recorded."""
-    who = caller(request, "record")
+    """Find passages and ask a model over them; both are recorded. It may cost money: the key needs `run` too."""
+    caller(request, "record")
+    who = caller(request, "run")
     session = session_of(who.project, session_id)
     collection = _existing(session, payload.collection)
     return ask_json(
@@ -169,6 +158,24 @@ def call_parameters(payload: schemas.AskIn) -> CallParameters:
         temperature=payload.temperature,
         seed=payload.seed,
         max_tokens=payload.max_tokens,
+    )
+
+
+@transaction.atomic
+def _started(who: Caller, payload: schemas.SessionIn) -> Session:
+    """The session, with its collection where that is new: both or neither."""
+    named = payload.collection
+    return commands.start_session(
+        who.project,
+        by=who.by,
+        name=payload.name,
+        key=payload.key,
+        agent=payload.agent,
+        user=payload.user,
+        collection=collection_named(who.project, named, by=who.by) if named else None,
+        parent=_parent(who.project, payload.parent),
+        metadata=payload.metadata,
+        tags=payload.tags,
     )
 
 

@@ -5,11 +5,11 @@ from typing import Any
 from django.http import HttpRequest
 from ninja import Router, Status
 
-from timemachine.api import schemas
+from timemachine.api import paging, schemas
 from timemachine.api.access import caller
 from timemachine.api.paging import checked_limit, page
 from timemachine.api.paging import read as read_place
-from timemachine.base.clock import now, parse_time, written
+from timemachine.base.clock import now, written
 from timemachine.sharing import commands
 from timemachine.sharing.models import ShareLink
 from timemachine.sharing.queries import link_of, links_of, openings_of, target_of
@@ -34,7 +34,7 @@ def index(request: HttpRequest, limit: int = 50, after: str | None = None) -> di
     """The project's links, newest first, without their secrets."""
     found = links_of(caller(request, "share").project)
     if after is not None:
-        found = found.filter(created_at__lt=parse_time(str(read_place(after, 1)[0])))
+        found = found.filter(created_at__lt=read_place(after, paging.moment))
     rows = list(found[: checked_limit(limit) + 1])
     return page(rows, limit, lambda link: [written(link.created_at)], share_json)
 

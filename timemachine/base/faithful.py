@@ -11,6 +11,7 @@ from typing import Any
 
 ESCAPE = "\uffff"
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff\uffff]")
+_REFUSED = re.compile("[\x00\ud800-\udfff]")
 _ESCAPED = re.compile("\uffff(f|0|s[0-9a-f]{4})")
 
 
@@ -22,6 +23,11 @@ def storable(text: str) -> str:
 def original(stored: str) -> str:
     """The text that `storable` was given."""
     return _ESCAPED.sub(_unescape, stored) if ESCAPE in stored else stored
+
+
+def is_plain(text: str) -> bool:
+    """Whether Postgres accepts the text as it is; a column without the escapes holds no other."""
+    return _REFUSED.search(text) is None
 
 
 def storable_json(value: Any) -> Any:

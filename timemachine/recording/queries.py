@@ -1,20 +1,25 @@
 """Finding sessions and their actions, always from the project that asks."""
 
-from typing import Any
+import re
+from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
 from timemachine.accounts.models import Project
 from timemachine.base.errors import NotFound
-from timemachine.recording.models import Action, Session
+from timemachine.base.numbers import whole_number
+from timemachine.recording.models import KEY_PATTERN, Action, Session
+
+KEY: Final = re.compile(KEY_PATTERN)
 
 
 def session_of(project: Project, id_or_key: str | UUID) -> Session:
     """The project's session of that uuid or key. Raises `NotFound`, the same for another project's."""
     sessions = Session.objects.filter(project=project).select_related("collection", "parent")
     found = sessions.filter(id=id_or_key).first() if _is_uuid(id_or_key) else None
-    found = found or sessions.filter(key=str(id_or_key)).first()
+    if found is None and KEY.fullmatch(str(id_or_key)):
+        found = sessions.filter(key=str(id_or_key)).first()
     if found is None:
         raise NotFound(
             f"There is no session {str(id_or_key)[:80]!r} in this project; `timemachine session list` shows those there are.",
@@ -52,8 +57,9 @@ def checkpoint_of(session: Session, name: int | str | None) -> Action:
     """The session's checkpoint of that sequence or name; the last one where none is named. Raises `NotFound`."""
     found = actions_of(session).filter(kind="checkpoint").order_by("-sequence")
     if name is not None:
+        number = whole_number(str(name))
         by_name = Q(name=str(name))
-        found = found.filter(by_name | Q(sequence=int(name)) if str(name).isdecimal() else by_name)
+        found = found.filter(by_name if number is None else by_name | Q(sequence=number))
     checkpoint = found.first()
     if checkpoint is None:
         raise NotFound(

@@ -6,6 +6,7 @@ from django.db.models import Count, Q, QuerySet
 
 from timemachine.accounts.models import Project
 from timemachine.base.errors import NotFound
+from timemachine.base.faithful import is_plain
 from timemachine.retrieval.models import Collection, Frame
 
 
@@ -17,7 +18,7 @@ def collections_of(project: Project) -> QuerySet[Collection]:
 
 def collection_of(project: Project, name: str) -> Collection:
     """The project's collection of that name. Raises `NotFound`, the same for another project's."""
-    found = Collection.objects.filter(project=project, name=name).first() if "\x00" not in name else None
+    found = Collection.objects.filter(project=project, name=name).first() if is_plain(name) else None
     if found is None:
         raise NotFound(
             f"There is no collection {name[:80]!r} in this project; putting something into it makes it.",

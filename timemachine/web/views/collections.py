@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from timemachine.accounts.models import OPERATOR
 from timemachine.base.clock import parse_time
 from timemachine.base.errors import InvalidInput, TimeMachineError
+from timemachine.base.faithful import is_plain
 from timemachine.base.wording import counted
 from timemachine.retrieval.commands import INDEXED_CHARACTERS, NewFrame, Put, make_collection
 from timemachine.retrieval.commands import put as put_passages
@@ -128,6 +129,10 @@ def what_was_put(puts: list[Put]) -> str:
 
 def _list(request: HttpRequest, access: Access, form: CollectionForm, *, status: int = 200) -> HttpResponse:
     after = request.GET.get("after", "")
+    if not is_plain(after):
+        raise InvalidInput(
+            "This list does not know that place; open it from its first page.", code="unknown_after"
+        )
     found = list(collections_of(access.project).filter(name__gt=after)[: PAGE + 1])
     context = {
         "form": form,

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from timemachine.accounts.models import ADMIN, OPERATOR
 from timemachine.base.errors import TimeMachineError
+from timemachine.base.faithful import is_plain
 from timemachine.base.wording import counted
 from timemachine.recording.commands import end_session, start_session
 from timemachine.recording.erasure import erase_session
@@ -32,13 +33,15 @@ MOST_CHOICES: Final = 200
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_session(request: HttpRequest) -> HttpResponse:
-    """`/sessions/new/`: the form (`collection` chooses one), and the session it starts."""
+    """`/sessions/new/`: the form (`collection` chooses one there is), and the session it starts."""
     access = of(request)
     access.require(OPERATOR)
     asked = request.POST if request.method == "POST" else request.GET
     names = _collection_names(access, asked.get("collection", ""))
     if request.method != "POST":
         chosen = request.GET.get("collection", "")
+        if chosen:
+            collection_of(access.project, chosen)
         form = SessionForm(collections=names, initial={"collection": chosen})
         return page(request, "record/new_session.html", {"form": form})
     form = SessionForm(request.POST, collections=names)
@@ -92,7 +95,7 @@ def _collection_names(access: Access, chosen: str) -> list[str]:
     """The names to choose from, the chosen one among them."""
     mine = collections_of(access.project)
     names = list(mine.values_list("name", flat=True)[:MOST_CHOICES])
-    missing = chosen and chosen not in names and mine.filter(name=chosen).exists()
+    missing = chosen and chosen not in names and is_plain(chosen) and mine.filter(name=chosen).exists()
     return [chosen, *names] if missing else names
 
 

@@ -1,0 +1,231 @@
+"""What no honest program sends: each gets one sentence and no fault of ours."""
+
+import base64
+import json
+
+import pytest
+from pytest_django.fixtures import Settings
+
+from tests.api.conftest import Program
+from timemachine.recording.models import Session
+from timemachine.retrieval.models import Collection
+
+PAGED = [
+    "/sessions",
+    "/sessions/run-1/actions",
+    "/collections",
+    "/collections/handbook/frames",
+    "/replays",
+    "/replays/REPLAY/steps",
+    "/shares",
+]
+DIGITS = "9" * 5_000
+
+
+def place(value: object) -> str:
+    """An `after` as no list gives it."""
+    return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
+
+
+@pytest.fixture
+def session(api: Program) -> str:
+    """A session with one ask, over a collection."""
+    api.post("/collections/handbook/put", {"text": "Invoices are kept for ten years."})
+    api.post("/sessions", {"name": "x", "collection": "handbook", "key": "run-1"})
+    api.post("/sessions/run-1/ask", {"question": "How long are invoices kept?"})
+    return "run-1"
+
+
+@pytest.fixture
+def replay(api: Program, session: str) -> str:
+    """The id of a replay of it."""
+    return str(api.post(f"/sessions/{session}/replays", {}).json()["replay_id"])
+
+
+def refused(answer: object, *statuses: int) -> str:
+    """The sentence of a refusal with one of these statuses."""
+    assert answer.status_code in statuses, answer.content[:300]  # type: ignore[attr-defined]
+    told = answer.json()  # type: ignore[attr-defined]
+    assert set(told) == {"code", "message", "facts"}
+    assert told["code"] != "internal_error"
+    return str(told["message"])
+
+
+@pytest.mark.parametrize("path", PAGED)
+@pytest.mark.parametrize(
+    "value",
+    [
+        [None],
+        [{}],
+        [True],
+        [1.5],
+        [-1],
+        [2**63],
+        ["\u0000"],
+        ["\ud800"],
+        ["2026-11-20"],
+        ["2026-11-20T00:00:00Z\u0000"],
+        [["2026-11-20T00:00:00Z"]],
+        [],
+        [1, 2],
+        {"x": 1},
+        "x",
+        None,
+    ],
+    ids=repr,
+)
+def test_a_place_that_the_list_did_not_give_is_refused(
+    api: Program, replay: str, path: str, value: object
+) -> None:
+    if path == "/collections" and value == ["2026-11-20"]:
+        pytest.skip("a collection may be called that")
+    assert "first page" in (
+        said := refused(api.get(path.replace("REPLAY", replay), after=place(value)), 422)
+    ) or ("`after`" in said)
+
+
+@pytest.mark.parametrize("path", PAGED)
+@pytest.mark.parametrize("after", ["ä", "!", "\x00", "W1siW", "a" * 3_000, place([["deep"]] * 3)])
+def test_a_place_that_is_no_place_is_refused(api: Program, replay: str, path: str, after: str) -> None:
+    refused(api.get(path.replace("REPLAY", replay), after=after), 422)
+
+
+def test_the_place_of_one_list_is_refused_by_another(api: Program, session: str) -> None:
+    api.post("/collections", {"name": "second"})
+    after = api.get("/collections", limit=1).json()["next"]
+    assert "`after`" in refused(api.get(f"/sessions/{session}/actions", after=after), 422)
+    assert [each["name"] for each in api.get("/collections", after=after).json()["items"]] == ["second"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/sessions/a%00b",
+        "/sessions/%00/actions",
+        "/sessions/a%0A",
+        f"/sessions/{'a' * 300}",
+        "/replays?session=%00",
+        "/replays/%00",
+        "/collections/%00",
+        "/collections/%00/frames",
+        "/shares/%00/opens",
+        "/collections/handbook/frames?as_of=run-1:%C2%B2",
+        f"/collections/handbook/frames?as_of=run-1:{DIGITS}",
+        "/collections/handbook/frames?as_of=%00:1",
+        "/collections/handbook/frames?as_of=%00",
+        "/sessions?since=%00",
+        "/sessions/run-1/actions/99999999999999999999999",
+    ],
+    ids=lambda path: path[:60],
+)
+def test_a_name_that_nothing_can_have_names_nothing(api: Program, session: str, path: str) -> None:
+    refused(api.get(path), 404, 422)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "actions?kind=%00",
+        "actions?layer=%00",
+        "actions?role=%00",
+        "actions?significance=%00",
+        "actions?tag=%00",
+        "actions?model=%00",
+        "actions?tool=%00",
+        "actions?min_importance=1e308",
+    ],
+)
+def test_a_filter_that_nothing_matches_finds_nothing(api: Program, session: str, query: str) -> None:
+    answer = api.get(f"/sessions/{session}/{query}")
+    assert (answer.status_code, answer.json()["items"]) == (200, [])
+
+
+@pytest.mark.parametrize(
+    "query", ["agent", "user", "tool", "kind", "model", "status", "tag", "q"], ids="{}=%00".format
+)
+def test_a_filter_of_sessions_that_nothing_matches_finds_nothing(
+    api: Program, session: str, query: str
+) -> None:
+    answer = api.get(f"/sessions?{query}=%00")
+    assert (answer.status_code, answer.json()["items"]) == (200, [])
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/shares", {"target_type": "session", "target_id": "\x00"}),
+        ("/shares", {"target_type": "replay", "target_id": "\x00"}),
+        ("/shares", {"target_type": "session", "target_id": "\ud800"}),
+        ("/sessions", {"name": "y", "parent": {"session": "\x00", "sequence": 1}}),
+        ("/sessions", {"name": "y", "parent": {"session": "run-1", "sequence": 10**30}}),
+        ("/sessions", {"name": "y", "key": "a\x00b"}),
+        ("/sessions", {"name": "y", "key": "a\n"}),
+        ("/sessions/run-1/find", {"query": "q", "collection": "a\x00b"}),
+        ("/sessions/run-1/find", {"query": "q", "collection": "\ud800"}),
+        ("/sessions/run-1/ask", {"question": "q", "collection": "\ud800"}),
+        ("/sessions/run-1/find", {"query": "q", "as_of": "run-1:²"}),
+        ("/sessions/run-1/find", {"query": "q", "as_of": f"run-1:{DIGITS}"}),
+        ("/sessions/run-1/find", {"query": "q", "as_of": "\x00:1"}),
+        ("/sessions/run-1/find", {"query": "q", "as_of": "\ud800"}),
+        ("/sessions/run-1/replays", {"from_checkpoint": DIGITS}),
+        ("/sessions/run-1/replays", {"from_checkpoint": "\x00"}),
+        ("/sessions/run-1/replays", {"from_checkpoint": 10**30}),
+        ("/collections/%00/find", {"query": "q"}),
+    ],
+    ids=lambda value: str(value)[:60].encode("ascii", "backslashreplace").decode(),
+)
+def test_text_that_nothing_can_be_called_is_refused(
+    api: Program, session: str, path: str, body: object
+) -> None:
+    assert refused(api.post(path, body), 404, 422)
+    assert Session.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [("/collections", {"name": "\x00"})],
+    ids=lambda value: str(value)[:60].encode("ascii", "backslashreplace").decode(),
+)
+def test_no_collection_gets_a_name_that_cannot_be_stored(
+    api: Program, session: str, path: str, body: object
+) -> None:
+    refused(api.post(path, body), 404, 422)
+    assert [each.name for each in Collection.objects.all()] == ["handbook"]
+
+
+@pytest.mark.parametrize("path", ["/sessions", "/import", "/sessions/run-1/actions", "/collections/new/put"])
+def test_a_body_over_the_limit_is_told_the_limit(
+    api: Program, session: str, settings: Settings, path: str
+) -> None:
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = settings.MAX_REQUEST_BYTES = 10_000
+    answer = api.post(path, {"name": "x" * 10_000})
+    assert "10,000 bytes" in refused(answer, 413)
+    assert (answer.json()["code"], answer.json()["facts"]) == ("too_large", {"limit": 10_000})
+
+
+def test_a_request_that_django_refuses_to_read_is_told_so(api: Program) -> None:
+    assert "could not read" in refused(
+        api.client.get("/api/sessions?" + "a=1&" * 2_000, headers=api._headers), 400
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        ("/sessions", {"name": "y", "key": "run-1", "collection": "new"}, 409),
+        ("/sessions", {"name": " ", "collection": "new"}, 422),
+        ("/sessions", {"name": "y", "collection": "new", "parent": {"session": "no", "sequence": 1}}, 404),
+        ("/collections/new/put", {"text": " "}, 422),
+        ("/collections/new/put", {}, 422),
+        ("/collections/new/put", {"text": "t", "frame": 7}, 404),
+        ("/sessions/run-1/put", {"text": " ", "collection": "new"}, 422),
+        ("/sessions/ended/put", {"text": "t", "collection": "new"}, 409),
+    ],
+)
+def test_what_is_refused_makes_no_collection(
+    api: Program, session: str, path: str, body: object, status: int
+) -> None:
+    api.post("/sessions", {"name": "z", "key": "ended"})
+    api.post("/sessions/ended/end")
+    refused(api.post(path, body), status)
+    assert [each.name for each in Collection.objects.all()] == ["handbook"]

@@ -1,0 +1,10 @@
+"""Whole numbers as addresses and options write them. Pure."""
+
+from typing import Final
+
+LONGEST: Final = 18
+
+
+def whole_number(text: str) -> int | None:
+    """The number that 1 to 18 ASCII digits write, which a bigint holds; None for any other text."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= LONGEST else None
