@@ -5,6 +5,8 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from tests.api.conftest import Program, program
 from timemachine.accounts.commands import make_api_key, revoke_api_key
@@ -89,6 +91,17 @@ def test_lists_come_page_by_page_without_a_gap(api: Program, session: str) -> No
     second = api.get("/sessions", limit=3, after=first["next"]).json()
     assert len({s["id"] for s in first["items"] + second["items"]}) == 5
     assert second["next"] is None
+
+
+def test_a_list_of_sessions_asks_the_database_the_same_for_any_number(api: Program, session: str) -> None:
+    with CaptureQueriesContext(connection) as one:
+        api.get("/sessions")
+    for name in ("handbook", "second", "third"):
+        api.post("/sessions", {"name": name, "collection": name})
+    with CaptureQueriesContext(connection) as four:
+        listed = api.get("/sessions").json()["items"]
+    assert [each["collection"] for each in listed] == ["third", "second", "handbook", "handbook"]
+    assert len(four) == len(one)
 
 
 def test_a_collection_tells_its_history(api: Program) -> None:
@@ -283,6 +296,13 @@ SCOPED = [
     ("post", "/sessions", "record"),
     ("post", "/sessions/run-1/actions", "record"),
     ("post", "/sessions/run-1/end", "record"),
+    ("post", "/sessions/run-1/put", "record"),
+    ("post", "/sessions/run-1/find", "record"),
+    ("post", "/sessions/run-1/ask", "record"),
+    ("post", "/sessions/run-1/ask", "run"),
+    ("post", "/collections/handbook/put", "record"),
+    ("post", "/collections/handbook/find", "read"),
+    ("post", "/collections/handbook/ask", "run"),
     ("post", "/sessions/run-1/replays", "run"),
     ("post", "/shares", "share"),
     ("get", "/shares", "share"),
@@ -292,6 +312,12 @@ SCOPED = [
 BODIES = {
     "/sessions": {"name": "x"},
     "/sessions/run-1/actions": {"kind": "event"},
+    "/sessions/run-1/put": {"text": "t"},
+    "/sessions/run-1/find": {"query": "q"},
+    "/sessions/run-1/ask": {"question": "q"},
+    "/collections/handbook/put": {"text": "t"},
+    "/collections/handbook/find": {"query": "q"},
+    "/collections/handbook/ask": {"question": "q"},
     "/shares": {"target_type": "session", "target_id": "run-1"},
 }
 

@@ -53,7 +53,9 @@ def sessions_page(
     project: Project, wanted: Wanted, after: str | None = None, limit: int = PAGE
 ) -> SessionsPage:
     """One page of the project's sessions. One query. Raises `InvalidInput` where `after` was not given out by this list."""
-    found = _matching(Session.objects.of(project), wanted).order_by("-started_at", "-id")
+    found = _matching(Session.objects.of(project).select_related("collection"), wanted).order_by(
+        "-started_at", "-id"
+    )
     if after:
         started_at, last = _place(after)
         found = found.filter(Q(started_at__lt=started_at) | Q(started_at=started_at, id__lt=last))
