@@ -1,6 +1,7 @@
 """Appending: whole, in order, once, and never changed."""
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
@@ -142,9 +143,18 @@ def test_the_counters_add_up_and_an_unknown_price_is_counted_as_unknown(session:
         (ActionDraft(kind="event", importance=1.2), "importance"),
         (ActionDraft(kind="event", iteration=-1), "iteration"),
         (ActionDraft(kind="event", duration_ms=-1.0), "duration_ms"),
+        (ActionDraft(kind="event", duration_ms=1e16), "duration_ms"),
+        (ActionDraft(kind="event", started_at=datetime(1, 1, 1, tzinfo=UTC)), "started_at"),
+        (ActionDraft(kind="event", cost_usd=Decimal(1_000_001)), "cost_usd"),
+        (ActionDraft(kind="event", saved_usd=Decimal("1e-16")), "saved_usd"),
+        (ActionDraft(kind="find", retrieval=RetrievalDraft(hits=(HitDraft(rank=2**31),))), "rank"),
+        (
+            ActionDraft(kind="find", retrieval=RetrievalDraft(hits=(HitDraft(rank=1, version=2**31),))),
+            "version",
+        ),
         (ActionDraft(kind="event", id="x", parent="x"), "own parent"),
         (ActionDraft(kind="event", tool="t" * 1001), "1,001"),
-        (ActionDraft(kind="event", usage=Usage(input_tokens=2**63)), "usage.input_tokens"),
+        (ActionDraft(kind="event", usage=Usage(input_tokens=10**12 + 1)), "usage.input_tokens"),
         (ActionDraft(kind="find", retrieval=RetrievalDraft(mode="psychic")), "retrieval.mode"),
         (ActionDraft(kind="find", retrieval=RetrievalDraft(hits=(HitDraft(rank=0),))), "ranks"),
         (

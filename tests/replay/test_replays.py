@@ -10,10 +10,13 @@ from django.db.models import Count, Q
 from tests.builders import FACTS, QUESTIONS, recorded_session, replayed, tamper
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now
+from timemachine.base.content import text_sha256
 from timemachine.base.errors import Conflict, InvalidInput, NotFound, Unavailable
+from timemachine.payloads.models import Payload
 from timemachine.payloads.queries import value
 from timemachine.recording.commands import append, start_session
 from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft
+from timemachine.recording.erasure import erase_session
 from timemachine.recording.models import Action, Hit, Session
 from timemachine.replay import leases
 from timemachine.replay.commands import cancel, due_for_ringing, launch, retry
@@ -24,6 +27,7 @@ from timemachine.replay.outcome import Outcome
 from timemachine.replay.queries import replay_of, step_of, steps_of
 from timemachine.replay.working import work, write
 from timemachine.retrieval.commands import NewFrame, delete, put
+from timemachine.retrieval.models import Frame
 
 AUDIT = ReplayOptions(audit=True, reason="Wie geprüft?", use_model="local:extractive-1")
 
@@ -291,3 +295,76 @@ def test_the_find_inside_an_ask_replays_with_its_ask_and_lends_it_its_passages(p
     (step,) = all_steps(replayed(session, AUDIT))
     assert step.context == "verified"
     assert value(step.output) == "Cats sleep sixteen hours a day."
+
+
+def test_every_find_inside_an_ask_is_verified(project: Project) -> None:
+    session = start_session(project, name="two finds", by="test")
+    passages = ("Cats sleep sixteen hours a day.", "Dogs sleep twelve hours a day.")
+    finds = [
+        ActionDraft(
+            kind="find",
+            parent="q",
+            input="sleep?",
+            retrieval=RetrievalDraft(hits=(HitDraft(rank=1, text=text),)),
+        )
+        for text in passages
+    ]
+    append(session.id, [ActionDraft(kind="ask", id="q", input="How long do dogs sleep?", output="?"), *finds])
+    (step,) = all_steps(replayed(session, AUDIT))
+    assert [frame["rank"] for frame in step.frames] == [1, 2]
+    assert value(step.output) == passages[1]
+    tamper("UPDATE tm_payload SET data = set_byte(data, 0, 88) WHERE sha256 = %s", [text_sha256(passages[1])])
+    (step,) = all_steps(replayed(session, AUDIT))
+    assert step.context == "altered"
+    assert step.output is None
+
+
+def test_an_ask_whose_context_was_recorded_in_part_is_not_asked_again(project: Project) -> None:
+    session = start_session(project, name="half", by="test")
+    hits = (HitDraft(rank=1, frame=7), HitDraft(rank=2, text="Cats sleep."))
+    append(session.id, [ActionDraft(kind="ask", input="q", output="a", retrieval=RetrievalDraft(hits=hits))])
+    (step,) = all_steps(replayed(session, AUDIT))
+    assert (step.context, step.output) == ("not_recorded", None)
+
+
+def test_a_step_that_failed_after_its_worker_was_lost_can_be_tried_again(session: Session) -> None:
+    replay = launch(session, AUDIT, by="test")
+    for _ in range(leases.MOST_ATTEMPTS):
+        lease = leases.claim(replay.id, "dies")
+        assert lease is not None
+        ReplayStep.objects.filter(id=lease.step_id).update(lease_until=now() - timedelta(seconds=1))
+    work(replay.id, "lives")
+    retry(replay)
+    work(replay.id, "lives")
+    first = all_steps(replay)[0]
+    assert first.status == "done"
+    assert [attempt.number for attempt in first.attempts.order_by("number")] == [1, 2, 3, 4]
+
+
+def test_a_cancelled_replay_whose_worker_was_lost_comes_to_its_end(session: Session) -> None:
+    replay = launch(session, AUDIT, by="test")
+    lease = leases.claim(replay.id, "dies")
+    assert lease is not None
+    assert cancel(replay).status == "queued"
+    ReplayStep.objects.filter(id=lease.step_id).update(lease_until=now() - timedelta(seconds=1))
+    for replay_id in due_for_ringing(at_once=True):
+        work(replay_id, "lives")
+    replay.refresh_from_db()
+    assert replay.status == "cancelled"
+    assert {step.status for step in all_steps(replay)} == {"cancelled"}
+
+
+def test_what_a_lost_attempt_spent_is_counted(session: Session) -> None:
+    replay = replayed(session, AUDIT)
+    ReplayAttempt.objects.filter(step__replay=replay, number=1, step__sequence=2).update(
+        outcome="lost", calls_made=1, cost_usd="1.5"
+    )
+    assert replay_json(replay)["cost_usd"] == 1.5
+
+
+def test_erasing_a_session_erases_what_its_replays_kept(session: Session) -> None:
+    replayed(session, ReplayOptions(audit=True, reason="r", use_model="local:extractive-5"))
+    replayed(session, ReplayOptions(top_k=4))
+    erase_session(session)
+    frames = set(Frame.objects.values_list("payload_id", flat=True))
+    assert set(Payload.objects.values_list("id", flat=True)) == frames

@@ -7,10 +7,15 @@ from django.db import connection, transaction
 from django.db.utils import IntegrityError
 
 from timemachine.accounts.models import Project
+from timemachine.answering import commands as answering
 from timemachine.base.clock import now
 from timemachine.base.errors import Conflict, InvalidInput, NotFound, TooLarge
 from timemachine.payloads.queries import text
+from timemachine.recording.changes import let_go
+from timemachine.recording.commands import start_session
+from timemachine.recording.models import Hit
 from timemachine.retrieval.commands import NewFrame, collection_named, delete, make_collection, put
+from timemachine.retrieval.erasure import erase_collection
 from timemachine.retrieval.finding import Query, find
 from timemachine.retrieval.models import Collection, Frame
 from timemachine.retrieval.queries import collection_of, frames_at, since, versions_of
@@ -191,3 +196,39 @@ def test_a_taken_name_is_a_conflict_and_asking_by_name_finds_it(
     with pytest.raises(Conflict):
         make_collection(project, "handbook", by="test")
     assert collection_named(project, "handbook", by="test") == collection
+
+
+def test_a_passage_that_an_update_ended_can_be_put_again_in_the_same_put(collection: Collection) -> None:
+    changed = NewFrame(number=0, title="Retention", text="Twelve years.")
+    updated, again = put(collection, [changed, FACTS[0]], by="test")
+    assert (updated.frame.number, updated.frame.version) == (0, 2)
+    assert not again.already_there
+    assert (again.frame.number, again.frame.version) == (len(FACTS), 1)
+
+
+def test_the_same_text_with_other_metadata_is_another_frame(collection: Collection) -> None:
+    other = NewFrame(title=FACTS[0].title, text=FACTS[0].text, metadata={"seite": 3})
+    assert not put(collection, [other], by="test")[0].already_there
+    assert put(collection, [other], by="test")[0].already_there
+
+
+def test_at_every_moment_one_version_of_a_frame_is_there(collection: Collection) -> None:
+    changed = put(collection, [NewFrame(number=0, text="Twelve years.")], by="test")[0].frame
+    for moment in (changed.valid_from, changed.valid_from - timedelta(microseconds=1)):
+        assert [frame.number for frame in frames_at(collection, moment)].count(0) == 1
+
+
+def test_erasing_a_collection_removes_its_history_and_leaves_what_sessions_froze(
+    collection: Collection,
+) -> None:
+    session = start_session(collection.project, name="s", by="test", collection=collection)
+    answering.find(collection, Query(text="invoices"), session=session)
+    with pytest.raises(Conflict, match="name the collection"):
+        erase_collection(collection)
+    let_go(collection)
+    assert erase_collection(collection) == len(FACTS)
+    assert not Frame.objects.exists()
+    hit = Hit.objects.select_related("payload", "stored_frame").order_by("rank")[0]
+    assert hit.payload is not None
+    assert text(hit.payload) == FACTS[0].text
+    assert hit.stored_frame is None

@@ -16,6 +16,7 @@ from timemachine.providers.completion import Completion, ModelRequest
 from timemachine.providers.prices import price
 from timemachine.providers.queries import connection_of
 from timemachine.recording.draft import Usage
+from timemachine.recording.validation import COST_DIGITS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +80,7 @@ def answer(
         model=str(model),
         parameters=_parameters(rendered, completion),
         usage=_usage(completion),
-        cost_usd=priced.cost_usd,
+        cost_usd=None if priced.cost_usd is None else round(priced.cost_usd, COST_DIGITS),
         prices=priced.prices,
         duration_ms=completion.duration_ms,
         grounding=grounding_of(completion.text, passages),

@@ -13,7 +13,7 @@ from timemachine.base.clock import now
 from timemachine.base.errors import TimeMachineError
 from timemachine.base.ids import uuid7
 from timemachine.providers.queries import usable_model
-from timemachine.recording.commands import append
+from timemachine.recording.commands import append, require_open
 from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft
 from timemachine.recording.models import Session
 from timemachine.retrieval import finding
@@ -53,16 +53,21 @@ def put(
     collection: Collection, frames: Sequence[NewFrame], *, by: str, session: Session | None = None
 ) -> PutDone:
     """Put passages into the collection; in a session each is recorded."""
+    _check_open(session)
     started = now()
     puts = put_frames(collection, frames, by=by)
     if session is None:
         return PutDone(puts=puts, sequences=[])
-    drafts = [_put_draft(collection, frame, done, started) for frame, done in zip(frames, puts, strict=True)]
+    took = _milliseconds_since(started) if len(frames) == 1 else None  # of one of many it is not known
+    drafts = [
+        _put_draft(collection, frame, done, started, took) for frame, done in zip(frames, puts, strict=True)
+    ]
     return PutDone(puts=puts, sequences=append(session.id, drafts))
 
 
 def find(collection: Collection, query: Query, *, session: Session | None = None) -> FindDone:
     """Find passages; in a session the find is recorded with every hit frozen."""
+    _check_open(session)
     started = now()
     findings = finding.find(collection, query)
     if session is None:
@@ -84,6 +89,7 @@ def ask(
     Raises `InvalidInput` for an unknown model and `Unavailable` for one that cannot be used here, before anything is done;
     `ModelFailed` where the call failed.
     """
+    _check_open(session)
     model = usable_model(project.id, use_model)
     asked = parameters or CallParameters()
     started = now()
@@ -111,6 +117,12 @@ def retrieval_draft(findings: Findings) -> RetrievalDraft:
     )
 
 
+def _check_open(session: Session | None) -> None:
+    """Refuse an ended session before anything is done, above all before a model is called."""
+    if session is not None:
+        require_open(session)
+
+
 def _record(session: Session | None, asked: ActionDraft, findings: Findings, started: datetime) -> int | None:
     if session is None:
         return None
@@ -118,13 +130,15 @@ def _record(session: Session | None, asked: ActionDraft, findings: Findings, sta
     return append(session.id, [asked, child])[0]
 
 
-def _put_draft(collection: Collection, frame: NewFrame, done: Put, started: datetime) -> ActionDraft:
+def _put_draft(
+    collection: Collection, frame: NewFrame, done: Put, started: datetime, took: float | None
+) -> ActionDraft:
     return ActionDraft(
         kind="put",
         layer="agent",
         name=frame.title or None,
         started_at=started,
-        duration_ms=_milliseconds_since(started),
+        duration_ms=took,
         input=frame.text,
         output={
             "collection": collection.name,

@@ -13,9 +13,11 @@ from timemachine.exchange.report import ImportReport, SessionDraft
 from timemachine.providers.catalogue import ModelName
 from timemachine.providers.completion import TokenUsage
 from timemachine.providers.prices import price
+from timemachine.recording.changes import end_later
 from timemachine.recording.commands import MOST_ACTIONS, append, end_session, start_session
 from timemachine.recording.draft import ActionDraft, Usage
 from timemachine.recording.models import Session
+from timemachine.recording.validation import COST_DIGITS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +65,8 @@ def _import_session(project: Project, draft: SessionDraft, format_name: str, by:
     for start in range(0, len(draft.actions), MOST_ACTIONS):
         append(session.id, _priced(draft.actions[start : start + MOST_ACTIONS]), imported=True)
     ended = end_session(session.id, at=draft.ended_at)
+    if draft.ended_at is not None:
+        ended = end_later(ended, draft.ended_at)
     added = ended.last_sequence - before
     return ImportedSession(
         session=ended, actions=len(draft.actions), already_there=len(draft.actions) - added
@@ -95,7 +99,8 @@ def _priced(drafts: Sequence[ActionDraft]) -> list[ActionDraft]:
 def _with_price(draft: ActionDraft) -> ActionDraft:
     provider, _, model = (draft.model or "").partition(":")
     priced = price(ModelName(provider=provider, model=model), _tokens(draft.usage), draft.started_at or now())
-    return replace(draft, cost_usd=priced.cost_usd, prices=priced.prices)
+    cost = None if priced.cost_usd is None else round(priced.cost_usd, COST_DIGITS)
+    return replace(draft, cost_usd=cost, prices=priced.prices)
 
 
 def _tokens(usage: Usage | None) -> TokenUsage | None:

@@ -25,9 +25,9 @@ def keep(project_id: UUID, contents: Iterable[Content]) -> dict[Content, int]:
     return {content: found[name] for name, content in wanted.items()}
 
 
-def drop_unreferenced(payload_ids: Iterable[int]) -> int:
-    """Delete those of the payloads that no row refers to. Only inside lawful erasure: elsewhere a trigger refuses it."""
-    unreferenced = Payload.objects.filter(id__in=list(payload_ids))
+def drop_unreferenced(project_id: UUID) -> int:
+    """Delete the project's payloads that no row refers to. Only inside lawful erasure: elsewhere a trigger refuses it."""
+    unreferenced = Payload.objects.filter(project_id=project_id)
     for reference in _references():
         users = reference.model._base_manager.filter(**{reference.name: OuterRef("id")})
         unreferenced = unreferenced.filter(~Exists(users))

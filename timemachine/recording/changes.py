@@ -1,5 +1,6 @@
 """What of a session may change after it was recorded: how people call and group it."""
 
+from datetime import datetime
 from typing import Any
 
 from timemachine.base.errors import InvalidInput
@@ -24,3 +25,11 @@ def describe(session: Session, **values: Any) -> Session:
 def let_go(collection: Collection) -> int:
     """Take a collection that is about to be erased from the sessions that name it; what they froze stays with them."""
     return Session.objects.filter(collection=collection).update(collection=None)
+
+
+def end_later(session: Session, at: datetime) -> Session:
+    """Move the end of an imported session that has grown; never to an earlier time."""
+    if session.ended_at is None or session.ended_at < at:
+        session.ended_at = at
+        session.save(update_fields=["ended_at"])
+    return session

@@ -87,10 +87,8 @@ def append(
     earlier = _earlier_answer(session, idempotency_key, request_sha256)
     if earlier is not None:
         return earlier
-    if session.status != Session.RECORDING and not imported:
-        raise Conflict(
-            f"The session {session.key} has ended; start a new one, or branch from it.", code="session_ended"
-        )
+    if not imported:
+        require_open(session)
     sequences = _append(
         session, drafts, settings.MAX_REQUEST_BYTES if imported else settings.MAX_ACTION_BYTES
     )
@@ -103,6 +101,14 @@ def append(
             sequences=sequences,
         )
     return sequences
+
+
+def require_open(session: Session) -> None:
+    """Raise `Conflict` for a session that has ended."""
+    if session.status != Session.RECORDING:
+        raise Conflict(
+            f"The session {session.key} has ended; start a new one, or branch from it.", code="session_ended"
+        )
 
 
 @transaction.atomic

@@ -51,7 +51,7 @@ class Session(models.Model):
     error_count = models.BigIntegerField(default=0)
     input_tokens = models.BigIntegerField(default=0)
     output_tokens = models.BigIntegerField(default=0)
-    cost_usd = models.DecimalField(max_digits=20, decimal_places=10, default=0)
+    cost_usd = models.DecimalField(max_digits=30, decimal_places=15, default=0)
     unknown_cost_calls = models.BigIntegerField(default=0)
     last_action_at = models.DateTimeField(null=True)
 
@@ -110,10 +110,10 @@ class Action(models.Model):
     cached_tokens = models.BigIntegerField(null=True)
     cache_write_tokens = models.BigIntegerField(null=True)
     reasoning_tokens = models.BigIntegerField(null=True)
-    cost_usd = models.DecimalField(max_digits=20, decimal_places=10, null=True)
+    cost_usd = models.DecimalField(max_digits=30, decimal_places=15, null=True)
     prices = FaithfulJSONField(null=True)
     cached = models.BooleanField(null=True)
-    saved_usd = models.DecimalField(max_digits=20, decimal_places=10, null=True)
+    saved_usd = models.DecimalField(max_digits=30, decimal_places=15, null=True)
     grounding = FaithfulJSONField(null=True)
     retrieval = FaithfulJSONField(null=True)
 
@@ -166,7 +166,10 @@ class FrozenPassage(models.Model):
     metadata = FaithfulJSONField(null=True)
     sha256 = models.CharField(max_length=64, null=True)
     payload = models.ForeignKey(Payload, null=True, on_delete=models.DO_NOTHING, related_name="+")
-    stored_frame = models.ForeignKey(Frame, null=True, on_delete=models.DB_SET_NULL, related_name="+")
+    # no constraint: a hit never changes, so it keeps naming a frame whose collection was erased
+    stored_frame = models.ForeignKey(
+        Frame, null=True, on_delete=models.DO_NOTHING, db_constraint=False, related_name="+"
+    )
 
     class Meta:
         abstract = True

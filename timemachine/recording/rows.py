@@ -53,6 +53,7 @@ def keep_payloads(session: Session, drafts: Sequence[ActionDraft], largest: int)
     for draft in drafts:
         own = [content_of(value) for value in _values(draft)]
         validation.check_size(sum(len(content.data) for content in own), largest)
+        own += [content_of(text) for text in _texts_of_frames(draft)]
         if draft.source is not None:  # says the same again in another tool's words: kept, not counted
             own.append(content_of(draft.source))
         contents |= {(content.sha256, content.media_type): content for content in own}
@@ -81,7 +82,6 @@ def action(session: Session, sequence: int, draft: ActionDraft, kept: Kept) -> A
 
 def hits(action_row: Action, draft: ActionDraft, kept: Kept) -> list[Hit]:
     """The rows of the passages that were found."""
-    found = draft.retrieval.hits if draft.retrieval is not None else ()
     return [
         Hit(
             action=action_row,
@@ -97,7 +97,7 @@ def hits(action_row: Action, draft: ActionDraft, kept: Kept) -> list[Hit]:
             payload_id=_row_of(hit.text, kept),
             stored_frame_id=hit.stored_frame,
         )
-        for hit in found
+        for hit in _hits(draft)
     ]
 
 
@@ -115,9 +115,18 @@ def count(session: Session, actions: Sequence[Action]) -> None:
 
 
 def _values(draft: ActionDraft) -> list[Any]:
+    """What somebody sent: the payloads, and the texts of passages that are not from a collection of ours."""
     own = [value for value in (draft.input, draft.output) if value is not None]
-    found = draft.retrieval.hits if draft.retrieval is not None else ()
-    return own + [hit.text for hit in found if hit.text is not None]
+    return own + [hit.text for hit in _hits(draft) if hit.text is not None and hit.stored_frame is None]
+
+
+def _texts_of_frames(draft: ActionDraft) -> list[str]:
+    """The texts of frames that were found here: they stand in their collection already, whatever their size."""
+    return [hit.text for hit in _hits(draft) if hit.text is not None and hit.stored_frame is not None]
+
+
+def _hits(draft: ActionDraft) -> Sequence[HitDraft]:
+    return draft.retrieval.hits if draft.retrieval is not None else ()
 
 
 def _row_of(value: Any, kept: Kept) -> int | None:

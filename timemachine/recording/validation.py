@@ -2,6 +2,7 @@
 
 import re
 import secrets
+from decimal import Decimal
 from typing import Any
 
 from timemachine.base.content import text_sha256
@@ -10,6 +11,12 @@ from timemachine.recording.draft import ActionDraft, HitDraft, Usage
 from timemachine.recording.vocabulary import KINDS, LAYERS, MODES, ROLES, SIGNIFICANCES
 
 LARGEST_INTEGER = 2**63 - 1
+LARGEST_SMALL_INTEGER = 2**31 - 1
+MOST_TOKENS = 10**12
+LONGEST_DURATION_MS = 30 * 366 * 24 * 3600 * 1000
+YEARS = range(1900, 9000)
+HIGHEST_COST = Decimal(1_000_000)
+COST_DIGITS = 15
 LONGEST_WORD = 1_000
 KEY = re.compile(r"[A-Za-z0-9._:@-]{1,200}")
 HEX_SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -44,10 +51,9 @@ def check_action(draft: ActionDraft) -> None:
     _check_integer("iteration", draft.iteration)
     _check_parent(draft)
     _check_words(draft)
-    if draft.duration_ms is not None and not 0 <= draft.duration_ms < float("inf"):
-        raise InvalidInput(
-            "`duration_ms` must be 0 or more, in milliseconds.", code="invalid_field", field="duration_ms"
-        )
+    _check_times(draft)
+    _check_cost("cost_usd", draft.cost_usd)
+    _check_cost("saved_usd", draft.saved_usd)
     if draft.usage is not None:
         _check_usage(draft.usage)
     if draft.retrieval is not None:
@@ -76,15 +82,39 @@ def _check_choice(field: str, value: str | None, allowed: tuple[str, ...]) -> No
     )
 
 
+def _check_times(draft: ActionDraft) -> None:
+    if draft.duration_ms is not None and not 0 <= draft.duration_ms <= LONGEST_DURATION_MS:
+        raise InvalidInput(
+            "`duration_ms` must lie between 0 and 30 years, in milliseconds.",
+            code="invalid_field",
+            field="duration_ms",
+        )
+    if draft.started_at is not None and draft.started_at.year not in YEARS:
+        raise InvalidInput(
+            "`started_at` must lie between the years 1900 and 9000.", code="invalid_field", field="started_at"
+        )
+
+
+def _check_cost(field: str, dollars: Decimal | None) -> None:
+    if dollars is None:
+        return
+    if not 0 <= dollars <= HIGHEST_COST or round(dollars, COST_DIGITS) != dollars:
+        raise InvalidInput(
+            f"`{field}` must lie between 0 and {HIGHEST_COST:,} US dollars, with at most {COST_DIGITS} decimal digits.",
+            code="invalid_field",
+            field=field,
+        )
+
+
 def _check_importance(importance: float | None) -> None:
     if importance is not None and not 0 <= importance <= 1:
         raise InvalidInput("`importance` must lie between 0 and 1.", code="invalid_field", field="importance")
 
 
-def _check_integer(field: str, value: int | None) -> None:
-    if value is not None and not 0 <= value <= LARGEST_INTEGER:
+def _check_integer(field: str, value: int | None, largest: int = LARGEST_INTEGER) -> None:
+    if value is not None and not 0 <= value <= largest:
         raise InvalidInput(
-            f"`{field}` must lie between 0 and {LARGEST_INTEGER}.", code="invalid_field", field=field
+            f"`{field}` must lie between 0 and {largest:,}.", code="invalid_field", field=field
         )
 
 
@@ -108,7 +138,7 @@ def _check_words(draft: ActionDraft) -> None:
 
 def _check_usage(usage: Usage) -> None:
     for field in usage.__slots__:
-        _check_integer(f"usage.{field}", getattr(usage, field))
+        _check_integer(f"usage.{field}", getattr(usage, field), MOST_TOKENS)
 
 
 def _check_hits(hits: tuple[HitDraft, ...]) -> None:
@@ -120,6 +150,8 @@ def _check_hits(hits: tuple[HitDraft, ...]) -> None:
             field="retrieval.hits",
         )
     for hit in hits:
+        _check_integer("retrieval.hits.rank", hit.rank, LARGEST_SMALL_INTEGER)
+        _check_integer("retrieval.hits.version", hit.version, LARGEST_SMALL_INTEGER)
         _check_hash(hit)
 
 

@@ -81,7 +81,7 @@ class ReplayStep(models.Model):
     cached_tokens = models.BigIntegerField(null=True)
     cache_write_tokens = models.BigIntegerField(null=True)
     reasoning_tokens = models.BigIntegerField(null=True)
-    cost_usd = models.DecimalField(max_digits=20, decimal_places=10, null=True)
+    cost_usd = models.DecimalField(max_digits=30, decimal_places=15, null=True)
     prices = FaithfulJSONField(null=True)
     grounding = FaithfulJSONField(null=True)
     error_type = FaithfulTextField(null=True)
@@ -121,7 +121,7 @@ class ReplayAttempt(models.Model):
     finished_at = models.DateTimeField(null=True)
     outcome = models.CharField(max_length=10, null=True)
     calls_made = models.IntegerField(null=True)
-    cost_usd = models.DecimalField(max_digits=20, decimal_places=10, null=True)
+    cost_usd = models.DecimalField(max_digits=30, decimal_places=15, null=True)
     error_message = FaithfulTextField(null=True)
 
     class Meta:

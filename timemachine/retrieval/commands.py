@@ -3,23 +3,25 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
 
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now
-from timemachine.base.content import content_of, text_sha256
+from timemachine.base.content import canonical_json, content_of, text_sha256
 from timemachine.base.errors import Conflict, InvalidInput, NotFound, TooLarge
 from timemachine.base.faithful import searchable
 from timemachine.payloads.commands import keep
 from timemachine.retrieval import embedding
 from timemachine.retrieval.models import Collection, Frame, FrameEmbedding
 
-NAME = re.compile(r"[^\s/\\?#%\x00-\x1f\x7f](?:[^/\\?#%\x00-\x1f\x7f]{0,198}[^\s/\\?#%\x00-\x1f\x7f])?")
+_NO = r"/\\?#%\x00-\x1f\x7f\ud800-\udfff"
+NAME = re.compile(rf"[^\s{_NO}](?:[^{_NO}]{{0,198}}[^\s{_NO}])?")
 INDEXED_CHARACTERS = 200_000
 BATCH = 200
-LARGEST_FRAME = 8 * 1024 * 1024
+LARGEST_FRAME = 8 * 1024 * 1024 - 64 * 1024  # with its receipt it is recorded as one action of at most 8 MB
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +88,7 @@ def delete(collection: Collection, number: int) -> Frame:
     """End the current version of a frame; its history stays. Raises `NotFound` where there is no current one."""
     Collection.objects.select_for_update().get(id=collection.id)
     frame = _current(collection, number)
-    _end(frame, "delete")
+    _end(frame, "delete", now())
     return frame
 
 
@@ -95,17 +97,18 @@ def _put_all(
 ) -> list[Put]:
     """The rows of the passages: an update ends its current version, the same passage again is the one that stands."""
     standing = _standing(collection, payloads)
+    moment = now()
     fresh: list[Frame] = []
     done: list[Put] = []
     for new in frames:
         sha256 = text_sha256(new.text)
         if new.number is not None:
-            done.append(_update(collection, new, payloads[sha256], by))
+            done.append(_update(collection, new, payloads[sha256], by, moment, standing))
             continue
-        name = (sha256, new.title, new.uri)
+        name = _name(sha256, new)
         already_there = name in standing
         if not already_there:
-            standing[name] = _row(collection, new, payloads[sha256], collection.next_number, 1, by)
+            standing[name] = _row(collection, new, payloads[sha256], collection.next_number, 1, by, moment)
             collection.next_number += 1
             fresh.append(standing[name])
         done.append(Put(frame=standing[name], already_there=already_there))
@@ -113,22 +116,44 @@ def _put_all(
     return done
 
 
-def _standing(collection: Collection, payloads: Mapping[str, int]) -> dict[tuple[str, str, str], Frame]:
+def _standing(collection: Collection, payloads: Mapping[str, int]) -> dict[tuple[str, ...], Frame]:
     same = Frame.objects.filter(collection=collection, sha256__in=list(payloads), valid_until=None)
-    return {(frame.sha256, frame.title, frame.uri): frame for frame in same.order_by("-number")}
+    return {_name(frame.sha256, frame): frame for frame in same.order_by("-number")}
 
 
-def _update(collection: Collection, new: NewFrame, payload_id: int, by: str) -> Put:
+def _name(sha256: str, frame: NewFrame | Frame) -> tuple[str, ...]:
+    """What makes two passages the same one."""
+    return sha256, frame.title, frame.uri, canonical_json(frame.metadata).decode()
+
+
+def _update(
+    collection: Collection,
+    new: NewFrame,
+    payload_id: int,
+    by: str,
+    moment: datetime,
+    standing: dict[tuple[str, ...], Frame],
+) -> Put:
     current = _current(collection, new.number or 0)
-    row = _row(collection, new, payload_id, current.number, current.version + 1, by)
-    if all(getattr(current, name) == getattr(row, name) for name in ("sha256", "title", "uri", "metadata")):
+    row = _row(collection, new, payload_id, current.number, current.version + 1, by, moment)
+    before = _name(current.sha256, current)
+    if before == _name(row.sha256, row):
         return Put(frame=current, already_there=True)
-    _end(current, "update")
+    _end(current, "update", moment)
+    standing.pop(before, None)
     row.save(force_insert=True)
     return Put(frame=row, already_there=False)
 
 
-def _row(collection: Collection, new: NewFrame, payload_id: int, number: int, version: int, by: str) -> Frame:
+def _row(
+    collection: Collection,
+    new: NewFrame,
+    payload_id: int,
+    number: int,
+    version: int,
+    by: str,
+    moment: datetime,
+) -> Frame:
     return Frame(
         project_id=collection.project_id,
         collection=collection,
@@ -141,7 +166,7 @@ def _row(collection: Collection, new: NewFrame, payload_id: int, number: int, ve
         sha256=text_sha256(new.text),
         search_title=searchable(new.title)[:INDEXED_CHARACTERS],
         search_text=searchable(new.text)[:INDEXED_CHARACTERS],
-        valid_from=now(),
+        valid_from=moment,
         put_by=by,
     )
 
@@ -160,8 +185,8 @@ def _embed(collection: Collection, done: Sequence[Put], vectors: Any) -> None:
     FrameEmbedding.objects.bulk_create(rows, ignore_conflicts=True)
 
 
-def _end(frame: Frame, cause: str) -> None:
-    Frame.objects.filter(id=frame.id).update(valid_until=now(), ended_by=cause)
+def _end(frame: Frame, cause: str, moment: datetime) -> None:
+    Frame.objects.filter(id=frame.id).update(valid_until=moment, ended_by=cause)
 
 
 def _current(collection: Collection, number: int) -> Frame:

@@ -14,7 +14,7 @@ def erase_collection(collection: Collection) -> int:
     What sessions froze of its passages stays with them. Raises `Conflict` where a session still names the collection.
     """
     frames = Frame.objects.filter(collection=collection)
-    payloads = list(frames.values_list("payload_id", flat=True))
+    versions = frames.count()
     if _is_named(collection):
         raise Conflict(
             f"Sessions name the collection {collection.name}; erase them first.", code="collection_in_use"
@@ -23,9 +23,9 @@ def erase_collection(collection: Collection) -> int:
         cursor.execute("SET LOCAL timemachine.erasing = 'on'")
         cursor.execute("DELETE FROM tm_frame WHERE collection_id = %s", [collection.id])
         cursor.execute("DELETE FROM tm_collection WHERE id = %s", [collection.id])
-        drop_unreferenced(payloads)
+        drop_unreferenced(collection.project_id)
         cursor.execute("SET LOCAL timemachine.erasing = 'off'")
-    return len(payloads)
+    return versions
 
 
 def _is_named(collection: Collection) -> bool:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.db import connection, transaction
+
 from timemachine.base.clock import now
 from timemachine.base.errors import InvalidInput
 from timemachine.base.faithful import searchable
@@ -92,7 +94,7 @@ def find(collection: Collection, query: Query) -> Findings:
     """The frames of the collection that answer the query. Raises `InvalidInput`."""
     check(query)
     began = time.perf_counter()
-    at = query.as_of or now()
+    at = query.as_of or _moment(collection)
     ranked = _rank(collection, query, at)
     cut = _cut(ranked, query)
     hits = _found(ranked, ranked.order[: cut.keep])
@@ -104,6 +106,16 @@ def find(collection: Collection, query: Query) -> Findings:
         hits=hits,
         duration_ms=(time.perf_counter() - began) * 1000,
     )
+
+
+@transaction.atomic
+def _moment(collection: Collection) -> datetime:
+    """Now, at a moment when no put is under way: what was put until then is all committed, and nothing can still be
+    stamped with an earlier time. So the same find "as of" that moment always sees the same frames.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM tm_collection WHERE id = %s FOR SHARE", [collection.id])
+    return now()
 
 
 def _rank(collection: Collection, query: Query, at: datetime) -> _Ranked:

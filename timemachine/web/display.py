@@ -166,3 +166,9 @@ def session_cost(session: Any) -> str:
     if not session.cost_usd and not session.unknown_cost_calls:
         return format_html('<span class="quiet">{}</span>', wording.money_or_unknown(0))
     return base.priced(session.cost_usd, session.unknown_cost_calls)
+
+
+@register.filter
+def pairs(value: Any) -> list[tuple[str, Any]]:
+    """The names and values of a recorded object. (`value.items` in a template would be its key of that name.)"""
+    return list(value.items()) if isinstance(value, dict) else []
