@@ -1,3 +1,5 @@
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -170,3 +172,11 @@ def test_the_json_has_the_fields_of_the_contract() -> None:
             }
         ],
     }
+
+
+@pytest.mark.parametrize("unit", ["1,", "`a", "A ", "not ", "Acme bought Beta, "])
+def test_an_answer_of_one_endless_sentence_is_judged_in_seconds(unit: str) -> None:
+    answer = unit * (30_000 // len(unit))
+    started = time.process_time()
+    grounded(answer, answer[:-10] + " end")
+    assert time.process_time() - started < 20

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import isqrt
 from typing import Final
@@ -31,7 +31,7 @@ def blocks(old: Sequence[int], new: Sequence[int]) -> list[Block]:
     occur once on either side (patience diff); a part that has none is compared slice by slice at equal proportions.
     """
     if len(old) * len(new) <= _EXACT:
-        return _joined(_matched(old, new, Block(0, 0, 0), 0))
+        return list(_exact(old, new, Block(0, 0, 0)))
     left, right = _shared(old, new), _shared(new, old)
     found = _matched([old[i] for i in left], [new[j] for j in right], Block(0, 0, 0), 0)
     apart = (Block(left[b.old + k], right[b.new + k], 1) for b in found for k in range(b.length))
@@ -125,16 +125,12 @@ def _shared_tail(old: Sequence[int], new: Sequence[int]) -> int:
     return _shared_head(old[::-1], new[::-1])
 
 
-def _joined(found: Iterator[Block]) -> list[Block]:
+def _joined(found: Iterable[Block]) -> list[Block]:
     whole: list[Block] = []
     for block in found:
-        last = whole[-1] if whole else None
-        if (
-            block.length
-            and last
-            and (last.old + last.length, last.new + last.length) == (block.old, block.new)
-        ):
+        last = whole[-1] if whole else Block(0, 0, 0)
+        if whole and (last.old + last.length, last.new + last.length) == (block.old, block.new):
             whole[-1] = Block(last.old, last.new, last.length + block.length)
-        elif block.length:
+        else:
             whole.append(block)
     return whole

@@ -50,10 +50,10 @@ class Answers:
     @cached_property
     def missing_names(self) -> tuple[tuple[Name, ...], tuple[Name, ...]]:
         """The names that only the recorded answer mentions, and those that only the new one does; uncertain ones too."""
-        shared = [each.text for each in self.shared]
-        before = Vocabulary([*shared, *(each.text for each in self.only_recorded)])
-        after = Vocabulary([*shared, *(each.text for each in self.only_new)])
-        return missing_names(_names(self.only_recorded), after), missing_names(_names(self.only_new), before)
+        lost = missing_names(_names(self.only_recorded), _vocabulary(self.only_new))
+        gained = missing_names(_names(self.only_new), _vocabulary(self.only_recorded))
+        shared = _vocabulary(self.shared if lost or gained else [])
+        return missing_names(lost, shared), missing_names(gained, shared)
 
     @cached_property
     def pairs(self) -> list[Pair]:
@@ -117,6 +117,10 @@ def _names(found: Iterable[Statement]) -> list[Name]:
         for each in found
         for name in each.names
     ]
+
+
+def _vocabulary(found: Iterable[Statement]) -> Vocabulary:
+    return Vocabulary(each.text for each in found)
 
 
 def _likely(asking: Sequence[Statement], answering: Sequence[Statement]) -> list[list[int]]:

@@ -2,9 +2,9 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain, pairwise, zip_longest
+from itertools import chain, pairwise, zip_longest
 from typing import Final, Literal
 
 from timemachine.difference.align import Block, blocks
@@ -74,40 +74,48 @@ def replaced(old: str, new: str) -> Iterator[Piece]:
 
 
 def compared(left: Tokens, right: Tokens) -> Iterator[Piece]:
-    ids: dict[str, int] = {}
-    aligned = blocks(
-        [ids.setdefault(token, len(ids)) for token in left.texts],
-        [ids.setdefault(token, len(ids)) for token in right.texts],
-    )
+    """The pieces that make the right text of the left one."""
+    ids = {token: number for number, token in enumerate(dict.fromkeys(chain(left.texts, right.texts)))}
+    aligned = blocks([ids[token] for token in left.texts], [ids[token] for token in right.texts])
     start = _Place(0, 0)
     stretches: list[_Stretch] = []
     for stretch in _stretches(aligned, left, right):
         stretches.append(stretch)
         end = stretch.end
         if end.old in left.is_end and end.new in right.is_end:
-            yield from _settled(
-                _merged(stretches), left.between(start.old, end.old), right.between(start.new, end.new)
-            )
+            piece = Piece(_merged(stretches))
+            if piece.fate() or not _barely_shared(piece):
+                yield piece
+            else:
+                yield from _apart(left.between(start.old, end.old), right.between(start.new, end.new))
             start, stretches = end, []
 
 
-def _settled(edits: list[tuple[Mark, str]], old: Sequence[str], new: Sequence[str]) -> Iterator[Piece]:
-    """The edits as one piece; where both texts have much and share hardly anything, sentence against sentence."""
-    removed = sum(len(text) for mark, text in edits if mark == "removed")
-    added = sum(len(text) for mark, text in edits if mark == "added")
-    shared = sum(len(text) for mark, text in edits if mark == "same")
-    if shared >= _BARELY * min(removed, added):
-        yield Piece(edits)
-    else:
-        for one, other in zip_longest(old, new, fillvalue=""):
-            yield from replaced(one, other)
+def _barely_shared(piece: Piece) -> bool:
+    """Whether both texts have much and share hardly anything."""
+    lengths = {"same": 0, "removed": 0, "added": 0}
+    for mark, text in piece.edits:
+        lengths[mark] += len(text)
+    return lengths["same"] < _BARELY * min(lengths["removed"], lengths["added"])
+
+
+def _apart(old: Sequence[str], new: Sequence[str]) -> Iterator[Piece]:
+    """Sentence against sentence, each put for the other as a whole."""
+    for one, other in zip_longest(old, new, fillvalue=""):
+        yield from replaced(one, other)
 
 
 def tokens_of(gap: str, found: Sequence[Sentence]) -> Tokens:
-    parts = [gap, *(part for sentence in found for part in (sentence.body, gap_after(sentence)))]
-    lists = list(map(_TOKEN.findall, parts))
-    ends = list(accumulate(map(len, lists), initial=0))
-    return Tokens(list(chain.from_iterable(lists)), ends, frozenset(ends))
+    """The tokens of white space (none where it is empty) and the sentences after it."""
+    texts = [gap] if gap else []
+    ends = [0, len(texts)]
+    for sentence in found:
+        body = sentence.body
+        texts += _TOKEN.findall(body)
+        ends.append(len(texts))
+        texts += _TOKEN.findall(sentence.text, len(body))
+        ends.append(len(texts))
+    return Tokens(texts, ends, frozenset(ends))
 
 
 def _stretches(aligned: Sequence[Block], left: Tokens, right: Tokens) -> Iterator[_Stretch]:
@@ -152,9 +160,11 @@ def _merged(stretches: Sequence[_Stretch]) -> list[tuple[Mark, str]]:
     return [edit for edit in [*merged, ("removed", removed), ("added", added)] if edit[1]]
 
 
-def _words(texts: Iterable[str]) -> int:
-    return sum(not text.isspace() for text in texts)
+def _words(tokens: Sequence[str]) -> int:
+    """How many tokens are not white space; counted no further than matters."""
+    return sum(not token.isspace() for token in tokens[: 2 * _MERGED + 2])
 
 
 def gap_after(sentence: Sentence) -> str:
+    """The white space after a sentence."""
     return sentence.text[len(sentence.body) :]

@@ -1,7 +1,9 @@
 """What in a claim goes against the passage that it seems to rest on: a number, a name, a negation."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from itertools import pairwise
+from operator import attrgetter
 from typing import Final, Literal
 
 from timemachine.grounding.passages import Place, Source
@@ -65,9 +67,16 @@ def _names_swapped(claim: Statement, sentence: Statement) -> bool:
 def _between_names(statement: Statement) -> Iterator[tuple[str, str, str]]:
     """The words between each two neighbouring names, with the names."""
     for before, after in pairwise(statement.names):
-        for term in statement.terms:
-            if before.end <= term.start and term.end <= after.start:
-                yield before.key, term.key, after.key
+        for term in statement.terms[_first_after(statement, before) : _first_at(statement, after)]:
+            yield before.key, term.key, after.key
+
+
+def _first_after(statement: Statement, name: Name) -> int:
+    return bisect_left(statement.terms, name.end, key=attrgetter("start"))
+
+
+def _first_at(statement: Statement, name: Name) -> int:
+    return bisect_right(statement.terms, name.start, key=attrgetter("end"))
 
 
 def _name_replaced(claim: Statement, sentence: Statement) -> bool:
@@ -81,9 +90,9 @@ def _beside_names(statement: Statement, other: Statement) -> dict[tuple[str, str
     elsewhere = Vocabulary([other.text])
     found: dict[tuple[str, str], Name] = {}
     for name in missing_names(statement.names, elsewhere):
-        before = [term.key for term in statement.terms if term.end <= name.start][-1:]
-        after = [term.key for term in statement.terms if term.start >= name.end][:1]
-        found |= {("before", key): name for key in before} | {("after", key): name for key in after}
+        here, there = _first_at(statement, name), _first_after(statement, name)
+        found.update({("before", term.key): name for term in statement.terms[max(0, here - 1) : here]})
+        found.update({("after", term.key): name for term in statement.terms[there : there + 1]})
     return found
 
 

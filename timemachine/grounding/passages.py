@@ -1,8 +1,9 @@
 """The passages that an answer was given, sentence by sentence, and which of them says what a sentence says."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from timemachine.language.matching import SentenceIndex
@@ -54,6 +55,8 @@ class Source:
         self._quotes: dict[str, int] = {}
         for place, (_, statement) in enumerate(self._sentences):
             self._quotes.setdefault(plain(statement.text), place)
+        # The clauses of a claim look up the same few sentences again and again.
+        self._near = lru_cache(maxsize=32)(self._runs_around)
         self.vocabulary = Vocabulary(passage.text for passage in passages)
         self.numbers = Held(number for _, statement in self._sentences for number in statement.numbers)
 
@@ -68,7 +71,7 @@ class Source:
 
     def together(self, claim: Statement) -> float:
         """How far a claim of several clauses is contained when each may rest on another passage."""
-        clauses = [tuple(clause) for clause in _clauses(claim)]
+        clauses = _clauses(claim)
         if len(clauses) == 1:
             return 0.0
         weights = [math.fsum(map(self._index.weight, clause)) for clause in clauses]
@@ -77,17 +80,18 @@ class Source:
 
     def _places(self, keys: Run) -> list[Place]:
         found = [match.index for match in self._index.matches(keys, _CANDIDATES)]
-        places = [self._place(place, self._containment(keys, _runs(self._around(place)))) for place in found]
+        places = [self._place(place, self._containment(keys, self._near(place))) for place in found]
         return sorted(places, key=lambda place: -place.containment)
 
     def _place(self, place: int, containment: float) -> Place:
         number, statement = self._sentences[place]
         return Place(number=number, statement=statement, containment=containment)
 
-    def _around(self, place: int) -> Run:
+    def _runs_around(self, place: int) -> set[Run]:
+        """The runs of a sentence and its neighbours in the passage."""
         number = self._sentences[place][0]
         near = self._sentences[max(0, place - _REACH) : place + _REACH + 1]
-        return tuple(key for other, statement in near if other == number for key in statement.keys)
+        return _runs(tuple(key for other, statement in near if other == number for key in statement.keys))
 
     def _containment(self, keys: Run, held: set[Run]) -> float:
         """The weighted share of the runs of some terms that are held, the rarer terms counting more."""
@@ -111,12 +115,13 @@ def _runs(keys: Run) -> set[Run]:
     return {keys[at : at + length] for length in lengths for at in range(len(keys) - length + 1)}
 
 
-def _clauses(claim: Statement) -> Iterator[list[str]]:
+def _clauses(claim: Statement) -> list[Run]:
     """The keys of a claim, clause by clause."""
-    clause: list[str] = []
+    said = set(claim.keys)
+    clauses: list[list[str]] = [[]]
     for term in claim.terms:
-        if term.opens and clause:
-            yield clause
-            clause = []
-        clause.append(neutral_key(term))
-    yield clause
+        if term.opens:
+            clauses.append([])
+        if (key := neutral_key(term)) in said:
+            clauses[-1].append(key)
+    return [tuple(clause) for clause in clauses if clause]

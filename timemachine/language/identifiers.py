@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from typing import Final
 
 _CHUNK: Final = re.compile(r"`[^`\n]+`|[^\s`]+")
+# Most of what stands between white space is a word, and that is told at one look.
+_ORDINARY: Final = re.compile(r"[\"'“‘(\[]*[A-Z]?[a-z]+(?:['’][a-z]+)*[\"'”’)\].,;:!?…]*")
 _WRAPPING: Final = "\"'“”‘’()[]{}<>,;:!?.*…"
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")
 _SHAPE: Final = re.compile(r"[\w$~./\\:@#+%=&?-]+(?:\(\))?")
@@ -29,6 +31,8 @@ _LONGEST: Final = 1_000
 def identifier_spans(text: str) -> Iterator[tuple[int, int]]:
     """Where the identifiers of a text start and end, in order. What stands between backticks is one."""
     for found in _CHUNK.finditer(text):
+        if _ORDINARY.fullmatch(found[0]):
+            continue
         start, end = _unwrapped(text, found.start(), found.end())
         if (found[0][0] == "`" and start < end) or (
             end - start <= _LONGEST and _is_identifier(text[start:end])

@@ -161,11 +161,9 @@ def _without_joint(run: list[re.Match[str]]) -> list[re.Match[str]]:
 
 def _named(run: list[re.Match[str]]) -> list[re.Match[str]]:
     """The part of a run that names something: without ordinary words at its ends, and more than one letter."""
-    while run and _is_ordinary(run[0][0]):
-        run = run[1:]
-    while run and _is_ordinary(run[-1][0]):
-        run = run[:-1]
-    return [] if len(run) == 1 and len(run[0][0]) == 1 else run
+    telling = [place for place, word in enumerate(run) if not _is_ordinary(word[0])]
+    named = run[telling[0] : telling[-1] + 1] if telling else []
+    return [] if len(named) == 1 and len(named[0][0]) == 1 else named
 
 
 def _is_ordinary(word: str) -> bool:

@@ -88,7 +88,7 @@ _FORMS: Final = {
 
 def numbers(text: str) -> tuple[Number, ...]:
     """The numbers of a text in order: a multiset by `key`. List markers, citations and digits of identifiers are none."""
-    return tuple(_read(text, identifier_spans(text)))
+    return numbers_beside(text, identifier_spans(text))
 
 
 def numbers_beside(text: str, identifiers: Iterable[tuple[int, int]]) -> tuple[Number, ...]:

@@ -3,10 +3,11 @@
 from functools import cached_property
 from typing import Final
 
-from timemachine.language.names import Name, names
-from timemachine.language.numbers import Number, numbers
+from timemachine.language.identifiers import identifier_spans
+from timemachine.language.names import Name, names_beside
+from timemachine.language.numbers import Number, numbers_beside
 from timemachine.language.polarity import Polarity, neutral_key, polarity
-from timemachine.language.terms import NEGATION, Term, terms
+from timemachine.language.terms import NEGATION, Term, terms_beside
 from timemachine.language.words import SOURCE_WORDS, stem
 
 _SOURCE_STEMS: Final = frozenset(map(stem, SOURCE_WORDS))
@@ -27,7 +28,7 @@ class Statement:
     @cached_property
     def terms(self) -> tuple[Term, ...]:
         """Its terms in order."""
-        return terms(self.text)
+        return terms_beside(self.text, self._identifiers, self.numbers)
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
@@ -45,14 +46,18 @@ class Statement:
     @cached_property
     def numbers(self) -> tuple[Number, ...]:
         """Its numbers in order."""
-        return numbers(self.text)
+        return numbers_beside(self.text, self._identifiers)
 
     @cached_property
     def names(self) -> tuple[Name, ...]:
         """Its names in order."""
-        return names(self.text)
+        return names_beside(self.text, self._identifiers)
 
     @cached_property
     def polarity(self) -> Polarity:
         """What it negates, and which way it points."""
         return polarity(self.terms)
+
+    @cached_property
+    def _identifiers(self) -> tuple[tuple[int, int], ...]:
+        return tuple(identifier_spans(self.text))

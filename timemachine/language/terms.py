@@ -53,7 +53,16 @@ class _Token:
 
 def terms(text: str) -> tuple[Term, ...]:
     """The terms of a text in order. Function words are left out, but never a negation or a comparison."""
-    return tuple(_terms(text, list(_tokens(text))))
+    spans = list(identifier_spans(text))
+    return terms_beside(text, spans, numbers_beside(text, spans))
+
+
+def terms_beside(
+    text: str, identifiers: Iterable[tuple[int, int]], numbers: Iterable[Number]
+) -> tuple[Term, ...]:
+    """The terms of a text whose identifiers (as spans) and numbers are known already, each in order."""
+    fixed = merge(_identifiers(text, identifiers), _numbers(numbers), key=lambda token: token.start)
+    return tuple(_terms(text, list(_tokens(text, fixed))))
 
 
 def number_key(number: Number) -> str:
@@ -63,21 +72,18 @@ def number_key(number: Number) -> str:
     return "#" + _DATE.sub(r"date \1", number.key)
 
 
-def _tokens(text: str) -> Iterator[_Token]:
-    """The words of a text with its numbers and identifiers as one token each."""
-    spans = list(identifier_spans(text))
-    fixed = list(merge(_identifiers(text, spans), _numbers(text, spans), key=lambda token: token.start))
-    waiting = iter(fixed)
-    following = next(waiting, None)
+def _tokens(text: str, fixed: Iterator[_Token]) -> Iterator[_Token]:
+    """The words of a text, and in place of those in them the numbers and identifiers, which are in order."""
+    following = next(fixed, None)
     for found in WORD.finditer(text):
         while following and following.end <= found.start():
             yield following
-            following = next(waiting, None)
+            following = next(fixed, None)
         if not following or found.end() <= following.start:
             yield _Token(found.start(), found.end(), folded(found[0]))
     if following:
         yield following
-    yield from waiting
+    yield from fixed
 
 
 def _identifiers(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[_Token]:
@@ -85,8 +91,8 @@ def _identifiers(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[_Token
         yield _Token(start, end, "", (chunk_key(text[start:end]), "identifier"))
 
 
-def _numbers(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[_Token]:
-    for number in numbers_beside(text, spans):
+def _numbers(numbers: Iterable[Number]) -> Iterator[_Token]:
+    for number in numbers:
         fixed: tuple[str, Kind] | None = (number_key(number), "number") if number.certain else None
         yield _Token(number.start, number.end, "one", fixed)
 
