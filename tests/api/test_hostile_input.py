@@ -63,7 +63,6 @@ def refused(answer: object, *statuses: int) -> str:
         [2**63],
         ["\u0000"],
         ["\ud800"],
-        ["2026-11-20"],
         ["2026-11-20T00:00:00Z\u0000"],
         [["2026-11-20T00:00:00Z"]],
         [],
@@ -77,8 +76,6 @@ def refused(answer: object, *statuses: int) -> str:
 def test_a_place_that_the_list_did_not_give_is_refused(
     api: Program, replay: str, path: str, value: object
 ) -> None:
-    if path == "/collections" and value == ["2026-11-20"]:
-        pytest.skip("a collection may be called that")
     assert "first page" in (
         said := refused(api.get(path.replace("REPLAY", replay), after=place(value)), 422)
     ) or ("`after`" in said)

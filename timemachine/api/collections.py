@@ -7,11 +7,11 @@ from django.http import HttpRequest
 from ninja import Router, Status
 
 from timemachine.answering import commands as answering
-from timemachine.api import paging, schemas
+from timemachine.api import paging, schemas, sizes
 from timemachine.api.access import caller
 from timemachine.api.documents import ask_json, collection_json, find_json, frame_json
 from timemachine.api.moments import moment
-from timemachine.api.paging import checked_limit, page
+from timemachine.api.paging import checked_limit, page, sized_page
 from timemachine.api.paging import read as read_place
 from timemachine.api.puts import frames_in, puts_json
 from timemachine.api.sessions import ask_query, call_parameters, find_query
@@ -53,7 +53,7 @@ def frames(
     found = frames_at(collection_of(project, name), moment(project, as_of))
     if after is not None:
         found = found.filter(number__gt=read_place(after, paging.number))
-    return page(list(found[: checked_limit(limit) + 1]), limit, lambda frame: [frame.number], frame_json)
+    return sized_page(found, limit, "number", sizes.of_frame(), frame_json)
 
 
 @router.get("/{name}/frames/{number}", summary="Every version of a frame")

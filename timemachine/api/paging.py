@@ -5,7 +5,10 @@ import binascii
 import json
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from itertools import accumulate
 from typing import Any
+
+from django.db.models import Expression, Model, QuerySet
 
 from timemachine.base.clock import parse_time
 from timemachine.base.content import parse_json
@@ -13,6 +16,7 @@ from timemachine.base.errors import InvalidInput
 from timemachine.base.faithful import is_plain
 
 DEFAULT, MOST = 50, 200
+PAGE_BYTES = 16 * 1024 * 1024
 _LARGEST = 2**63 - 1
 
 
@@ -30,6 +34,23 @@ def page[Item](
     shown = found[:limit]
     more = len(found) > limit
     return {"items": [show(item) for item in shown], "next": written(place(shown[-1])) if more else None}
+
+
+def sized_page[Row: Model](
+    found: QuerySet[Row], limit: int, place: str, size: Expression, show: Callable[[Row], Any]
+) -> dict[str, Any]:
+    """One page of a list in the order of a number, its `place`; at most `PAGE_BYTES` of payload, and at least one item.
+
+    `size` is how many bytes stand behind a row (see `api.sizes`). One query more than the rows need. Raises `InvalidInput`.
+    """
+    bare = found.order_by(place).select_related(None).prefetch_related(None)
+    sizes = list(bare.annotate(page_bytes=size).values_list(place, "page_bytes")[: checked_limit(limit) + 1])
+    if not sizes:
+        return {"items": [], "next": None}
+    count = _fitting([each for _, each in sizes[:limit]])
+    last = sizes[count - 1][0]
+    rows = found.order_by(place).filter(**{f"{place}__lte": last})
+    return {"items": [show(row) for row in rows], "next": written([last]) if len(sizes) > count else None}
 
 
 def written(place: list[Any]) -> str:
@@ -65,6 +86,12 @@ def name(part: Any) -> str:
 def moment(part: Any) -> datetime:
     """A time as `base.clock.written` writes it. Raises `ValueError`, `InvalidInput`."""
     return parse_time(name(part))
+
+
+def _fitting(sizes: Sequence[int]) -> int:
+    """How many of the rows one answer holds: all that fit into `PAGE_BYTES`, and always the first."""
+    fitting = [total for total in accumulate(sizes) if total <= PAGE_BYTES]
+    return max(len(fitting), 1)
 
 
 def _unreadable() -> InvalidInput:

@@ -6,10 +6,10 @@ from typing import Any
 from django.http import HttpRequest
 from ninja import Query
 
-from timemachine.api import paging, routers
+from timemachine.api import paging, routers, sizes
 from timemachine.api.access import caller
 from timemachine.api.documents import money, session_json
-from timemachine.api.paging import checked_limit, page
+from timemachine.api.paging import checked_limit, sized_page
 from timemachine.api.paging import read as read_place
 from timemachine.api.schemas import ActionFilter, SessionFilter
 from timemachine.base.clock import written
@@ -44,8 +44,7 @@ def actions(request: HttpRequest, session_id: str, wanted: Query[ActionFilter]) 
         rows = rows.filter(importance__gte=wanted.min_importance)
     if wanted.after is not None:
         rows = rows.filter(sequence__gt=read_place(wanted.after, paging.number))
-    found = list(with_everything(rows).order_by("sequence")[: checked_limit(wanted.limit) + 1])
-    return page(found, wanted.limit, lambda action: [action.sequence], action_json)
+    return sized_page(with_everything(rows), wanted.limit, "sequence", sizes.of_action(), action_json)
 
 
 @routers.sessions.get("/{session_id}/actions/{sequence}", summary="One action")

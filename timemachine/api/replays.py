@@ -5,9 +5,9 @@ from typing import Any
 from django.http import HttpRequest
 from ninja import Router, Status
 
-from timemachine.api import paging, routers, schemas
+from timemachine.api import paging, routers, schemas, sizes
 from timemachine.api.access import caller
-from timemachine.api.paging import checked_limit, page
+from timemachine.api.paging import checked_limit, page, sized_page
 from timemachine.api.paging import read as read_place
 from timemachine.base.clock import written
 from timemachine.base.errors import InvalidInput
@@ -75,7 +75,7 @@ def steps(request: HttpRequest, replay_id: str, limit: int = 50, after: str | No
     found = steps_of(replay_of(caller(request, "read").project, replay_id))
     if after is not None:
         found = found.filter(sequence__gt=read_place(after, paging.number))
-    return page(list(found[: checked_limit(limit) + 1]), limit, lambda each: [each.sequence], step_json)
+    return sized_page(found, limit, "sequence", sizes.of_replay_step(), step_json)
 
 
 @router.get("/{replay_id}/steps/{sequence}", summary="One step of a replay")
