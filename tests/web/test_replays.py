@@ -1,0 +1,176 @@
+"""The pages of replays: launch, progress, one step side by side."""
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from tests.builders import recorded_session, replayed
+from tests.web.people import browser_of
+from timemachine.accounts.models import VIEWER, Project
+from timemachine.recording.commands import append, start_session
+from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft
+from timemachine.recording.models import Session
+from timemachine.replay.commands import launch
+from timemachine.replay.models import Replay
+from timemachine.replay.options import ReplayOptions
+from timemachine.replay.working import work
+
+AUDIT = ReplayOptions(audit=True, reason="Wie geprüft?", use_model="local:extractive-3")
+ASKED = {"kind": "audit", "model": "local:extractive-3", "reason": "Prüfung ☃"}
+
+
+@pytest.fixture
+def session(project: Project) -> Session:
+    return recorded_session(project)
+
+
+@pytest.fixture
+def browser(project: Project) -> Client:
+    return browser_of(project)
+
+
+def page(browser: Client, address: str) -> str:
+    answer = browser.get(address)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_the_form_launches_and_the_page_tells_what_came_of_it(browser: Client, session: Session) -> None:
+    launched = browser.post(f"/sessions/{session.key}/replay/", ASKED)
+    replay = Replay.objects.get()
+    assert (launched.status_code, launched["Location"]) == (302, f"/replays/{replay.id}/")
+    assert "0 of 4 steps" in page(browser, f"/replays/{replay.id}/")
+    work(replay.id, "test")
+    shown = page(browser, f"/replays/{replay.id}/")
+    assert "3 asks replayed with local:extractive-3" in shown
+    assert "context verified 4 of 4" in shown
+    assert "Prüfung ☃" in shown
+    assert "hx-trigger" not in shown
+
+
+def test_a_page_that_polls_hears_nothing_where_there_is_nothing_new(
+    browser: Client, session: Session
+) -> None:
+    replay = launch(session, AUDIT, by="test")
+    replay.refresh_from_db()
+    address = f"/replays/{replay.id}/?rev={replay.revision}"
+    assert browser.get(address, headers={"HX-Request": "true"}).status_code == 204
+    work(replay.id, "test")
+    news = browser.get(address, headers={"HX-Request": "true", "HX-Target": "div#progress"})
+    assert news.status_code == 200
+    assert b"<html" not in news.content
+
+
+def test_a_step_shows_both_sides_with_their_evidence(browser: Client, session: Session) -> None:
+    replay = replayed(session, AUDIT)
+    shown = page(browser, f"/replays/{replay.id}/steps/4/")
+    assert "<ins" in shown
+    assert "numbers differ" in shown
+    assert "unchanged" in shown
+
+
+def test_a_debug_step_shows_two_ranked_lists(browser: Client, session: Session) -> None:
+    replay = replayed(session, ReplayOptions(top_k=4))
+    shown = page(browser, f"/replays/{replay.id}/steps/2/")
+    assert "gained" in shown
+    assert "Frames found now" in shown
+
+
+def test_a_step_recorded_elsewhere_is_shown_as_well(browser: Client, project: Project) -> None:
+    session = start_session(project, name="elsewhere", by="test")
+    hits = (HitDraft(rank=1, text="Cats sleep.", metadata={"items": 3}),)
+    ask = ActionDraft(
+        kind="ask",
+        input="sleep?",
+        output="Cats <b>sleep</b>.",
+        parameters={"items": 3, "call_ms": "12"},
+        retrieval=RetrievalDraft(hits=hits),
+    )
+    append(session.id, [ask])
+    replay = replayed(session, AUDIT)
+    assert "Cats &lt;b&gt;" in page(browser, f"/replays/{replay.id}/steps/1/")
+    for tab in ("action", "context", "state", "raw"):
+        page(browser, f"/sessions/{session.id}/?step=1&tab={tab}")
+
+
+@pytest.mark.parametrize(
+    ("sent", "says"),
+    [
+        (ASKED | {"reason": ""}, "An audit needs a reason"),
+        (ASKED | {"other_model": "nobody:x"}, "no model provider"),
+        (ASKED | {"model": "", "temperature": "0.5"}, "Without a model"),
+        (ASKED | {"top_k": "3"}, "frozen context"),
+        ({"kind": "debug", "top_k": "0"}, "greater than or equal to 1"),
+        ({"kind": "debug", "skip_asks": "on", "skip_finds": "on"}, "nothing is left"),
+        ({"kind": "sideways"}, "valid choice"),
+    ],
+)
+def test_a_form_that_cannot_be_says_why_and_keeps_what_was_typed(
+    browser: Client, session: Session, sent: dict[str, str], says: str
+) -> None:
+    answer = browser.post(f"/sessions/{session.id}/replay/", sent)
+    assert answer.status_code in {422, 503}
+    assert says in answer.content.decode()
+    assert sent.get("reason", "") in answer.content.decode()
+    assert not Replay.objects.exists()
+
+
+def test_the_form_estimates_before_anything_is_launched(browser: Client, session: Session) -> None:
+    answer = browser.post(f"/sessions/{session.id}/replay/", ASKED | {"estimate": "1"})
+    assert "3 asks with" in answer.content.decode()
+    assert not Replay.objects.exists()
+
+
+def test_a_replay_is_cancelled_and_tried_again_from_its_page(browser: Client, session: Session) -> None:
+    replay = launch(session, AUDIT, by="test")
+    assert browser.post(f"/replays/{replay.id}/cancel/").status_code == 302
+    replay.refresh_from_db()
+    assert replay.status == "cancelled"
+    assert browser.post(f"/replays/{replay.id}/cancel/").status_code == 409
+    assert browser.post(f"/replays/{replay.id}/retry/").status_code == 302
+
+
+def test_a_viewer_reads_replays_and_launches_none(project: Project, session: Session) -> None:
+    viewer = browser_of(project, VIEWER)
+    replay = replayed(session, AUDIT)
+    assert "3 asks" in page(viewer, f"/replays/{replay.id}/")
+    assert viewer.get(f"/sessions/{session.id}/replay/").status_code == 403
+    assert viewer.post(f"/sessions/{session.id}/replay/", ASKED).status_code == 403
+    assert viewer.post(f"/replays/{replay.id}/cancel/").status_code == 403
+
+
+def test_another_projects_replay_is_not_there(other_project: Project, session: Session) -> None:
+    stranger = browser_of(other_project)
+    replay = replayed(session, AUDIT)
+    for address in (
+        f"/replays/{replay.id}/",
+        f"/replays/{replay.id}/steps/2/",
+        f"/sessions/{session.id}/replay/",
+        "/replays/nonsense/",
+    ):
+        assert stranger.get(address).status_code == 404
+
+
+def test_the_demo_is_loaded_and_removed_with_one_click_each(browser: Client, project: Project) -> None:
+    loaded = browser.post("/demo/")
+    assert loaded.status_code == 303
+    assert "12 francs" in page(browser, loaded["Location"])
+    collection = Session.objects.get().collection
+    mine = start_session(project, name="mine", by="test", collection=collection)
+    browser.post(f"/sessions/{mine.id}/work/", {"do": "find", "text": "card", "mode": "hybrid", "top_k": "3"})
+    assert "Remove the demo" in page(browser, "/")
+    assert browser.post("/demo/remove/").status_code == 303
+    assert [each.name for each in Session.objects.all()] == ["mine"]
+    assert "Remove the demo" not in page(browser, "/")
+
+
+def test_a_list_of_steps_takes_as_many_queries_whatever_its_length(browser: Client, project: Project) -> None:
+    short = replayed(recorded_session(project, questions=("a b c?",)), AUDIT)
+    long = replayed(recorded_session(project, questions=("a b c?",) * 12), AUDIT)
+    counts = []
+    for replay in (short, long):
+        with CaptureQueriesContext(connection) as queries:
+            page(browser, f"/replays/{replay.id}/")
+        counts.append(len(queries))
+    assert counts[0] == counts[1]
