@@ -180,7 +180,15 @@ def test_text_that_nothing_can_be_called_is_refused(
 
 @pytest.mark.parametrize(
     ("path", "body"),
-    [("/collections", {"name": "\x00"})],
+    [
+        ("/sessions", {"name": "y", "collection": "a\x00b"}),
+        ("/sessions", {"name": "y", "collection": "\ud800"}),
+        ("/sessions/run-1/put", {"text": "t", "collection": "\x00"}),
+        ("/sessions/run-1/put", {"text": "t", "collection": "\ud800"}),
+        ("/collections/%00/put", {"text": "t"}),
+        ("/collections", {"name": "\x00"}),
+        ("/collections", {"name": "\ud800"}),
+    ],
     ids=lambda value: str(value)[:60].encode("ascii", "backslashreplace").decode(),
 )
 def test_no_collection_gets_a_name_that_cannot_be_stored(

@@ -13,7 +13,7 @@ from timemachine.api.documents import ask_json, collection_json, find_json, fram
 from timemachine.api.moments import moment
 from timemachine.api.paging import checked_limit, page, sized_page
 from timemachine.api.paging import read as read_place
-from timemachine.api.puts import frames_in, puts_json
+from timemachine.api.puts import collection_for, frames_in, puts_json
 from timemachine.api.sessions import ask_query, call_parameters, find_query
 from timemachine.retrieval import commands
 from timemachine.retrieval.queries import collection_of, collections_of, frames_at, versions_of
@@ -76,7 +76,7 @@ def put(request: HttpRequest, name: str, payload: schemas.PutIn) -> Status[dict[
     """Put passages into a collection, which is made where there is none of that name."""
     who = caller(request, "record")
     with transaction.atomic():  # a put that is refused makes no collection
-        collection = commands.collection_named(who.project, name, by=who.by)
+        collection = collection_for(who, name)
         done = answering.put(collection, frames_in(payload), by=who.by)
     return Status(201, puts_json(done))
 

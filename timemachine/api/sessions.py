@@ -13,14 +13,13 @@ from timemachine.api import routers, schemas
 from timemachine.api.access import Caller, caller
 from timemachine.api.documents import ask_json, find_json, session_json
 from timemachine.api.moments import moment
-from timemachine.api.puts import frames_in, puts_json
+from timemachine.api.puts import collection_for, frames_in, puts_json
 from timemachine.base.content import sha256_hex
 from timemachine.base.errors import InvalidInput
 from timemachine.recording import changes, commands, erasure
 from timemachine.recording.draft import ActionDraft
 from timemachine.recording.models import Session
 from timemachine.recording.queries import action_of, session_of
-from timemachine.retrieval.commands import collection_named
 from timemachine.retrieval.finding import Query
 from timemachine.retrieval.models import Collection
 from timemachine.retrieval.queries import collection_of
@@ -72,7 +71,7 @@ def put(request: HttpRequest, session_id: str, payload: schemas.SessionPutIn) ->
     who = caller(request, "record")
     session = session_of(who.project, session_id)
     with transaction.atomic():  # a put that is refused makes no collection
-        collection = _collection(session, payload.collection, by=who.by)
+        collection = collection_for(who, payload.collection) if payload.collection else _own(session)
         done = answering.put(collection, frames_in(payload), by=who.by, session=session)
     return Status(201, puts_json(done))
 
@@ -172,7 +171,7 @@ def _started(who: Caller, payload: schemas.SessionIn) -> Session:
         key=payload.key,
         agent=payload.agent,
         user=payload.user,
-        collection=collection_named(who.project, named, by=who.by) if named else None,
+        collection=collection_for(who, named) if named else None,
         parent=_parent(who.project, payload.parent),
         metadata=payload.metadata,
         tags=payload.tags,
@@ -186,16 +185,11 @@ def _parent(project: Project, parent: schemas.ParentIn | None) -> tuple[Session,
     return session, action_of(session, parent.sequence).sequence
 
 
-def _collection(session: Session, name: str | None, *, by: str) -> Collection:
-    """The collection to put into: the one named (made where there is none), else the session's."""
-    if name:
-        return collection_named(session.project, name, by=by)
-    return _existing(session, None)
-
-
 def _existing(session: Session, name: str | None) -> Collection:
-    if name:
-        return collection_of(session.project, name)
+    return collection_of(session.project, name) if name else _own(session)
+
+
+def _own(session: Session) -> Collection:
     if session.collection is None:
         raise InvalidInput(
             "This session was started without a collection; name one in `collection`.",
