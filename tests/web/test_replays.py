@@ -8,6 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from tests.builders import recorded_session, replayed
 from tests.web.people import browser_of
 from timemachine.accounts.models import VIEWER, Project
+from timemachine.base.ids import uuid7
 from timemachine.recording.commands import append, start_session
 from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft
 from timemachine.recording.models import Session
@@ -47,6 +48,13 @@ def test_the_form_launches_and_the_page_tells_what_came_of_it(browser: Client, s
     assert "context verified 4 of 4" in shown
     assert "Prüfung ☃" in shown
     assert "hx-trigger" not in shown
+
+
+def test_a_form_sent_twice_launches_one_replay(browser: Client, session: Session) -> None:
+    twice = ASKED | {"form_id": str(uuid7())}
+    first, second = (browser.post(f"/sessions/{session.id}/replay/", twice)["Location"] for _ in range(2))
+    assert first == second
+    assert Replay.objects.count() == 1
 
 
 def test_a_page_that_polls_hears_nothing_where_there_is_nothing_new(

@@ -9,6 +9,7 @@ from django.db.models import F, Q
 
 from timemachine.base.clock import now
 from timemachine.base.errors import Conflict, InvalidInput
+from timemachine.base.ids import uuid7
 from timemachine.providers.queries import usable_model
 from timemachine.recording.models import Action, Session
 from timemachine.replay import options as replay_options
@@ -20,8 +21,10 @@ RING_AGAIN_AFTER = timedelta(seconds=15)
 BATCH = 1_000
 
 
-def launch(session: Session, options: ReplayOptions, *, by: str) -> Replay:
+def launch(session: Session, options: ReplayOptions, *, by: str, replay_id: UUID | None = None) -> Replay:
     """Plan a replay of the session and its steps; a door rings the queue after commit.
+
+    The same `replay_id` a second time (a form sent twice) is the same replay.
 
     Raises `InvalidInput` (options that do not go together, an unknown model, nothing to replay), `Unavailable` (a model
     that cannot be used here): nothing is made then.
@@ -36,16 +39,19 @@ def launch(session: Session, options: ReplayOptions, *, by: str) -> Replay:
             code="nothing_to_replay",
         )
     with transaction.atomic():
-        replay = Replay.objects.create(
-            project_id=session.project_id,
-            session=session,
-            kind=options.kind,
-            model=model,
-            options=chosen,
-            reason=options.reason,
-            requested_by=by,
-            rung_at=now(),
-        )
+        facts = {
+            "project_id": session.project_id,
+            "session": session,
+            "kind": options.kind,
+            "model": model,
+            "options": chosen,
+            "reason": options.reason,
+            "requested_by": by,
+            "rung_at": now(),
+        }
+        replay, new = Replay.objects.get_or_create(id=replay_id or uuid7(), session=session, defaults=facts)
+        if not new:
+            return replay
         steps = [
             ReplayStep(replay=replay, action=each, sequence=each.sequence, kind=each.kind) for each in actions
         ]

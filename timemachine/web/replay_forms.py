@@ -5,6 +5,7 @@ from typing import Any, cast
 from django import forms
 
 from timemachine.base.errors import TimeMachineError
+from timemachine.base.ids import uuid7
 from timemachine.providers.catalogue import Choice
 from timemachine.recording.models import Session
 from timemachine.replay.options import ReplayOptions
@@ -30,6 +31,7 @@ FIELD_OF_CODE = {
 class ReplayForm(forms.Form):
     """What to replay, over which context, with which model; the same rules as the API's."""
 
+    form_id = forms.UUIDField(widget=forms.HiddenInput, required=False, initial=uuid7)
     kind = forms.ChoiceField(label="Kind", choices=KINDS, widget=forms.RadioSelect, initial="audit")
     model = forms.CharField(label="Model", required=False, widget=ModelSelect)
     other_model = forms.CharField(

@@ -41,7 +41,8 @@ def launch(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     try:
         if "estimate" in data:
             return _form(request, session, form, estimated=_estimate(session, form))
-        replay = commands.launch(session, form.options(), by=access.user.email)
+        form_id = form.cleaned_data["form_id"]
+        replay = commands.launch(session, form.options(), by=access.user.email, replay_id=form_id)
     except TimeMachineError as why:
         return _form(request, session, form, status=form.refuse(why))
     ring(replay.id)
@@ -63,6 +64,7 @@ def replay(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     counts = tally(found)
     context: dict[str, Any] = {
         "replay": found,
+        "after": after,
         "session": found.session,
         "counts": counts,
         "sentence": sentence(counts),
