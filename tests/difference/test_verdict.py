@@ -110,10 +110,10 @@ def test_without_two_answers_nothing_is_compared(
     ("recorded", "new", "evidence"),
     [
         ("a", "a", {"characters": 1}),
-        ("a b", "a  b", {"differs_in": ["white space"]}),
+        ("a b", "a  b", {"differs_in": ["white_space"]}),
         ("a b", "A b", {"differs_in": ["case"]}),
-        ("a b", "A  b", {"differs_in": ["case", "white space"]}),
-        ("a b", "a b!", {"differs_in": ["punctuation or markdown"]}),
+        ("a b", "A  b", {"differs_in": ["case", "white_space"]}),
+        ("a b", "a b!", {"differs_in": ["punctuation_or_markdown"]}),
         (
             "It rained. The deal was for $2 billion.",
             "It rained. The deal was for $9 billion.",
@@ -130,9 +130,14 @@ def test_without_two_answers_nothing_is_compared(
             "It rained. The deal did not close.",
             {"turned": ["negation"], "recorded": ["The deal closed."], "new": ["The deal did not close."]},
         ),
+        (
+            "I cannot say.",
+            "I don't know.",
+            {"both_refuse": True, "recorded": ["I cannot say."], "new": ["I don't know."]},
+        ),
         ("It rained.", "It rained. It snowed.", {"added": ["It snowed."]}),
         ("It rained. It snowed.", "It rained.", {"omitted": ["It snowed."]}),
-        ("It rained. It snowed.", "It snowed. It rained.", {"differs_in": ["order of sentences"]}),
+        ("It rained. It snowed.", "It snowed. It rained.", {"differs_in": ["order_of_sentences"]}),
         ("Acme bought Beta.", "Beta bought Acme.", {"order": [["Acme bought Beta.", "Beta bought Acme."]]}),
     ],
 )
@@ -150,6 +155,12 @@ def test_a_long_list_of_evidence_is_cut_and_counted() -> None:
         "Start.", "Start. " + " ".join(f"Number {number} came." for number in range(1_000, 1_080))
     )
     assert (len(found.evidence["only_new"]), found.evidence["only_new_count"]) == (50, 80)
+
+
+def test_a_long_entry_of_evidence_is_cut() -> None:
+    (added,) = answer_verdict("It rained.", "It rained. It " + "really " * 1_000 + "did.").evidence["added"]
+    assert len(added) == 1_001
+    assert added.endswith("…")
 
 
 def test_answers_with_thousands_of_altered_sentences_are_changed_not_reworded() -> None:

@@ -14,6 +14,8 @@ from timemachine.language.statement import Statement
 
 # Entries of one list of evidence; how many there are in all stands beside a list that was cut.
 _MOST_EVIDENCE: Final = 50
+# Characters of one entry; a sentence of an answer may be the whole answer.
+_LONGEST: Final = 1_000
 # Terms of a sentence up to which its order is looked at from every term on.
 _MOST_TERMS: Final = 200
 
@@ -27,8 +29,8 @@ class AnswerVerdict:
     recorded_at, new_at} · `polarity_differs` {turned, recorded, new} · `adds` {added} · `omits` {omitted} · `reworded` {recorded, new}
     (no fact-level difference found; not a proof of sameness) · `changed` {only_recorded, only_new: sentences that the other
     answer does not restate; perhaps_names: capitalised words at the start of a sentence; order: the same words in another
-    order}. Positions are [start, end] in characters of the answer. A list is cut at 50 entries; `…_count` then says how many
-    there are.
+    order}. Positions are [start, end] in characters of the answer. A list is cut at 50 entries (`…_count` then says
+    how many there are) and an entry at 1,000 characters, with an ellipsis.
     """
 
     name: str
@@ -62,18 +64,19 @@ def _surface(recorded: str, new: str) -> AnswerVerdict | None:
     if plain(recorded) == plain(new):
         return AnswerVerdict(name="formatting", evidence={"differs_in": _differs_in(recorded, new)})
     if all(refusals):
-        return AnswerVerdict(
-            name="reworded", evidence={"both": "refuse", "recorded": [recorded], "new": [new]}
-        )
+        evidence = {"both_refuse": True, "recorded": [recorded], "new": [new]}
+        return AnswerVerdict(name="reworded", evidence=evidence)
     return None
 
 
 def _differs_in(recorded: str, new: str) -> list[str]:
     if recorded.split() == new.split():
-        return ["white space"]
+        return ["white_space"]
+    if recorded.casefold() == new.casefold():
+        return ["case"]
     if recorded.casefold().split() == new.casefold().split():
-        return ["case"] if len(recorded) == len(new) else ["case", "white space"]
-    return ["punctuation or markdown"]
+        return ["case", "white_space"]
+    return ["punctuation_or_markdown"]
 
 
 def _facts(answers: Answers) -> AnswerVerdict:
@@ -82,13 +85,13 @@ def _facts(answers: Answers) -> AnswerVerdict:
         if found:
             return found
     only_recorded, only_new = answers.unrelated
-    names = [each.text for side in answers.missing_names for each in side]
+    names = [name for side in answers.missing_names for name in _texts(side)]
     evidence = {
         **_listed("only_recorded", _texts(only_recorded)),
         **_listed("only_new", _texts(only_new)),
         **_listed("perhaps_names", names),
         **_listed(
-            "order", [[pair.recorded.text, pair.new.text] for pair in answers.pairs if _other_order(pair)]
+            "order", [_texts([pair.recorded, pair.new]) for pair in answers.pairs if _other_order(pair)]
         ),
     }
     return AnswerVerdict(name="changed", evidence=evidence)
@@ -111,8 +114,8 @@ def _told_apart(
     if not recorded and not new:
         return None
     evidence = {
-        **_listed("only_recorded", [each.text for each in recorded]),
-        **_listed("only_new", [each.text for each in new]),
+        **_listed("only_recorded", _texts(recorded)),
+        **_listed("only_new", _texts(new)),
         **_listed("recorded_at", [[each.start, each.end] for each in recorded]),
         **_listed("new_at", [[each.start, each.end] for each in new]),
     }
@@ -126,8 +129,8 @@ def _polarity(answers: Answers) -> AnswerVerdict | None:
         return _yes_and_no(answers)
     evidence = {
         "turned": sorted({what for _, whats in opposed for what in whats}),
-        **_listed("recorded", [pair.recorded.text for pair, _ in opposed]),
-        **_listed("new", [pair.new.text for pair, _ in opposed]),
+        **_listed("recorded", _texts([pair.recorded for pair, _ in opposed])),
+        **_listed("new", _texts([pair.new for pair, _ in opposed])),
     }
     return AnswerVerdict(name="polarity_differs", evidence=evidence)
 
@@ -142,10 +145,10 @@ def _yes_and_no(answers: Answers) -> AnswerVerdict | None:
     """An answer that opens with yes where the other opens with no."""
     if not answers.only_recorded or not answers.only_new:
         return None
-    before, after = answers.only_recorded[0].text, answers.only_new[0].text
-    if {leading_pole(before), leading_pole(after)} != {"+", "-"}:
+    before, after = answers.only_recorded[:1], answers.only_new[:1]
+    if {leading_pole(each.text) for each in (*before, *after)} != {"+", "-"}:
         return None
-    evidence = {"turned": ["answer"], "recorded": [before], "new": [after]}
+    evidence = {"turned": ["answer"], "recorded": _texts(before), "new": _texts(after)}
     return AnswerVerdict(name="polarity_differs", evidence=evidence)
 
 
@@ -166,7 +169,7 @@ def _reworded(answers: Answers) -> AnswerVerdict | None:
     if swapped or any(answers.unrelated) or any(map(_other_order, answers.pairs)):
         return None
     if not answers.only_recorded and not answers.only_new:
-        return AnswerVerdict(name="reworded", evidence={"differs_in": ["order of sentences"]})
+        return AnswerVerdict(name="reworded", evidence={"differs_in": ["order_of_sentences"]})
     evidence = {
         **_listed("recorded", _texts(answers.only_recorded)),
         **_listed("new", _texts(answers.only_new)),
@@ -184,8 +187,8 @@ def _other_order(pair: Pair) -> bool:
     return other not in fronted and sorted(one) == sorted(other)
 
 
-def _texts(found: Sequence[Statement]) -> list[str]:
-    return [each.text for each in found]
+def _texts(found: Sequence[Statement | Number | Name]) -> list[str]:
+    return [each.text if len(each.text) <= _LONGEST else each.text[:_LONGEST] + "…" for each in found]
 
 
 def _listed(name: str, entries: Sequence[Any]) -> dict[str, Any]:
