@@ -208,6 +208,15 @@ def test_a_body_over_the_limit_is_told_the_limit(
     assert (answer.json()["code"], answer.json()["facts"]) == ("too_large", {"limit": 10_000})
 
 
+def test_a_file_of_schemas_is_no_transcript_and_crashes_nothing(api: Program) -> None:
+    schema = json.dumps({"type": ["string", "null"], "uuid": "u", "message": {"role": "user"}})
+    spoken = json.dumps({"type": "user", "sessionId": "s", "message": {"role": "user", "content": "hello"}})
+    refused(api.raw("/import", schema), 422)
+    done = api.raw("/import", f"{schema}\n{spoken}\n{schema}")
+    assert done.status_code == 201
+    assert [each["line"] for each in done.json()["report"]["skipped"]] == [1, 3]
+
+
 def test_a_request_that_django_refuses_to_read_is_told_so(api: Program) -> None:
     assert "could not read" in refused(
         api.client.get("/api/sessions?" + "a=1&" * 2_000, headers=api._headers), 400

@@ -86,6 +86,11 @@ def test_a_file_and_standard_input_become_one_frame_each_exactly(tm: Here) -> No
     assert kept == [("Notiz.txt", "", note), ("Eingabe", "stdin:1", note), ("", "", "and without a dash")]
 
 
+def test_a_text_with_nul_in_it_is_kept_as_it_is(tm: Here) -> None:
+    assert tm.run("put", "notes", tm.file("log.txt", b"before\x00after")).code == 0
+    assert text(Frame.objects.get().payload) == "before\x00after"
+
+
 def test_a_put_in_a_session_is_recorded_there(tm: Here) -> None:
     tm.json("session", "start", "notes", "--name", "n", "--key", "s1")
     ran = tm.run("put", "notes", tm.file("two.jsonl", '{"text": "a"}\n{"text": "b"}'), "--session", "s1")

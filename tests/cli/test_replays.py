@@ -128,6 +128,17 @@ def test_a_debug_replay_shows_what_retrieval_brings_now(tm: Here, recorded: Sess
     assert "answer:" not in second
 
 
+def test_an_ask_with_a_grounding_of_another_form_is_replayed(tm: Here, worker: None) -> None:
+    session = start_session(tm.project, name="Elsewhere", by="test", key="s2")
+    asked = ActionDraft(
+        kind="ask", model="local:extractive-1", input="Why?", output="So.", grounding={"score": 0.5}
+    )
+    append(session.id, [asked])
+    ran = tm.run("session", "replay", "s2", "--audit", "--verbose")
+    assert ran.code == 0, ran
+    assert "; without a label 0.50" in ran.out
+
+
 def test_the_collection_as_it_was_brings_what_was_recorded(tm: Here, recorded: Session) -> None:
     tm.json("put", "handbook", "-", given="Refunds are paid at once since May.")
     done = tm.json("session", "replay", "s1", "--as-of", "recorded")
