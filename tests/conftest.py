@@ -26,12 +26,6 @@ def fast_hash(settings: Settings) -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
-@pytest.fixture(autouse=True)
-def nothing_collected(settings: Settings, tmp_path: Path) -> None:
-    """A folder for collected static files: there is none before `collectstatic`, and WhiteNoise warns of that."""
-    settings.STATIC_ROOT = str(tmp_path)
-
-
 @pytest.fixture
 def project(db: None) -> Project:
     """A project of its own."""

@@ -30,12 +30,14 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
 
 
 def throwaway_environment(started: ExitStack) -> dict[str, str]:
-    """`DATABASE_URL` and `TIMEMACHINE_HOME` for one run; closing `started` ends the server and removes everything."""
+    """`DATABASE_URL`, `TIMEMACHINE_HOME` and `STATIC_ROOT` for one run; closing `started` ends the server and removes everything."""
     folder = Path(tempfile.mkdtemp(prefix="timemachine-tests-")).resolve()
     started.callback(shutil.rmtree, folder)
-    home = str(folder / "home")
+    home, static = str(folder / "home"), folder / "static"
+    static.mkdir()  # WhiteNoise warns where there is none
     return {
         "TIMEMACHINE_HOME": home,
+        "STATIC_ROOT": str(static),
         "DATABASE_URL": os.environ.get("TEST_DATABASE_URL") or _start(folder, started),
     }
 

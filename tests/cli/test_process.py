@@ -8,8 +8,10 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping, Sequence
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from types import MappingProxyType
 
@@ -161,9 +163,17 @@ def test_ctrl_c_while_a_replay_is_waited_for_leaves_it_running_and_says_where(te
             "unknown_cost_calls": 0,
         }
     ).encode()
-    with other_server(answering(200, body)) as url:
+    followed = threading.Event()
+
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        answering(200, body)(request)
+        if request.path.startswith("/api/replays/"):
+            followed.set()
+
+    with other_server(answer) as url:
         process = started(["session", "replay", "s1"], TIMEMACHINE_URL=url, TIMEMACHINE_API_KEY="tmk_a_b")
-        time.sleep(1.5)
+        assert followed.wait(30)
+        time.sleep(0.2)  # for the answer to be read
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)
     assert (process.returncode, out) == (130, b"")

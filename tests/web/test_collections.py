@@ -175,7 +175,7 @@ def test_files_become_frames_all_together(operator: Client, handbook: Collection
         ("notes.txt", b"caf\xe9", "notes.txt: byte 4 is not UTF-8 text"),
         ("notes.txt", b"", "notes.txt: there is no text in it"),
         ("photo.png", b"\x89PNG", "photo.png is neither a text nor JSONL"),
-        ("big.txt", b"x" * (LARGEST_FRAME + 1), "big.txt: this passage has 8,388,609 bytes"),
+        ("big.txt", b"x" * (LARGEST_FRAME + 1), f"big.txt: this passage has {LARGEST_FRAME + 1:,} bytes"),
     ],
 )
 def test_one_bad_line_refuses_the_whole_upload_with_its_place_and_reason(

@@ -77,8 +77,10 @@ def parse_json(data: bytes | str) -> Any:
         value = json.loads(
             data, object_pairs_hook=_object, parse_constant=_refuse_constant, parse_float=_finite
         )
-    except ValueError as why:  # not UTF-8, not JSON, or a whole number of thousands of digits
-        raise InvalidInput(f"This is not JSON: {str(why).rstrip('.')}.", code="not_json") from why
+    except (UnicodeDecodeError, json.JSONDecodeError) as why:
+        raise InvalidInput(f"This is not JSON: {why}.", code="not_json") from why
+    except ValueError as why:  # what Python says of an integer that is too long to read
+        raise InvalidInput("It holds a whole number of more than 4,300 digits.", code="not_json") from why
     except RecursionError as why:
         raise InvalidInput(f"This JSON is nested deeper than {MAX_DEPTH} levels.", code="too_deep") from why
     check_depth(value)
