@@ -104,6 +104,32 @@ def test_a_list_of_sessions_asks_the_database_the_same_for_any_number(api: Progr
     assert len(four) == len(one)
 
 
+def test_replays_and_links_are_listed_page_by_page_with_as_many_queries_as_for_one(
+    api: Program, session: str
+) -> None:
+    api.post(f"/sessions/{session}/ask", {"question": "invoices?"})
+    made = [api.post(f"/sessions/{session}/replays", {}).json()["replay_id"] for _ in range(5)]
+    links = [
+        api.post("/shares", {"target_type": "session", "target_id": session}).json()["id"] for _ in range(3)
+    ]
+    for path, ids in (("/replays", made), ("/shares", links)):
+        found: list[str] = []
+        after: dict[str, str] = {}
+        while True:
+            page = api.get(path, limit=2, **after).json()
+            found += [each["id"] for each in page["items"]]
+            if page["next"] is None:
+                break
+            after = {"after": page["next"]}
+        assert found == ids[::-1]
+    counts = []
+    for limit in (1, 5):
+        with CaptureQueriesContext(connection) as queries:
+            api.get("/replays", limit=limit)
+        counts.append(len(queries))
+    assert counts[0] == counts[1]
+
+
 def test_a_collection_tells_its_history(api: Program) -> None:
     api.post("/collections/handbook/put", {"frames": PASSAGES})
     before = written(now())

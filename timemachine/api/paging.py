@@ -4,13 +4,12 @@ import base64
 import binascii
 import json
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from itertools import accumulate
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Expression, Model, QuerySet
 
-from timemachine.base.clock import parse_time
 from timemachine.base.content import parse_json
 from timemachine.base.errors import InvalidInput
 from timemachine.base.faithful import is_plain
@@ -59,7 +58,7 @@ def written(place: list[Any]) -> str:
 
 
 def read[Part](after: str, kind: Callable[[Any], Part]) -> Part:
-    """The place of one part that `written` wrote: a `number`, a `name` or a `moment`. Raises `InvalidInput` for any other text."""
+    """The place of one part that `written` wrote: a `number`, a `name` or an `identity`. Raises `InvalidInput` for any other text."""
     try:
         match parse_json(base64.urlsafe_b64decode(after + "=" * (-len(after) % 4))):
             case [part]:
@@ -83,9 +82,9 @@ def name(part: Any) -> str:
     return part
 
 
-def moment(part: Any) -> datetime:
-    """A time as `base.clock.written` writes it. Raises `ValueError`, `InvalidInput`."""
-    return parse_time(name(part))
+def identity(part: Any) -> UUID:
+    """A UUID. Raises `ValueError`."""
+    return UUID(part if isinstance(part, str) else "")
 
 
 def _fitting(sizes: Sequence[int]) -> int:

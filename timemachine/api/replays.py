@@ -9,7 +9,6 @@ from timemachine.api import paging, routers, schemas, sizes
 from timemachine.api.access import caller
 from timemachine.api.paging import checked_limit, page, sized_page
 from timemachine.api.paging import read as read_place
-from timemachine.base.clock import written
 from timemachine.base.errors import InvalidInput
 from timemachine.jobs import ring
 from timemachine.recording.models import Session
@@ -17,7 +16,7 @@ from timemachine.recording.queries import checkpoint_of, session_of
 from timemachine.replay import commands
 from timemachine.replay.document import replay_json, step_json
 from timemachine.replay.models import Replay
-from timemachine.replay.queries import replay_of, step_of, steps_of
+from timemachine.replay.queries import replay_of, step_of, steps_of, tallies
 
 router = Router(tags=["replays"])
 
@@ -54,13 +53,14 @@ def index(
 ) -> dict[str, Any]:
     """The replays of a session, or of the whole project, newest first."""
     project = caller(request, "read").project
-    found = Replay.objects.filter(project=project).order_by("-created_at")
+    found = Replay.objects.filter(project=project).order_by("-id")  # a UUIDv7 begins with its time
     if session is not None:
         found = found.filter(session=session_of(project, session))
     if after is not None:
-        found = found.filter(created_at__lt=read_place(after, paging.moment))
+        found = found.filter(id__lt=read_place(after, paging.identity))
     rows = list(found[: checked_limit(limit) + 1])
-    return page(rows, limit, lambda each: [written(each.created_at)], replay_json)
+    counts = tallies(rows)
+    return page(rows, limit, lambda each: [str(each.id)], lambda each: replay_json(each, counts[each.id]))
 
 
 @router.get("/{replay_id}", summary="One replay")

@@ -32,11 +32,11 @@ def make(request: HttpRequest, payload: schemas.ShareIn) -> Status[dict[str, Any
 @router.get("", summary="List share links")
 def index(request: HttpRequest, limit: int = 50, after: str | None = None) -> dict[str, Any]:
     """The project's links, newest first, without their secrets."""
-    found = links_of(caller(request, "share").project)
+    found = links_of(caller(request, "share").project).order_by("-id")  # a UUIDv7 begins with its time
     if after is not None:
-        found = found.filter(created_at__lt=read_place(after, paging.moment))
+        found = found.filter(id__lt=read_place(after, paging.identity))
     rows = list(found[: checked_limit(limit) + 1])
-    return page(rows, limit, lambda link: [written(link.created_at)], share_json)
+    return page(rows, limit, lambda link: [str(link.id)], share_json)
 
 
 @router.delete("/{share_id}", summary="Revoke a share link")

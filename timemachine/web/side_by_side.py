@@ -150,7 +150,7 @@ def _words(found: Any) -> str:
     elif isinstance(found, bool):
         text = "yes" if found else "no"
     elif isinstance(found, list):
-        text = ", ".join(_words(each) for each in found)
+        text = " · ".join(_words(each) for each in found)
     else:
         text = json.dumps(found, ensure_ascii=False)
     return text if len(text) <= SHOWN_EVIDENCE else text[:SHOWN_EVIDENCE] + "…"
