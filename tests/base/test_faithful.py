@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -39,3 +40,18 @@ def test_a_text_is_plain_where_a_column_without_escapes_takes_it(text: str) -> N
 
 def test_a_text_with_nul_or_a_lone_surrogate_is_not_plain() -> None:
     assert [is_plain(text) for text in ("", "ä\uffff", "a\x00", "\ud800")] == [True, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "stored"),
+    [
+        ("a\x00b", "a\uffff0b"),
+        ("\uffff", "\ufffff"),
+        ("\ud83d", "\uffffsd83d"),
+        ("\uffff0", "\ufffff0"),
+        ("plain", "plain"),
+    ],
+)
+def test_what_cannot_be_stored_stands_behind_the_escape_and_comes_back(text: str, stored: str) -> None:
+    assert storable(text) == stored
+    assert original(stored) == text
