@@ -106,7 +106,7 @@ def test_the_demo_is_loaded_once_and_taken_away_whole(tm: Here) -> None:
     ran = tm.run("demo")
     assert ran.code == 0, ran
     session = Session.objects.get()
-    assert ran.out.startswith("The demo is loaded.\nsession     http")
+    assert ran.out.startswith("The demo is loaded.\nsession       http")
     assert f"/sessions/{session.id}/" in ran.out
     assert all(f"/replays/{replay.id}/" in ran.out for replay in Replay.objects.all())
     assert "/share/" in ran.out

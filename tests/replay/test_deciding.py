@@ -26,6 +26,8 @@ AUDIT = ReplayOptions(audit=True, reason="why", use_model="openai:gpt-4o")
             (replace(ReplayOptions(audit=True, reason="r"), **{name: value}), "retrieval_options_in_audit")
             for name, value in zip(RETRIEVAL_OPTIONS, OTHER_VALUES, strict=True)
         ],
+        (ReplayOptions(audit=True, reason="r", use_model=""), "invalid_field"),
+        (ReplayOptions(use_model=" "), "invalid_field"),
         (ReplayOptions(audit=True), "reason_needed"),
         (ReplayOptions(audit=True, reason="  "), "reason_needed"),
         (ReplayOptions(audit=True, reason="r", temperature=0.0), "model_needed"),

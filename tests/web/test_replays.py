@@ -173,6 +173,18 @@ def test_the_demo_is_loaded_and_removed_with_one_click_each(browser: Client, pro
     assert "Remove the demo" not in page(browser, "/")
 
 
+def test_removing_the_demo_asks_first_where_somebody_added_to_it(browser: Client, project: Project) -> None:
+    browser.post("/demo/")
+    demo = Session.objects.get()
+    launch(demo, AUDIT, by="somebody")
+    asked = browser.post("/demo/remove/")
+    assert "1 replay" in asked.content.decode()
+    assert Session.objects.exists()
+    assert browser.post("/demo/remove/", {"confirmed": "1"}).status_code == 303
+    assert not Session.objects.exists()
+    assert "The demo is removed" in page(browser, "/")
+
+
 def test_a_list_of_steps_takes_as_many_queries_whatever_its_length(browser: Client, project: Project) -> None:
     short = replayed(recorded_session(project, questions=("a b c?",)), AUDIT)
     long = replayed(recorded_session(project, questions=("a b c?",) * 12), AUDIT)

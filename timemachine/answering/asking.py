@@ -84,7 +84,7 @@ def answer(
         prices=priced.prices,
         duration_ms=completion.duration_ms,
         grounding=grounding_of(completion.text, passages),
-        calls_made=completion.attempts if completion.language_model else 0,
+        calls_made=completion.attempts,
     )
 
 

@@ -34,7 +34,7 @@ class SessionIn(Strict):
     key: str | None = None
     agent: str | None = None
     user: str | None = None
-    collection: str | None = None
+    collection: str | None = Field(default=None, min_length=1)
     parent: ParentIn | None = None
     metadata: dict[str, Any] = Field(default_factory=dict)
     tags: list[str] = Field(default_factory=list)

@@ -82,7 +82,7 @@ def replay(
 
     chosen = ReplayOptions(
         audit=audit,
-        reason=reason or (_reason() if audit else None),
+        reason=_reason() if audit and reason is None else reason,
         search_mode=mode,
         adaptive=adaptive or None,
         **asked,

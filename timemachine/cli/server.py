@@ -83,8 +83,9 @@ def _status_lines(document: dict[str, Any]) -> Iterator[str]:
 def _made(made: dict[str, Any]) -> Iterator[str]:
     yield "The demo is loaded." if made["new"] else "The demo was loaded already."
     links = [("session", made["session"]["url"])]
-    links += [(f"replay {number}", each["url"]) for number, each in enumerate(made["replays"], 1)]
+    links += [(f"{each['kind']} replay", each["url"]) for each in made["replays"]]
     yield from facts([*links, ("share link", made["share_url"] or "")])
+    yield "The answer at step 2 went wrong: look for the passage at rank 12 of the debug replay."
     yield "`timemachine demo --remove` takes all of it away."
 
 

@@ -167,7 +167,7 @@ def _imported(
 
 
 def _begun_lines(begun: dict[str, Any]) -> Iterator[str]:
-    yield f"Session {begun['key']} records into {one_line(begun['collection'])}."
+    yield f"Session {begun['key']} records into {one_line(begun['collection'] or 'no collection')}."
     yield from facts([("id", begun["id"]), ("address", begun["url"])])
     yield f"End it with: timemachine session end {begun['key']}"
 

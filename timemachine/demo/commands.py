@@ -31,6 +31,8 @@ MODEL = "local:extractive-1"
 OTHER_MODEL = "local:extractive-3"
 WIDER = 20
 DEMO_TAG = "demo"
+OWN_REPLAYS, OWN_LINKS = 2, 1
+SHOWN = (("debug", "steps/2/"), ("audit", ""))  # the debug replay opens where the passage stands at rank 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +49,10 @@ class Demo:
         base = settings.PUBLIC_URL
         return {
             "session": {"id": str(self.session.id), "url": f"{base}/sessions/{self.session.id}/?step=2"},
-            "replays": [{"id": str(each), "url": f"{base}/replays/{each}/"} for each in self.replays],
+            "replays": [
+                {"id": str(each), "kind": kind, "url": f"{base}/replays/{each}/{step}"}
+                for each, (kind, step) in zip(self.replays, SHOWN, strict=False)
+            ],
             "share_url": self.share_url,
             "new": self.new,
         }
@@ -93,9 +98,16 @@ def remove(project: Project) -> bool:
     return session is not None or collection is not None
 
 
-def is_there(project: Project) -> bool:
-    """Whether the demo stands in this project."""
-    return _session_of(project) is not None
+def added_to(project: Project) -> dict[str, int]:
+    """What people added to the demo, which goes with it: replays and share links beyond its own."""
+    session = _session_of(project)
+    if session is None:
+        return {}
+    added = {
+        "replay": session.replays.count() - OWN_REPLAYS,
+        "share link": session.share_links.count() - OWN_LINKS,
+    }
+    return {name: number for name, number in added.items() if number > 0}
 
 
 def _session_of(project: Project) -> Session | None:

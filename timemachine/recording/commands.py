@@ -106,9 +106,7 @@ def append(
 def require_open(session: Session) -> None:
     """Raise `Conflict` for a session that has ended."""
     if session.status != Session.RECORDING:
-        raise Conflict(
-            f"The session {session.key} has ended; start a new one, or branch from it.", code="session_ended"
-        )
+        raise Conflict(f"The session {session.key} has ended; start a new one.", code="session_ended")
 
 
 @transaction.atomic

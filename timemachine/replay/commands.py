@@ -35,7 +35,7 @@ def launch(session: Session, options: ReplayOptions, *, by: str, replay_id: UUID
     actions = [action for action in _replayable(session) if planned(recorded(action), options)]
     if not actions:
         raise InvalidInput(
-            "This session has no find or ask in that range, so there is nothing to replay.",
+            "This session has no find or ask to repeat, so there is nothing to replay; tools are never run again.",
             code="nothing_to_replay",
         )
     with transaction.atomic():

@@ -45,6 +45,12 @@ class ReplayOptions:
 
 def check(options: ReplayOptions) -> None:
     """Raise `InvalidInput` that names the option that cannot be, or does not go with the others."""
+    if options.use_model is not None and not options.use_model.strip():
+        raise InvalidInput(
+            "The model's name is empty; name one like openai:gpt-4o, or leave it out.",
+            code="invalid_field",
+            field="use_models",
+        )
     if options.audit:
         _check_audit(options)
     _check_calls(options)

@@ -77,7 +77,9 @@ class _Ranked:
 def check(query: Query) -> None:
     """Refuse a query that cannot be asked, before anything is looked up."""
     if not query.text.strip():
-        raise InvalidInput("The query is empty; write what to look for.", code="invalid_field", field="query")
+        raise InvalidInput(
+            "The text is empty; write what to look for or ask.", code="invalid_field", field="query"
+        )
     if query.mode not in MODES:
         raise InvalidInput(
             f"`mode` cannot be {query.mode!r}; it is one of {', '.join(MODES)}.",

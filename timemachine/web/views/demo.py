@@ -2,6 +2,7 @@
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
@@ -28,9 +29,12 @@ def load(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def remove(request: HttpRequest) -> HttpResponse:
-    """Remove all that the demo made."""
+    """Remove all that the demo made; asks first where somebody added to it."""
     access = of(request)
     access.require("operator")
+    added = commands.added_to(access.project)
+    if added and not request.POST.get("confirmed"):
+        return render(request, "record/remove_demo.html", {"added": added})
     if commands.remove(access.project):
         messages.success(request, "The demo is removed, with everything it made.")
     return see_other("sessions")
