@@ -9,7 +9,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 from django.conf import settings as configured
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from pytest_django.fixtures import Settings
 from pytest_django.live_server_helper import LiveServer
 
@@ -152,7 +152,7 @@ def test_a_person_walks_by_keyboard(chromium: Browser, live_server: LiveServer, 
         page.wait_for_function("() => document.activeElement.parentNode.id === 's3'")
         page.wait_for_function("() => document.getElementById('live').textContent === 'Step 3 of 5, find'")
         page.keyboard.press("?")
-        assert page.locator("#keys").is_visible()
+        expect(page.locator("#keys")).to_be_visible()
         page.keyboard.press("Escape")
         page.keyboard.press("g")
         page.keyboard.type("5")
@@ -258,15 +258,15 @@ def test_everything_works_without_scripts(chromium: Browser, live_server: LiveSe
         page.goto(live_server.url)
         page.get_by_role("link", name="The story").click()
         page.get_by_role("link", name="Next step").click()
-        assert page.locator(".row > [aria-current]").locator("..").get_attribute("id") == "s2"
+        expect(page.locator("#s2 > [aria-current]")).to_be_visible()
         page.get_by_role("link", name="1 inside").click()
         page.locator("#s3 > a").click()
         page.get_by_role("link", name="Context").click()
-        assert "The text of 1." in page.locator("#step").inner_text()
+        expect(page.locator("#step")).to_contain_text("The text of 1.")
         page.get_by_role("link", name="Action").click()
         page.get_by_label("step", exact=True).fill("5")
         page.keyboard.press("Enter")
-        assert "npm test exited with 1" in page.locator("#step").inner_text()
+        expect(page.locator("#step")).to_contain_text("npm test exited with 1")
         page.goto(f"{live_server.url}/sessions/long/?step=1500")
         page.get_by_role("link", name="Later steps").click()
-        assert page.locator(".row > [aria-current]").is_visible()
+        expect(page.locator(".row > [aria-current]")).to_be_visible()
