@@ -9,3 +9,7 @@ class TimeMachineConfig(AppConfig):
     name = "timemachine"
     label = "timemachine"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Let Django's checks, which every start runs, know of ours."""
+        from timemachine.providers import overrides  # noqa: F401

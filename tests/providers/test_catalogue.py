@@ -50,6 +50,14 @@ NAMES = [
     (" house ", "house:qwen3"),
     ("house:other", "house:other"),
     ("bare:tiny", "bare:tiny"),
+    ("gpt-4o-mini", "openai:gpt-4o-mini"),
+    ("o3", "openai:o3"),
+    ("o4-mini", "openai:o4-mini"),
+    ("claude-4-sonnet", "anthropic:claude-4-sonnet"),
+    ("gemini-2.5-flash", "gemini:gemini-2.5-flash"),
+    ("grok-4", "xai:grok-4"),
+    ("mistral-large", "mistral:mistral-large"),
+    ("codestral", "mistral:codestral"),
 ]
 
 
@@ -65,8 +73,11 @@ def test_a_resolved_name_resolves_to_itself(resolved: str) -> None:
 
 UNKNOWN = [
     ("opnai:gpt-4o", ["openai"], "Did you mean openai?"),
-    ("gpt-4o-mini", ["openai:gpt-4o-mini"], "Did you mean openai:gpt-4o-mini?"),
-    ("claude-sonnet-5-5", ["anthropic:claude-sonnet-5-5"], "Did you mean anthropic:claude-sonnet-5-5?"),
+    ("gpt-oss-120b", [], "the providers are local, openai"),
+    ("llama-3.3-70b", [], "the providers are local, openai"),
+    ("grok", ["groq"], "Did you mean groq"),
+    ("o100", [], "the providers are local, openai"),
+    ("gpt-4o-mini:x", [], "the providers are local, openai"),
     ("hose:qwen3", ["house"], "Did you mean house?"),
     ("zzzz", [], "an administrator can add a server"),
     ("local:llama", ["local:extractive", "local:extractive-1"], "There is no local model 'llama'"),

@@ -225,6 +225,7 @@ LEASE_SECONDS = env.number("LEASE_SECONDS", 20)
 
 DEFAULT_MODEL = env.text("DEFAULT_MODEL", "local:extractive")
 MODEL_HOSTS_ALLOWED = env.names("MODEL_HOSTS_ALLOWED")
+MODEL_PRICES = env.text("MODEL_PRICES")
 
 # --- logs: to standard error, one line each, never a body
 

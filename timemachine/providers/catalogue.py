@@ -71,6 +71,8 @@ class Choice:
 LOCAL_CONNECTION = Connection(protocol="local", base_url="", seed_parameter=None)
 
 ALIASES: Mapping[str, str] = {"claude": "anthropic"}
+SERVED_BY_SEVERAL = ("gpt-oss",)
+"""Models that begin like one provider's own, and that others serve: their bare name is nobody's."""
 RESERVED_NAMES = frozenset({LOCAL, *PROVIDERS, *ALIASES})
 """Names that an added server cannot take."""
 
@@ -78,7 +80,7 @@ _NO_SERVERS: Mapping[str, ModelServerValue] = {}
 
 
 def resolve(text: str, default: str, servers: Mapping[str, ModelServerValue] = _NO_SERVERS) -> ModelName:
-    """The model that the text names; an empty text names the default.
+    """The model that the text names; an empty text names the default, a bare model the one provider that has such models.
 
     Raises `InvalidInput` (`unknown_model`) for a provider or local model that there is not, with the nearest names.
     """
@@ -91,6 +93,8 @@ def resolve(text: str, default: str, servers: Mapping[str, ModelServerValue] = _
         return ModelName(provider=provider, model=model or default_model(PROVIDERS[provider]))
     if provider in servers:
         return ModelName(provider=provider, model=model or _default_of(servers[provider]))
+    if owner := _owner(written):
+        return ModelName(provider=owner, model=written)
     raise _unknown_provider(written, provider, servers)
 
 
@@ -208,16 +212,23 @@ def _default_of(server: ModelServerValue) -> str:
     )
 
 
+def _owner(written: str) -> str | None:
+    """The provider whose models alone are called like that."""
+    name = written.lower()
+    if ":" in name or name.startswith(SERVED_BY_SEVERAL):
+        return None
+    owners = {prefix: p.name for p in PROVIDERS.values() for prefix in p.model_prefixes}
+    return next((owner for prefix, owner in owners.items() if _is_called(name, prefix)), None)
+
+
+def _is_called(name: str, prefix: str) -> bool:
+    # "o3" is a model of its own, "gpt-" only the beginning of one
+    return name.startswith(prefix) if prefix.endswith("-") else f"{name}-".startswith(f"{prefix}-")
+
+
 def _unknown_provider(written: str, provider: str, servers: Mapping[str, ModelServerValue]) -> InvalidInput:
     known = [LOCAL, *PROVIDERS, *ALIASES, *servers]
-    owners = [
-        p.name
-        for p in PROVIDERS.values()
-        if ":" not in written and written.lower().startswith(p.model_prefixes or ":")
-    ]
-    closest = [f"{owner}:{written}" for owner in owners] or get_close_matches(
-        provider, known, n=3, cutoff=0.6
-    )
+    closest = get_close_matches(provider, known, n=3, cutoff=0.6)
     hint = f" Did you mean {_listed(closest)}?" if closest else ""
     return InvalidInput(
         f"There is no model provider {provider!r}.{hint} Write provider:model; the providers are {_listed(known)}, "

@@ -1,10 +1,11 @@
-"""What a call cost, by the price list of its day; unknown where the list does not say, never 0.
+"""What a call cost, by the prices of its day; unknown where nobody says, never 0.
 
-The list is the one that the `genai-prices` package carries, dated and offline: nothing here asks a network. The unit prices
-are kept with every call, so that a later list never rewrites what was recorded.
+The operator's own prices (see `overrides`) go first. Then comes the list that the `genai-prices` package carries, dated and
+offline: nothing here asks a network. The unit prices are kept with every call, so that a later list never rewrites what was
+recorded.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -13,12 +14,16 @@ from typing import Any
 
 from timemachine.base.clock import written
 from timemachine.providers.catalogue import LOCAL, ModelName
+from timemachine.providers.charging import charge
 from timemachine.providers.completion import TokenUsage
+from timemachine.providers.overrides import price_overrides
+from timemachine.providers.price_table import PriceEntry
 from timemachine.providers.table import PROVIDERS
 
 PRICE_LIST = "genai-prices"
+OVERRIDE = "override"
 FREE_PROVIDERS = frozenset({LOCAL, "ollama"})
-"""Models that run on machines of one's own: each call costs nothing."""
+"""Models that run on machines of one's own: a call costs nothing, unless the operator set a price."""
 
 # what people write, and what the list calls it
 ALIASES: Mapping[tuple[str, str], str] = {
@@ -38,9 +43,11 @@ _UNITS: Mapping[str, str] = {
 class Priced:
     """US dollars, exact, and the unit prices they come from; both None where the cost is unknown.
 
-    `prices` is JSON: `source` (`genai-prices` or `local`), `version`, `provider` and `model` as the list names them, `at` (the
-    time whose prices these are), and `per_million_tokens`: `input`, `output`, `cache_read`, `cache_write` in US dollars, those
-    that the list has, of the tier that the call fell into.
+    `prices` is JSON: `source` (`override`, `genai-prices` or `local`), `at` (the time whose prices these are), and
+    `per_million_tokens`: `input`, `output`, `cache_read`, `cache_write`, `reasoning` in US dollars, those that there are. Of the
+    list also its `version`, `provider` and `model` as it names them, and where the prices depend on how much is read `tiers` (the
+    input tokens above which each begins) and `tier` (the one that the call fell into); of an override the `sha256` of its file,
+    its `entry`, and `from` and `note` where it has them.
     """
 
     cost_usd: Decimal | None
@@ -53,18 +60,51 @@ UNKNOWN = Priced(cost_usd=None, prices=None)
 def price(model: ModelName, usage: TokenUsage | None, at: datetime, used: str | None = None) -> Priced:
     """The cost of a call at a time.
 
-    `used` is the model that the provider says it used (`Completion.model`): where the list knows it, its price holds, so that
+    `used` is the model that the provider says it used (`Completion.model`): where its price is known, that holds, so that
     a moving name such as `mistral-medium-latest` is priced as what it was. Cached tokens that the provider did not count were
-    not discounted. Models of `FREE_PROVIDERS` cost exactly 0, whatever they used.
+    not discounted. Models of `FREE_PROVIDERS` that the operator set no price for cost exactly 0, whatever they used. Raises
+    `Unavailable` where the operator's prices cannot be read.
     """
+    names = [name for name in (used, model.model) if name]
+    own = price_overrides().entry(model.provider, [*names, *_listed_names(model.provider, names)], at)
+    if own is not None:
+        return _overridden(own, usage, at)
     if model.provider in FREE_PROVIDERS:
         return _free(at)
     provider = PROVIDERS.get(model.provider)
     if provider is None or provider.price_provider is None or usage is None:
         return UNKNOWN
-    names = [ALIASES.get((provider.name, name), name) for name in (used, model.model) if name]
-    found = (_listed(name, provider.price_provider, usage, at) for name in names)
+    found = (
+        _listed(name, provider.price_provider, usage, at) for name in _listed_names(provider.name, names)
+    )
     return next((priced for priced in found if priced is not None), UNKNOWN)
+
+
+def unit_prices(model: ModelName, at: datetime) -> dict[str, Any] | None:
+    """The prices of a model at a time, in the form that is kept with a call (of the lowest tier); None where they are unknown."""
+    return price(model, TokenUsage(input_tokens=1, output_tokens=1), at).prices
+
+
+def _listed_names(provider: str, names: Sequence[str]) -> list[str]:
+    return [ALIASES.get((provider, name), name) for name in names]
+
+
+def _overridden(entry: PriceEntry, usage: TokenUsage | None, at: datetime) -> Priced:
+    cost = None if usage is None else charge(entry.per_million_tokens, usage)
+    if cost is None:
+        return UNKNOWN
+    told = {"from": entry.starts.isoformat() if entry.starts else None, "note": entry.note}
+    return Priced(
+        cost_usd=cost,
+        prices={
+            "source": OVERRIDE,
+            "sha256": price_overrides().sha256,
+            "entry": entry.model,
+            **{name: value for name, value in told.items() if value},
+            "at": written(at),
+            "per_million_tokens": {name: float(unit) for name, unit in entry.per_million_tokens.items()},
+        },
+    )
 
 
 def _free(at: datetime) -> Priced:
@@ -106,6 +146,7 @@ def _listed(model: str, provider: str, usage: TokenUsage, at: datetime) -> Price
             "model": found.model.id,
             "at": written(at),
             "per_million_tokens": units,
+            **_tiers(found.model_price, usage.input_tokens),
         },
     )
 
@@ -125,6 +166,16 @@ def _of_tier(unit: Any, input_tokens: int) -> Decimal:
         return Decimal(unit)
     reached = [tier.price for tier in unit.tiers if input_tokens > tier.start]
     return reached[-1] if reached else unit.base
+
+
+def _tiers(model_price: Any, input_tokens: int) -> dict[str, Any]:
+    """Where the prices depend on how much is read: where each tier begins, in input tokens, and which one this call is in."""
+    starts = {0} | {
+        tier.start for name in _UNITS for tier in getattr(getattr(model_price, name), "tiers", ())
+    }
+    if len(starts) == 1:
+        return {}
+    return {"tiers": sorted(starts), "tier": max(start for start in starts if start < max(input_tokens, 1))}
 
 
 def _covers(units: Mapping[str, float], usage: TokenUsage) -> bool:

@@ -19,6 +19,7 @@ from timemachine.providers.catalogue import (
 )
 from timemachine.providers.keeping_keys import decrypted
 from timemachine.providers.models import ModelServer
+from timemachine.providers.overrides import price_overrides
 from timemachine.providers.table import PROVIDERS
 
 
@@ -31,8 +32,10 @@ def servers_of(project_id: UUID) -> dict[str, ModelServerValue]:
 def usable_model(project_id: UUID, text: str) -> ModelName:
     """The model that the text names, or `DEFAULT_MODEL` for an empty one, once it is clear that it can be used.
 
-    Raises `InvalidInput` (`unknown_model`) or `Unavailable` (`model_not_usable`): ask before anything is created.
+    Raises `InvalidInput` (`unknown_model`) or `Unavailable` (`model_not_usable`, `prices_unreadable`): ask before anything is
+    created, above all before a call that could not be priced afterwards.
     """
+    price_overrides()
     servers = servers_of(project_id)
     name = resolve(text, settings.DEFAULT_MODEL, servers)
     require_usable(name, servers)

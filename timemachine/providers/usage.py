@@ -10,20 +10,21 @@ def openai_usage(usage: Any) -> TokenUsage:
     """The `usage` of a chat completion. Its prompt tokens include the cached ones.
 
     Some servers (xAI, Gemini) leave reasoning out of the completion tokens and keep it in the total, and bill it as output:
-    so where the total says that more was written, the total holds.
+    so where the total says that more was written, the total holds. Where there is no total, reasoning that is more than the
+    completion cannot be a part of it, and stands beside it.
     """
     found = part_of(usage)
     read, written, total = (count(found, f"{name}_tokens") for name in ("prompt", "completion", "total"))
-    if read is not None and written is not None and total is not None:
-        written = max(written, total - read)
     prompt, completion = (part_of(found.get(f"{name}_tokens_details")) for name in ("prompt", "completion"))
+    thought = count(completion, "reasoning_tokens")
+    written = _all_written(read, written, total, thought)
     return TokenUsage(
         input_tokens=read,
         output_tokens=written,
         total_tokens=total if total is not None else _sum(read, written),
         cached_tokens=count(prompt, "cached_tokens"),
         cache_write_tokens=count(prompt, "cache_write_tokens"),
-        reasoning_tokens=count(completion, "reasoning_tokens"),
+        reasoning_tokens=thought,
     )
 
 
@@ -57,6 +58,14 @@ def count(found: Mapping[str, Any], name: str) -> int | None:
     """The whole number of that name, None where there is none or it is negative."""
     value = found.get(name)
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _all_written(read: int | None, written: int | None, total: int | None, thought: int | None) -> int | None:
+    if written is None:
+        return None
+    if read is not None and total is not None:
+        return max(written, total - read)
+    return written + thought if thought is not None and thought > written else written
 
 
 def _sum(read: int | None, written: int | None) -> int | None:

@@ -83,7 +83,7 @@ def price_words(prices: Any) -> str:
     if not isinstance(units, dict):
         return wording.shown(json.dumps(prices, ensure_ascii=False))[:LONGEST_PRICES]
     each = ", ".join(f"{spaced(str(name))} {wording.price(value)}" for name, value in units.items())
-    source = " ".join(str(prices[name]) for name in ("source", "version") if prices.get(name))
+    source = " ".join(str(prices[name]) for name in ("source", "version", "entry") if prices.get(name))
     return wording.shown(f"at {each} per million tokens" + (f" ({source})" if source else ""))
 
 
