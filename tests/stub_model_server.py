@@ -14,7 +14,6 @@ then the one added last. What no script fits is answered from a hash of model an
 the same answer.
 """
 
-import hashlib
 import json
 import sys
 import threading
@@ -23,50 +22,20 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Self
 
-Mode = Literal[
-    "ok", "429_then_ok", "500", "error", "slow", "refusal", "truncated", "redirect", "drip", "huge", "garbage"
-]
+from tests.stub_answers import (
+    Call,
+    Script,
+    anthropic_answer,
+    anthropic_events,
+    openai_answer,
+    openai_events,
+)
+
+__all__ = ["Call", "Script", "StubModelServer"]
 
 HUGE = 40 * 1024 * 1024
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Script:
-    """What to answer, and how.
-
-    `times` bounds how often the mode holds before the answer is simply given (None: always; `429_then_ok` fails once).
-    `seconds` is how long `slow` waits and `drip` pauses; `status`, `body` and `retry_after` belong to `error` and 429;
-    `usage` replaces the counted tokens.
-    """
-
-    question: str = ""
-    answer: str | None = None
-    mode: Mode = "ok"
-    times: int | None = None
-    seconds: float = 0.0
-    status: int = 400
-    body: str = ""
-    retry_after: str | None = None
-    usage: dict[str, Any] | None = None
-    model: str | None = None
-
-
-@dataclass(slots=True, kw_only=True)
-class Call:
-    """One request: `id` counts from 1; `answered_at` is None while it runs, and where the caller was seen to be gone."""
-
-    id: int
-    path: str
-    model: str
-    prompt: str
-    headers: dict[str, str]
-    body: dict[str, Any]
-    at: str
-    mode: str = "ok"
-    status: int | None = None
-    answered_at: str | None = None
 
 
 @dataclass(slots=True)
@@ -222,12 +191,49 @@ class _Handler(BaseHTTPRequestHandler):
     def _play(self, call: Call, script: Script) -> int:
         if script.mode == "slow":
             time.sleep(script.seconds)
+        script = self._refused(call, script)
         if script.mode in _ERRORS:
             return self._refuse(script)
-        if script.mode in {"drip", "huge", "garbage"}:
+        if script.mode in _MISBEHAVIOURS:
             return self._misbehave(script)
-        speaks = _anthropic if call.path.endswith("/messages") else _openai
-        return self._json(200, speaks(call, script))
+        if call.body.get("stream") and script.mode != "in_one_piece":
+            return self._stream(call, script)
+        return self._in_one_piece(call, script)
+
+    def _refused(self, call: Call, script: Script) -> Script:
+        """What a server makes of a parameter that it does not know."""
+        for mode, name in _NOT_TAKEN.items():
+            if script.mode == mode and name in call.body:
+                body = {
+                    "error": {"message": f"Unknown parameter: '{name}'.", "type": "invalid_request_error"}
+                }
+                return Script(mode="error", status=400, body=json.dumps(body))
+        return script
+
+    def _in_one_piece(self, call: Call, script: Script) -> int:
+        answer = anthropic_answer if call.path.endswith("/messages") else openai_answer
+        data = json.dumps(answer(call, script)).encode()
+        if script.mode != "closed":
+            return self._send(200, data, {})
+        self._begin("application/json", str(len(data)))
+        self.wfile.write(data[: len(data) // 2])
+        self.close_connection = True
+        return 200
+
+    def _stream(self, call: Call, script: Script) -> int:
+        self._begin("text/event-stream; charset=utf-8", None)
+        self.close_connection = True
+        events = anthropic_events if call.path.endswith("/messages") else openai_events
+        for event in events(call, script):
+            self.wfile.write(f"{len(event):x}\r\n".encode() + event + b"\r\n" if event else b"")
+        self.wfile.write(b"" if script.mode == "closed" else b"0\r\n\r\n")
+        return 200
+
+    def _begin(self, content_type: str, length: str | None) -> None:
+        self.send_response(200)
+        self.send_header("content-type", content_type)
+        self.send_header(*(("content-length", length) if length else ("transfer-encoding", "chunked")))
+        self.end_headers()
 
     def _refuse(self, script: Script) -> int:
         status = _ERRORS[script.mode] or script.status
@@ -237,16 +243,16 @@ class _Handler(BaseHTTPRequestHandler):
         said = script.body or json.dumps(
             {"error": {"message": _WORDS.get(status, "No."), "type": "stub_error"}}
         )
-        return self._send(status, said.encode(), headers)
+        return self._send(status, said.encode(), {**headers, "x-request-id": "req_stub"})
 
     def _misbehave(self, script: Script) -> int:
         if script.mode == "garbage":
             return self._send(200, b'{"choices": [', {})
-        self.send_response(200)
-        self.send_header("content-type", "application/json")
+        if script.mode == "html":
+            page = b"<!doctype html><title>Sign in</title><p>Please sign in to the proxy.</p>"
+            return self._send(200, page, {"content-type": "text/html; charset=utf-8"})
         size = HUGE if script.mode == "huge" else 1000
-        self.send_header("content-length", str(size))
-        self.end_headers()
+        self._begin("application/json", str(size))
         piece = b" " * (1 << 20) if script.mode == "huge" else b" "
         for _ in range(size // len(piece)):
             self.wfile.write(piece)
@@ -268,57 +274,8 @@ class _Handler(BaseHTTPRequestHandler):
 
 _ERRORS: dict[str, int | None] = {"429_then_ok": 429, "500": 500, "redirect": 302, "error": None}
 _WORDS = {429: "Too many requests; slow down.", 500: "The stub broke.", 302: "Elsewhere."}
-_REFUSAL = "I can't help with that."
-
-
-def _said(call: Call, script: Script) -> str:
-    if script.mode == "refusal":
-        return script.answer or _REFUSAL
-    if script.answer is not None:
-        return script.answer
-    return f"Stub answer {hashlib.sha256(f'{call.model} {call.prompt}'.encode()).hexdigest()[:12]}."
-
-
-def _openai(call: Call, script: Script) -> dict[str, Any]:
-    said = _said(call, script)
-    refused = script.mode == "refusal"
-    message = {
-        "role": "assistant",
-        "content": None if refused else said,
-        "refusal": said if refused else None,
-    }
-    read, written = len(call.prompt.split()), len(said.split())
-    return {
-        "id": f"chatcmpl-stub-{call.id}",
-        "object": "chat.completion",
-        "created": int(time.time()),
-        "model": call.model,
-        "choices": [
-            {
-                "index": 0,
-                "message": message,
-                "finish_reason": "length" if script.mode == "truncated" else "stop",
-            }
-        ],
-        "usage": script.usage
-        or {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written},
-    }
-
-
-def _anthropic(call: Call, script: Script) -> dict[str, Any]:
-    said = _said(call, script)
-    reasons = {"truncated": "max_tokens", "refusal": "refusal"}
-    return {
-        "id": f"msg_stub_{call.id}",
-        "type": "message",
-        "role": "assistant",
-        "model": call.model,
-        "content": [{"type": "text", "text": said}],
-        "stop_reason": reasons.get(script.mode, "end_turn"),
-        "stop_sequence": None,
-        "usage": script.usage
-        or {"input_tokens": len(call.prompt.split()), "output_tokens": len(said.split())},
-    }
+_MISBEHAVIOURS = frozenset({"drip", "huge", "garbage", "html"})
+_NOT_TAKEN = {"no_usage_in_stream": "stream_options", "no_stream": "stream"}
 
 
 def _now() -> str:

@@ -13,9 +13,10 @@ import pytest
 from tests.providers.asking import KEY, anthropic_connection, openai_connection, request_to
 from tests.stub_model_server import Script, StubModelServer
 from timemachine.base.errors import ModelFailed
-from timemachine.providers import calling, transport
+from timemachine.providers import transport
 from timemachine.providers.calling import Connection, ModelName, TokenUsage, complete
 from timemachine.providers.catalogue import LOCAL_CONNECTION
+from timemachine.providers.listening import Cancellation
 
 CONNECTIONS = [openai_connection, anthropic_connection]
 Connect = Callable[[StubModelServer], Connection]
@@ -31,7 +32,7 @@ def stub() -> Iterator[StubModelServer]:
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """How long each repetition would have waited; the tests do not."""
     waited: list[float] = []
-    monkeypatch.setattr(calling, "sleep", waited.append)
+    monkeypatch.setattr(Cancellation, "pause", lambda _, seconds: waited.append(seconds))
     return waited
 
 
@@ -91,7 +92,7 @@ def test_a_server_reads_the_parameters_under_its_own_names(stub: StubModelServer
 def test_what_is_not_stated_is_not_sent(stub: StubModelServer, connect: Connect) -> None:
     complete(request_to(connect(stub)))
     (call,) = stub.calls()
-    assert set(call.body) <= {"model", "messages", "system", "max_tokens"}
+    assert set(call.body) <= {"model", "messages", "system", "max_tokens", "stream", "stream_options"}
 
 
 @pytest.mark.parametrize("connect", CONNECTIONS)
@@ -125,7 +126,7 @@ def test_a_broken_provider_is_asked_three_times_and_then_quoted(
         "model": f"{connection.protocol}:stub-model",
         "status": 500,
         "retryable": True,
-        "retry_after_seconds": None,
+        "provider_error": {"message": "The stub broke.", "type": "stub_error", "request_id": "req_stub"},
         "attempts": 3,
     }
 
@@ -212,7 +213,7 @@ def test_an_answer_that_drips_is_cut_off_in_time(stub: StubModelServer, connect:
     stub.script(Script(mode="drip", seconds=0.05))
     started = time.monotonic()
     with pytest.raises(ModelFailed) as failure:
-        complete(request_to(connect(stub), timeout_seconds=0.4))
+        complete(request_to(connect(stub), whole_seconds=0.4))
     assert failure.value.code == "model_timed_out"
     assert time.monotonic() - started < 3
 

@@ -4,9 +4,10 @@ import ipaddress
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +20,18 @@ from cryptography.x509.oid import NameOID
 
 from timemachine.base.errors import ModelFailed
 from timemachine.providers import transport
-from timemachine.providers.transport import PinnedTransport, http_client
+from timemachine.providers.listening import Cancellation
+from timemachine.providers.transport import PinnedTransport, attempting, http_client
 
 NAME = "models.example.com"
 
 
 class Page(BaseHTTPRequestHandler):
-    """Answers with the host it was asked for; at `/zip` as if it compressed."""
+    """Answers with the host it was asked for; at `/zip` as if it compressed, at `/slow` after ten seconds."""
 
     def do_GET(self) -> None:
+        if self.path == "/slow":
+            time.sleep(10)
         body = self.headers["host"].encode()
         self.send_response(200)
         self.send_header("content-length", str(len(body)))
@@ -53,7 +57,9 @@ def secure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
-    with HTTPServer(("127.0.0.1", 0), Page) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
+        server.daemon_threads = True
+        server.block_on_close = False
         server.socket = context.wrap_socket(server.socket, server_side=True)
         yield from _serving(server)
 
@@ -155,6 +161,20 @@ def test_a_pinned_client_cannot_reach_a_name_that_leads_nowhere() -> None:
 def test_an_answer_that_is_compressed_unasked_is_refused(plain: int) -> None:
     with pytest.raises(ModelFailed, match="compresses"):
         http_client(pinned=False).get(f"http://127.0.0.1:{plain}/zip")
+
+
+def test_an_encrypted_connection_is_shut_while_its_server_is_silent(
+    monkeypatch: pytest.MonkeyPatch, secure: int
+) -> None:
+    treat_as_public(monkeypatch)
+    resolve_to(monkeypatch, "127.0.0.1")
+    cancellation = Cancellation()
+    threading.Timer(0.3, cancellation.cancel).start()
+    started = time.monotonic()
+    client = httpx2.Client(transport=PinnedTransport(), event_hooks={"request": [transport._watch]})
+    with attempting(60, cancellation), pytest.raises(httpx2.TransportError):
+        client.get(f"https://{NAME}:{secure}/slow")
+    assert time.monotonic() - started < 5
 
 
 def test_a_process_has_one_client_of_each_kind() -> None:

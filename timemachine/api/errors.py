@@ -1,6 +1,7 @@
 """Every error as JSON in one form: `code`, `message`, `facts`, with the right status."""
 
 import logging
+from math import ceil
 from typing import Any
 
 from django.conf import settings
@@ -43,7 +44,7 @@ def _answer(api: NinjaAPI, request: HttpRequest, error: Exception) -> HttpRespon
     ours = _ours(request, error)
     response = api.create_response(request, ours.as_json(), status=ours.status)
     if "retry_after_seconds" in ours.facts:
-        response["Retry-After"] = str(ours.facts["retry_after_seconds"])
+        response["Retry-After"] = str(ceil(ours.facts["retry_after_seconds"]))
     return response
 
 

@@ -1,15 +1,17 @@
 """Calling Claude through `/v1/messages`."""
 
-import time
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any
 
 import httpx2
 
+from timemachine.providers.answer_stream import AnthropicStream, written_text
 from timemachine.providers.completion import Completion, ModelRequest
-from timemachine.providers.failure import not_understood, parsed, provider_errors
-from timemachine.providers.parameters import Parameters, parameters_for
+from timemachine.providers.exchange import Answer, Exchange
+from timemachine.providers.failure import not_understood
+from timemachine.providers.listening import Listening
+from timemachine.providers.parameters import Parameters, parameters_for, streaming
 from timemachine.providers.transport import http_client, timeout
 from timemachine.providers.usage import anthropic_usage, part_of, text_of
 
@@ -17,21 +19,27 @@ DEFAULT_MAX_TOKENS = 8192
 """The limit sent where the request states none: this API has no call without one."""
 
 
-def send(request: ModelRequest, left_out: AbstractSet[str]) -> Completion:
-    """One attempt. Raises `ModelFailed`."""
+def send(request: ModelRequest, left_out: AbstractSet[str], listening: Listening) -> Completion:
+    """One attempt, streamed but for a server that refuses it. Raises `ModelFailed`."""
     import anthropic
 
     parameters = parameters_for(_limited(request), left_out)
-    started = time.perf_counter()
-    with provider_errors(anthropic, request):
-        answer = _client(anthropic, request).post(
+
+    def post() -> Any:
+        return _client(anthropic, request).post(
             "/v1/messages",
             cast_to=httpx2.Response,
-            body={"model": request.model.model, **_prompt(request), **parameters.wire},
+            body={
+                "model": request.model.model,
+                **_prompt(request),
+                **parameters.wire,
+                **streaming(left_out),
+            },
+            stream=True,  # of the client: it hands over the answer before it was read
         )
-    took = (time.perf_counter() - started) * 1000
-    body = parsed(request, answer)
-    return _completion(request, body, parameters, took)
+
+    answer = Exchange(anthropic, request, listening, AnthropicStream()).answer(post)
+    return _completion(request, answer, parameters)
 
 
 def _limited(request: ModelRequest) -> ModelRequest:
@@ -58,20 +66,20 @@ def _client(anthropic: Any, request: ModelRequest) -> Any:
     )
 
 
-def _completion(request: ModelRequest, body: Any, parameters: Parameters, took: float) -> Completion:
-    found = part_of(body)
+def _completion(request: ModelRequest, answer: Answer, parameters: Parameters) -> Completion:
+    found = part_of(answer.body)
     blocks = found.get("content")
     if not isinstance(blocks, list):
         raise not_understood(request, "it has no content.")
-    said = [part_of(block) for block in blocks]
-    text = "".join(text_of(block.get("text")) or "" for block in said if block.get("type") == "text")
+    text = written_text(blocks)
     return Completion(
         text=text or text_of(part_of(found.get("stop_details")).get("explanation")) or "",
         usage=anthropic_usage(found.get("usage")),
         model=text_of(found.get("model")),
         finish_reason=text_of(found.get("stop_reason")),
         response_id=text_of(found.get("id")),
-        duration_ms=took,
+        duration_ms=answer.duration_ms,
+        first_text_ms=answer.first_text_ms,
         parameters=parameters.asked,
         not_accepted=parameters.left_out,
     )

@@ -4,45 +4,51 @@ from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from random import SystemRandom
-from time import perf_counter, sleep
+from time import perf_counter
 
 from timemachine.base.errors import ModelFailed
-from timemachine.providers import extractive
+from timemachine.providers import extractive, failure
 from timemachine.providers.catalogue import Connection, ModelName, sentences_of
-from timemachine.providers.completion import Completion, Message, ModelRequest, TokenUsage
-from timemachine.providers.parameters import parameter_not_taken, parameters_for
+from timemachine.providers.completion import LONGEST_TEXT, Completion, Message, ModelRequest, TokenUsage
+from timemachine.providers.listening import Listening
+from timemachine.providers.parameters import parameter_not_taken, parameters_for, streaming_not_taken
 from timemachine.providers.table import Protocol
 
 __all__ = ["Completion", "Connection", "Message", "ModelName", "ModelRequest", "TokenUsage", "complete"]
 
 RETRIES = 2
 LONGEST_WAIT_SECONDS = 20.0
+MAY_BE_BILLED = frozenset({"model_timed_out", "model_interrupted", "cancelled"})
+"""Failures after which a call is not repeated, although it might go well."""
 
 _random = SystemRandom()
 
 
-def complete(request: ModelRequest) -> Completion:
-    """The model's answer.
+def complete(request: ModelRequest, listening: Listening | None = None) -> Completion:
+    """The model's answer; `listening` gets it as it is written, and may end the call.
 
     A call is repeated at most twice, after a wait with jitter, where the provider is busy (408, 409, 429), broken (5xx) or
-    out of reach; never after a timeout, which may have been billed. It is repeated at once without a temperature or seed
-    that the provider says this model does not take. Raises `ModelFailed`, its facts with `attempts`.
+    cannot be connected to; never after a timeout or once it began to answer, which may have been billed. It is repeated at
+    once without a temperature, a seed or the streaming that the provider says it does not take. Raises `ModelFailed`, its facts
+    with `attempts`, and `Cancelled`.
     """
-    if request.connection.protocol == "local":
-        return _extract(request)
-    return _ask(request)
+    listener = listening or Listening()
+    answered = _extract(request) if request.connection.protocol == "local" else _ask(request, listener)
+    if answered.first_text_ms is None and answered.text:
+        listener.on_text(answered.text)
+    return answered
 
 
-def _ask(request: ModelRequest) -> Completion:
+def _ask(request: ModelRequest, listening: Listening) -> Completion:
     send = _adapter(request.connection.protocol)
     left_out: frozenset[str] = frozenset()
     attempts = retries = 0
     while True:
         attempts += 1
         try:
-            return replace(send(request, left_out), attempts=attempts)
+            return replace(_bounded(request, send(request, left_out, listening)), attempts=attempts)
         except ModelFailed as failed:
-            refused = _parameter_not_taken(failed, request, left_out)
+            refused = _not_taken(failed, request, left_out)
             wait = 0.0 if refused else _wait(failed, retries)
             if wait is None:
                 raise _last(failed, request, attempts) from failed
@@ -50,10 +56,16 @@ def _ask(request: ModelRequest) -> Completion:
             left_out |= {refused}
         else:
             retries += 1
-            sleep(wait)
+            listening.cancellation.pause(wait)
 
 
-def _adapter(protocol: Protocol) -> Callable[[ModelRequest, AbstractSet[str]], Completion]:
+def _bounded(request: ModelRequest, completion: Completion) -> Completion:
+    if len(completion.text) > LONGEST_TEXT:
+        raise failure.too_long(request)
+    return completion
+
+
+def _adapter(protocol: Protocol) -> Callable[[ModelRequest, AbstractSet[str], Listening], Completion]:
     # imported at the first call: with their HTTP client they take half a second
     if protocol == "anthropic":
         from timemachine.providers import anthropic_messages
@@ -64,16 +76,17 @@ def _adapter(protocol: Protocol) -> Callable[[ModelRequest, AbstractSet[str]], C
     return openai_chat.send
 
 
-def _parameter_not_taken(
-    failed: ModelFailed, request: ModelRequest, left_out: AbstractSet[str]
-) -> str | None:
+def _not_taken(failed: ModelFailed, request: ModelRequest, left_out: AbstractSet[str]) -> str | None:
     if failed.facts.get("status") not in {400, 422}:
         return None
-    return parameter_not_taken(failed.message, parameters_for(request, left_out))
+    said = failed.facts.get("provider_error", {})
+    words = f"{said.get('message', '')} {said.get('param', '')}"
+    taken = parameters_for(request, left_out)
+    return parameter_not_taken(words, taken) or streaming_not_taken(words, left_out)
 
 
 def _wait(failed: ModelFailed, retries: int) -> float | None:
-    if retries >= RETRIES or not failed.facts.get("retryable") or failed.code == "model_timed_out":
+    if retries >= RETRIES or not failed.facts.get("retryable") or failed.code in MAY_BE_BILLED:
         return None
     asked = failed.facts.get("retry_after_seconds")
     if asked is None:
@@ -83,7 +96,7 @@ def _wait(failed: ModelFailed, retries: int) -> float | None:
 
 def _last(failed: ModelFailed, request: ModelRequest, attempts: int) -> ModelFailed:
     known = {"provider": request.model.provider, "model": str(request.model), "status": None}
-    return ModelFailed(failed.message, code=failed.code, **{**known, **failed.facts, "attempts": attempts})
+    return type(failed)(failed.message, code=failed.code, **{**known, **failed.facts, "attempts": attempts})
 
 
 def _extract(request: ModelRequest) -> Completion:

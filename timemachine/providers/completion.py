@@ -8,7 +8,11 @@ from timemachine.providers.catalogue import Connection, ModelName
 
 Role = Literal["system", "user", "assistant"]
 
-CUT_SHORT = frozenset({"length", "max_tokens", "model_length", "model_context_window_exceeded"})
+LONGEST_TEXT = 1_000_000
+"""Characters of an answer, several times what any model writes; a longer one is a failure."""
+CUT_SHORT = frozenset(
+    {"length", "max_tokens", "model_length", "model_context_window_exceeded", "content_filter"}
+)
 REFUSED = frozenset({"refusal", "content_filter"})
 
 
@@ -24,7 +28,8 @@ class Message:
 class ModelRequest:
     """What a model is asked. A language model reads `messages`; the local model reads `question` and `passages`.
 
-    None leaves a parameter to the provider. `timeout_seconds` bounds one attempt; at most three are made.
+    None leaves a parameter to the provider. Of one attempt, `timeout_seconds` bounds every silence, that before the first byte
+    too, and `whole_seconds` all of it; at most three are made.
     """
 
     model: ModelName
@@ -36,6 +41,7 @@ class ModelRequest:
     seed: int | None = None
     max_tokens: int | None = None
     timeout_seconds: float = 120.0
+    whole_seconds: float = 300.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +65,8 @@ class Completion:
 
     `usage` is None for what is not a language model. `model` and `finish_reason` are the provider's own words, None where it
     gave none. `parameters` are those that were sent with the attempt that succeeded, `not_accepted` the names of those asked
-    for that this model does not take. `duration_ms` is that attempt's, `attempts` counts it and those before it.
+    for that this model does not take. `duration_ms` is that attempt's, `attempts` counts it and those before it;
+    `first_text_ms` is when its first text came, None where the answer came in one piece.
     """
 
     text: str
@@ -72,10 +79,11 @@ class Completion:
     not_accepted: tuple[str, ...] = ()
     attempts: int = 1
     language_model: bool = True
+    first_text_ms: float | None = None
 
     @property
     def cut_short(self) -> bool:
-        """Whether the answer ends where a limit was reached: never a thing to cache."""
+        """Whether the answer ends where a limit or a filter cut it off: never a thing to cache."""
         return self.finish_reason in CUT_SHORT
 
     @property

@@ -1,19 +1,20 @@
 """What a provider's refusal or silence becomes: one `ModelFailed` in the provider's own words.
 
-Its facts: `provider`, `model`, `status` (None where no answer came), `retryable`, `retry_after_seconds` (None where the
-provider did not say) and, from `calling`, `attempts`. Its codes: `model_failed`, `model_timed_out`, `model_unreachable`,
-`model_not_understood`, `address_not_allowed`.
+Its facts: `provider`, `model`, `status` (None where no answer came), `retryable` and, from `calling`, `attempts`;
+where the provider said so, `retry_after_seconds` and `provider_error` (its own words by name); where an answer had begun,
+`partial_text`. Its codes: `model_failed`, `model_timed_out`, `model_unreachable`, `model_interrupted`, `model_not_understood`,
+`answer_too_long`, `address_not_allowed`, `cancelled`.
 """
 
 import json
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
 from timemachine.base.content import parse_json
-from timemachine.base.errors import InvalidInput, ModelFailed
-from timemachine.providers.completion import ModelRequest
+from timemachine.base.errors import Cancelled, InvalidInput, ModelFailed
+from timemachine.providers.completion import LONGEST_TEXT, ModelRequest
+from timemachine.providers.usage import part_of
 
 LONGEST_WORDS = 500
 
@@ -29,21 +30,6 @@ _ADVICE: Mapping[int, str] = {
 }
 
 
-@contextmanager
-def provider_errors(vendor: Any, request: ModelRequest) -> Generator[None]:
-    """Turn the errors of a vendor's client (`openai` and `anthropic` name theirs alike) into `ModelFailed`."""
-    try:
-        yield
-    except vendor.APIStatusError as error:
-        raise answered_with_error(request, error.response) from error
-    except vendor.APITimeoutError as error:
-        raise _timed_out(request) from error
-    except vendor.APIConnectionError as error:
-        if isinstance(error.__cause__, ModelFailed):  # from our own transport, which knows better
-            raise error.__cause__ from None
-        raise _unreachable(request, str(error.__cause__ or error)) from error
-
-
 def answered_with_error(request: ModelRequest, response: Any) -> ModelFailed:
     """The failure that an answer with an error status stands for."""
     status = int(response.status_code)
@@ -52,28 +38,78 @@ def answered_with_error(request: ModelRequest, response: Any) -> ModelFailed:
         words = "a redirect, which is not followed; give the address it leads to"
     advice = _ADVICE.get(status, "Try again later." if response.is_server_error else "")
     message = f"{request.model} answered {status}: {_clean(words, request)}"
+    wait = _seconds(response.headers.get("retry-after"))
+    asked: dict[str, Any] = {} if wait is None else {"retry_after_seconds": wait}
     return ModelFailed(
         f"{message} {advice}".strip(),
         **_facts(request, status=status, retryable=_may_pass(response)),
-        retry_after_seconds=_seconds(response.headers.get("retry-after")),
+        **asked,
+        provider_error=_provider_error(request, words, _object(response.text), response.headers),
     )
 
 
-def parsed(request: ModelRequest, response: Any) -> Any:
+def error_in_stream(request: ModelRequest, event: Mapping[str, Any]) -> ModelFailed:
+    """The failure that an error inside a streamed answer stands for: the answer had begun, so nothing is repeated."""
+    words = own_words(json.dumps(event)) or "an error without a word"
+    return ModelFailed(
+        f"{request.model} broke off its answer: {_clean(words, request)} It may have been billed; try again later.",
+        **_facts(request, status=200, retryable=True),
+        code="model_interrupted",
+        provider_error=_provider_error(request, words, event, {}),
+    )
+
+
+def parsed(request: ModelRequest, content: bytes, content_type: str | None) -> Any:
     """The JSON of an answer. Raises `ModelFailed` for what is none."""
     try:
-        return parse_json(response.content)
+        return parse_json(content)
     except InvalidInput as why:
-        raise not_understood(request, why.message) from why
+        sent = (content_type or "no content type").partition(";")[0]
+        raise not_understood(request, f"it was sent as {sent}. {why.message}") from why
 
 
 def not_understood(request: ModelRequest, why: str) -> ModelFailed:
     """The failure that an answer stands for which is not in the provider's format."""
     return ModelFailed(
-        f"The answer of {request.model} cannot be read: {why} Check that its server speaks this protocol.",
+        f"The answer of {request.model} cannot be read: {_clean(why, request)} It may have been billed. Check that its server "
+        f"speaks this protocol.",
         code="model_not_understood",
         **_facts(request, status=200, retryable=False),
-        retry_after_seconds=None,
+    )
+
+
+def interrupted(request: ModelRequest, why: str) -> ModelFailed:
+    """The failure that a connection stands for which broke off after the question was sent."""
+    return ModelFailed(
+        f"The answer of {request.model} broke off: {_clean(why, request)} It may have been billed, so it was not asked again; "
+        f"try again when its server is well.",
+        code="model_interrupted",
+        **_facts(request, status=None, retryable=True),
+    )
+
+
+def too_long(request: ModelRequest) -> ModelFailed:
+    """The failure of an answer that no record could hold."""
+    return ModelFailed(
+        f"The answer of {request.model} is longer than {LONGEST_TEXT:,} characters and was not read on. It may have been billed; "
+        f"ask for fewer tokens.",
+        code="answer_too_long",
+        **_facts(request, status=200, retryable=False),
+    )
+
+
+def cancelled(request: ModelRequest) -> Cancelled:
+    """The end that somebody put to a call."""
+    return Cancelled(
+        f"The call of {request.model} was cancelled before its end. What its provider had begun may have been billed.",
+        **_facts(request, status=None, retryable=True),
+    )
+
+
+def about(request: ModelRequest, failed: ModelFailed) -> ModelFailed:
+    """A failure of our own transport, which does not know the model."""
+    return ModelFailed(
+        failed.message, code=failed.code, **{**_facts(request, status=None, retryable=False), **failed.facts}
     )
 
 
@@ -97,23 +133,23 @@ def _said(found: Any) -> str:
     return json.dumps(found)
 
 
-def _timed_out(request: ModelRequest) -> ModelFailed:
+def timed_out(request: ModelRequest) -> ModelFailed:
+    """The failure of a provider that was silent for too long, or did not come to an end."""
     return ModelFailed(
-        f"{request.model} did not answer within {request.timeout_seconds:g} seconds. It may have been billed all the "
-        f"same; try again, or choose a quicker model.",
+        f"{request.model} did not answer within {request.timeout_seconds:g} seconds, or not to the end within "
+        f"{request.whole_seconds:g}. It may have been billed all the same; try again, or choose a quicker model.",
         code="model_timed_out",
         **_facts(request, status=None, retryable=True),
-        retry_after_seconds=None,
     )
 
 
-def _unreachable(request: ModelRequest, why: str) -> ModelFailed:
+def unreachable(request: ModelRequest, why: str) -> ModelFailed:
+    """The failure of a server to which there is no connection."""
     return ModelFailed(
         f"{request.model} cannot be reached at {request.connection.base_url}: {_clean(why, request)} "
         f"Check that it runs and that this server may connect to it.",
         code="model_unreachable",
         **_facts(request, status=None, retryable=True),
-        retry_after_seconds=None,
     )
 
 
@@ -124,6 +160,31 @@ def _facts(request: ModelRequest, *, status: int | None, retryable: bool) -> dic
         "status": status,
         "retryable": retryable,
     }
+
+
+def _provider_error(
+    request: ModelRequest, words: str, body: Mapping[str, Any], headers: Mapping[str, str]
+) -> dict[str, str]:
+    """What the provider said of its own error, under one set of names, without the key and without what it did not say."""
+    said = part_of(body.get("error"))
+    asked = headers.get("x-request-id") or headers.get("request-id") or body.get("request_id")
+    found = {
+        "message": words,
+        **{name: said.get(name) or body.get(name) for name in ("type", "code", "param")},
+        "request_id": asked,
+    }
+    return {
+        name: _without_key(str(value)[:LONGEST_WORDS], request)
+        for name, value in found.items()
+        if isinstance(value, str | int) and value
+    }
+
+
+def _object(body: str) -> Mapping[str, Any]:
+    try:
+        return part_of(json.loads(body))
+    except ValueError:
+        return {}
 
 
 def _may_pass(response: Any) -> bool:
@@ -140,9 +201,13 @@ def _seconds(header: str | None) -> float | None:
 
 
 def _clean(words: str, request: ModelRequest) -> str:
-    key = request.connection.api_key
-    plain = words.replace(key, "[key]") if key else words
+    plain = _without_key(words, request)
     return plain if plain.endswith((".", "!", "?")) else f"{plain}."
+
+
+def _without_key(words: str, request: ModelRequest) -> str:
+    key = request.connection.api_key
+    return words.replace(key, "[key]") if key else words
 
 
 def _phrase(status: int) -> str:

@@ -1,39 +1,48 @@
 """Calling a model through `/chat/completions`: OpenAI, and every server that speaks its protocol."""
 
-import time
 from collections.abc import Set as AbstractSet
 from typing import Any
 
 import httpx2
 
+from timemachine.providers.answer_stream import OpenAIStream, written_text
 from timemachine.providers.completion import Completion, ModelRequest
-from timemachine.providers.failure import not_understood, parsed, provider_errors
-from timemachine.providers.parameters import Parameters, parameters_for
+from timemachine.providers.exchange import Answer, Exchange
+from timemachine.providers.failure import not_understood
+from timemachine.providers.listening import Listening
+from timemachine.providers.parameters import STREAM_OPTIONS, Parameters, parameters_for, streaming
 from timemachine.providers.transport import http_client, timeout
 from timemachine.providers.usage import openai_usage, part_of, text_of
 
 
-def send(request: ModelRequest, left_out: AbstractSet[str]) -> Completion:
-    """One attempt. Raises `ModelFailed`."""
+def send(request: ModelRequest, left_out: AbstractSet[str], listening: Listening) -> Completion:
+    """One attempt, streamed but for a server that refuses it. Raises `ModelFailed`."""
     import openai
 
     parameters = parameters_for(request, left_out)
-    started = time.perf_counter()
-    with provider_errors(openai, request):
-        answer = _client(openai, request).post(
+
+    def post() -> Any:
+        return _client(openai, request).post(
             "/chat/completions",
             cast_to=httpx2.Response,
-            body={
-                "model": request.model.model,
-                "messages": [
-                    {"role": message.role, "content": message.content} for message in request.messages
-                ],
-                **parameters.wire,
-            },
+            body={**_prompt(request), **parameters.wire, **_streaming(left_out)},
+            stream=True,  # of the client: it hands over the answer before it was read
         )
-    took = (time.perf_counter() - started) * 1000
-    body = parsed(request, answer)
-    return _completion(request, body, parameters, took)
+
+    answer = Exchange(openai, request, listening, OpenAIStream()).answer(post)
+    return _completion(request, answer, parameters)
+
+
+def _prompt(request: ModelRequest) -> dict[str, Any]:
+    messages = [{"role": message.role, "content": message.content} for message in request.messages]
+    return {"model": request.model.model, "messages": messages}
+
+
+def _streaming(left_out: AbstractSet[str]) -> dict[str, Any]:
+    asked: dict[str, Any] = dict(streaming(left_out))
+    if asked and STREAM_OPTIONS not in left_out:
+        asked[STREAM_OPTIONS] = {"include_usage": True}
+    return asked
 
 
 def _client(openai: Any, request: ModelRequest) -> Any:
@@ -53,8 +62,8 @@ def _client(openai: Any, request: ModelRequest) -> Any:
     )
 
 
-def _completion(request: ModelRequest, body: Any, parameters: Parameters, took: float) -> Completion:
-    found = part_of(body)
+def _completion(request: ModelRequest, answer: Answer, parameters: Parameters) -> Completion:
+    found = part_of(answer.body)
     choices = found.get("choices")
     if not isinstance(choices, list) or not choices:
         raise not_understood(request, "it has no choices.")
@@ -66,7 +75,8 @@ def _completion(request: ModelRequest, body: Any, parameters: Parameters, took: 
         model=text_of(found.get("model")),
         finish_reason="refusal" if refusal else text_of(choice.get("finish_reason")),
         response_id=text_of(found.get("id")),
-        duration_ms=took,
+        duration_ms=answer.duration_ms,
+        first_text_ms=answer.first_text_ms,
         parameters=parameters.asked,
         not_accepted=parameters.left_out,
     )
@@ -74,10 +84,4 @@ def _completion(request: ModelRequest, body: Any, parameters: Parameters, took: 
 
 def _text(message: Any) -> tuple[str, bool]:
     refusal = text_of(message.get("refusal"))
-    if refusal is not None:
-        return refusal, True
-    content = message.get("content")
-    if isinstance(content, list):  # parts: what the model thought beside what it said
-        said = [part_of(part) for part in content]
-        return "".join(text_of(part.get("text")) or "" for part in said if part.get("type") == "text"), False
-    return text_of(content) or "", False
+    return (refusal, True) if refusal is not None else (written_text(message.get("content")), False)

@@ -51,3 +51,20 @@ def parameter_not_taken(words: str, parameters: Parameters) -> str | None:
     wires = dict(zip(parameters.asked, parameters.wire, strict=True))
     found = (name for name in _CAN_BE_LEFT_OUT if name in wires and re.search(rf"\b{wires[name]}\b", said))
     return next(found, None)
+
+
+STREAM, STREAM_OPTIONS = "stream", "stream_options"
+
+
+def streaming(left_out: AbstractSet[str]) -> dict[str, bool]:
+    """What asks for a streamed answer, as far as the server takes that."""
+    return {} if STREAM in left_out else {STREAM: True}
+
+
+def streaming_not_taken(words: str, left_out: AbstractSet[str]) -> str | None:
+    """What of streaming a provider's words say that it refuses, or None: its usage at the end, or streaming itself."""
+    if STREAM in left_out:
+        return None
+    if STREAM_OPTIONS not in left_out and re.search(r"stream_options|include_usage", words):
+        return STREAM_OPTIONS
+    return STREAM if re.search(r"\bstream(ed|ing)?\b", words.lower()) else None

@@ -7,13 +7,16 @@ refuses what is not public, and connects to exactly what it checked, so that a n
 import os
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
-from typing import cast
+from typing import Any, cast
 
 import httpx2
 
 from timemachine.base.errors import InvalidInput, ModelFailed
 from timemachine.providers.addresses import addresses_of, is_public
+from timemachine.providers.listening import Cancellation
 
 LONGEST_ANSWER = 32 * 1024 * 1024
 """Bytes of an answer; a longer one is a failure."""
@@ -29,14 +32,33 @@ _SENT_HEADERS = frozenset(
 )
 
 
+_NONE_KEPT = httpx2.Limits(max_keepalive_connections=0)
+_CONNECTED = ("connection.connect_tcp.complete", "connection.start_tls.complete")
+
+_until: ContextVar[float | None] = ContextVar("until", default=None)
+_cancellation: ContextVar[Cancellation | None] = ContextVar("cancellation", default=None)
+
+
 def http_client(*, pinned: bool) -> httpx2.Client:
     """The client of this process: `pinned` for servers that a project's administrator added. Safe to share between threads."""
     return _client(pinned=pinned, process=os.getpid())
 
 
 def timeout(seconds: float) -> httpx2.Timeout:
-    """How long one attempt may take: to connect, and then for the whole answer."""
+    """How long a server may be silent; to connect it has ten seconds at most."""
     return httpx2.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS))
+
+
+@contextmanager
+def attempting(seconds: float, cancellation: Cancellation) -> Iterator[None]:
+    """What this thread sends meanwhile is answered within so many seconds, or until it is cancelled."""
+    deadline, cancelled = _until.set(time.monotonic() + seconds), _cancellation.set(cancellation)
+    try:
+        with cancellation.watching():
+            yield
+    finally:
+        _until.reset(deadline)
+        _cancellation.reset(cancelled)
 
 
 @cache
@@ -44,9 +66,11 @@ def _client(*, pinned: bool, process: int) -> httpx2.Client:  # noqa: ARG001 (a 
     return httpx2.Client(
         follow_redirects=False,
         transport=PinnedTransport() if pinned else None,
+        # no connection is kept: a call whose kept connection turns out to be closed may have been billed or not
+        limits=_NONE_KEPT,
         # the limit counts what arrives, so nothing may swell when unpacked
         headers={"accept-encoding": "identity"},
-        event_hooks={"request": [_send_only_what_is_needed], "response": [_bound]},
+        event_hooks={"request": [_send_only_what_is_needed, _watch], "response": [_bound]},
     )
 
 
@@ -55,7 +79,7 @@ class PinnedTransport(httpx2.BaseTransport):
 
     def __init__(self) -> None:
         # no connection is kept: one kept for an address would serve another name at the same address
-        self._inner = httpx2.HTTPTransport(limits=httpx2.Limits(max_keepalive_connections=0))
+        self._inner = httpx2.HTTPTransport(limits=_NONE_KEPT)
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send the request to the first of the host's addresses that accepts; TLS is checked for the host's name."""
@@ -84,6 +108,7 @@ class _Bounded(httpx2.SyncByteStream):
             if size > LONGEST_ANSWER:
                 raise ModelFailed(
                     f"The answer is longer than {LONGEST_ANSWER} bytes; ask for fewer tokens.",
+                    code="answer_too_long",
                     retryable=False,
                 )
             if self._until is not None and time.monotonic() > self._until:
@@ -100,15 +125,25 @@ def _send_only_what_is_needed(request: httpx2.Request) -> None:
             del request.headers[name]
 
 
+def _watch(request: httpx2.Request) -> None:
+    cancellation = _cancellation.get()
+    if cancellation is None:
+        return
+
+    def trace(event: str, facts: dict[str, Any]) -> None:
+        if event in _CONNECTED:
+            cancellation.connected(facts["return_value"].get_extra_info("socket"))
+
+    request.extensions["trace"] = trace
+
+
 def _bound(response: httpx2.Response) -> None:
     if response.headers.get("content-encoding", "identity").lower() != "identity":
         raise ModelFailed(
             "The server compresses its answers although it was asked not to; switch that off.",
             retryable=False,
         )
-    seconds = response.request.extensions.get("timeout", {}).get("read")
-    until = None if seconds is None else time.monotonic() + seconds
-    response.stream = _Bounded(cast("httpx2.SyncByteStream", response.stream), until)
+    response.stream = _Bounded(cast("httpx2.SyncByteStream", response.stream), _until.get())
 
 
 def _public_addresses(url: httpx2.URL) -> list[str]:

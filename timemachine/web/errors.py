@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from math import ceil
 from urllib.parse import urlsplit, urlunsplit
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -57,7 +58,7 @@ def sign_in_first(request: HttpRequest, error: NotSignedIn) -> HttpResponse:
 def waiting(response: HttpResponse, error: TimeMachineError) -> HttpResponse:
     """The response with the header that tells programs how long to wait, where the error knows."""
     if "retry_after_seconds" in error.facts:
-        response["Retry-After"] = str(error.facts["retry_after_seconds"])
+        response["Retry-After"] = str(ceil(error.facts["retry_after_seconds"]))
     return response
 
 

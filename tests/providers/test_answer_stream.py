@@ -1,0 +1,114 @@
+"""Server-sent events and the answers that they come to: pure, case by case."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from timemachine.providers.answer_stream import AnthropicStream, OpenAIStream
+from timemachine.providers.server_sent import events_in
+
+EVENTS: list[tuple[str, list[tuple[str, str]]]] = [
+    ("data: a\n\n", [("message", "a")]),
+    ("data:a\r\n\r\ndata: b\r\rdata: c\n\n", [("message", "a"), ("message", "b"), ("message", "c")]),
+    ("event: error\ndata: 1\ndata: 2\n\n", [("error", "1\n2")]),
+    (": a comment\n\nid: 7\nretry: 3\n\ndata: x\n\n", [("message", "x")]),
+    ("event: lost\n\ndata: y\n\n", [("message", "y")]),
+    ("data: not ended\n", []),
+    ("data\n\n", [("message", "")]),
+    ("data:  two blanks\n\n", [("message", " two blanks")]),
+]
+
+
+@pytest.mark.parametrize(("written", "expected"), EVENTS)
+def test_events_are_read_as_the_standard_says(written: str, expected: list[tuple[str, str]]) -> None:
+    assert [(event.name, event.data) for event in events_in([written.encode()])] == expected
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\r\n", codec="utf-8"))), st.integers(1, 7))
+def test_it_does_not_matter_how_events_are_cut_into_parts(datas: list[str], size: int) -> None:
+    written = "".join(f"data: {data}\r\n\r\n" for data in datas).encode()
+    parts = [written[at : at + size] for at in range(0, len(written), size)]
+    assert [event.data for event in events_in(parts)] == datas
+
+
+def test_what_is_not_utf_8_is_no_event() -> None:
+    with pytest.raises(ValueError, match="utf-8"):
+        list(events_in([b"data: \xff\n\n"]))
+
+
+def choice(delta: Any, finish: str | None = None, **more: Any) -> dict[str, Any]:
+    return {"choices": [{"delta": delta, "finish_reason": finish}], **more}
+
+
+def test_chunks_come_to_a_chat_completion() -> None:
+    stream = OpenAIStream()
+    chunks = [
+        choice({"role": "assistant", "content": ""}, id="c1", model="m"),
+        choice({"content": [{"type": "thinking", "text": "hm"}, {"type": "text", "text": "14 "}]}),
+        choice({"content": "days."}, usage=None),
+        choice({}, "stop", usage={"prompt_tokens": 1}),
+        {"choices": [], "usage": {"prompt_tokens": 2}},
+    ]
+    assert [stream.add(chunk) for chunk in chunks] == ["", "14 ", "days.", "", ""]
+    assert stream.complete
+    assert not stream.error
+    assert stream.body == {
+        "id": "c1",
+        "model": "m",
+        "usage": {"prompt_tokens": 2},
+        "choices": [{"message": {"content": "14 days.", "refusal": None}, "finish_reason": "stop"}],
+    }
+
+
+def test_a_streamed_refusal_is_no_content() -> None:
+    stream = OpenAIStream()
+    assert stream.add(choice({"refusal": "No."}, "stop")) == "No."
+    assert stream.body["choices"][0]["message"] == {"content": None, "refusal": "No."}
+
+
+def test_groqs_own_place_for_the_usage_is_known() -> None:
+    stream = OpenAIStream()
+    stream.add({"choices": None, "x_groq": {"usage": {"prompt_tokens": 3}}})
+    assert stream.body["usage"] == {"prompt_tokens": 3}
+    assert not stream.complete
+
+
+def test_an_error_among_the_chunks_is_the_providers() -> None:
+    stream = OpenAIStream()
+    stream.add({"error": {"message": "Overloaded"}})
+    assert stream.error == {"error": {"message": "Overloaded"}}
+
+
+def test_events_come_to_a_message() -> None:
+    stream = AnthropicStream()
+    usage = {"input_tokens": 5, "output_tokens": 1, "cache_read_input_tokens": None}
+    events: list[dict[str, Any]] = [
+        {"type": "message_start", "message": {"id": "m1", "model": "m", "usage": usage, "stop_reason": None}},
+        {"type": "content_block_start", "content_block": {"type": "thinking", "thinking": ""}},
+        {"type": "content_block_delta", "delta": {"type": "thinking_delta", "thinking": "hm"}},
+        {"type": "content_block_start", "content_block": {"type": "text", "text": "14"}},
+        {"type": "content_block_delta", "delta": {"type": "text_delta", "text": " days."}},
+        {"type": "content_block_delta", "delta": {"type": "text_delta", "text": None}},
+        {"type": "ping"},
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 4}},
+    ]
+    assert "".join(stream.add(event) for event in events) == "14 days."
+    assert not stream.complete
+    stream.add({"type": "message_stop"})
+    assert stream.complete
+    assert stream.body == {
+        "id": "m1",
+        "model": "m",
+        "stop_reason": "end_turn",
+        "content": [{"type": "text", "text": "14 days."}],
+        "usage": {"input_tokens": 5, "output_tokens": 4},
+    }
+
+
+def test_an_error_among_the_events_is_the_providers() -> None:
+    stream = AnthropicStream()
+    event = {"type": "error", "error": {"type": "overloaded_error"}}
+    stream.add(event)
+    assert stream.error == event

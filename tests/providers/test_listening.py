@@ -1,0 +1,49 @@
+"""Ending a call from another thread: a promise about its socket."""
+
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from timemachine.providers.listening import Cancellation, Listening
+
+
+@pytest.fixture
+def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.settimeout(2)
+        yield ours, theirs
+
+
+def test_a_connection_that_comes_too_late_is_shut_at_once(ends: tuple[socket.socket, socket.socket]) -> None:
+    cancellation = Cancellation()
+    cancellation.cancel()
+    cancellation.connected(ends[0])
+    assert cancellation.wanted
+    assert ends[1].recv(1) == b""
+
+
+def test_a_closed_connection_and_none_at_all_are_no_trouble() -> None:
+    cancellation = Cancellation()
+    ours, theirs = socket.socketpair()
+    ours.close()
+    theirs.close()
+    cancellation.connected(ours)
+    cancellation.cancel()
+    cancellation.cancel()
+    assert cancellation.wanted
+
+
+def test_after_an_attempt_its_socket_is_left_alone(ends: tuple[socket.socket, socket.socket]) -> None:
+    cancellation = Cancellation()
+    with cancellation.watching():
+        cancellation.connected(ends[0])
+    cancellation.cancel()
+    ends[0].send(b"x")
+    assert ends[1].recv(1) == b"x"
+
+
+def test_nobody_listens_unless_somebody_does() -> None:
+    Listening().on_text("into the air")
+    assert not Listening().cancellation.wanted

@@ -1,0 +1,212 @@
+"""What the stub model server says: in one piece or as events, in either protocol, whole or as badly as a script wants it."""
+
+import hashlib
+import json
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Mode = Literal[
+    "ok",
+    "429_then_ok",
+    "500",
+    "error",
+    "slow",
+    "silent",
+    "slow_words",
+    "refusal",
+    "truncated",
+    "filtered",
+    "empty",
+    "redirect",
+    "drip",
+    "huge",
+    "endless",
+    "garbage",
+    "html",
+    "closed",
+    "unfinished",
+    "broken_event",
+    "error_event",
+    "in_one_piece",
+    "no_usage_in_stream",
+    "no_stream",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Script:
+    """What to answer, and how.
+
+    `times` bounds how often the mode holds before the answer is simply given (None: always; `429_then_ok` fails once).
+    `seconds` is how long `slow` waits before its first byte, `silent` before its first event, and `slow_words` and `drip` pause;
+    `status`, `body` and `retry_after` belong to `error` and 429; `usage` replaces the counted tokens.
+    """
+
+    question: str = ""
+    answer: str | None = None
+    mode: Mode = "ok"
+    times: int | None = None
+    seconds: float = 0.0
+    status: int = 400
+    body: str = ""
+    retry_after: str | None = None
+    usage: dict[str, Any] | None = None
+    model: str | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Call:
+    """One request: `id` counts from 1; `answered_at` is None while it runs, and where the caller was seen to be gone."""
+
+    id: int
+    path: str
+    model: str
+    prompt: str
+    headers: dict[str, str]
+    body: dict[str, Any]
+    at: str
+    mode: str = "ok"
+    status: int | None = None
+    answered_at: str | None = None
+
+
+REFUSAL = "I can't help with that."
+OVERLOADED = {"type": "overloaded_error", "message": "Overloaded", "code": "overloaded"}
+_OPENAI_ENDS = {"truncated": "length", "filtered": "content_filter"}
+_ANTHROPIC_ENDS = {"truncated": "max_tokens", "refusal": "refusal", "filtered": "refusal"}
+
+
+def said(call: Call, script: Script) -> str:
+    """The answer's text; one that nobody scripted depends on the model and the prompt alone."""
+    if script.mode == "empty":
+        return ""
+    if script.answer is not None:
+        return script.answer
+    if script.mode == "refusal":
+        return REFUSAL
+    return f"Stub answer {hashlib.sha256(f'{call.model} {call.prompt}'.encode()).hexdigest()[:12]}."
+
+
+def openai_answer(call: Call, script: Script) -> dict[str, Any]:
+    """A chat completion."""
+    text, refused = said(call, script), script.mode == "refusal"
+    message = {
+        "role": "assistant",
+        "content": None if refused else text,
+        "refusal": text if refused else None,
+    }
+    return {
+        **_openai_head(call, "chat.completion"),
+        "choices": [{"index": 0, "message": message, "finish_reason": _OPENAI_ENDS.get(script.mode, "stop")}],
+        "usage": script.usage or _openai_usage(call, text),
+    }
+
+
+def anthropic_answer(call: Call, script: Script) -> dict[str, Any]:
+    """A message."""
+    text = said(call, script)
+    return {
+        **_anthropic_head(call),
+        "content": [{"type": "text", "text": text}],
+        "stop_reason": _ANTHROPIC_ENDS.get(script.mode, "end_turn"),
+        "usage": script.usage or {"input_tokens": _count(call.prompt), "output_tokens": _count(text)},
+    }
+
+
+def openai_events(call: Call, script: Script) -> Iterator[bytes]:
+    """The chunks of a chat completion, the usage in one of its own where it is asked for."""
+    text = said(call, script)
+    field = "refusal" if script.mode == "refusal" else "content"
+    yield _event(_openai_chunk(call, {"role": "assistant", "content": ""}))
+    for piece in _pieces(text, script):
+        yield _event(_openai_chunk(call, {field: piece}))
+        if (broken := _broken(script, {"error": OVERLOADED})) is not None:
+            yield broken
+            return
+    yield _event(_openai_chunk(call, {}, _OPENAI_ENDS.get(script.mode, "stop")))
+    if call.body.get("stream_options", {}).get("include_usage"):
+        head = _openai_head(call, "chat.completion.chunk")
+        yield _event({**head, "choices": [], "usage": script.usage or _openai_usage(call, text)})
+    yield b"data: [DONE]\n\n"
+
+
+def anthropic_events(call: Call, script: Script) -> Iterator[bytes]:
+    """The events of a message: what was read is counted at its start, what was written at its end."""
+    text = said(call, script)
+    usage = script.usage or {"input_tokens": _count(call.prompt), "output_tokens": _count(text)}
+    begun: dict[str, Any] = {"usage": {**usage, "output_tokens": 1}, "content": [], "stop_reason": None}
+    yield _named({"type": "message_start", "message": {**_anthropic_head(call), **begun}})
+    yield _named({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}})
+    yield _named({"type": "ping"})
+    for piece in _pieces(text, script):
+        delta = {"type": "text_delta", "text": piece}
+        yield _named({"type": "content_block_delta", "index": 0, "delta": delta})
+        if (
+            broken := _broken(script, {"type": "error", "error": OVERLOADED, "request_id": "req_stub"})
+        ) is not None:
+            yield broken
+            return
+    yield _named({"type": "content_block_stop", "index": 0})
+    ended = {"stop_reason": _ANTHROPIC_ENDS.get(script.mode, "end_turn"), "stop_sequence": None}
+    written = {"output_tokens": usage.get("output_tokens")}
+    yield _named({"type": "message_delta", "delta": ended, "usage": written})
+    yield _named({"type": "message_stop"})
+
+
+def _pieces(text: str, script: Script) -> Iterator[str]:
+    if script.mode == "silent":
+        time.sleep(script.seconds)
+    for number, piece in enumerate(re.findall(r"\s*\S+\s*$|\s*\S+", text)):
+        if number and script.mode == "slow_words":
+            time.sleep(script.seconds)
+        yield piece
+    while script.mode == "endless":
+        yield "more " * 10_000
+
+
+def _broken(script: Script, error: dict[str, Any]) -> bytes | None:
+    """What comes instead of the rest after the first word; nothing more at all where the connection is closed."""
+    if script.mode in {"closed", "unfinished"}:
+        return b""
+    if script.mode == "broken_event":
+        return b'data: {"choices": [{"delta"\n\n'
+    return b"event: error\n" + _event(error) if script.mode == "error_event" else None
+
+
+def _event(value: dict[str, Any]) -> bytes:
+    return b"data: " + json.dumps(value).encode() + b"\n\n"
+
+
+def _named(value: dict[str, Any]) -> bytes:
+    return f"event: {value['type']}\n".encode() + _event(value)
+
+
+def _openai_chunk(call: Call, delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
+    choice = {"index": 0, "delta": delta, "finish_reason": finish}
+    return {**_openai_head(call, "chat.completion.chunk"), "choices": [choice]}
+
+
+def _openai_head(call: Call, kind: str) -> dict[str, Any]:
+    return {
+        "id": f"chatcmpl-stub-{call.id}",
+        "object": kind,
+        "created": int(time.time()),
+        "model": call.model,
+    }
+
+
+def _anthropic_head(call: Call) -> dict[str, Any]:
+    head = {"id": f"msg_stub_{call.id}", "type": "message", "role": "assistant", "model": call.model}
+    return {**head, "stop_sequence": None}
+
+
+def _openai_usage(call: Call, text: str) -> dict[str, int]:
+    read, written = _count(call.prompt), _count(text)
+    return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
+
+
+def _count(text: str) -> int:
+    return len(text.split())

@@ -1,0 +1,65 @@
+"""Listening to a call that is under way, and ending it, also while the provider is silent: its socket is shut. Pure."""
+
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from threading import Event, Lock
+
+
+class Cancellation:
+    """Whether a call shall end, asked by any thread of the one that makes it. Once wanted, always wanted."""
+
+    def __init__(self) -> None:
+        self._wanted = Event()
+        self._lock = Lock()
+        self._socket: socket.socket | None = None
+
+    @property
+    def wanted(self) -> bool:
+        """Whether somebody asked for it."""
+        return self._wanted.is_set()
+
+    def cancel(self) -> None:
+        """End the call: what waits for its connection wakes up at once."""
+        with self._lock:
+            self._wanted.set()
+            self._shut()
+
+    def pause(self, seconds: float) -> None:
+        """Wait so long, or until it is wanted."""
+        self._wanted.wait(seconds)
+
+    def connected(self, connection: socket.socket) -> None:
+        """The call has this connection from now on; where it is wanted already, it has none."""
+        with self._lock:
+            self._socket = connection
+            if self._wanted.is_set():
+                self._shut()
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """While one attempt is made; after it no socket is shut any more."""
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._socket = None
+
+    def _shut(self) -> None:
+        if self._socket is not None:
+            with suppress(OSError):  # it is closed already, which is as good
+                # not SSLSocket's own shutdown, which takes the encryption from under the reader
+                socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
+
+
+def nobody(text: str) -> None:
+    """Read nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listening:
+    """Who reads an answer while it is written (`on_text` gets each piece), and how the call can be ended."""
+
+    on_text: Callable[[str], None] = nobody
+    cancellation: Cancellation = field(default_factory=Cancellation)
