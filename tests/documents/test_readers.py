@@ -1,0 +1,331 @@
+"""Readers: what each format's blocks and text are, and what hostile files end in."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.documents.files import bomb, pdf
+from timemachine.base.errors import InvalidInput, TooLarge
+from timemachine.documents import document as limits
+from timemachine.documents.decoding import decoded
+from timemachine.documents.document import Document
+from timemachine.documents.formats import Format, format_of
+from timemachine.documents.html import read_html
+from timemachine.documents.jsonl import BadLine, Record, read_jsonl
+from timemachine.documents.markdown import read_markdown
+from timemachine.documents.passages import passages
+from timemachine.documents.pdf import read_pdf
+from timemachine.documents.plain_text import read_plain_text
+from timemachine.documents.reading import Limits, read
+
+LIMITS = Limits(seconds=20, megabytes=768)
+
+
+def shape(document: Document) -> list[tuple[str, str]]:
+    return [(block.kind, document.text[block.start : block.end].strip()) for block in document.blocks]
+
+
+# --- text
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_text_is_read_in_every_unmistakable_encoding(encoding: str) -> None:
+    assert decoded("Zoë 🕰".encode(encoding)) == "Zoë 🕰"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"Zo\xeb", b"\xff\xfe\x00", b"text\x00more", b"\x89PNG\r\n\x1a\n\x00\x00"],
+    ids=["latin-1", "odd", "NUL", "PNG"],
+)
+def test_other_bytes_are_refused(data: bytes) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        decoded(data)
+    assert refused.value.code == "not_text"
+
+
+def test_blank_lines_part_the_paragraphs_of_a_text() -> None:
+    found = read_plain_text(b"one\r\nstill one\r\n \t\r\n\r\ntwo\rtwo again\n\n")
+    assert shape(found) == [("paragraph", "one\r\nstill one"), ("paragraph", "two\rtwo again")]
+    assert found.text == "one\r\nstill one\r\n \t\r\n\r\ntwo\rtwo again\n\n"
+
+
+@settings(deadline=None)
+@given(st.text(alphabet="a \n\r\t", max_size=60))
+def test_the_text_of_a_text_is_the_file(text: str) -> None:
+    assert read_plain_text(text.encode()).text == text
+
+
+# --- Markdown
+
+
+def test_markdown_has_the_blocks_of_commonmark_and_tables() -> None:
+    source = (
+        "# The *book* of `rules` [here](x)\n\nA paragraph\nin two lines.\n\n- one\n- two\n\n1. first\n\n```py\n# no heading\n```\n\n"
+        "    indented\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nBelow\n-----\n\n> quoted\n> # inside\n\n<div>html</div>\n"
+    )
+    found = read_markdown(source.encode())
+    assert [kind for kind, _ in shape(found)] == (
+        ["heading", "paragraph", "list", "list", "code", "code", "table", "heading", "paragraph", "paragraph"]
+    )
+    assert [(block.level, block.title) for block in found.blocks if block.level] == [
+        (1, "The book of rules here"),
+        (2, "Below"),
+    ]
+    assert (found.title, found.text) == ("The book of rules here", source)
+
+
+@pytest.mark.parametrize(
+    ("source", "title", "kinds"),
+    [
+        (
+            "---\ntitle: 'From above'\ntags: [x]\n---\n# Inside\ntext",
+            "From above",
+            ["code", "heading", "paragraph"],
+        ),
+        ("---\r\ntags: x\r\n---\r\n# Inside\r\n", "Inside", ["code", "heading"]),
+        ("---\n\nno front matter", None, ["paragraph", "paragraph"]),
+        ("## Two\n\n# One", "One", ["heading", "heading"]),
+        ("", None, []),
+    ],
+)
+def test_the_title_of_markdown(source: str, title: str | None, kinds: list[str]) -> None:
+    found = read_markdown(source.encode())
+    assert (found.title, [block.kind for block in found.blocks]) == (title, kinds)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(["# a", "- b", "c", "", "> d", "```", "|x|", "|-|", "---", "<p>", "\t", "1. e"]),
+        max_size=20,
+    ),
+    st.sampled_from(["\n", "\r\n", "\r"]),
+)
+def test_blocks_of_markdown_follow_each_other(lines: list[str], end: str) -> None:
+    found = read_markdown(end.join(lines).encode())
+    places = [place for block in found.blocks for place in (block.start, block.end)]
+    assert places == sorted(places)
+    assert all(0 <= place <= len(found.text) for place in places)
+
+
+# --- HTML
+
+
+def test_html_is_read_as_a_browser_reads_it() -> None:
+    page = """<!doctype html><html><head><title> The
+      house </title><style>p{}</style></head><body><nav><a href=x>Home</a></nav>lead <b>in</b>
+      <h1>Rules &amp; <i>ways</i></h1><p>First   line<br>second<p>Next paragraph<script>evil()</script>
+      <ul><li>one<li>two <ul><li>inside</ul></ul><dl><dt>term<dd>meaning</dl><pre>
+  a
+    b
+</pre><table><caption>Sums</caption><tr><th>x<th>y<tr><td>1<td><p>2</p></table><div>tail<!-- no --><svg><text>no</text></svg></div>"""
+    found = read_html(page.encode())
+    assert shape(found) == [
+        ("paragraph", "Home"),
+        ("paragraph", "lead in"),
+        ("heading", "Rules & ways"),
+        ("paragraph", "First line\nsecond"),
+        ("paragraph", "Next paragraph"),
+        ("list", "one\ntwo\ninside"),
+        ("list", "term\nmeaning"),
+        ("code", "a\n    b"),
+        ("table", "Sums\nx | y\n1 | 2"),
+        ("paragraph", "tail"),
+    ]
+    assert found.title == "The house"
+
+
+def test_a_heading_inside_a_table_is_a_heading() -> None:
+    found = read_html(
+        b"<table><tr><td><h2>Where</h2>text of it</table><pre> \n</pre><ul><li><div>in a part</div></ul>"
+    )
+    assert shape(found) == [("heading", "Where"), ("table", "text of it"), ("list", "in a part")]
+
+
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        ("<meta charset=iso-8859-1><p>Zoë".encode("latin-1"), "Zoë"),
+        (b'<meta http-equiv="Content-Type" content="text/html; charset=windows-1252"><p>\x80 5', "€ 5"),
+        ("<meta charset='utf-16'><p>Zoë".encode(), "Zoë"),
+        ("<p>Zoë".encode("utf-16"), "Zoë"),
+        (b"<p>one</i><b></p></div>two<<<", "one\n\ntwo<<<"),
+        (b"", ""),
+        (b"<frameset><frame></frameset>", ""),
+    ],
+)
+def test_html_comes_in_the_charset_it_declares(page: bytes, text: str) -> None:
+    assert read_html(page).text == text
+
+
+@pytest.mark.parametrize("page", [b"<meta charset=klingon><p>x", b"<meta charset=zip><p>x", b"<p>Zo\xeb"])
+def test_html_in_no_known_charset_is_refused(page: bytes) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        read_html(page)
+    assert refused.value.code == "not_text"
+
+
+# --- PDF
+
+
+def test_a_pdf_has_pages_paragraphs_and_the_headings_of_its_outline() -> None:
+    file = pdf(
+        [
+            ["Retention", "Invoices are kept for ten", "years, then shredded.", "", "", "Ask Zoë (first)."],
+            [],
+            ["Page three."],
+        ],
+        title="The  handbook",
+        outline=[("retention", 1), ("Not on the page", 3), ("Nowhere", 0)],
+    )
+    found = read_pdf(file)
+    assert found.title == "The handbook"
+    assert shape(found) == [
+        ("heading", "Retention"),
+        ("paragraph", "Invoices are kept for ten\nyears, then shredded."),
+        ("paragraph", "Ask Zoë (first)."),
+        ("paragraph", "Page three."),
+    ]
+    assert [block.page for block in found.blocks] == [1, 1, 1, 3]
+    assert [(each.title, each.page) for each in passages(found, "The handbook")] == [
+        ("The handbook › Retention", 1),
+        ("The handbook › Retention", 3),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("file", "code"),
+    [
+        (pdf([["secret"]], encrypted=True), "encrypted"),
+        (pdf([[], []]), "no_text"),
+        (b"%PDF-1.7 and nothing behind it", "unreadable_document"),
+    ],
+)
+def test_a_pdf_that_says_nothing_is_refused_with_the_reason(file: bytes, code: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        read_pdf(file)
+    assert refused.value.code == code
+
+
+def test_a_pdf_of_endless_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("timemachine.documents.pdf.LARGEST_TEXT", 20)
+    with pytest.raises(TooLarge):
+        read_pdf(pdf([["a line of some length"], ["and another"]]))
+
+
+def test_an_outline_is_read_up_to_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("timemachine.documents.pdf._MOST_HEADINGS", 1)
+    found = read_pdf(pdf([["One", "a", "Two", "b"]], outline=[("One", 1), ("Two", 1)]))
+    assert [block.title for block in found.blocks if block.level] == ["One"]
+
+
+# --- reading within limits
+
+
+@pytest.mark.parametrize(
+    ("data", "format_", "text"),
+    [
+        (b"plain", "text", "plain"),
+        (b"# mark", "markdown", "# mark"),
+        (b"<p>page", "html", "page"),
+        (pdf([["printed"]]), "pdf", "printed"),
+    ],
+)
+def test_every_format_is_read_within_limits(data: bytes, format_: Format, text: str) -> None:
+    assert read(data, format_, LIMITS).text == text
+
+
+@pytest.mark.parametrize(
+    ("data", "format_"), [(b" \n", "text"), (b"\n\n", "markdown"), (b"<p> </p>", "html")]
+)
+def test_a_file_without_text_is_refused(data: bytes, format_: Format) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        read(data, format_, LIMITS)
+    assert refused.value.code == "no_text"
+
+
+def test_a_refusal_comes_out_of_the_reading_process_as_it_went_in() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        read(b"\xff\xfe\xff", "markdown", LIMITS)
+    assert (refused.value.code, refused.value.facts["byte"]) == ("not_text", 3)
+
+
+def test_a_file_over_the_limit_is_refused_before_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("timemachine.documents.reading.LARGEST_FILE", 10)
+    with pytest.raises(TooLarge):
+        read(b"more than ten bytes", "text", LIMITS)
+    assert limits.LARGEST_FILE == 32 * 1024 * 1024
+
+
+def test_a_pdf_that_unpacks_to_hundreds_of_megabytes_ends_clearly() -> None:
+    with pytest.raises(TooLarge):
+        read(bomb(200), "pdf", Limits(seconds=20, megabytes=320))
+
+
+def test_a_page_nested_without_end_stops_at_the_time_limit() -> None:
+    with pytest.raises(TooLarge) as refused:
+        read(b"<div>" * 200_000 + b"deep", "html", Limits(seconds=2, megabytes=768))
+    assert refused.value.facts["seconds"] == 2
+
+
+def test_a_reader_that_breaks_is_a_file_that_cannot_be_read() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        read(b"{}", "jsonl", LIMITS)
+    assert refused.value.code == "unreadable_document"
+
+
+# --- formats and lines
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "format_"),
+    [
+        ("notes.txt", b"", "text"),
+        ("README.MD", b"", "markdown"),
+        ("a.b.html", b"", "html"),
+        ("paper.pdf", b"\n\n%PDF-1.4", "pdf"),
+        ("paper", b"%PDF-1.4", "pdf"),
+        ("paper.txt", b"%PDF-1.4", "pdf"),
+        ("about.txt", b"The mark %PDF-", "text"),
+        ("lines.jsonl", b"", "jsonl"),
+        ("page", b"\xef\xbb\xbf\n<!DOCTYPE html>", "html"),
+        ("main.py", b"print()", "text"),
+        ("", b"", "text"),
+    ],
+)
+def test_the_format_of_a_file(name: str, data: bytes, format_: str) -> None:
+    assert format_of(name, data) == format_
+
+
+def test_what_is_named_a_pdf_has_to_be_one() -> None:
+    with pytest.raises(InvalidInput):
+        format_of("paper.pdf", b"hello")
+
+
+def test_every_line_of_jsonl_is_a_passage_or_says_why_not() -> None:
+    lines = [
+        b'\xef\xbb\xbf{"text": "one", "title": "T", "uri": "u", "page": 3}',
+        b"",
+        b"[1]",
+        b'{"text": 5}',
+        b'{"text": " "}',
+        b'{"text": "x"',
+        b'{"text": "\xff"}',
+        b'{"text": "two", "title": null}\r',
+        b'{"text": NaN}',
+    ]
+    found = read_jsonl(b"\n".join(lines))
+    assert [each for each in found if isinstance(each, Record)] == [
+        Record(line=1, text="one", title="T", uri="u", metadata={"page": 3}),
+        Record(line=8, text="two", title="", uri="", metadata={}),
+    ]
+    bad = {each.line: each.reason for each in found if isinstance(each, BadLine)}
+    assert set(bad) == {3, 4, 5, 6, 7, 9}
+    assert bad[6] == "It is not JSON: Expecting ',' delimiter at character 13."
+    assert "UTF-8" in bad[7]
+
+
+def test_jsonl_without_a_line_is_refused() -> None:
+    with pytest.raises(InvalidInput):
+        read_jsonl(b"\n \n")

@@ -1,0 +1,1 @@
+"""Files of other people as texts with blocks, and texts as passages. No framework."""

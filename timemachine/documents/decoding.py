@@ -1,0 +1,31 @@
+"""The bytes of a text file as text: UTF-8, or UTF-16 with a byte order mark."""
+
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from typing import Final
+
+from timemachine.base.errors import InvalidInput
+
+_MARKS: Final = ((BOM_UTF8, "utf-8"), (BOM_UTF16_LE, "utf-16-le"), (BOM_UTF16_BE, "utf-16-be"))
+
+
+def decoded(data: bytes, *, otherwise: str = "utf-8") -> str:
+    """The text without its byte order mark; `otherwise` is the encoding of a file that has none.
+
+    Raises `InvalidInput` where the bytes are not text: they cannot be decoded, or hold U+0000.
+    """
+    mark, encoding = next((each for each in _MARKS if data.startswith(each[0])), (b"", otherwise))
+    try:
+        text = data.removeprefix(mark).decode(encoding)
+    except UnicodeDecodeError as why:
+        place = why.start + len(mark) + 1
+        raise InvalidInput(
+            f"Byte {place:,} is not {encoding.upper()} text; save the file as UTF-8 and send it again.",
+            code="not_text",
+            byte=place,
+        ) from why
+    if "\x00" in text:
+        raise InvalidInput(
+            "This is not a text: it holds NUL bytes. Send text, Markdown, HTML, PDF or JSONL.",
+            code="not_text",
+        )
+    return text

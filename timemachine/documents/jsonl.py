@@ -1,0 +1,74 @@
+"""A file of JSON lines as passages to be put: one of each line, as it stands."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from timemachine.base.content import parse_json
+from timemachine.base.errors import InvalidInput
+from timemachine.documents.decoding import decoded
+
+_NAMED: Final = ("text", "title", "uri")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One line: a passage. What is not its text, title or uri is metadata."""
+
+    line: int
+    text: str
+    title: str
+    uri: str
+    metadata: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BadLine:
+    """A line that makes no passage, and why."""
+
+    line: int
+    reason: str
+
+
+def read_jsonl(data: bytes) -> list[Record | BadLine]:
+    """Every line that is not blank, in order, as what it says or why it says nothing. Raises `InvalidInput` for no lines at all."""
+    found = list(_lines(data))
+    if not found:
+        raise InvalidInput("This file has no lines; there is nothing to put.", code="no_text")
+    return found
+
+
+def _lines(data: bytes) -> Iterator[Record | BadLine]:
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            yield _record(number, parse_json(decoded(line)))
+        except InvalidInput as why:
+            yield BadLine(line=number, reason=_reason(why))
+
+
+def _record(number: int, value: Any) -> Record:
+    if not isinstance(value, dict):
+        raise InvalidInput(
+            'It is JSON but not an object; write {"title": "…", "text": "…"}.', code="not_json"
+        )
+    words = {name: value[name] for name in _NAMED if value.get(name) is not None}
+    wrong = next((name for name, said in words.items() if not isinstance(said, str)), None)
+    if wrong is not None:
+        raise InvalidInput(f'"{wrong}" is not a text; put it in quotes.', code="invalid_field", field=wrong)
+    text = words.get("text", "")
+    if not text.strip():
+        raise InvalidInput('"text" is missing or empty.', code="no_text")
+    others = {name: said for name, said in value.items() if name not in _NAMED}
+    return Record(
+        line=number, text=text, title=words.get("title", ""), uri=words.get("uri", ""), metadata=others
+    )
+
+
+def _reason(why: InvalidInput) -> str:
+    cause = why.__cause__
+    if isinstance(cause, json.JSONDecodeError):
+        return f"It is not JSON: {cause.msg.removesuffix(' at')} at character {cause.pos + 1:,}."
+    return why.message
