@@ -12,6 +12,7 @@ from celery.signals import worker_ready
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
+from timemachine.answering.cache_upkeep import trim
 from timemachine.replay import commands as replays
 from timemachine.replay.working import work
 
@@ -29,6 +30,12 @@ def sweep() -> None:
     """Ring again for replays that have work to do and nobody at it."""
     for replay_id in replays.due_for_ringing():
         run_replay.delay(str(replay_id))
+
+
+@shared_task(name="timemachine.jobs.trim_answer_cache")
+def trim_answer_cache() -> None:
+    """Take out of the answer caches what is too old or too much."""
+    trim()
 
 
 def ring(replay_id: UUID) -> None:

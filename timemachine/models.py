@@ -1,6 +1,7 @@
 """Every model of the app, listed for Django. Nobody imports from here: each lives in its room."""
 
 from timemachine.accounts.models import ApiKey, Membership, Project, SignInAttempt, SignInLink, User
+from timemachine.answering.models import AnswerCacheSwitch, CachedAnswer
 from timemachine.payloads.models import Payload
 from timemachine.providers.models import ModelServer
 from timemachine.recording.models import Action, Delivery, Hit, Session
@@ -10,7 +11,9 @@ from timemachine.sharing.models import ShareGrant, ShareLink, ShareOpening
 
 __all__ = [
     "Action",
+    "AnswerCacheSwitch",
     "ApiKey",
+    "CachedAnswer",
     "Collection",
     "Delivery",
     "Frame",

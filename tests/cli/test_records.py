@@ -1,6 +1,7 @@
 """put, find, ask and ground, against a real server."""
 
 import json
+import re
 
 import pytest
 
@@ -204,6 +205,22 @@ def test_ask_in_a_session_is_recorded_with_its_find(tm: Here) -> None:
     answer = tm.json("ask", collection, "--question", "How long is the guarantee?", "--session", "s1")
     assert answer["sequence"] == 1
     assert list(Action.objects.order_by("sequence").values_list("kind", flat=True)) == ["ask", "find"]
+
+
+def test_ask_says_what_the_cache_saved_and_asks_again_with_no_cache(tm: Here) -> None:
+    collection = handbook(tm)
+    tm.json("session", "start", collection, "--name", "n", "--key", "s1")
+    question = ("ask", collection, "--question", "How long is the guarantee?", "--session", "s1")
+    assert tm.json(*question)["cached"] is False
+    lines = tm.run(*question).out.splitlines()
+    cost = next(line for line in lines if line.startswith("cost"))
+    assert re.search(
+        r"\$0, from the cache, saved \$0 and \d+ ms \(asked first at step 1 of [0-9a-f-]{36}, ", cost
+    )
+    assert not any(line.startswith("tokens") for line in lines)
+    assert tm.json(*question, "--no-cache")["cached"] is False
+    tm.json("session", "end", "s1")
+    assert "1 answer, saved $0" in tm.run("session", "view", "s1").out
 
 
 def test_ground_answers_each_line_and_warns(tm: Here) -> None:

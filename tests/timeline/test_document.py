@@ -41,6 +41,7 @@ FIELDS = [
     "prices",
     "cached",
     "saved_usd",
+    "cached_from",
     "grounding",
     "retrieval",
 ]

@@ -18,6 +18,9 @@ parts = st.builds(
     output_tokens=counts,
     cost_usd=st.decimals(0, 10**6, places=10),
     unknown_cost_calls=counts,
+    cached_calls=counts,
+    saved_usd=st.decimals(0, 10**6, places=10),
+    unknown_saved_calls=counts,
     first=moments,
     last=moments,
 )

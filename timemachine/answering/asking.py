@@ -40,7 +40,12 @@ class CallParameters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """An answer with all that is known of it; `calls_made` counts the requests that were sent, retries included."""
+    """An answer with all that is known of it; `calls_made` counts the requests that were sent, retries included.
+
+    `whole` says that it may be kept for the next ask of the same kind. One that was kept so is `cached`: it cost nothing and
+    used no tokens now; `saved_usd` is what the original cost (None: unknown), `cached_from` which ask that was: `session` and
+    `sequence` (None outside a session), `at`, `call_ms` and `usage`.
+    """
 
     text: str
     model: str
@@ -51,6 +56,10 @@ class Answered:
     duration_ms: float
     grounding: dict[str, Any]
     calls_made: int
+    whole: bool = False
+    cached: bool = False
+    saved_usd: Decimal | None = None
+    cached_from: dict[str, Any] | None = None
 
 
 def answer(
@@ -61,7 +70,7 @@ def answer(
     parameters: CallParameters,
 ) -> Answered:
     """The model's answer over these passages, priced and grounded. Raises `ModelFailed`, `Unavailable`."""
-    rendered = _rendered(question, passages, parameters)
+    rendered = prompt_of(question, passages, parameters)
     completion = complete(
         ModelRequest(
             model=model,
@@ -85,6 +94,7 @@ def answer(
         duration_ms=completion.duration_ms,
         grounding=grounding_of(completion.text, passages),
         calls_made=completion.attempts,
+        whole=completion.whole,
     )
 
 
@@ -93,7 +103,8 @@ def grounding_of(text: str, passages: Sequence[ContextPassage]) -> dict[str, Any
     return ground(text, [Support(frame=each.frame, text=each.text) for each in passages]).as_json()
 
 
-def _rendered(question: str, passages: Sequence[ContextPassage], parameters: CallParameters) -> prompt.Prompt:
+def prompt_of(question: str, passages: Sequence[ContextPassage], parameters: CallParameters) -> prompt.Prompt:
+    """The prompt that asks this question over these passages."""
     numbered = [prompt.Passage(title=each.title, text=each.text) for each in passages]
     return prompt.render(question, numbered, system_prompt=parameters.system_prompt)
 

@@ -8,6 +8,7 @@ from typing import Any
 from django.db import transaction
 
 from timemachine.accounts.models import Project
+from timemachine.answering import cache
 from timemachine.answering.asking import Answered, CallParameters, ContextPassage, answer
 from timemachine.base.clock import now
 from timemachine.base.errors import TimeMachineError
@@ -83,9 +84,12 @@ def ask(
     use_model: str = "",
     parameters: CallParameters | None = None,
     session: Session | None = None,
+    no_cache: bool = False,
 ) -> AskDone:
     """Find passages and ask a model over them; in a session both are recorded, a failed call with its error.
 
+    The same question over the same passages is answered from the project's cache, unless `no_cache` asks the model again;
+    the fresh answer is then kept in place of the earlier one.
     Raises `InvalidInput` for an unknown model and `Unavailable` for one that cannot be used here, before anything is done;
     `ModelFailed` where the call failed.
     """
@@ -96,11 +100,14 @@ def ask(
     findings = finding.find(collection, query)
     passages = [ContextPassage(frame=hit.frame, title=hit.title, text=hit.text) for hit in findings.hits]
     try:
-        answered = answer(project.id, model, query.text, passages, asked)
+        key = cache.key_of(project.id, model, query.text, passages, asked)
+        kept = None if no_cache else cache.kept_answer(project.id, key, passages)
+        answered = kept or answer(project.id, model, query.text, passages, asked)
     except TimeMachineError as failed:
         _record(session, _failed_draft(findings, str(model), failed, started), findings, started)
         raise
     sequence = _record(session, _ask_draft(findings, answered, started), findings, started)
+    cache.keep(key, answered, collection=collection, session=session, sequence=sequence, asked_at=started)
     return AskDone(findings=findings, answered=answered, sequence=sequence)
 
 
@@ -175,7 +182,9 @@ def _ask_draft(findings: Findings, answered: Answered, started: datetime) -> Act
         usage=answered.usage,
         cost_usd=answered.cost_usd,
         prices=answered.prices,
-        cached=False,
+        cached=answered.cached,
+        saved_usd=answered.saved_usd,
+        cached_from=answered.cached_from,
         grounding=answered.grounding,
         retrieval=retrieval_draft(findings),
     )

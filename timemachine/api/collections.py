@@ -99,5 +99,6 @@ def ask(request: HttpRequest, name: str, payload: schemas.AskIn) -> dict[str, An
             ask_query(project, payload),
             use_model=payload.use_model,
             parameters=call_parameters(payload),
+            no_cache=payload.no_cache,
         )
     )

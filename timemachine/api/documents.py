@@ -42,6 +42,9 @@ def session_json(session: Session) -> dict[str, Any]:
         "output_tokens": session.output_tokens,
         "cost_usd": money(session.cost_usd),
         "unknown_cost_calls": session.unknown_cost_calls,
+        "cached_calls": session.cached_calls,
+        "saved_usd": money(session.saved_usd),
+        "unknown_saved_calls": session.unknown_saved_calls,
         "url": f"{settings.PUBLIC_URL}/sessions/{session.id}/",
     }
 
@@ -106,8 +109,9 @@ def ask_json(done: AskDone) -> dict[str, Any]:
         "cost_usd": money(answered.cost_usd),
         "prices": answered.prices,
         "grounding": answered.grounding,
-        "cached": False,
-        "saved_usd": None,
+        "cached": answered.cached,
+        "saved_usd": money(answered.saved_usd),
+        "cached_from": answered.cached_from,
         "duration_ms": answered.duration_ms,
         **_findings(done.findings),
         "sequence": done.sequence,

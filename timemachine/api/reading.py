@@ -61,7 +61,11 @@ def state(request: HttpRequest, session_id: str, at: int) -> dict[str, Any]:
     session = session_of(caller(request, "read").project, session_id)
     action_of(session, at)
     found = state_at(session, at, most_messages=0, most_frames=MOST_FRAMES)
-    totals = {**asdict(found.totals), "cost_usd": money(found.totals.cost_usd)}
+    totals = {
+        **asdict(found.totals),
+        "cost_usd": money(found.totals.cost_usd),
+        "saved_usd": money(found.totals.saved_usd),
+    }
     return {
         "at": at,
         "as_of": written(found.as_of),

@@ -6,6 +6,7 @@ from typing import Any, Literal
 from ninja import Schema
 from pydantic import AwareDatetime, ConfigDict, Field
 
+from timemachine.base.clock import written
 from timemachine.base.errors import InvalidInput
 from timemachine.base.faithful import storable
 from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
@@ -98,6 +99,20 @@ class ErrorIn(Strict):
     message: str | None = None
 
 
+class CachedFromIn(Strict):
+    """The ask that an answer from a cache was first given to; without a session it was asked outside one."""
+
+    session: str | None = None
+    sequence: int | None = Field(default=None, ge=1, lt=2**62)
+    at: AwareDatetime | None = None
+    call_ms: float | None = Field(default=None, ge=0)
+    usage: UsageIn | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """As recording keeps it."""
+        return {**self.dict(), "at": written(self.at)}
+
+
 class ActionIn(Strict):
     """One action, as "An action in JSON" describes it."""
 
@@ -126,12 +141,13 @@ class ActionIn(Strict):
     prices: dict[str, Any] | None = None
     cached: bool | None = None
     saved_usd: Decimal | None = Field(default=None, ge=0, lt=10**9)
+    cached_from: CachedFromIn | None = None
     grounding: dict[str, Any] | None = None
     retrieval: RetrievalIn | None = None
 
     def draft(self) -> ActionDraft:
         """As recording takes it."""
-        apart = {"error", "usage", "retrieval", "tags"}
+        apart = {"error", "usage", "retrieval", "tags", "cached_from"}
         given = {name: getattr(self, name) for name in ActionIn.model_fields if name not in apart}
         return ActionDraft(
             **given,
@@ -139,6 +155,7 @@ class ActionIn(Strict):
             error_type=self.error.type if self.error else None,
             error_message=self.error.message if self.error else None,
             usage=Usage(**self.usage.dict()) if self.usage else None,
+            cached_from=self.cached_from.as_json() if self.cached_from else None,
             retrieval=self.retrieval.draft() if self.retrieval else None,
         )
 
@@ -220,6 +237,7 @@ class AskIn(Strict):
     temperature: float | None = Field(default=None, ge=0, le=2)
     seed: int | None = Field(default=None, ge=0, lt=2**63)
     max_tokens: int | None = Field(default=None, ge=1, le=1_000_000)
+    no_cache: bool = False
 
 
 class SessionAskIn(AskIn):
@@ -296,6 +314,12 @@ class GroundIn(Strict):
 
     answer: str
     context: list[str]
+
+
+class AnswerCacheChange(Strict):
+    """Whether the answer cache is to be on."""
+
+    on: bool
 
 
 class SessionFilter(Strict):

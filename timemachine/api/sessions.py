@@ -99,6 +99,7 @@ def ask(request: HttpRequest, session_id: str, payload: schemas.SessionAskIn) ->
             ask_query(who.project, payload),
             use_model=payload.use_model,
             parameters=call_parameters(payload),
+            no_cache=payload.no_cache,
             session=session,
         )
     )

@@ -6,7 +6,7 @@ from django.http import HttpRequest
 from ninja import NinjaAPI
 from ninja.parser import Parser
 
-from timemachine.api import collections, errors, imports, keys, replays, routers, shares, tools
+from timemachine.api import answer_cache, collections, errors, imports, keys, replays, routers, shares, tools
 from timemachine.api import reading as _reading  # noqa: F401  # adds to routers.sessions
 from timemachine.api import sessions as _sessions  # noqa: F401
 from timemachine.api.access import BearerKey
@@ -36,4 +36,5 @@ api.add_router("/collections", collections.router)
 api.add_router("/import", imports.router)
 api.add_router("/shares", shares.router)
 api.add_router("/keys", keys.router)
+api.add_router("/answer-cache", answer_cache.router)
 api.add_router("", tools.router)

@@ -11,11 +11,22 @@ from timemachine.cli.connecting import connected
 from timemachine.cli.failure import Failure
 from timemachine.cli.frames import batches, frames_of
 from timemachine.cli.grounding import answer_and_context, in_short, number_of_warnings, warning
+from timemachine.cli.moment import local
 from timemachine.cli.money import money
 from timemachine.cli.source import Line, read_lines
 from timemachine.cli.table import facts
 from timemachine.cli.terminal import Progress, show
-from timemachine.cli.wording import ending, frame_name, one_line, plural, score, shortened, steps, tokens
+from timemachine.cli.wording import (
+    duration,
+    ending,
+    frame_name,
+    one_line,
+    plural,
+    score,
+    shortened,
+    steps,
+    tokens,
+)
 from timemachine.client.errors import ClientError
 
 _SHOWN_FRAMES = 20
@@ -76,12 +87,13 @@ def find(*, collection: str, adaptive: bool, as_json: bool, **asked: Any) -> Non
 @options.use_model
 @options.top_k
 @options.mode
+@click.option("--no-cache", is_flag=True, help="Ask the model again, even where the answer is in the cache.")
 @options.recorded_in
 @options.as_json
-def ask(*, collection: str, as_json: bool, **asked: Any) -> None:
+def ask(*, collection: str, no_cache: bool, as_json: bool, **asked: Any) -> None:
     """Find passages and ask a model over them."""
     with connected() as client:
-        answer = client.collections.ask(collection, **asked)
+        answer = client.collections.ask(collection, no_cache=no_cache or None, **asked)
         show(answer, _answer_lines(answer), as_json=as_json)
 
 
@@ -152,18 +164,32 @@ def _hits(hits: list[dict[str, Any]]) -> Iterator[str]:
 def _answer_lines(answer: dict[str, Any]) -> Iterator[str]:
     yield answer["answer"]
     yield ""
-    saved = f", from the cache, saved {money(answer['saved_usd'])}" if answer["cached"] else ""
     yield from facts(
         [
             ("model", answer["model"]),
-            ("tokens", tokens(answer["usage"])),
-            ("cost", money(answer["cost_usd"]) + saved),
+            ("tokens", "" if answer["cached"] else tokens(answer["usage"])),
+            ("cost", money(answer["cost_usd"]) + _saving(answer)),
             ("grounding", in_short(answer["grounding"])),
             ("passages", ", ".join(frame_name(hit["frame"]) for hit in answer["hits"]) or "none found"),
             ("recorded", "" if answer["sequence"] is None else f"as step {answer['sequence']:,}"),
         ]
     )
     yield from warning(answer["grounding"])
+
+
+def _saving(answer: dict[str, Any]) -> str:
+    """What the cache saved, and which ask it was first; empty for a fresh answer."""
+    first = answer["cached_from"]
+    if not answer["cached"] or first is None:
+        return ""
+    place = (
+        "outside a session"
+        if first["session"] is None
+        else f"at step {first['sequence']:,} of {first['session']}"
+    )
+    dollars = "an unknown cost" if answer["saved_usd"] is None else money(answer["saved_usd"])
+    saved = f"saved {dollars} and {duration(first['call_ms'])}"
+    return f", from the cache, {saved} (asked first {place}, {local(first['at'])})"
 
 
 def _ground_lines(lines: list[Line], groundings: list[dict[str, Any]]) -> Iterator[str]:

@@ -213,9 +213,17 @@ def _session_facts(found: dict[str, Any]) -> Iterator[str]:
             ("actions", f"{found['actions']:,}, {plural(found['errors'], 'error')}"),
             ("tokens", _tokens(found)),
             ("cost", total(found["cost_usd"], found["unknown_cost_calls"])),
+            ("cache", _saved(found)),
             ("address", found["url"]),
         ]
     )
+
+
+def _saved(found: dict[str, Any]) -> str:
+    """What the answer cache saved; empty where no answer came from it."""
+    if not found["cached_calls"]:
+        return ""
+    return f"{plural(found['cached_calls'], 'answer')}, saved {total(found['saved_usd'], found['unknown_saved_calls'])}"
 
 
 def _tokens(found: dict[str, Any]) -> str:

@@ -38,10 +38,11 @@ class Collections:
         use_model: str | None = None,
         top_k: int | None = None,
         mode: str | None = None,
+        no_cache: bool | None = None,
         session: str | None = None,
     ) -> Document:
-        """Find passages and ask a model over them."""
-        body = given(question=question, use_model=use_model, top_k=top_k, mode=mode)
+        """Find passages and ask a model over them; `no_cache` asks it although the server has the answer already."""
+        body = given(question=question, use_model=use_model, top_k=top_k, mode=mode, no_cache=no_cache)
         return self._post("ask", name, body, session)
 
     def _post(self, verb: str, name: str, body: Document, session: str | None) -> Document:

@@ -215,7 +215,10 @@ if CELERY_BROKER_URL.startswith("pgmq"):
         "visibility_timeout": 1800,
     }
 SWEEP_SECONDS = env.number("SWEEP_SECONDS", 10)
-CELERY_BEAT_SCHEDULE = {"sweep": {"task": "timemachine.jobs.sweep", "schedule": SWEEP_SECONDS}}
+CELERY_BEAT_SCHEDULE = {
+    "sweep": {"task": "timemachine.jobs.sweep", "schedule": SWEEP_SECONDS},
+    "trim_answer_cache": {"task": "timemachine.jobs.trim_answer_cache", "schedule": timedelta(minutes=5)},
+}
 
 # --- replays
 
@@ -226,6 +229,8 @@ LEASE_SECONDS = env.number("LEASE_SECONDS", 20)
 DEFAULT_MODEL = env.text("DEFAULT_MODEL", "local:extractive")
 MODEL_HOSTS_ALLOWED = env.names("MODEL_HOSTS_ALLOWED")
 MODEL_PRICES = env.text("MODEL_PRICES")
+ANSWER_CACHE_MAX_MB = env.number("ANSWER_CACHE_MAX_MB", 64)
+ANSWER_CACHE_MAX_AGE_DAYS = env.number("ANSWER_CACHE_MAX_AGE_DAYS", 30)
 
 # --- logs: to standard error, one line each, never a body
 

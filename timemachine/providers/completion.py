@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from timemachine.providers.catalogue import Connection, ModelName
+from timemachine.providers.table import Protocol
 
 Role = Literal["system", "user", "assistant"]
 
@@ -14,6 +15,10 @@ CUT_SHORT = frozenset(
     {"length", "max_tokens", "model_length", "model_context_window_exceeded", "content_filter"}
 )
 REFUSED = frozenset({"refusal", "content_filter"})
+ENDED = frozenset({"stop", "end_turn", "stop_sequence"})
+
+ADAPTER_VERSIONS: Mapping[Protocol, int] = {"openai": 1, "anthropic": 1, "local": 1}
+"""Raised by one when the same request would be sent, read or answered otherwise: what was cached before is then not used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +90,11 @@ class Completion:
     def cut_short(self) -> bool:
         """Whether the answer ends where a limit or a filter cut it off: never a thing to cache."""
         return self.finish_reason in CUT_SHORT
+
+    @property
+    def whole(self) -> bool:
+        """Whether this is a whole answer for all that is known: it says something, and the provider says that it ended."""
+        return bool(self.text.strip()) and (self.finish_reason in ENDED or not self.language_model)
 
     @property
     def refused(self) -> bool:

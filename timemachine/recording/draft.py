@@ -59,6 +59,7 @@ class ActionDraft:
     """One action to be recorded. Times are aware; money is US dollars; durations are milliseconds.
 
     `parent` is the client id or the sequence of another action of the same session, which may arrive later.
+    `cached_from` says which ask an answer from a cache was first given to: `session`, `sequence`, `at`, `call_ms`, `usage`.
     `source` is the record of another tool that the action was made from, whole.
     """
 
@@ -88,6 +89,7 @@ class ActionDraft:
     prices: dict[str, Any] | None = None
     cached: bool | None = None
     saved_usd: Decimal | None = None
+    cached_from: dict[str, Any] | None = None
     grounding: dict[str, Any] | None = None
     retrieval: RetrievalDraft | None = None
     source: Any = None

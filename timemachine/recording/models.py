@@ -53,6 +53,9 @@ class Session(models.Model):
     output_tokens = models.BigIntegerField(default=0)
     cost_usd = models.DecimalField(max_digits=30, decimal_places=15, default=0)
     unknown_cost_calls = models.BigIntegerField(default=0)
+    cached_calls = models.BigIntegerField(default=0, db_default=0)
+    saved_usd = models.DecimalField(max_digits=30, decimal_places=15, default=0, db_default=0)
+    unknown_saved_calls = models.BigIntegerField(default=0, db_default=0)
     last_action_at = models.DateTimeField(null=True)
 
     objects: ClassVar[models.Manager["Session"]] = models.Manager.from_queryset(SessionQuerySet)()
@@ -114,6 +117,7 @@ class Action(models.Model):
     prices = FaithfulJSONField(null=True)
     cached = models.BooleanField(null=True)
     saved_usd = models.DecimalField(max_digits=30, decimal_places=15, null=True)
+    cached_from = FaithfulJSONField(null=True)
     grounding = FaithfulJSONField(null=True)
     retrieval = FaithfulJSONField(null=True)
 

@@ -18,6 +18,9 @@ COUNTERS: Final = [
     "output_tokens",
     "cost_usd",
     "unknown_cost_calls",
+    "cached_calls",
+    "saved_usd",
+    "unknown_saved_calls",
     "last_action_at",
 ]
 COPIED: Final = (
@@ -41,6 +44,7 @@ COPIED: Final = (
     "prices",
     "cached",
     "saved_usd",
+    "cached_from",
     "grounding",
 )
 PAYLOADS: Final = ("input", "output", "source")
@@ -102,7 +106,7 @@ def hits(action_row: Action, draft: ActionDraft, kept: Kept) -> list[Hit]:
 
 
 def count(session: Session, actions: Sequence[Action]) -> None:
-    """Add the actions to the session's counters; a call of a model whose cost is not known is counted as such."""
+    """Add the actions to the session's counters; a call whose cost or saving is not known is counted as such."""
     session.last_sequence += len(actions)
     session.error_count += sum(
         1 for row in actions if row.error_type is not None or row.error_message is not None
@@ -111,6 +115,10 @@ def count(session: Session, actions: Sequence[Action]) -> None:
     session.output_tokens += sum(row.output_tokens or 0 for row in actions)
     session.cost_usd += sum(row.cost_usd for row in actions if row.cost_usd is not None)
     session.unknown_cost_calls += sum(1 for row in actions if row.model is not None and row.cost_usd is None)
+    cached = [row for row in actions if row.cached]
+    session.cached_calls += len(cached)
+    session.saved_usd += sum(row.saved_usd for row in cached if row.saved_usd is not None)
+    session.unknown_saved_calls += sum(1 for row in cached if row.saved_usd is None)
     session.last_action_at = now()
 
 

@@ -23,6 +23,7 @@ from timemachine.sharing.models import REPLAY, SESSION, ShareLink
 from timemachine.timeline.document import action_json, with_everything
 from timemachine.timeline.moment import totals_of
 from timemachine.timeline.nesting import REACH, Place, nest
+from timemachine.timeline.origin import Origin, origin_of
 from timemachine.timeline.rows import Row, rows_of
 from timemachine.timeline.state import Totals
 from timemachine.timeline.step import FIRST_BYTES, Step, step
@@ -108,6 +109,7 @@ class Scope:
         found = step(self.link.session, sequence, first_bytes)
         beside = [row.sequence for row in (found.parent, *found.children) if row is not None]
         seen = set(self._actions().filter(sequence__in=beside).values_list("sequence", flat=True))
+        found.action.cached_from = self._named(found.action.cached_from)
         return replace(
             found,
             parent=found.parent if found.parent and found.parent.sequence in seen else None,
@@ -125,7 +127,12 @@ class Scope:
         found = with_everything(self._actions()).filter(sequence=sequence).first()
         if found is None:
             raise gone()
+        found.cached_from = self._named(found.cached_from)
         return action_json(found)
+
+    def origin(self, action: Action) -> Origin | None:
+        """Which ask a cached answer of a step in the scope was first given to; a session outside the link has no name."""
+        return origin_of(self.link.project_id, self._named(action.cached_from))
 
     def payload(self, sha256: str) -> Payload:
         """Bytes that something in the scope refers to, by their hash."""
@@ -164,6 +171,12 @@ class Scope:
             "previous": steps.filter(sequence__lt=sequence).last(),
             "next": steps.filter(sequence__gt=sequence).first(),
         }
+
+    def _named(self, cached_from: dict[str, object] | None) -> dict[str, object] | None:
+        """Which ask a cached answer came from, without the name of a session that is not in this link."""
+        if cached_from is None or cached_from.get("session") == str(self.link.session_id):
+            return cached_from
+        return {name: value for name, value in cached_from.items() if name not in {"session", "sequence"}}
 
     def _actions(self) -> QuerySet[Action]:
         """The recorded actions in the scope: what everything above is cut to."""

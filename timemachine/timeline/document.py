@@ -59,6 +59,7 @@ def action_json(action: Action) -> dict[str, Any]:
         "prices": action.prices,
         "cached": action.cached,
         "saved_usd": _money(action.saved_usd),
+        "cached_from": action.cached_from,
         "grounding": action.grounding,
         "retrieval": _retrieval(action),
     }

@@ -86,6 +86,9 @@ def totals_of(actions: QuerySet[Action]) -> Totals:
             output_sum=Coalesce(Sum("output_tokens"), 0),
             cost_sum=Sum("cost_usd"),
             unknown=Count("id", filter=Q(model__isnull=False, cost_usd=None)),
+            cached_number=Count("id", filter=Q(cached=True)),
+            saved_sum=Sum("saved_usd", filter=Q(cached=True)),
+            unknown_saved=Count("id", filter=Q(cached=True, saved_usd=None)),
             first=Min("started_at"),
             last=Max(ended),
         )
@@ -98,6 +101,9 @@ def totals_of(actions: QuerySet[Action]) -> Totals:
             output_tokens=row["output_sum"],
             cost_usd=row["cost_sum"] or Decimal(0),
             unknown_cost_calls=row["unknown"],
+            cached_calls=row["cached_number"],
+            saved_usd=row["saved_sum"] or Decimal(0),
+            unknown_saved_calls=row["unknown_saved"],
             first=row["first"],
             last=row["last"],
         )

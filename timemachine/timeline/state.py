@@ -14,7 +14,9 @@ from functools import reduce
 class Totals:
     """Counts, tokens, US dollars and the span of time of some actions.
 
-    `unknown_cost_calls` counts calls of a model whose cost is not known: they are in no sum. `first` and `last` are the
+    `unknown_cost_calls` counts calls of a model whose cost is not known: they are in no sum. `cached_calls` counts
+    answers from a cache, `saved_usd` is what they saved, and `unknown_saved_calls` those of them that saved nobody knows how
+    much. `first` and `last` are the
     earliest recorded start and the latest recorded end, None where no time was recorded.
     """
 
@@ -24,6 +26,9 @@ class Totals:
     output_tokens: int = 0
     cost_usd: Decimal = Decimal(0)
     unknown_cost_calls: int = 0
+    cached_calls: int = 0
+    saved_usd: Decimal = Decimal(0)
+    unknown_saved_calls: int = 0
     first: datetime | None = None
     last: datetime | None = None
 
@@ -60,6 +65,9 @@ def add(one: Totals, other: Totals) -> Totals:
         output_tokens=one.output_tokens + other.output_tokens,
         cost_usd=one.cost_usd + other.cost_usd,
         unknown_cost_calls=one.unknown_cost_calls + other.unknown_cost_calls,
+        cached_calls=one.cached_calls + other.cached_calls,
+        saved_usd=one.saved_usd + other.saved_usd,
+        unknown_saved_calls=one.unknown_saved_calls + other.unknown_saved_calls,
         first=min((moment for moment in (one.first, other.first) if moment), default=None),
         last=max((moment for moment in (one.last, other.last) if moment), default=None),
     )

@@ -13,7 +13,7 @@ def summary_of(session: Session) -> dict[str, Any]:
     """The session's summary as a JSON document. Five queries. Durations in milliseconds, money in US dollars."""
     actions = Action.objects.filter(session=session)
     totals = totals_of(actions)
-    more = actions.aggregate(iterations=Max("iteration"), cached=Sum("cached_tokens"), saved=Sum("saved_usd"))
+    more = actions.aggregate(iterations=Max("iteration"), cached=Sum("cached_tokens"))
     return {
         "session": str(session.id),
         "actions": totals.actions,
@@ -24,7 +24,9 @@ def summary_of(session: Session) -> dict[str, Any]:
         "cached_tokens": more["cached"],
         "cost_usd": float(totals.cost_usd),
         "unknown_cost_calls": totals.unknown_cost_calls,
-        "saved_usd": None if more["saved"] is None else float(more["saved"]),
+        "cached_calls": totals.cached_calls,
+        "saved_usd": float(totals.saved_usd) if totals.cached_calls > totals.unknown_saved_calls else None,
+        "unknown_saved_calls": totals.unknown_saved_calls,
         "started_at": written(totals.first),
         "ended_at": written(totals.last),
         "duration_ms": totals.elapsed_ms,

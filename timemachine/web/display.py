@@ -168,6 +168,15 @@ def session_cost(session: Any) -> str:
     return base.priced(session.cost_usd, session.unknown_cost_calls)
 
 
+@register.simple_tag
+def saved_total(totals: Any) -> str:
+    """What the answer cache saved, of a session or of some totals; empty where no answer came from it."""
+    if not totals.cached_calls:
+        return ""
+    saved = base.priced(totals.saved_usd, totals.unknown_saved_calls)
+    return f"{base.counted(totals.cached_calls, 'answer')} from the cache, saved {saved}"
+
+
 @register.filter
 def pairs(value: Any) -> list[tuple[str, Any]]:
     """The names and values of a recorded object. (`value.items` in a template would be its key of that name.)"""

@@ -217,6 +217,9 @@ class WorkForm(RecordForm):
     mode = _mode()
     top_k = _top_k(LARGEST_TOP_K)
     adaptive = forms.BooleanField(label="Adaptive cut-off", required=False)
+    no_cache = forms.BooleanField(
+        label="Ask the model again, even where the answer is in the cache", required=False
+    )
     model = forms.CharField(label="Model", required=False, widget=ModelSelect)
     other_model = _line(
         "Or another model", "As provider:model; it counts instead of the one above.", code=True
@@ -255,7 +258,7 @@ class WorkForm(RecordForm):
     @property
     def options_open(self) -> bool:
         """Whether something under the options was chosen or is wrong."""
-        names = ("other_model", "mode", "top_k", "adaptive")
+        names = ("other_model", "mode", "top_k", "adaptive", "no_cache")
         return any(self[name].errors or self[name].value() not in _AS_USUAL for name in names)
 
     @property

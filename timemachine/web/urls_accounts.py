@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from timemachine.web.views import keys, members, settings, sign_in
+from timemachine.web.views import answer_cache, keys, members, settings, sign_in
 
 urlpatterns = [
     path("sign-in/", sign_in.sign_in, name="sign_in"),
@@ -21,6 +21,8 @@ urlpatterns = [
     path("settings/members/<int:member_id>/remove/", members.remove, name="settings_remove"),
     path("settings/members/<int:member_id>/reset/", members.reset, name="settings_reset"),
     path("settings/invitations/<int:link_id>/withdraw/", members.withdraw, name="settings_withdraw"),
+    path("settings/answer-cache/switch/", answer_cache.switch, name="switch_answer_cache"),
+    path("settings/answer-cache/empty/", answer_cache.empty, name="empty_answer_cache"),
     path("settings/keys/", keys.make, name="settings_make_key"),
     path("settings/keys/<str:key_id>/revoke/", keys.revoke, name="settings_revoke_key"),
 ]

@@ -17,6 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from timemachine.accounts import commands, queries
 from timemachine.accounts.models import ADMIN, Project, User
+from timemachine.answering.cache_upkeep import figures_of
 from timemachine.base.clock import now
 from timemachine.base.errors import InvalidInput, NotSignedIn, TimeMachineError, TooManyRequests
 from timemachine.web import access, once
@@ -174,6 +175,7 @@ def _of_member(request: HttpRequest, who: Access) -> dict[str, Any]:
         "role_words": access.ROLE_WORDS[who.role],
         "themes": THEME_CHOICES,
         "theme": request.COOKIES.get("tm_theme", ""),
+        "cache": figures_of(who.project),
         "others": [one for one in who.memberships if one != who.membership],
     }
 

@@ -131,7 +131,8 @@ def _session(request: HttpRequest, scope: Scope) -> HttpResponse:
         "asked": asked,
         "here": {"step": sequence, "tab": asked.tab if asked.tab != TABS[0] else None},
     }
-    context |= _of_step(scope.step(sequence, asked.first_bytes))
+    found = scope.step(sequence, asked.first_bytes)
+    context |= _of_step(found) | {"origin": scope.origin(found.action)}
     if asked.tab == "raw":
         context["raw"] = _raw(scope.document(sequence), asked.first_bytes)
     if asked_part(request, PARTS) != "step":

@@ -15,6 +15,7 @@ from timemachine.recording.vocabulary import KINDS
 from timemachine.timeline import queries
 from timemachine.timeline.document import USAGE
 from timemachine.timeline.filter import EVERYTHING, Filter, parse
+from timemachine.timeline.origin import origin_of
 from timemachine.timeline.rows import View
 from timemachine.timeline.step import FIRST_BYTES, Head, Step
 from timemachine.web.access import of
@@ -137,10 +138,10 @@ def _tab(session: Session, found: Step, asked: Asked) -> dict[str, Any]:
         return {"state": queries.state_at(session, found.action.sequence)}
     if asked.tab == "raw":
         return {"raw": _raw(found.action, asked.first_bytes)}
-    return _action_tab(found) if asked.tab == "action" else {}
+    return _action_tab(session, found) if asked.tab == "action" else {}
 
 
-def _action_tab(found: Step) -> dict[str, Any]:
+def _action_tab(session: Session, found: Step) -> dict[str, Any]:
     answer = _answer(found.output)
     said = sentences(answer, found.action.grounding)
     return {
@@ -148,6 +149,7 @@ def _action_tab(found: Step) -> dict[str, Any]:
         "sentences_in_answer": answer is not None and "".join(each.text for each in said) == answer,
         "usage": [(name, number) for name in USAGE if (number := getattr(found.action, name)) is not None],
         "prose": found.action.kind in PROSE,
+        "origin": origin_of(session.project_id, found.action.cached_from),
     }
 
 

@@ -20,6 +20,7 @@ from timemachine.recording.queries import session_of
 from timemachine.retrieval.commands import NewFrame, collection_named
 from timemachine.retrieval.finding import Query
 from timemachine.retrieval.queries import collection_of
+from timemachine.timeline.origin import origin_of
 from timemachine.timeline.rows import rows_before
 from timemachine.timeline.step import Step, step
 from timemachine.web.access import Access, of
@@ -135,7 +136,14 @@ def _done(access: Access, session: Session, form: WorkForm) -> int | None:
     query = Query(text=said["text"], mode=said["mode"], top_k=said["top_k"], adaptive=said["adaptive"])
     if said["do"] == "find":
         return doing.find(collection, query, session=session).sequence
-    return doing.ask(access.project, collection, query, use_model=form.chosen_model, session=session).sequence
+    return doing.ask(
+        access.project,
+        collection,
+        query,
+        use_model=form.chosen_model,
+        session=session,
+        no_cache=said["no_cache"],
+    ).sequence
 
 
 def _put(
@@ -178,6 +186,7 @@ def _shown(session: Session, written: str) -> dict[str, Any]:
         "action": found.action,
         "hits": [of_passage(session.collection, each) for each in found.passages[:SHOWN_HITS]],
         "more_hits": len(found.passages) - SHOWN_HITS,
+        "origin": origin_of(session.project_id, found.action.cached_from),
         "sentences": said,
         "sentences_in_answer": answer is not None and "".join(each.text for each in said) == answer,
     }

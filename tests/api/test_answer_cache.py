@@ -1,0 +1,69 @@
+"""The answer cache through the API: what an ask says of it, and what an administrator's key may do with it."""
+
+from typing import Any
+
+import pytest
+
+from tests.api.conftest import Program, program
+from timemachine.accounts.models import Project
+
+PUT = {"frames": [{"title": "Retention", "text": "Invoices are kept for ten years."}]}
+ASK = {"question": "How long are invoices kept?", "top_k": 3}
+
+
+@pytest.fixture
+def handbook(api: Program) -> str:
+    assert api.post("/collections/handbook/put", PUT).status_code == 201
+    return "/collections/handbook/ask"
+
+
+def asked(api: Program, path: str, **more: Any) -> dict[str, Any]:
+    answer = api.post(path, ASK | more)
+    assert answer.status_code == 200
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def test_an_ask_says_whether_it_came_from_the_cache_and_from_where(api: Program, handbook: str) -> None:
+    session = api.post("/sessions", {"name": "one", "collection": "handbook"}).json()["id"]
+    first = asked(api, f"/sessions/{session}/ask")
+    again = asked(api, handbook)
+    assert (first["cached"], first["saved_usd"], first["cached_from"]) == (False, None, None)
+    assert (again["cached"], again["saved_usd"], again["cost_usd"]) == (True, 0.0, 0.0)
+    assert (again["cached_from"]["session"], again["cached_from"]["sequence"]) == (session, 1)
+    assert again["answer"] == first["answer"]
+    assert asked(api, handbook, no_cache=True)["cached"] is False
+
+
+def test_what_a_session_recorded_can_be_sent_again_as_it_is(api: Program, handbook: str) -> None:
+    asked(api, handbook)
+    session = api.post("/sessions", {"name": "one", "collection": "handbook"}).json()["id"]
+    asked(api, f"/sessions/{session}/ask")
+    before = api.get(f"/sessions/{session}/actions/1").json()
+    assert before["cached_from"]["session"] is None
+    copy = api.post("/sessions", {"name": "copy"}).json()["id"]
+    sent = {name: value for name, value in before.items() if name != "sequence"}
+    assert api.post(f"/sessions/{copy}/actions", sent).status_code == 201
+    assert api.get(f"/sessions/{copy}/actions/1").json() == before
+    told = api.get(f"/sessions/{copy}").json()
+    assert (told["cached_calls"], told["saved_usd"], told["unknown_saved_calls"]) == (1, 0.0, 0)
+
+
+def test_an_administrators_key_switches_and_empties_it(
+    api: Program, stranger: Program, handbook: str, project: Project
+) -> None:
+    asked(api, handbook)
+    told = api.get("/answer-cache").json()
+    assert (told["on"], told["answers"], told["changed_by"]) == (True, 1, None)
+    assert told["bytes"] > 0
+    assert stranger.get("/answer-cache").json()["answers"] == 0
+    off = api.patch("/answer-cache", {"on": False}).json()
+    assert (off["on"], off["answers"], off["changed_by"]) == (False, 1, "key test")
+    assert asked(api, handbook)["cached"] is False
+    assert api.patch("/answer-cache", {"on": True}).json()["on"] is True
+    assert stranger.delete("/answer-cache").json() == {"removed": 0}
+    assert api.delete("/answer-cache").json() == {"removed": 1}
+    assert asked(api, handbook)["cached"] is False
+    reader = program(project, "read", "run", "record")
+    assert reader.patch("/answer-cache", {"on": False}).status_code == 403
+    assert reader.delete("/answer-cache").status_code == 403

@@ -1,0 +1,64 @@
+"""What we keep of answers: the cache of each project, and whether it is switched on."""
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from timemachine.accounts.models import Project
+from timemachine.payloads.fields import FaithfulJSONField, FaithfulTextField
+from timemachine.recording.models import Session
+from timemachine.retrieval.models import Collection
+
+
+class CachedAnswer(models.Model):
+    """A whole answer of a model under the key of its ask, and which ask it was.
+
+    The text is kept here and not as a payload, so that emptying the cache needs no erasure. The row goes with the session
+    that asked and with the collection whose passages were asked: erasing either leaves nothing behind.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.DB_CASCADE, related_name="+")
+    key = models.CharField(max_length=64)
+    collection = models.ForeignKey(Collection, on_delete=models.DB_CASCADE, related_name="+")
+    session = models.ForeignKey(Session, null=True, on_delete=models.DB_CASCADE, related_name="+")
+    sequence = models.BigIntegerField(null=True)
+    asked_at = models.DateTimeField()
+    text = FaithfulTextField()
+    text_sha256 = models.CharField(max_length=64)
+    model = FaithfulTextField()
+    parameters = FaithfulJSONField()
+    usage = FaithfulJSONField(null=True)
+    cost_usd = models.DecimalField(max_digits=30, decimal_places=15, null=True)
+    call_ms = models.FloatField()
+    size = models.BigIntegerField()
+    kept_at = models.DateTimeField(db_default=Now())
+    used_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "tm_cached_answer"
+        constraints = [
+            models.UniqueConstraint(fields=["project", "key"], name="cached_answer_once"),
+            models.CheckConstraint(
+                condition=Q(session=None, sequence=None) | Q(session__isnull=False, sequence__isnull=False),
+                name="cached_answer_names_its_ask",
+            ),
+        ]
+        indexes = [models.Index(fields=["project", "-used_at"], name="cached_answer_by_use")]
+
+    def __str__(self) -> str:
+        return f"{self.model} {self.key}"
+
+
+class AnswerCacheSwitch(models.Model):
+    """Whether a project's cache is on, who decided, and when. A project without a row has it on."""
+
+    project = models.OneToOneField(Project, primary_key=True, on_delete=models.DB_CASCADE, related_name="+")
+    on = models.BooleanField()
+    changed_by = models.CharField(max_length=254)
+    changed_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "tm_answer_cache_switch"
+
+    def __str__(self) -> str:
+        return f"answer cache {'on' if self.on else 'off'}"
