@@ -46,8 +46,8 @@ def test_a_step_names_the_ask_that_it_was_first(project: Project) -> None:
     assert "answered from the cache, asked first at" in shown
     assert f'<a href="/sessions/{first.id}/?step=2">step 2 of <bdi>Läufe 🕰</bdi></a>' in shown
     assert "saved $0 and" in shown
-    assert "1 answer from the cache, saved $0" in shown
-    assert "1 answer from the cache" in text_of(client, f"/sessions/{later.id}/?step=2&tab=state")
+    assert "1 cached answer, saved $0" in shown
+    assert "1 cached answer" in text_of(client, f"/sessions/{later.id}/?step=2&tab=state")
     erase_session(first)
     assert "in a session that is no longer here" in text_of(client, f"/sessions/{later.id}/?step=1")
 
@@ -65,11 +65,11 @@ def test_what_another_program_recorded_of_its_cache_is_told_as_far_as_it_goes(pr
     append(session.id, drafts)
     client = browser_of(project)
     pages = [text_of(client, f"/sessions/{session.id}/?step={step}") for step in (1, 2, 3)]
-    assert "asked first outside a session ; saved an unknown cost" in pages[0]
+    assert "asked first outside a session; saved an unknown cost" in pages[0]
     assert "in a session that is no longer here" in pages[1]
     assert "saved an unknown cost and 1.9 s" in pages[1]
-    assert "asked first elsewhere ; saved an unknown cost" in pages[2]
-    assert "3 answers from the cache, saved 3 calls of unknown price" in pages[0]
+    assert "asked first elsewhere; saved an unknown cost" in pages[2]
+    assert "3 cached answers, saved 3 calls of unknown price" in pages[0]
 
 
 def test_a_shared_step_does_not_name_another_session(project: Project) -> None:

@@ -174,7 +174,7 @@ def saved_total(totals: Any) -> str:
     if not totals.cached_calls:
         return ""
     saved = base.priced(totals.saved_usd, totals.unknown_saved_calls)
-    return f"{base.counted(totals.cached_calls, 'answer')} from the cache, saved {saved}"
+    return f"{base.counted(totals.cached_calls, 'cached answer')}, saved {saved}"
 
 
 @register.filter
