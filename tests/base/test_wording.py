@@ -2,7 +2,7 @@ from decimal import Decimal
 
 import pytest
 
-from timemachine.base.wording import counted, money, priced, spaced
+from timemachine.base.wording import counted, money, money_or_unknown, priced, spaced
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,10 @@ def test_money_has_as_many_digits_as_it_needs(dollars: str, written: str) -> Non
 
 
 def test_an_unknown_price_is_never_nothing() -> None:
-    assert priced(Decimal(0), 1) == "1 call of unknown price"
+    assert money_or_unknown(None) == "unknown"
+    assert money_or_unknown(0) == "$0"
+    assert money_or_unknown(0.0213) == "$0.0213"
+    assert priced(Decimal(0), 1) == "unknown (1 call)"
     assert priced(Decimal(4), 3) == "$4.00 + 3 calls of unknown price"
     assert priced(Decimal(4), 0) == "$4.00"
 

@@ -133,6 +133,15 @@ def test_the_counters_add_up_and_an_unknown_price_is_counted_as_unknown(session:
     assert (session.cost_usd, session.unknown_cost_calls) == (Decimal("0.25"), 1)
 
 
+def test_tokens_that_no_action_recorded_are_not_zero(session: Session) -> None:
+    append(session.id, [ActionDraft(kind="event"), ActionDraft(kind="ask", model="local:extractive-1")])
+    session.refresh_from_db()
+    assert (session.input_tokens, session.output_tokens) == (None, None)
+    append(session.id, [ActionDraft(kind="llm_call", usage=Usage(input_tokens=0))])
+    session.refresh_from_db()
+    assert (session.input_tokens, session.output_tokens) == (0, None)
+
+
 @pytest.mark.parametrize(
     ("draft", "says"),
     [

@@ -41,6 +41,9 @@ def test_at_the_last_step_the_totals_are_those_of_the_session(record: Record) ->
                 kind="ask", model="a:m", usage=Usage(input_tokens=3, output_tokens=4), cost_usd=Decimal("0.1")
             ),
             ActionDraft(kind="ask", model="a:m", usage=Usage(input_tokens=5), error_message="broken"),
+            ActionDraft(kind="llm_call", usage=Usage(output_tokens=7)),
+            ActionDraft(kind="llm_call", usage=Usage(input_tokens=0, output_tokens=0)),
+            ActionDraft(kind="event", usage=Usage(input_tokens=9)),
         ]
     )
     totals = state_at(session, session.last_sequence).totals
@@ -48,6 +51,13 @@ def test_at_the_last_step_the_totals_are_those_of_the_session(record: Record) ->
     assert totals.errors == session.error_count
     assert (totals.input_tokens, totals.output_tokens) == (session.input_tokens, session.output_tokens)
     assert (totals.cost_usd, totals.unknown_cost_calls) == (session.cost_usd, session.unknown_cost_calls)
+    assert session.unknown_cost_calls == 2  # the failed ask, and the call whose model was not recorded
+
+
+def test_where_no_tokens_were_recorded_the_totals_have_none(record: Record) -> None:
+    totals = state_at(record([ActionDraft(kind="event"), ActionDraft(kind="ask", model="a:m")]), 2).totals
+    assert (totals.input_tokens, totals.output_tokens, totals.tokens) == (None, None, None)
+    assert totals.unknown_cost_calls == 1
 
 
 def test_messages_so_far_are_in_order_and_an_ask_is_a_question_and_its_answer(record: Record) -> None:

@@ -1,5 +1,7 @@
 """The pages of replays: launch, progress, one step side by side."""
 
+import re
+
 import pytest
 from django.db import connection
 from django.test import Client
@@ -128,6 +130,26 @@ def test_the_form_estimates_before_anything_is_launched(browser: Client, session
     answer = browser.post(f"/sessions/{session.id}/replay/", ASKED | {"estimate": "1"})
     assert "3 asks with" in answer.content.decode()
     assert not Replay.objects.exists()
+
+
+ESTIMATES = [
+    ({"kind": "audit", "reason": "r"}, "No model would be asked, so this costs nothing."),
+    ({"kind": "debug"}, "3 asks with the recorded models: estimated cost $0, by the tokens"),
+    ({"kind": "debug", "other_model": "ollama:llama3.2"}, "3 asks with ollama:llama3.2: estimated cost $0,"),
+    (
+        {"kind": "debug", "other_model": "gpt-4o"},
+        "3 asks with openai:gpt-4o: estimated cost unknown (3 calls), by the tokens",
+    ),
+]
+
+
+@pytest.mark.parametrize(("sent", "says"), ESTIMATES)
+def test_an_estimate_counts_the_calls_that_it_does_not_know_the_cost_of(
+    browser: Client, session: Session, monkeypatch: pytest.MonkeyPatch, sent: dict[str, str], says: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    answer = browser.post(f"/sessions/{session.id}/replay/", sent | {"estimate": "1"})
+    assert says in " ".join(re.sub(r"<[^>]+>", "", answer.content.decode()).split())
 
 
 def test_a_replay_is_cancelled_and_tried_again_from_its_page(browser: Client, session: Session) -> None:

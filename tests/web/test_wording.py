@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timemachine.web.wording import compact, duration, exact, money_or_unknown, price, relative, shown, size
+from timemachine.web.wording import compact, duration, exact, price, relative, shown, size
 
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)
 
@@ -53,12 +53,6 @@ def test_a_large_count_is_short(number: int | None, words: str) -> None:
 )
 def test_a_size_has_its_unit(count: int, words: str) -> None:
     assert size(count) == words
-
-
-def test_what_is_unknown_is_never_nothing() -> None:
-    assert money_or_unknown(None) == "unknown"
-    assert money_or_unknown(0) == "$0"
-    assert money_or_unknown(0.0213) == "$0.0213"
 
 
 def test_a_unit_price_that_is_no_number_stays_as_it_was() -> None:

@@ -1,7 +1,9 @@
 """Numbers as people read them, in English: counts with their noun, money with its sign. Pure."""
 
 from decimal import Decimal
+from typing import Final
 
+UNKNOWN: Final = "unknown"
 _SMALLEST_IN_CENTS = Decimal("0.1")
 
 
@@ -10,8 +12,9 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def money(dollars: Decimal) -> str:
+def money(amount: Decimal | float) -> str:
     """US dollars: `$4.10`, `$0.021` (three digits that count below ten cents), `$0`."""
+    dollars = Decimal(str(amount))
     if dollars == 0:
         return "$0"
     if abs(dollars) >= _SMALLEST_IN_CENTS:
@@ -20,12 +23,17 @@ def money(dollars: Decimal) -> str:
     return f"${whole}.{cents.rstrip('0').ljust(2, '0')}"
 
 
-def priced(dollars: Decimal, unknown: int) -> str:
-    """A sum beside the calls whose price it does not know: `$4.10 + 3 calls of unknown price`."""
+def money_or_unknown(dollars: Decimal | float | None) -> str:
+    """US dollars: `$4.10`; "unknown" for None, which is never nothing."""
+    return UNKNOWN if dollars is None else money(dollars)
+
+
+def priced(dollars: Decimal | float, unknown: int) -> str:
+    """A sum beside the calls whose price it does not know: `$4.10 + 3 calls of unknown price`, or `unknown (3 calls)`."""
     if not unknown:
         return money(dollars)
-    calls = f"{counted(unknown, 'call')} of unknown price"
-    return f"{money(dollars)} + {calls}" if dollars else calls
+    calls = counted(unknown, "call")
+    return f"{money(dollars)} + {calls} of unknown price" if dollars else f"{UNKNOWN} ({calls})"
 
 
 def spaced(name: str) -> str:

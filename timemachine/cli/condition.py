@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from timemachine.cli.money import money
+from timemachine.base.wording import money
 from timemachine.cli.wording import plural, words
 
 CONTEXTS = ("altered", "missing", "not_recorded", "verified")
@@ -65,7 +65,7 @@ def _held(condition: Condition, replay: dict[str, Any]) -> str | None:
 
 def _too_dear(most: Decimal, replay: dict[str, Any]) -> str | None:
     """A cost that is not known cannot be shown to stay below a limit, so it holds against it."""
-    limit, unknown = money(float(most)), replay["unknown_cost_calls"] + replay["uncertain_calls"]
+    limit, unknown = money(most), replay["unknown_cost_calls"] + replay["uncertain_calls"]
     if Decimal(str(replay["cost_usd"])) > most:
         return f"the replay cost {money(replay['cost_usd'])}, more than {limit}"
     if unknown:

@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
+from timemachine.base.wording import money_or_unknown
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
 from timemachine.cli.failure import Failure
 from timemachine.cli.frames import batches, frames_of
 from timemachine.cli.grounding import answer_and_context, in_short, number_of_warnings, warning
 from timemachine.cli.moment import local
-from timemachine.cli.money import money
 from timemachine.cli.source import Line, read_lines
 from timemachine.cli.table import facts
 from timemachine.cli.terminal import Progress, show
@@ -168,7 +168,7 @@ def _answer_lines(answer: dict[str, Any]) -> Iterator[str]:
         [
             ("model", answer["model"]),
             ("tokens", "" if answer["cached"] else tokens(answer["usage"])),
-            ("cost", money(answer["cost_usd"]) + _saving(answer)),
+            ("cost", money_or_unknown(answer["cost_usd"]) + _saving(answer)),
             ("grounding", in_short(answer["grounding"])),
             ("passages", ", ".join(frame_name(hit["frame"]) for hit in answer["hits"]) or "none found"),
             ("recorded", "" if answer["sequence"] is None else f"as step {answer['sequence']:,}"),
@@ -187,7 +187,7 @@ def _saving(answer: dict[str, Any]) -> str:
         if first["session"] is None
         else f"at step {first['sequence']:,} of {first['session']}"
     )
-    dollars = "an unknown cost" if answer["saved_usd"] is None else money(answer["saved_usd"])
+    dollars = "an unknown cost" if answer["saved_usd"] is None else money_or_unknown(answer["saved_usd"])
     saved = f"saved {dollars} and {duration(first['call_ms'])}"
     return f", from the cache, {saved} (asked first {place}, {local(first['at'])})"
 

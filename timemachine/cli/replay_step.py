@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from timemachine.base.wording import money_or_unknown
 from timemachine.cli.grounding import in_short
 from timemachine.cli.moment import local
-from timemachine.cli.money import money
 from timemachine.cli.table import facts, table
 from timemachine.cli.word_diff import difference
 from timemachine.cli.wording import (
@@ -148,7 +148,7 @@ def _call(call: dict[str, Any]) -> str:
     parts = [
         call["model"],
         f"tokens {tokens(call['usage'])}",
-        money(call["cost_usd"]),
+        money_or_unknown(call["cost_usd"]),
         duration(call["duration_ms"]),
         in_short(call["grounding"]),
     ]

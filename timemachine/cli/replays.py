@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from timemachine.base.wording import priced
 from timemachine.cli import options
 from timemachine.cli.condition import Condition, held
 from timemachine.cli.connecting import connected
 from timemachine.cli.failure import ConditionHeld, Failure, Interrupted, ReaderGone
-from timemachine.cli.money import total
 from timemachine.cli.replay_step import step_lines
 from timemachine.cli.terminal import Progress, complain, show
 from timemachine.cli.wording import plural
@@ -117,7 +117,7 @@ def _teller(progress: Progress) -> Callable[[dict[str, Any]], None]:
     def tell(found: dict[str, Any]) -> None:
         steps = found["steps"]
         over = sum(steps[name] for name in ("done", "failed", "skipped", "cancelled"))
-        spent = total(found["cost_usd"], found["unknown_cost_calls"])
+        spent = priced(found["cost_usd"], found["unknown_cost_calls"])
         progress.tell(f"{found['status']}: {over:,} of {plural(steps['total'], 'step')}, {spent}")
         if found["status"] == "queued" and time.monotonic() > hurry["at"]:
             hurry["at"] = float("inf")

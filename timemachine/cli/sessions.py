@@ -5,20 +5,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from timemachine.base.wording import priced
 from timemachine.cli import options
 from timemachine.cli.connecting import connected, meant_session
 from timemachine.cli.failure import Failure
 from timemachine.cli.group import InOrder
 from timemachine.cli.imports import import_lines
 from timemachine.cli.moment import local
-from timemachine.cli.money import total
 from timemachine.cli.question import confirmed
 from timemachine.cli.replays import replay
 from timemachine.cli.source import read_bytes, shown_name
 from timemachine.cli.table import facts, table
 from timemachine.cli.terminal import Progress, complain, say, say_all, show
 from timemachine.cli.walk import action_lines
-from timemachine.cli.wording import one_line, plural, shortened, tokens
+from timemachine.cli.wording import NOT_RECORDED, one_line, plural, shortened, tokens
 from timemachine.client.errors import ClientError
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ def _row(found: dict[str, Any]) -> list[str]:
         local(found["started_at"]),
         f"{found['actions']:,}",
         f"{found['errors']:,}",
-        total(found["cost_usd"], found["unknown_cost_calls"]),
+        priced(found["cost_usd"], found["unknown_cost_calls"]),
     ]
 
 
@@ -212,7 +212,7 @@ def _session_facts(found: dict[str, Any]) -> Iterator[str]:
             ("ended", local(found["ended_at"])),
             ("actions", f"{found['actions']:,}, {plural(found['errors'], 'error')}"),
             ("tokens", _tokens(found)),
-            ("cost", total(found["cost_usd"], found["unknown_cost_calls"])),
+            ("cost", priced(found["cost_usd"], found["unknown_cost_calls"])),
             ("cache", _saved(found)),
             ("address", found["url"]),
         ]
@@ -223,9 +223,10 @@ def _saved(found: dict[str, Any]) -> str:
     """What the answer cache saved; empty where no answer came from it."""
     if not found["cached_calls"]:
         return ""
-    return f"{plural(found['cached_calls'], 'answer')}, saved {total(found['saved_usd'], found['unknown_saved_calls'])}"
+    return f"{plural(found['cached_calls'], 'answer')}, saved {priced(found['saved_usd'], found['unknown_saved_calls'])}"
 
 
 def _tokens(found: dict[str, Any]) -> str:
-    """The sums of what was counted; where that is nothing, nobody counted."""
-    return tokens(found) if found["input_tokens"] or found["output_tokens"] else "none counted"
+    """The sums of what was recorded."""
+    counts = (found["input_tokens"], found["output_tokens"])
+    return NOT_RECORDED if counts == (None, None) else tokens(found)

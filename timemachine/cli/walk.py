@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from timemachine.cli.money import money
+from timemachine.base.wording import money_or_unknown
 from timemachine.cli.table import aligned
 from timemachine.cli.wording import duration, shortened, words
 
@@ -49,4 +49,4 @@ def _what(action: dict[str, Any]) -> str:
 
 
 def _call(action: dict[str, Any]) -> str:
-    return f"{action['model']}, {money(action['cost_usd'])}" if action["model"] else ""
+    return f"{action['model']}, {money_or_unknown(action['cost_usd'])}" if action["model"] else ""

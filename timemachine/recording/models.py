@@ -49,8 +49,8 @@ class Session(models.Model):
 
     last_sequence = models.BigIntegerField(default=0)
     error_count = models.BigIntegerField(default=0)
-    input_tokens = models.BigIntegerField(default=0)
-    output_tokens = models.BigIntegerField(default=0)
+    input_tokens = models.BigIntegerField(null=True)
+    output_tokens = models.BigIntegerField(null=True)
     cost_usd = models.DecimalField(max_digits=30, decimal_places=15, default=0)
     unknown_cost_calls = models.BigIntegerField(default=0)
     cached_calls = models.BigIntegerField(default=0, db_default=0)

@@ -5,8 +5,10 @@ from typing import Any, Final
 
 from timemachine.base.clock import now, written
 from timemachine.base.content import Content, content_of, text_sha256
+from timemachine.base.numbers import together
 from timemachine.payloads.commands import keep
 from timemachine.recording import validation
+from timemachine.recording.costs import has_unknown_cost
 from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
 from timemachine.recording.label import label
 from timemachine.recording.models import Action, Hit, Session
@@ -106,15 +108,18 @@ def hits(action_row: Action, draft: ActionDraft, kept: Kept) -> list[Hit]:
 
 
 def count(session: Session, actions: Sequence[Action]) -> None:
-    """Add the actions to the session's counters; a call whose cost or saving is not known is counted as such."""
+    """Add the actions to the session's counters.
+
+    What no action recorded stays unrecorded; a call whose cost or saving is not known is counted as such.
+    """
     session.last_sequence += len(actions)
     session.error_count += sum(
         1 for row in actions if row.error_type is not None or row.error_message is not None
     )
-    session.input_tokens += sum(row.input_tokens or 0 for row in actions)
-    session.output_tokens += sum(row.output_tokens or 0 for row in actions)
+    session.input_tokens = together(session.input_tokens, *(row.input_tokens for row in actions))
+    session.output_tokens = together(session.output_tokens, *(row.output_tokens for row in actions))
     session.cost_usd += sum(row.cost_usd for row in actions if row.cost_usd is not None)
-    session.unknown_cost_calls += sum(1 for row in actions if row.model is not None and row.cost_usd is None)
+    session.unknown_cost_calls += sum(1 for row in actions if has_unknown_cost(row))
     cached = [row for row in actions if row.cached]
     session.cached_calls += len(cached)
     session.saved_usd += sum(row.saved_usd for row in cached if row.saved_usd is not None)

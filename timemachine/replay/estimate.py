@@ -13,25 +13,39 @@ from timemachine.recording.models import Action
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """`cost_usd` for the asks whose tokens were recorded and whose price is known; `unknown` counts the other asks."""
+    """`cost_usd` for the asks whose tokens were recorded and whose price is known; `unknown` counts the other asks.
 
-    model: str
+    `model` is None where each ask goes to the model that it was recorded with.
+    """
+
+    model: str | None
     asks: int
     cost_usd: Decimal
     unknown: int
 
 
-def estimate(model: ModelName, asks: Sequence[Action]) -> Estimate:
-    """The estimated cost of asking each of these again with the model: as many tokens as were recorded then."""
-    costs = [_cost(model, ask) for ask in asks]
+def estimate(asks: Sequence[Action], model: ModelName | None) -> Estimate:
+    """The estimated cost of asking these again, of the model or of their own: as many tokens as were recorded then.
+
+    An ask without either is not asked again, and not counted.
+    """
+    costs = [_cost(asked, ask) for ask in asks if (asked := model or _recorded(ask)) is not None]
     known = [cost for cost in costs if cost is not None]
     return Estimate(
-        model=str(model), asks=len(costs), cost_usd=sum(known, Decimal(0)), unknown=len(costs) - len(known)
+        model=None if model is None else str(model),
+        asks=len(costs),
+        cost_usd=sum(known, Decimal(0)),
+        unknown=len(costs) - len(known),
     )
 
 
+def _recorded(ask: Action) -> ModelName | None:
+    if ask.model is None:
+        return None
+    provider, _, model = ask.model.partition(":")
+    return ModelName(provider=provider, model=model)
+
+
 def _cost(model: ModelName, ask: Action) -> Decimal | None:
-    if ask.input_tokens is None or ask.output_tokens is None:
-        return Decimal(0) if model.provider == "local" else None
     usage = TokenUsage(input_tokens=ask.input_tokens, output_tokens=ask.output_tokens)
     return price(model, usage, now()).cost_usd

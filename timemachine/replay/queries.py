@@ -153,7 +153,7 @@ def _recorded(ids: Sequence[UUID]) -> dict[UUID, Money]:
         .values("replay_id")
         .annotate(
             cost=Sum("action__cost_usd"),
-            unknown=Count("id", filter=Q(action__model__isnull=False, action__cost_usd=None)),
+            unknown=Count("id", filter=Q(action__cost_usd=None)),
         )
     )
     return {row["replay_id"]: _money(row) for row in rows}

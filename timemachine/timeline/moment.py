@@ -9,6 +9,7 @@ from django.db.models import Count, DateTimeField, ExpressionWrapper, F, Max, Mi
 from django.db.models.functions import Coalesce
 
 from timemachine.base.clock import parse_time
+from timemachine.recording.costs import UNKNOWN_COST
 from timemachine.recording.models import Action, Hit, Session
 from timemachine.recording.vocabulary import KINDS
 from timemachine.retrieval.queries import frames_at
@@ -82,10 +83,10 @@ def totals_of(actions: QuerySet[Action]) -> Totals:
         .annotate(
             number=Count("id"),
             errors=Count("id", filter=FAILED),
-            input_sum=Coalesce(Sum("input_tokens"), 0),
-            output_sum=Coalesce(Sum("output_tokens"), 0),
+            input_sum=Sum("input_tokens"),
+            output_sum=Sum("output_tokens"),
             cost_sum=Sum("cost_usd"),
-            unknown=Count("id", filter=Q(model__isnull=False, cost_usd=None)),
+            unknown=Count("id", filter=UNKNOWN_COST),
             cached_number=Count("id", filter=Q(cached=True)),
             saved_sum=Sum("saved_usd", filter=Q(cached=True)),
             unknown_saved=Count("id", filter=Q(cached=True, saved_usd=None)),

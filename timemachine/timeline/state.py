@@ -9,21 +9,23 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import reduce
 
+from timemachine.base.numbers import together
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
     """Counts, tokens, US dollars and the span of time of some actions.
 
-    `unknown_cost_calls` counts calls of a model whose cost is not known: they are in no sum. `cached_calls` counts
-    answers from a cache, `saved_usd` is what they saved, and `unknown_saved_calls` those of them that saved nobody knows how
-    much. `first` and `last` are the
+    Tokens are None where no action recorded any. `unknown_cost_calls` counts calls whose cost is not known: they are in no
+    sum. `cached_calls` counts answers from a cache, `saved_usd` is what they saved, and `unknown_saved_calls` those of them that
+    saved nobody knows how much. `first` and `last` are the
     earliest recorded start and the latest recorded end, None where no time was recorded.
     """
 
     kinds: Mapping[str, int] = field(default_factory=dict)
     errors: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
+    input_tokens: int | None = None
+    output_tokens: int | None = None
     cost_usd: Decimal = Decimal(0)
     unknown_cost_calls: int = 0
     cached_calls: int = 0
@@ -38,9 +40,9 @@ class Totals:
         return sum(self.kinds.values())
 
     @property
-    def tokens(self) -> int:
-        """Input and output tokens together."""
-        return self.input_tokens + self.output_tokens
+    def tokens(self) -> int | None:
+        """Input and output tokens together; None where neither was recorded."""
+        return together(self.input_tokens, self.output_tokens)
 
     @property
     def elapsed_ms(self) -> float | None:
@@ -61,8 +63,8 @@ def add(one: Totals, other: Totals) -> Totals:
     return Totals(
         kinds=kinds,
         errors=one.errors + other.errors,
-        input_tokens=one.input_tokens + other.input_tokens,
-        output_tokens=one.output_tokens + other.output_tokens,
+        input_tokens=together(one.input_tokens, other.input_tokens),
+        output_tokens=together(one.output_tokens, other.output_tokens),
         cost_usd=one.cost_usd + other.cost_usd,
         unknown_cost_calls=one.unknown_cost_calls + other.unknown_cost_calls,
         cached_calls=one.cached_calls + other.cached_calls,

@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString
 
 from timemachine.base import wording as base
 from timemachine.base.clock import now, written
+from timemachine.base.numbers import together
 from timemachine.web import bodies, furniture, rows, steps, wording
 from timemachine.web.bodies import Body
 from timemachine.web.library import or_absent, register
@@ -43,7 +44,7 @@ def duration(milliseconds: float | None) -> str:
 @register.filter
 def money(dollars: Decimal | float | None) -> str:
     """US dollars; "unknown" for None, which is never nothing."""
-    return or_absent(None if dollars is None else wording.money_or_unknown(dollars), wording.UNKNOWN)
+    return or_absent(None if dollars is None else base.money(dollars), base.UNKNOWN)
 
 
 @register.simple_tag
@@ -153,10 +154,11 @@ def session_duration(session: Any) -> str:
 @register.simple_tag
 def session_tokens(session: Any, noun: str = "") -> str:
     """The tokens of a session in few characters, input and output on hover; "not recorded" where no call had any."""
-    number = session.input_tokens + session.output_tokens
-    if not number:
+    number = together(session.input_tokens, session.output_tokens)
+    if number is None:
         return or_absent(None, f"{noun} {wording.ABSENT}".strip())
-    hover = f"{session.input_tokens:,} input, {session.output_tokens:,} output"
+    parts = {"input": session.input_tokens, "output": session.output_tokens}
+    hover = ", ".join(f"{wording.ABSENT if of is None else f'{of:,}'} {name}" for name, of in parts.items())
     return format_html('<span title="{}">{}</span>', hover, f"{wording.compact(number)} {noun}".strip())
 
 
@@ -164,7 +166,7 @@ def session_tokens(session: Any, noun: str = "") -> str:
 def session_cost(session: Any) -> str:
     """What a session cost as far as it was recorded, beside the calls whose price is unknown."""
     if not session.cost_usd and not session.unknown_cost_calls:
-        return format_html('<span class="quiet">{}</span>', wording.money_or_unknown(0))
+        return format_html('<span class="quiet">{}</span>', base.money(0))
     return base.priced(session.cost_usd, session.unknown_cost_calls)
 
 

@@ -11,7 +11,6 @@ from typing import Final
 from timemachine.base.wording import counted, money
 
 ABSENT: Final = "not recorded"
-UNKNOWN: Final = "unknown"
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _MILLISECONDS: Final = 1_000
@@ -44,15 +43,11 @@ def duration(milliseconds: float | None) -> str:
     return _long_duration(milliseconds / _MILLISECONDS)
 
 
-def money_or_unknown(dollars: Decimal | float | None) -> str:
-    """US dollars: `$4.10`; "unknown" for None, which is never nothing."""
-    return UNKNOWN if dollars is None else money(Decimal(str(dollars)))
-
-
 def price(value: object) -> str:
     """A unit price as it was recorded, with its dollar sign where it is a number."""
-    number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
-    return money(Decimal(str(value))) if number else str(value)
+    if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+        return money(value)
+    return str(value)
 
 
 def compact(number: int | None) -> str:

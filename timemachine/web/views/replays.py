@@ -131,12 +131,12 @@ def _form(
     return render(request, "replays/launch.html", context, status=status)
 
 
-def _estimate(session: Session, form: ReplayForm) -> Estimate | None:
+def _estimate(session: Session, form: ReplayForm) -> Estimate:
     options = form.options()
-    if options.use_model is None:
-        return None
-    asks = list(commands.asks_in(session, options))
-    return estimate(usable_model(session.project_id, options.use_model), asks)
+    if options.use_model is None:  # an audit asks nobody then, a debug replay the recorded models
+        return estimate([] if options.audit else commands.asks_in(session, options), None)
+    model = usable_model(session.project_id, options.use_model)
+    return estimate(commands.asks_in(session, options), model)
 
 
 def _chosen(found: Replay) -> list[tuple[str, Any]]:
