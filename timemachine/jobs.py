@@ -15,6 +15,7 @@ from kombu.exceptions import OperationalError
 from timemachine.answering.cache_upkeep import trim
 from timemachine.replay import commands as replays
 from timemachine.replay.working import work
+from timemachine.retrieval import nearest
 
 log = logging.getLogger(__name__)
 
@@ -30,6 +31,14 @@ def sweep() -> None:
     """Ring again for replays that have work to do and nobody at it."""
     for replay_id in replays.due_for_ringing():
         run_replay.delay(str(replay_id))
+    for collection_id, model in nearest.due():
+        index_collection.delay(str(collection_id), model)
+
+
+@shared_task(name="timemachine.jobs.index_collection")
+def index_collection(collection_id: str, model: str) -> None:
+    """Build the index by which a large collection is searched by meaning."""
+    nearest.build(UUID(collection_id), model)
 
 
 @shared_task(name="timemachine.jobs.trim_answer_cache")

@@ -6,7 +6,7 @@ from timemachine.payloads.models import Payload
 from timemachine.providers.models import ModelServer
 from timemachine.recording.models import Action, Delivery, Hit, Session
 from timemachine.replay.models import Replay, ReplayAttempt, ReplayHit, ReplayStep
-from timemachine.retrieval.models import Collection, Frame, FrameEmbedding
+from timemachine.retrieval.models import Collection, Frame, FrameEmbedding, FrameWeights, TermCount
 from timemachine.sharing.models import ShareGrant, ShareLink, ShareOpening
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "Delivery",
     "Frame",
     "FrameEmbedding",
+    "FrameWeights",
     "Hit",
     "Membership",
     "ModelServer",
@@ -33,5 +34,6 @@ __all__ = [
     "ShareOpening",
     "SignInAttempt",
     "SignInLink",
+    "TermCount",
     "User",
 ]

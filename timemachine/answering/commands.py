@@ -120,6 +120,9 @@ def retrieval_draft(findings: Findings) -> RetrievalDraft:
         cut_by=findings.cut_by,
         as_of=findings.as_of,
         embedding_model=findings.embedding_model,
+        semantic_search=findings.semantic_search,
+        curve=findings.curve.as_json(),
+        below=findings.below.as_json() if findings.below else None,
         hits=tuple(_hit_draft(hit) for hit in findings.hits),
     )
 
@@ -218,6 +221,7 @@ def _hit_draft(hit: Found) -> HitDraft:
         metadata=metadata,
         sha256=hit.sha256,
         text=hit.text,
+        matched=hit.matched.as_json(),
         stored_frame=hit.stored_frame,
     )
 

@@ -90,6 +90,7 @@ def hit_json(hit: Found) -> dict[str, Any]:
         "metadata": hit.metadata,
         "sha256": hit.sha256,
         "text": hit.text,
+        "matched": hit.matched.as_json(),
     }
 
 
@@ -132,6 +133,9 @@ def _findings(findings: Findings) -> dict[str, Any]:
         "cut_by": findings.cut_by,
         "as_of": written(findings.as_of),
         "embedding_model": findings.embedding_model,
+        "semantic_search": findings.semantic_search,
+        "curve": findings.curve.as_json(),
+        "below": findings.below.as_json() if findings.below else None,
     }
 
 

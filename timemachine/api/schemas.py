@@ -73,6 +73,7 @@ class HitIn(Strict):
     metadata: dict[str, Any] | None = None
     sha256: str | None = None
     text: str | None = None
+    matched: dict[str, Any] | None = None
 
 
 class RetrievalIn(Strict):
@@ -84,6 +85,9 @@ class RetrievalIn(Strict):
     cut_by: str | None = None
     as_of: AwareDatetime | None = None
     embedding_model: str | None = None
+    semantic_search: str | None = None
+    curve: dict[str, Any] | None = None
+    below: dict[str, Any] | None = None
     hits: list[HitIn] = Field(default_factory=list)
 
     def draft(self) -> RetrievalDraft:

@@ -220,6 +220,10 @@ CELERY_BEAT_SCHEDULE = {
     "trim_answer_cache": {"task": "timemachine.jobs.trim_answer_cache", "schedule": timedelta(minutes=5)},
 }
 
+# --- finding
+
+APPROXIMATE_SEARCH_FROM = env.number("APPROXIMATE_SEARCH_FROM", 20_000)
+
 # --- replays
 
 LEASE_SECONDS = env.number("LEASE_SECONDS", 20)

@@ -25,7 +25,7 @@ class Usage:
 class HitDraft:
     """One passage that a find returned, frozen as it was: `rank` from 1; `sha256` is over the UTF-8 bytes of `text`.
 
-    `stored_frame` is the frame's row where the passage came from a collection of ours.
+    `matched` is why it was found: `terms` and `identifiers`, each with its part of the lexical score. `stored_frame` is the frame's row where the passage came from a collection of ours.
     """
 
     rank: int
@@ -38,12 +38,17 @@ class HitDraft:
     metadata: dict[str, Any] | None = None
     sha256: str | None = None
     text: str | None = None
+    matched: dict[str, Any] | None = None
     stored_frame: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievalDraft:
-    """How passages were found, and which."""
+    """How passages were found, and which.
+
+    `curve` is what the cut-off looked at (`leg`, `scores` best first, how many were `kept`), `below` the first frame that it
+    left out, `semantic_search` how vectors were searched (`exact` or `hnsw`).
+    """
 
     mode: str | None = None
     top_k: int | None = None
@@ -51,6 +56,9 @@ class RetrievalDraft:
     cut_by: str | None = None
     as_of: datetime | None = None
     embedding_model: str | None = None
+    semantic_search: str | None = None
+    curve: dict[str, Any] | None = None
+    below: dict[str, Any] | None = None
     hits: tuple[HitDraft, ...] = ()
 
 

@@ -169,6 +169,7 @@ class FrozenPassage(models.Model):
     uri = FaithfulTextField(null=True)
     metadata = FaithfulJSONField(null=True)
     sha256 = models.CharField(max_length=64, null=True)
+    matched = FaithfulJSONField(null=True)
     payload = models.ForeignKey(Payload, null=True, on_delete=models.DO_NOTHING, related_name="+")
     # no constraint: a hit never changes, so it keeps naming a frame whose collection was erased
     stored_frame = models.ForeignKey(

@@ -50,6 +50,7 @@ COPIED: Final = (
     "grounding",
 )
 PAYLOADS: Final = ("input", "output", "source")
+SEARCHED: Final = ("semantic_search", "curve", "below")
 Kept = Mapping[tuple[str, str], int]
 
 
@@ -94,6 +95,7 @@ def hits(action_row: Action, draft: ActionDraft, kept: Kept) -> list[Hit]:
             rank=hit.rank,
             score=hit.score,
             scores=hit.scores,
+            matched=hit.matched,
             frame=hit.frame,
             version=hit.version,
             title=hit.title,
@@ -169,4 +171,5 @@ def _retrieval(retrieval: RetrievalDraft | None) -> dict[str, Any] | None:
         "cut_by": retrieval.cut_by,
         "as_of": written(retrieval.as_of),
         "embedding_model": retrieval.embedding_model,
+        **{name: value for name in SEARCHED if (value := getattr(retrieval, name)) is not None},
     }

@@ -120,6 +120,7 @@ def _hit(hit: ReplayHit) -> dict[str, Any]:
         "rank": hit.rank,
         "score": hit.score,
         "scores": hit.scores,
+        "matched": hit.matched,
         "frame": hit.frame,
         "version": hit.version,
         "title": hit.title,

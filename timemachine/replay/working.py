@@ -131,6 +131,7 @@ def _hit(step: ReplayStep, hit: Found, payload_id: int) -> ReplayHit:
         rank=hit.rank,
         score=hit.score,
         scores=hit.scores,
+        matched=hit.matched.as_json(),
         frame=hit.frame,
         version=hit.version,
         title=hit.title,

@@ -15,6 +15,7 @@ from timemachine.base.errors import Conflict, InvalidInput, NotFound, TooLarge
 from timemachine.base.faithful import searchable
 from timemachine.payloads.commands import keep
 from timemachine.retrieval import embedding
+from timemachine.retrieval.identifiers import identifiers
 from timemachine.retrieval.models import Collection, Frame, FrameEmbedding
 
 _NO = r"/\\?#%\x00-\x1f\x7f\ud800-\udfff"
@@ -154,6 +155,7 @@ def _row(
     by: str,
     moment: datetime,
 ) -> Frame:
+    title, text = searchable(new.title)[:INDEXED_CHARACTERS], searchable(new.text)[:INDEXED_CHARACTERS]
     return Frame(
         project_id=collection.project_id,
         collection=collection,
@@ -164,8 +166,9 @@ def _row(
         metadata=new.metadata,
         payload_id=payload_id,
         sha256=text_sha256(new.text),
-        search_title=searchable(new.title)[:INDEXED_CHARACTERS],
-        search_text=searchable(new.text)[:INDEXED_CHARACTERS],
+        search_title=title,
+        search_text=text,
+        identifiers=list(identifiers(f"{title}\n{text}")),
         valid_from=moment,
         put_by=by,
     )

@@ -7,9 +7,11 @@ itself. `cut_by` names the rule that ended the list: `top_k`, `all` (fewer were 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 RELATIVE_TO_BEST = 0.5
 CLIFF = 0.4
+LONGEST_CURVE = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +20,26 @@ class Cut:
 
     keep: int
     cut_by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """The scores that a rule looked at, best first, at most `LONGEST_CURVE`: of a `leg`, or fused where that is `hybrid`."""
+
+    leg: str
+    scores: tuple[float, ...]
+    kept: int
+
+    def as_json(self) -> dict[str, Any]:
+        """As it is kept with a find."""
+        return {"leg": self.leg, "scores": list(self.scores), "kept": self.kept}
+
+
+def curve(leg: str, scores: Sequence[float], cut: Cut) -> Curve:
+    """The score curve of a cut, to six significant digits."""
+    return Curve(
+        leg=leg, scores=tuple(float(f"{score:.6g}") for score in scores[:LONGEST_CURVE]), kept=cut.keep
+    )
 
 
 def cut_at(found: int, top_k: int) -> Cut:

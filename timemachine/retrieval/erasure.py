@@ -4,7 +4,8 @@ from django.db import connection, transaction
 
 from timemachine.base.errors import Conflict
 from timemachine.payloads.commands import drop_unreferenced
-from timemachine.retrieval.models import Collection, Frame
+from timemachine.retrieval import nearest
+from timemachine.retrieval.models import Collection, Frame, FrameEmbedding
 
 
 @transaction.atomic
@@ -19,6 +20,10 @@ def erase_collection(collection: Collection) -> int:
         raise Conflict(
             f"Sessions name the collection {collection.name}; erase them first.", code="collection_in_use"
         )
+    for model in (
+        FrameEmbedding.objects.filter(collection=collection).values_list("model", flat=True).distinct()
+    ):
+        nearest.drop(collection.id, model)
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL timemachine.erasing = 'on'")
         cursor.execute("DELETE FROM tm_frame WHERE collection_id = %s", [collection.id])

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -12,16 +12,22 @@ from timemachine.base.clock import now
 from timemachine.base.errors import InvalidInput
 from timemachine.base.faithful import searchable
 from timemachine.payloads.queries import text
-from timemachine.retrieval import cutoff, embedding, ranking
-from timemachine.retrieval.cutoff import Cut
+from timemachine.retrieval import cutoff, embedding, nearest, ranking
+from timemachine.retrieval.cutoff import Curve, Cut
 from timemachine.retrieval.fusion import fuse
+from timemachine.retrieval.matching import NOTHING, Matched, matched
 from timemachine.retrieval.models import Collection, Frame
+from timemachine.retrieval.ranking import Question
 
 DEFAULT_TOP_K = 8
 LARGEST_TOP_K = 1_000
+LONGEST_QUERY = 100_000
 WINDOW = 100
 MODES = ("hybrid", "semantic", "lexical")
 COSINE_FLOOR = 0.2
+EXACT, APPROXIMATE = "exact", "hnsw"
+_FOR_SEARCH = ("search_title", "search_text", "identifiers", "terms")
+_HELD = "SELECT frame_count, changed_at FROM tm_collection WHERE id = %s FOR SHARE"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,11 +44,15 @@ class Query:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """One frame that was found: its rank from 1, its score in the mode asked for, and the raw score of each leg."""
+    """One frame that was found: its rank from 1, its score in the mode asked for, the raw score of each leg, and why.
+
+    `scores` has `lexical` (BM25), `semantic` (cosine), and `identifier`, the part of BM25 that exact identifiers gave.
+    """
 
     rank: int
     score: float
     scores: dict[str, float]
+    matched: Matched
     stored_frame: int
     frame: int
     version: int
@@ -54,15 +64,48 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Below:
+    """The frame that stands just below the cut, with its score in the mode asked for."""
+
+    frame: int
+    version: int
+    title: str
+    score: float
+
+    def as_json(self) -> dict[str, Any]:
+        """As it is kept with a find."""
+        return {
+            "frame": self.frame,
+            "version": self.version,
+            "title": self.title or None,
+            "score": self.score,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """What a find came to: the frames, and the rule that ended the list."""
+    """What a find came to: the frames, the rule that ended the list, the scores that it looked at, and what it left out first.
+
+    `semantic_search` says how the vectors were searched, `exact` or `hnsw`; None where they were not.
+    """
 
     query: Query
     as_of: datetime
     cut_by: str
+    curve: Curve
+    below: Below | None
     embedding_model: str | None
+    semantic_search: str | None
     hits: tuple[Found, ...]
     duration_ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Moment:
+    """When a find looks, and how many frames there are where that is now."""
+
+    at: datetime
+    counted: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +115,8 @@ class _Ranked:
     order: list[int]
     score: dict[int, float]
     legs: dict[str, dict[int, float]]
+    question: Question = field(default=Question(terms=(), frames=0))
+    semantic_search: str | None = None
 
 
 def check(query: Query) -> None:
@@ -79,6 +124,12 @@ def check(query: Query) -> None:
     if not query.text.strip():
         raise InvalidInput(
             "The text is empty; write what to look for or ask.", code="invalid_field", field="query"
+        )
+    if len(query.text) > LONGEST_QUERY:
+        raise InvalidInput(
+            f"The text has {len(query.text):,} characters; a question may have {LONGEST_QUERY:,}.",
+            code="invalid_field",
+            field="query",
         )
     if query.mode not in MODES:
         raise InvalidInput(
@@ -96,85 +147,122 @@ def find(collection: Collection, query: Query) -> Findings:
     """The frames of the collection that answer the query. Raises `InvalidInput`."""
     check(query)
     began = time.perf_counter()
-    at = query.as_of or _moment(collection)
-    ranked = _rank(collection, query, at)
-    cut = _cut(ranked, query)
-    hits = _found(ranked, ranked.order[: cut.keep])
+    words = searchable(query.text)
+    vector = embedding.embed([words])[0].tolist() if query.mode != "lexical" else []
+    with transaction.atomic():
+        moment = _moment(collection, query)
+        ranked = _rank(collection, query, words, vector, moment)
+    curve, cut = _cut(ranked, query)
+    hits, below = _shown(ranked, cut.keep)
     return Findings(
         query=query,
-        as_of=at,
+        as_of=moment.at,
         cut_by=cut.cut_by,
+        curve=curve,
+        below=below,
         embedding_model=collection.embedding_model if query.mode != "lexical" else None,
+        semantic_search=ranked.semantic_search,
         hits=hits,
         duration_ms=(time.perf_counter() - began) * 1000,
     )
 
 
-@transaction.atomic
-def _moment(collection: Collection) -> datetime:
-    """Now, at a moment when no put is under way: what was put until then is all committed, and nothing can still be
-    stamped with an earlier time. So the same find "as of" that moment always sees the same frames.
+def _moment(collection: Collection, query: Query) -> _Moment:
+    """The moment that is asked for, or now: at which no put is under way, until this transaction ends.
+
+    What was put until then is all committed, and nothing can still be stamped with an earlier time. So the same find "as of"
+    that moment always sees the same frames, and the counts that are kept are those of that moment.
     """
     with connection.cursor() as cursor:
-        cursor.execute("SELECT 1 FROM tm_collection WHERE id = %s FOR SHARE", [collection.id])
-    return now()
+        cursor.execute(_HELD, [collection.id])
+        counted, changed_at = cursor.fetchone()
+    at = query.as_of or now()
+    unchanged = changed_at is None or changed_at <= at
+    return _Moment(at=at, counted=counted if unchanged else None)
 
 
-def _rank(collection: Collection, query: Query, at: datetime) -> _Ranked:
+def _rank(
+    collection: Collection, query: Query, words: str, vector: Sequence[float], moment: _Moment
+) -> _Ranked:
     depth = max(WINDOW, query.top_k + 1)
     legs: dict[str, dict[int, float]] = {}
-    words = searchable(query.text)
+    question, searched = Question(terms=(), frames=0), None
     if query.mode != "semantic":
-        legs["lexical"] = ranking.lexical(collection.id, words, at, depth)
+        question = ranking.read(collection.id, words, moment.at, moment.counted)
+        legs["lexical"] = ranking.lexical(collection.id, question, moment.at, depth)
     if query.mode != "lexical":
-        legs["semantic"] = _semantic(collection, words, at, depth)
+        legs["semantic"], searched = _semantic(collection, vector, moment, depth)
     score = legs.get(query.mode)
     if score is None:
         score = fuse(legs["lexical"], legs["semantic"])
     order = sorted(score, key=lambda row: (-score[row], row))
-    return _Ranked(order=order, score=score, legs=legs)
+    return _Ranked(order=order, score=score, legs=legs, question=question, semantic_search=searched)
 
 
-def _semantic(collection: Collection, words: str, at: datetime, depth: int) -> dict[int, float]:
-    vector = embedding.embed([words])[0]
-    if not vector.any():
-        return {}
-    return ranking.semantic(collection.id, vector.tolist(), collection.embedding_model, at, depth)
+def _semantic(
+    collection: Collection, vector: Sequence[float], moment: _Moment, depth: int
+) -> tuple[dict[int, float], str | None]:
+    """The semantic leg, and how it was searched: by an index where that is right, and gives as many as there are to give."""
+    if not any(vector):
+        return {}, None
+    asked = (collection.id, vector, collection.embedding_model, moment.at, depth)
+    if nearest.serves(collection.id, collection.embedding_model, moment.counted or 0, depth):
+        found = nearest.nearest(*asked)
+        if len(found) >= depth:
+            return found, APPROXIMATE
+    return ranking.semantic(*asked), EXACT
 
 
-def _cut(ranked: _Ranked, query: Query) -> Cut:
+def _cut(ranked: _Ranked, query: Query) -> tuple[Curve, Cut]:
+    """What the rules looked at, and where they cut."""
+    scores = [ranked.score[row] for row in ranked.order]
     if not query.adaptive:
-        scores = [ranked.score[row] for row in ranked.order]
-        if query.min_score is None:
-            return cutoff.cut_at(len(scores), query.top_k)
-        enough = sum(1 for score in scores if score >= query.min_score)
-        cut = cutoff.cut_at(enough, query.top_k)
-        return cut if cut.cut_by == "top_k" or enough == len(scores) else Cut(keep=cut.keep, cut_by="floor")
-    raw, floor = _raw(ranked, query)
-    return cutoff.cut_adaptively(raw, query.top_k, floor)
+        cut = _by_number(scores, query)
+        return cutoff.curve(query.mode, scores, cut), cut
+    leg, scores, floor = _raw(ranked, query)
+    cut = cutoff.cut_adaptively(scores, query.top_k, floor)
+    return cutoff.curve(leg, scores, cut), cut
 
 
-def _raw(ranked: _Ranked, query: Query) -> tuple[Sequence[float], float]:
-    """The raw scores that the adaptive rules look at, in the ranking's order, and the floor on their scale."""
+def _by_number(scores: Sequence[float], query: Query) -> Cut:
+    if query.min_score is None:
+        return cutoff.cut_at(len(scores), query.top_k)
+    enough = sum(1 for score in scores if score >= query.min_score)
+    cut = cutoff.cut_at(enough, query.top_k)
+    return cut if cut.cut_by == "top_k" or enough == len(scores) else Cut(keep=cut.keep, cut_by="floor")
+
+
+def _raw(ranked: _Ranked, query: Query) -> tuple[str, list[float], float]:
+    """The leg whose raw scores the adaptive rules look at, these in the ranking's order, and the floor on their scale."""
     lexical = ranked.legs.get("lexical") or {}
     if lexical:
-        return [lexical.get(row, 0.0) for row in ranked.order], query.min_score or 0.0
+        return "lexical", [lexical.get(row, 0.0) for row in ranked.order], query.min_score or 0.0
     semantic = ranked.legs.get("semantic") or {}
     floor = COSINE_FLOOR if query.min_score is None else query.min_score
-    return [semantic.get(row, 0.0) for row in ranked.order], floor
+    return "semantic", [semantic.get(row, 0.0) for row in ranked.order], floor
 
 
-def _found(ranked: _Ranked, rows: list[int]) -> tuple[Found, ...]:
-    frames = {frame.id: frame for frame in Frame.objects.filter(id__in=rows).select_related("payload")}
-    return tuple(_hit(ranked, rank, frames[row]) for rank, row in enumerate(rows, 1))
+def _shown(ranked: _Ranked, keep: int) -> tuple[tuple[Found, ...], Below | None]:
+    """The frames that stay, and the first one that does not."""
+    rows = ranked.order[: keep + 1]
+    wanted = Frame.objects.filter(id__in=rows).select_related("payload").defer(*_FOR_SEARCH)
+    frames = {frame.id: frame for frame in wanted}
+    reasons = matched(ranked.question, rows[:keep])
+    found = tuple(
+        _hit(ranked, rank, frames[row], reasons.get(row, NOTHING)) for rank, row in enumerate(rows[:keep], 1)
+    )
+    return found, _below(ranked, frames[rows[keep]]) if len(rows) > keep else None
 
 
-def _hit(ranked: _Ranked, rank: int, frame: Frame) -> Found:
+def _hit(ranked: _Ranked, rank: int, frame: Frame, reason: Matched) -> Found:
     legs = {name: leg[frame.id] for name, leg in ranked.legs.items() if frame.id in leg}
+    if reason.identifiers:
+        legs["identifier"] = round(sum(reason.identifiers.values()), 4)
     return Found(
         rank=rank,
         score=ranked.score[frame.id],
         scores=legs,
+        matched=reason,
         stored_frame=frame.id,
         frame=frame.number,
         version=frame.version,
@@ -184,3 +272,7 @@ def _hit(ranked: _Ranked, rank: int, frame: Frame) -> Found:
         sha256=frame.sha256,
         text=text(frame.payload),
     )
+
+
+def _below(ranked: _Ranked, frame: Frame) -> Below:
+    return Below(frame=frame.number, version=frame.version, title=frame.title, score=ranked.score[frame.id])

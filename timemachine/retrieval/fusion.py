@@ -6,7 +6,7 @@ A fused score orders the frames of one query; it says nothing between two querie
 """
 
 from collections.abc import Mapping
-from statistics import fmean, pstdev
+from math import fsum, sqrt
 
 SEMANTIC_WEIGHT = 0.3
 
@@ -23,7 +23,8 @@ def fuse(
 def _scaled(scores: Mapping[int, float]) -> dict[int, float]:
     if not scores:
         return {}
-    mean, deviation = fmean(scores.values()), pstdev(scores.values())
+    mean = fsum(scores.values()) / len(scores)
+    deviation = sqrt(fsum((score - mean) ** 2 for score in scores.values()) / len(scores))
     if deviation == 0:
         return dict.fromkeys(scores, 0.5)
     return {

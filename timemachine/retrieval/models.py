@@ -1,5 +1,6 @@
 """What we keep of collections: frames, version by version, and their vectors."""
 
+from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
@@ -16,13 +17,18 @@ LEXEME_SPACE = 16_777_216
 
 
 class Collection(models.Model):
-    """A named body of knowledge."""
+    """A named body of knowledge.
+
+    Triggers keep `frame_count`, how many current frames there are, and `changed_at`, when the last one came or ended.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid7)
     project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
     name = models.CharField(max_length=200)
     embedding_model = models.CharField(max_length=200)
     next_number = models.BigIntegerField(default=0)
+    frame_count = models.BigIntegerField(default=0)
+    changed_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())
     created_by = models.CharField(max_length=254)
 
@@ -53,17 +59,13 @@ class Frame(models.Model):
     sha256 = models.CharField(max_length=64)
     search_title = models.TextField()
     search_text = models.TextField()
+    identifiers = ArrayField(models.TextField(), default=list)
     valid_from = models.DateTimeField()
     valid_until = models.DateTimeField(null=True)
     ended_by = models.CharField(max_length=10, null=True)
     put_by = models.CharField(max_length=254)
     terms: models.GeneratedField = models.GeneratedField(
         expression=_terms(), output_field=SearchVectorField(), db_persist=True
-    )
-    weights: models.GeneratedField = models.GeneratedField(
-        expression=Func(_terms(), function="tm_bm25_weights"),
-        output_field=SparseVectorField(dimensions=LEXEME_SPACE),
-        db_persist=True,
     )
 
     class Meta:
@@ -84,10 +86,47 @@ class Frame(models.Model):
             models.Index(fields=["collection", "valid_from"], name="frame_of_collection"),
             models.Index(fields=["collection", "sha256"], name="frame_by_content"),
             GinIndex(fields=["terms"], name="frame_terms"),
+            GinIndex(fields=["identifiers"], name="frame_identifiers"),
         ]
 
     def __str__(self) -> str:
         return f"frame {self.number} version {self.version}"
+
+
+class FrameWeights(models.Model):
+    """What a frame is ranked by: the BM25 weights of its terms and identifiers, apart so that a scan reads little.
+
+    Triggers write and end these rows with their frames.
+    """
+
+    frame = models.OneToOneField(Frame, on_delete=models.DB_CASCADE, primary_key=True, related_name="weights")
+    collection = models.ForeignKey(Collection, on_delete=models.DO_NOTHING, related_name="+")
+    number = models.BigIntegerField()
+    valid_from = models.DateTimeField()
+    valid_until = models.DateTimeField(null=True)
+    weights = SparseVectorField(dimensions=LEXEME_SPACE)
+
+    class Meta:
+        db_table = "tm_frame_weights"
+        indexes = [models.Index(fields=["collection", "valid_from"], name="weights_of_collection")]
+
+    def __str__(self) -> str:
+        return f"weights of {self.frame_id}"
+
+
+class TermCount(models.Model):
+    """How many current frames of a collection hold a term; an identifier is a term that begins with "=". Kept by triggers."""
+
+    pk = models.CompositePrimaryKey("collection", "term")
+    collection = models.ForeignKey(Collection, on_delete=models.DB_CASCADE, related_name="+")
+    term = models.TextField()
+    frames = models.BigIntegerField()
+
+    class Meta:
+        db_table = "tm_term_count"
+
+    def __str__(self) -> str:
+        return f"{self.term}: {self.frames}"
 
 
 class FrameEmbedding(models.Model):

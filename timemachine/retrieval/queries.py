@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Q, QuerySet
 
 from timemachine.accounts.models import Project
 from timemachine.base.errors import NotFound
@@ -11,9 +11,8 @@ from timemachine.retrieval.models import Collection, Frame
 
 
 def collections_of(project: Project) -> QuerySet[Collection]:
-    """The project's collections by name, each with `frame_count`, the number of its current frames."""
-    current = Count("frames", filter=Q(frames__valid_until=None))
-    return Collection.objects.filter(project=project).annotate(frame_count=current).order_by("name")
+    """The project's collections by name."""
+    return Collection.objects.filter(project=project).order_by("name")
 
 
 def collection_of(project: Project, name: str) -> Collection:

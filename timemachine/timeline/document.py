@@ -17,8 +17,18 @@ USAGE = (
     "cache_write_tokens",
     "reasoning_tokens",
 )
-HIT = ("rank", "score", "scores", "frame", "version", "title", "uri", "metadata", "sha256")
-RETRIEVAL = ("mode", "top_k", "adaptive", "cut_by", "as_of", "embedding_model")
+HIT = ("rank", "score", "scores", "frame", "version", "title", "uri", "metadata", "sha256", "matched")
+RETRIEVAL = (
+    "mode",
+    "top_k",
+    "adaptive",
+    "cut_by",
+    "as_of",
+    "embedding_model",
+    "semantic_search",
+    "curve",
+    "below",
+)
 
 
 def with_everything(actions: QuerySet[Action]) -> QuerySet[Action]:

@@ -1,0 +1,201 @@
+"""A find says why each frame was found, finds identifiers exactly, and weighs words by the frames of its moment."""
+
+import pytest
+from django.db import connection
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from pytest_django import Settings
+
+from timemachine.accounts.models import Project
+from timemachine.base.clock import now
+from timemachine.base.errors import InvalidInput
+from timemachine.retrieval import nearest, ranking
+from timemachine.retrieval.commands import NewFrame, delete, make_collection, put
+from timemachine.retrieval.erasure import erase_collection
+from timemachine.retrieval.finding import LONGEST_QUERY, Query, find
+from timemachine.retrieval.models import Collection, FrameWeights, TermCount
+
+FACTS = [
+    "Invoices are kept for ten years, then shredded.",
+    "The parser breaks on invoices without a date; see src/billing/parser.js:42.",
+    "The parser of the gateway, parser.js, was rewritten at line 42.",
+    "ERR_CONN_RESET means that the gateway closed the connection.",
+    "A connection may be reset by an err or by the gateway.",
+    "Apple trees are cut in spring.",
+]
+
+
+@pytest.fixture
+def collection(project: Project) -> Collection:
+    made = make_collection(project, "handbook", by="test")
+    put(made, [NewFrame(text=fact) for fact in FACTS], by="test")
+    made.refresh_from_db()
+    return made
+
+
+@pytest.mark.parametrize("mode", ["lexical", "hybrid"])
+@pytest.mark.parametrize(
+    ("question", "frame"),
+    [
+        ("parser.js:42", 1),
+        ("why does src/billing/parser.js:42 fail?", 1),
+        ("ERR_CONN_RESET", 3),
+        ("err_conn_reset", 3),
+    ],
+)
+def test_an_identifier_is_found_exactly_and_first(
+    collection: Collection, question: str, frame: int, mode: str
+) -> None:
+    best = find(collection, Query(text=question, mode=mode)).hits[0]
+    assert best.frame == frame
+    assert best.matched.identifiers
+    assert best.scores["identifier"] > 0
+
+
+def test_a_hit_says_what_each_word_was_worth(collection: Collection) -> None:
+    best = find(collection, Query(text="How long are invoices kept?", mode="lexical")).hits[0]
+    assert set(best.matched.terms) == {"invoices", "kept"}
+    assert sum(best.matched.terms.values()) == pytest.approx(best.score, abs=0.001)
+
+
+def test_what_matched_only_by_meaning_shares_no_word(collection: Collection) -> None:
+    found = find(collection, Query(text="pruning of fruit", mode="hybrid"))
+    assert found.hits
+    assert found.hits[0].matched.as_json() is None
+    assert set(found.hits[0].scores) == {"semantic"}
+
+
+def test_the_scores_behind_a_cut_are_kept_with_what_lay_just_below(collection: Collection) -> None:
+    found = find(collection, Query(text="parser gateway invoices", top_k=2, mode="lexical"))
+    assert (found.curve.leg, found.curve.kept, found.cut_by) == ("lexical", 2, "top_k")
+    assert len(found.curve.scores) > found.curve.kept
+    assert found.below is not None
+    assert found.below.score == pytest.approx(found.curve.scores[2], rel=1e-4)
+    whole = find(collection, Query(text="parser gateway invoices", top_k=50, mode="lexical"))
+    assert whole.below is None
+    assert whole.hits[2].frame == found.below.frame
+
+
+def test_an_adaptive_cut_keeps_the_raw_scores_it_looked_at(collection: Collection) -> None:
+    found = find(collection, Query(text="apple trees in spring", adaptive=True))
+    assert (found.curve.leg, found.cut_by) == ("lexical", "cliff")
+    assert found.curve.kept == len(found.hits) == 1
+
+
+def test_the_counts_of_now_are_those_that_a_count_of_that_moment_gives(collection: Collection) -> None:
+    put(collection, [NewFrame(number=0, text="Invoices of parser.js:42 are burnt.")], by="test")
+    delete(collection, 2)
+    collection.refresh_from_db()
+    assert collection.frame_count == 5
+    question = "invoices of the parser.js:42 and ERR_CONN_RESET"
+    kept = ranking.read(collection.id, question, now(), collection.frame_count)
+    counted = ranking.read(collection.id, question, now(), None)
+    assert kept == counted
+
+
+def test_a_find_of_the_past_weighs_words_as_they_were(collection: Collection) -> None:
+    before = find(collection, Query(text="invoices kept by the parser"))
+    put(collection, [NewFrame(text=f"More invoices, number {n}.") for n in range(5)], by="test")
+    delete(collection, 0)
+    then = find(collection, Query(text="invoices kept by the parser", as_of=before.as_of))
+    assert [(hit.frame, hit.scores, hit.matched) for hit in then.hits] == [
+        (hit.frame, hit.scores, hit.matched) for hit in before.hits
+    ]
+
+
+def test_rare_words_are_looked_up_and_rank_as_a_scan_would(project: Project) -> None:
+    many = make_collection(project, "many", by="test")
+    texts = [f"Report {n} about the weather of {n % 7} days." for n in range(200)]
+    put(many, [NewFrame(text=text) for text in [*texts, "A zebra reports from d-17/zoo."]], by="test")
+    many.refresh_from_db()
+    question = ranking.read(many.id, "zebra d-17/zoo 'quoted \\ words'", now(), many.frame_count)
+    assert sum(term.frames for term in question.terms) < ranking.RARE * question.frames
+    assert list(ranking.lexical(many.id, question, now(), 10).values()) == pytest.approx(
+        [sum(part for _, part in ranking.why(question, [row])[row]) for row in _rows(many, 200)]
+    )
+
+
+def _rows(collection: Collection, number: int) -> list[int]:
+    return list(
+        FrameWeights.objects.filter(collection=collection, number=number).values_list("frame_id", flat=True)
+    )
+
+
+def test_a_question_that_is_too_long_is_refused_with_its_bound(collection: Collection) -> None:
+    with pytest.raises(InvalidInput, match="100,000"):
+        find(collection, Query(text="x" * (LONGEST_QUERY + 1)))
+    assert find(collection, Query(text=" ".join(f"w{n}x" for n in range(12_000)))).hits
+
+
+@given(st.lists(st.sampled_from(["put", "update", "delete"]), max_size=6))
+@hypothesis_settings(
+    max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_counts_are_exact_after_any_changes(project: Project, changes: list[str]) -> None:
+    made = make_collection(project, f"c{now().timestamp()}", by="test")
+    standing: list[int] = []
+    for place, change in enumerate(changes):
+        if change == "put" or not standing:
+            frame = put(made, [NewFrame(text=f"apple {place} pear-{place}")], by="test")[0].frame
+            standing.append(frame.number)
+        elif change == "update":
+            put(made, [NewFrame(number=standing[0], text=f"plum {place} apple")], by="test")
+        else:
+            delete(made, standing.pop())
+    made.refresh_from_db()
+    assert made.frame_count == len(standing)
+    assert _counted(made) == {
+        row.term: row.frames for row in TermCount.objects.filter(collection=made) if row.frames
+    }
+
+
+def _counted(collection: Collection) -> dict[str, int]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT lexeme, count(*) FROM tm_frame, unnest(tm_search_terms(terms, identifiers))"
+            " WHERE collection_id = %s AND valid_until IS NULL GROUP BY 1",
+            [collection.id],
+        )
+        return dict(cursor.fetchall())
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_large_collection_is_searched_by_an_index_and_says_so(
+    collection: Collection, settings: Settings
+) -> None:
+    settings.APPROXIMATE_SEARCH_FROM = 6
+    many = [NewFrame(text=f"{fact} Variant {n}.") for n in range(30) for fact in FACTS]
+    put(collection, many, by="test")
+    exact = find(collection, Query(text="How long are invoices kept?", mode="semantic"))
+    assert exact.semantic_search == "exact"
+    assert nearest.due() == [(collection.id, collection.embedding_model)]
+    assert nearest.build(collection.id, collection.embedding_model)
+    assert nearest.due() == []
+    near = find(collection, Query(text="How long are invoices kept?", mode="semantic"))
+    assert near.semantic_search == "hnsw"
+    assert [hit.frame for hit in near.hits] == [hit.frame for hit in exact.hits]
+    past = find(
+        collection, Query(text="How long are invoices kept?", mode="semantic", as_of=exact.as_of, top_k=500)
+    )
+    assert past.semantic_search == "exact"
+    erase_collection(collection)
+    assert not nearest.has_index(collection.id, collection.embedding_model)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_index_is_left_to_who_builds_it_already(collection: Collection, settings: Settings) -> None:
+    settings.APPROXIMATE_SEARCH_FROM = 1
+    empty = make_collection(collection.project, "empty", by="test")
+    assert not nearest.build(empty.id, empty.embedding_model)
+    other = connection.copy()
+    try:
+        with other.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_advisory_lock(hashtextextended(%s, 0))",
+                [nearest.index_name(collection.id, collection.embedding_model)],
+            )
+            assert not nearest.build(collection.id, collection.embedding_model)
+    finally:
+        other.close()
+    erase_collection(collection)
