@@ -45,7 +45,19 @@ FIELDS = [
     "grounding",
     "retrieval",
 ]
-HIT_FIELDS = ["rank", "score", "scores", "frame", "version", "title", "uri", "metadata", "sha256", "text"]
+HIT_FIELDS = [
+    "rank",
+    "score",
+    "scores",
+    "frame",
+    "version",
+    "title",
+    "uri",
+    "metadata",
+    "sha256",
+    "text",
+    "matched",
+]
 
 
 def document(session: Session, sequence: int = 1) -> dict[str, Any]:

@@ -77,7 +77,9 @@ def nearest(
 
 def due() -> list[tuple[UUID, str]]:
     """The large collections with their models that have no whole index yet."""
-    large = Collection.objects.filter(frame_count__gte=settings.APPROXIMATE_SEARCH_FROM).values_list("id", "embedding_model")
+    large = Collection.objects.filter(frame_count__gte=settings.APPROXIMATE_SEARCH_FROM).values_list(
+        "id", "embedding_model"
+    )
     return [(collection, model) for collection, model in large if not has_index(collection, model)]
 
 

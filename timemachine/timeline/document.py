@@ -17,7 +17,7 @@ USAGE = (
     "cache_write_tokens",
     "reasoning_tokens",
 )
-HIT = ("rank", "score", "scores", "frame", "version", "title", "uri", "metadata", "sha256", "matched")
+HIT = ("rank", "score", "scores", "frame", "version", "title", "uri", "metadata", "sha256")
 RETRIEVAL = (
     "mode",
     "top_k",
@@ -89,7 +89,8 @@ def _retrieval(action: Action) -> dict[str, Any] | None:
 
 
 def _hit(hit: Hit) -> dict[str, Any]:
-    return {**{name: getattr(hit, name) for name in HIT}, "text": payloads.value(hit.payload)}
+    given = {name: getattr(hit, name) for name in HIT}
+    return {**given, "text": payloads.value(hit.payload), "matched": hit.matched}
 
 
 def _recorded(values: dict[str, Any]) -> dict[str, Any] | None:
