@@ -17,7 +17,7 @@ ALTER TABLE tm_term_count SET (fillfactor = 70);
 
 
 class Migration(migrations.Migration):
-    dependencies = [("timemachine", "0005_answer_cache")]
+    dependencies = [("timemachine", "0006_tokens_not_recorded")]
     operations = [
         migrations.RemoveField(model_name="frame", name="weights"),
         migrations.AddField(

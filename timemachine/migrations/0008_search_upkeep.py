@@ -115,7 +115,7 @@ def _name_some(cursor, after):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("timemachine", "0006_search")]
+    dependencies = [("timemachine", "0007_search")]
     operations = [
         migrations.RunPython(name_identifiers, migrations.RunPython.noop),
         migrations.RunSQL(UPKEEP + STANDING + TRIGGERS, NO_UPKEEP),
