@@ -32,7 +32,7 @@ def grounded(answer: str, *texts: str) -> Grounding:
         ("The combined company will employ 12,000 people, according to Jane Doe.", "HIGH", None),
         ("$2B according to the documents", "HIGH", None),
         ("Beta's revenue rose 12% to $310 million in 2020.", "HIGH", None),
-        ("Acme bought Beta for $2B in cash.", "MEDIUM", None),
+        ("Acme bought Beta for $2B in cash.", "HIGH", None),
         ("Beta's revenue fell 12% to $310 million in 2020.", "LOW", "negation"),
         ("Acme Corp had not completed the acquisition of Beta Ltd.", "LOW", "negation"),
         ("Revenue was $320 million in 2020.", "LOW", "number"),
@@ -154,12 +154,13 @@ def test_an_empty_answer_and_one_that_says_there_is_none_have_no_score() -> None
 
 
 def test_the_json_has_the_fields_of_the_contract() -> None:
-    assert ground("The deal closed.", [Passage(frame=7, text="The deal closed.")]).as_json() == {
+    assert ground("The deal closed.", [Passage(frame=7, text="Then: The deal closed.")]).as_json() == {
         "score": 1.0,
         "label": "HIGH",
         "sentence_count": 1,
         "grounded_sentences": 1,
         "has_warning": False,
+        "method": "terms-2",
         "sentences": [
             {
                 "text": "The deal closed.",
@@ -169,6 +170,9 @@ def test_the_json_has_the_fields_of_the_contract() -> None:
                 "grounded": True,
                 "frame": 7,
                 "reason": None,
+                "passage_start": 0,
+                "passage_end": 22,
+                "missing": [],
             }
         ],
     }

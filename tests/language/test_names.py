@@ -47,6 +47,7 @@ def test_names_are_told_by_their_capitals(text: str, expected: list[str]) -> Non
         ("bob@example.com got ERR_CONN_RESET", ["bob@example.com", "ERR_CONN_RESET"]),
         ("std::vector or C:\\temp\\x", ["std::vector", "C:\\temp\\x"]),
         ("and/or he/she, e.g. 24/7, end.Then `` ` x", []),
+        ("Cover the ham.6 for approx.25 minutes", []),
         ("x" * 2_000 + "_y", []),
     ],
 )

@@ -35,6 +35,9 @@ def test_negating_words_are_found(text: str, expected: list[str]) -> None:
         ("It was not seen, not heard", "It was seen", "seen"),
         ("It did not.", "It did.", None),
         ("It was not not late", "It was late", "lat"),
+        ("It was no more than 5", "It was 5", None),
+        ("It was no more than 5", "It was more than 5", "mor"),
+        ("Use ice, but do not use ice on bare skin", "Use ice", None),
     ],
 )
 def test_a_term_negated_on_one_side_only_is_told(one: str, other: str, expected: str | None) -> None:
@@ -49,6 +52,7 @@ def test_a_term_negated_on_one_side_only_is_told(one: str, other: str, expected:
         ("They rose, then fell", "They fell", ()),
         ("before lunch it passed", "after lunch it lost", ("order", "outcome")),
         ("Prices rose", "Prices", ()),
+        ("It rose above the water", "It rose below the water", ("place",)),
     ],
 )
 def test_sentences_that_point_opposite_ways_are_told(one: str, other: str, expected: tuple[str, ...]) -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from timemachine.language.refusal import NO_ANSWER, is_refusal
+from timemachine.language.refusal import NO_ANSWER, is_refusal, without_refusal
 
 
 @pytest.mark.parametrize(
@@ -35,6 +35,8 @@ from timemachine.language.refusal import NO_ANSWER, is_refusal
         "Unable to answer given the passages.",
         "It is unclear.",
         "The article lacks this.",
+        "None of the passages provide information about it.",
+        "Therefore, the answer is unable to answer based on given passages.",
     ],
 )
 def test_an_answer_that_gives_none_is_a_refusal(text: str) -> None:
@@ -51,6 +53,7 @@ def test_an_answer_that_gives_none_is_a_refusal(text: str) -> None:
         "The context does not mention the price. The deal closed in May.",
         "The user cannot find the file.",
         "The server does not answer.",
+        "The bank was unable to provide loans based on the information.",
         "No.",
         "There is no doubt.",
         "The test data do not match.",
@@ -62,3 +65,33 @@ def test_an_answer_that_gives_none_is_a_refusal(text: str) -> None:
 )
 def test_an_answer_that_says_something_is_no_refusal(text: str) -> None:
     assert not is_refusal(text)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "said"),
+    [
+        ("The price is $5, but the passage does not give the date.", "The price is $5"),
+        (
+            "The first passage says it is 5, but it does not specify the date.",
+            "The first passage says it is 5",
+        ),
+        ("Although the passages do not mention the price, the deal closed.", "the deal closed."),
+        ("The passages do not give the price, but they say it closed.", "they say it closed."),
+    ],
+)
+def test_what_only_refuses_is_left_out_of_a_sentence(sentence: str, said: str) -> None:
+    assert without_refusal(sentence) == said
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The deal closed.",
+        "Acme paid the fine but it did not include tax.",
+        "The contract covers parts, but it does not cover labour.",
+        "The server answers, but the client does not say why.",
+        "The price is $5, but the passage does not give the date. " * 50,
+    ],
+)
+def test_what_denies_something_stays(sentence: str) -> None:
+    assert without_refusal(sentence) == sentence

@@ -2,18 +2,17 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from itertools import pairwise
 from operator import attrgetter
 from typing import Final, Literal
 
 from timemachine.grounding.passages import Place, Source
-from timemachine.language.names import Name, Vocabulary, missing_names
+from timemachine.grounding.roles import swapped
+from timemachine.language.names import Name, missing_names
 from timemachine.language.numbers import Number, missing_numbers
 from timemachine.language.polarity import negated_in_one, turned
 from timemachine.language.statement import Statement
-from timemachine.language.words import WORD
 
-Conflict = Literal["number", "name", "negation"]
+Conflict = Literal["number", "name", "negation", "no_support"]
 
 # How much of a claim a sentence must hold before a number of its own goes against that of the claim.
 _CLOSE: Final = 0.4
@@ -24,25 +23,57 @@ def conflict(claim: Statement, place: Place, source: Source) -> Conflict | None:
     """The first thing of a claim that goes against a place.
 
     A number or a name that no passage has at all; a number that stands where the sentence has another of its kind; a name
-    beside a word that the sentence has another name beside, or two in each other's place; something negated on one side only, or pointing the other way.
+    beside a word that the sentence has another name beside; two names in each other's place, or two other things ("no_support",
+    because nothing says it that way round); something negated on one side only, or pointing the other way.
     """
+    return (
+        _nowhere(claim, source)
+        or _replaced(claim, place, source)
+        or _swapped(claim, place.statement)
+        or (_turned(claim, place.statement) if place.own >= _CLOSE else None)
+    )
+
+
+def _nowhere(claim: Statement, source: Source) -> Conflict | None:
     if any(not source.numbers.hold(number) for number in claim.numbers if number.certain):
         return "number"
     if missing_names((name for name in claim.names if name.certain), source.vocabulary):
         return "name"
-    if place.containment >= _CLOSE and _number_replaced(claim, place.statement):
+    return None
+
+
+def _replaced(claim: Statement, place: Place, source: Source) -> Conflict | None:
+    if place.own >= _CLOSE and _number_replaced(claim, place):
         return "number"
-    if _names_swapped(claim, place.statement) or _name_replaced(claim, place.statement):
-        return "name"
-    if negated_in_one(claim.terms, place.statement.terms) or turned(claim.polarity, place.statement.polarity):
+    return _name_replaced(claim, place, source)
+
+
+def _swapped(claim: Statement, sentence: Statement) -> Conflict | None:
+    found = swapped(claim, sentence)
+    if not found:
+        return None
+    return "name" if any(map(claim.names_at, found)) else "no_support"
+
+
+def _turned(claim: Statement, sentence: Statement) -> Conflict | None:
+    if negated_in_one(claim.rooted, sentence.rooted) or turned(claim.polarity, sentence.polarity):
         return "negation"
     return None
 
 
-def _number_replaced(claim: Statement, sentence: Statement) -> bool:
-    ours = {_kind(number) for number in missing_numbers(claim.numbers, sentence.numbers)}
-    theirs = {_kind(number) for number in missing_numbers(sentence.numbers, claim.numbers)}
-    return bool(ours & theirs)
+def _number_replaced(claim: Statement, place: Place) -> bool:
+    """Whether the sentence has another number of a kind where the claim has one that it does not have."""
+    ours = missing_numbers(claim.numbers, [*place.statement.numbers, *_carried_over(claim, place)])
+    theirs = missing_numbers(place.statement.numbers, claim.numbers)
+    return bool({_kind(number) for number in ours} & {_kind(number) for number in theirs})
+
+
+def _carried_over(claim: Statement, place: Place) -> Iterator[Number]:
+    """The numbers of the sentences beside a place that say something of the claim that the place does not."""
+    rest = {key for key in claim.roots if key[0] not in "#~"} - {*place.statement.roots}
+    for beside in place.beside:
+        if rest.intersection(beside.roots):
+            yield from beside.numbers
 
 
 def _kind(number: Number) -> str:
@@ -54,23 +85,6 @@ def _kind(number: Number) -> str:
     return number.key.split()[0] if " " in number.key else ""
 
 
-def _names_swapped(claim: Statement, sentence: Statement) -> bool:
-    """Whether two names stand around the same word in the claim and the other way round in the sentence."""
-    if _passive(claim) != _passive(sentence):
-        return False
-    theirs = set(_between_names(sentence))
-    return any(
-        (after, word, before) in theirs and before != after for before, word, after in _between_names(claim)
-    )
-
-
-def _between_names(statement: Statement) -> Iterator[tuple[str, str, str]]:
-    """The words between each two neighbouring names, with the names."""
-    for before, after in pairwise(statement.names):
-        for term in statement.terms[_first_after(statement, before) : _first_at(statement, after)]:
-            yield before.key, term.key, after.key
-
-
 def _first_after(statement: Statement, name: Name) -> int:
     return bisect_left(statement.terms, name.end, key=attrgetter("start"))
 
@@ -79,22 +93,30 @@ def _first_at(statement: Statement, name: Name) -> int:
     return bisect_right(statement.terms, name.start, key=attrgetter("end"))
 
 
-def _name_replaced(claim: Statement, sentence: Statement) -> bool:
-    """Whether the sentence has another name beside a word that stands beside a name of the claim."""
-    ours, theirs = _beside_names(claim, sentence), _beside_names(sentence, claim)
-    return any(beside in theirs and (name.certain or theirs[beside].certain) for beside, name in ours.items())
+def _name_replaced(claim: Statement, place: Place, source: Source) -> Conflict | None:
+    """Whether the sentence has another name beside a word that stands beside a name of the claim.
+
+    A word with a capital only because it opens a sentence counts where the passages speak of it elsewhere ("no_support").
+    """
+    ours, theirs = _beside_names(claim, place.statement), _beside_names(place.statement, claim)
+    other = [(beside, name) for beside, name in ours.items() if beside in theirs]
+    other = [(beside, name) for beside, name in other if not _named_beside(beside, name, place)]
+    if any(name.certain or theirs[beside].certain for beside, name in other):
+        return "name"
+    return "no_support" if any(source.vocabulary.mentions(name) for _, name in other) else None
 
 
-def _beside_names(statement: Statement, other: Statement) -> dict[tuple[str, str], Name]:
+def _named_beside(beside: tuple[str, str], name: Name, place: Place) -> bool:
+    """Whether a sentence just before or after the place has the name beside the same word."""
+    found = (_beside_names(each, None).get(beside) for each in place.beside)
+    return any(each is not None and each.key == name.key for each in found)
+
+
+def _beside_names(statement: Statement, other: Statement | None) -> dict[tuple[str, str], Name]:
     """The names that the other sentence does not mention, by the word before ("before", word) or after ("after", word)."""
-    elsewhere = Vocabulary([other.text])
     found: dict[tuple[str, str], Name] = {}
-    for name in missing_names(statement.names, elsewhere):
+    for name in missing_names(statement.names, other.vocabulary) if other else statement.names:
         here, there = _first_at(statement, name), _first_after(statement, name)
         found.update({("before", term.key): name for term in statement.terms[max(0, here - 1) : here]})
         found.update({("after", term.key): name for term in statement.terms[there : there + 1]})
     return found
-
-
-def _passive(statement: Statement) -> bool:
-    return any(found[0].lower() == "by" for found in WORD.finditer(statement.text))

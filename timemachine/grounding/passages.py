@@ -1,12 +1,14 @@
 """The passages that an answer was given, sentence by sentence, and which of them says what a sentence says."""
 
-import math
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
-from timemachine.language.matching import SentenceIndex
+from timemachine.grounding.weights import weight
+from timemachine.language.forms import root
 from timemachine.language.names import Vocabulary
 from timemachine.language.numbers import Held
 from timemachine.language.plain import plain
@@ -14,13 +16,18 @@ from timemachine.language.polarity import neutral_key
 from timemachine.language.sentences import sentences
 from timemachine.language.statement import Statement
 
-Run = tuple[str, ...]
+Keys = tuple[str, ...]
+Run = str | tuple[str, ...]
 
-# What runs of one, two and three terms count; a sentence too short for the longer ones is judged by the others.
+# What single terms, and runs of two and of three, count; a sentence too short for the longer ones is judged by the others.
 _RUN_WEIGHTS: Final = (0.7, 0.2, 0.1)
 # A sentence may rest on the best sentence of a passage and so many on either side of it.
 _REACH: Final = 4
-_CANDIDATES: Final = 4
+# So many sentences of a passage, and of all passages, are looked at more closely.
+_OF_ONE: Final = 2
+_OF_ALL: Final = 24
+# A term that stands in more sentences is too common to look a sentence up by, as long as the claim has a rarer one.
+_COMMON: Final = 200
 # What it counts that several passages contain a sentence together.
 _TOGETHER: Final = 0.9
 
@@ -35,11 +42,17 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A sentence of the passage with this `number` (from 0), and how far it and its neighbours contain a claim, 0 to 1."""
+    """A sentence of the passage with this `number` (from 0).
+
+    `containment` is how far it and its neighbours contain a claim, `own` which share of the claim's terms it has itself, both
+    0 to 1. `beside` are the sentences just before and after it.
+    """
 
     number: int
     statement: Statement
+    beside: tuple[Statement, ...]
     containment: float
+    own: float
 
 
 class Source:
@@ -51,77 +64,135 @@ class Source:
             for number, passage in enumerate(passages)
             for sentence in sentences(passage.text)
         ]
-        self._index = SentenceIndex([statement.keys for _, statement in self._sentences])
+        self._holders: dict[str, list[int]] = defaultdict(list)
         self._quotes: dict[str, int] = {}
         for place, (_, statement) in enumerate(self._sentences):
             self._quotes.setdefault(plain(statement.text), place)
+            for key in set(statement.roots):
+                self._holders[key].append(place)
         # The clauses of a claim look up the same few sentences again and again.
-        self._near = lru_cache(maxsize=32)(self._runs_around)
+        self._near = lru_cache(maxsize=64)(self._runs_around)
         self.vocabulary = Vocabulary(passage.text for passage in passages)
         self.numbers = Held(number for _, statement in self._sentences for number in statement.numbers)
+
+    def mentions(self, key: str) -> bool:
+        """Whether any passage has a term of this root."""
+        return key in self._holders
 
     def quoted(self, claim: Statement) -> Place | None:
         """The first sentence that is this one but for its formatting."""
         place = self._quotes.get(plain(claim.text))
-        return None if place is None else self._place(place, 1.0)
+        return None if place is None else self._place(place, 1.0, 1.0)
 
     def places(self, claim: Statement) -> list[Place]:
-        """The sentences that contain most of a claim, best first; none where no term of it occurs."""
-        return self._places(claim.keys)
+        """The sentences that have most of a claim, best first; none where no term of it occurs."""
+        return self._places(claim.roots)
 
     def together(self, claim: Statement) -> float:
         """How far a claim of several clauses is contained when each may rest on another passage."""
         clauses = _clauses(claim)
         if len(clauses) == 1:
             return 0.0
-        weights = [math.fsum(map(self._index.weight, clause)) for clause in clauses]
+        weights = [sum(map(weight, clause)) for clause in clauses]
         best = [max((place.containment for place in self._places(clause)), default=0.0) for clause in clauses]
-        return _TOGETHER * math.sumprod(weights, best) / math.fsum(weights)
+        held = sum(share * part for share, part in zip(weights, best, strict=True))
+        return _TOGETHER * held / sum(weights)
 
-    def _places(self, keys: Run) -> list[Place]:
-        found = [match.index for match in self._index.matches(keys, _CANDIDATES)]
-        places = [self._place(place, self._containment(keys, self._near(place))) for place in found]
-        return sorted(places, key=lambda place: -place.containment)
+    def _places(self, keys: Keys) -> list[Place]:
+        asked = _Asked(keys)
+        places = [
+            self._place(place, asked.held_by(self._near(place)), own) for place, own in self._candidates(keys)
+        ]
+        return sorted(places, key=lambda place: (-place.own, -place.containment))
 
-    def _place(self, place: int, containment: float) -> Place:
+    def _candidates(self, keys: Keys) -> list[tuple[int, float]]:
+        """The sentences that share most with the keys, with what they share: the best of each passage, so that none hides another."""
+        shared: dict[int, float] = defaultdict(float)
+        for key in self._telling(keys):
+            for place in self._holders[key]:
+                shared[place] += weight(key)
+        whole = sum(map(weight, dict.fromkeys(keys)))
+        best = sorted(shared, key=lambda place: (-shared[place], place))
+        taken: dict[int, int] = defaultdict(int)
+        found: list[tuple[int, float]] = []
+        for place in best:
+            number = self._sentences[place][0]
+            taken[number] += 1
+            if taken[number] <= _OF_ONE:
+                found.append((place, shared[place] / whole))
+        return found[:_OF_ALL]
+
+    def _telling(self, keys: Keys) -> list[str]:
+        held = [key for key in dict.fromkeys(keys) if key in self._holders]
+        rare = [key for key in held if len(self._holders[key]) <= _COMMON]
+        return rare or held[:1]
+
+    def _place(self, place: int, containment: float, own: float) -> Place:
         number, statement = self._sentences[place]
-        return Place(number=number, statement=statement, containment=containment)
+        beside = [self._sentences[at] for at in (place - 1, place + 1) if 0 <= at < len(self._sentences)]
+        return Place(
+            number=number,
+            statement=statement,
+            beside=tuple(each for other, each in beside if other == number),
+            containment=containment,
+            own=own,
+        )
 
-    def _runs_around(self, place: int) -> set[Run]:
+    def _runs_around(self, place: int) -> frozenset[Run]:
         """The runs of a sentence and its neighbours in the passage."""
         number = self._sentences[place][0]
         near = self._sentences[max(0, place - _REACH) : place + _REACH + 1]
-        return _runs(tuple(key for other, statement in near if other == number for key in statement.keys))
+        keys = tuple(key for other, statement in near if other == number for key in statement.roots)
+        return frozenset(run for runs in _runs(keys) for run in runs)
 
-    def _containment(self, keys: Run, held: set[Run]) -> float:
-        """The weighted share of the runs of some terms that are held, the rarer terms counting more."""
-        shares = [
-            (weight, self._share([run for run in _runs(keys) if len(run) == length], held))
-            for length, weight in enumerate(_RUN_WEIGHTS, start=1)
-            if length <= len(keys)
+
+class _Asked:
+    """The runs of some keys with what each counts, ready to be looked for in one place after another."""
+
+    __slots__ = ("_counts",)
+
+    def __init__(self, keys: Keys) -> None:
+        lengths = [
+            (share, {run: _weight_of(run) for run in runs})
+            for share, runs in zip(_RUN_WEIGHTS, _runs(keys), strict=True)
         ]
-        return sum(weight * share for weight, share in shares) / sum(weight for weight, _ in shares)
+        whole = sum(share for share, weights in lengths if weights)
+        self._counts = {
+            run: share / whole * each / sum(weights.values())
+            for share, weights in lengths
+            for run, each in weights.items()
+        }
 
-    def _share(self, asked: Iterable[Run], held: set[Run]) -> float:
-        weighed = [(math.fsum(map(self._index.weight, run)), run in held) for run in sorted(asked)]
-        return math.fsum(weight for weight, found in weighed if found) / math.fsum(
-            weight for weight, _ in weighed
-        )
-
-
-def _runs(keys: Run) -> set[Run]:
-    """All runs of one, two and three terms."""
-    lengths = range(1, len(_RUN_WEIGHTS) + 1)
-    return {keys[at : at + length] for length in lengths for at in range(len(keys) - length + 1)}
+    def held_by(self, runs: frozenset[Run]) -> float:
+        """The share of the runs that are there, 0 to 1."""
+        return min(1.0, sum((count for run, count in self._counts.items() if run in runs), start=0.0))
 
 
-def _clauses(claim: Statement) -> list[Run]:
-    """The keys of a claim, clause by clause."""
+def _weight_of(run: Run) -> float:
+    return weight(run) if isinstance(run, str) else sum(map(weight, run))
+
+
+def _runs(keys: Keys) -> tuple[Iterable[Run], Iterable[Run], Iterable[Run]]:
+    """All runs of one, two and three keys, each once and in order."""
+    return (
+        dict.fromkeys(keys),
+        dict.fromkeys(pairwise(keys)),
+        dict.fromkeys(zip(keys, keys[1:], keys[2:], strict=False)),
+    )
+
+
+def _clauses(claim: Statement) -> list[Keys]:
+    """The roots of a claim, clause by clause."""
+    return [tuple(clause) for clause in _split(claim) if clause]
+
+
+def _split(claim: Statement) -> Iterator[list[str]]:
     said = set(claim.keys)
-    clauses: list[list[str]] = [[]]
+    clause: list[str] = []
     for term in claim.terms:
         if term.opens:
-            clauses.append([])
+            yield clause
+            clause = []
         if (key := neutral_key(term)) in said:
-            clauses[-1].append(key)
-    return [tuple(clause) for clause in clauses if clause]
+            clause.append(root(key))
+    yield clause

@@ -1,34 +1,49 @@
 """How far an answer is supported by the passages it was given, sentence by sentence. Support, not truth.
 
-A sentence scores the share of its terms, weighed by how rare they are in the passages, and of its runs of two and three
-terms, that a passage contains. A number, name or negation that goes against the passage leaves it a third of that. The
-answer scores the mean of its sentences and its worst one, in equal parts, because one invented sentence is what a reader
-has to hear of. Weights and bounds are fixed, not fitted: word overlap cannot tell a paraphrase from an invention, so a
-correct answer in other words may score LOW, and roles that are swapped without names are not seen.
+A sentence scores the share of its terms, and of its runs of two and three terms, that a passage contains. A number, a name, a
+negation or an order of roles that goes against the passage leaves it a third of that. The answer scores the chance that
+none of its sentences is invented, each taken by itself: the product of what each sentence is trusted. So one invented
+sentence is heard of, and a long answer has to be better supported than a short one to score the same. Weights and
+bounds are fixed, not fitted to labelled answers; docs/grounding.md gives them with the measured error of the labels.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final, Literal
 
 from timemachine.grounding.conflicts import conflict
+from timemachine.grounding.missing import missing
 from timemachine.grounding.passages import Passage, Place, Source
-from timemachine.language.refusal import is_refusal
+from timemachine.language.refusal import is_refusal, without_refusal
 from timemachine.language.sentences import sentences
 from timemachine.language.statement import Statement
+from timemachine.language.talk import claims_nothing
 
 __all__ = ["Grounding", "Passage", "Support", "ground"]
 
 Label = Literal["HIGH", "MEDIUM", "LOW"]
 Reason = Literal["no_support", "number", "name", "negation"]
 
+# Recorded with every grounding: scores of different methods do not compare.
+METHOD: Final = "terms-2"
 HIGH: Final = 0.70
 MEDIUM: Final = 0.40
-_GROUNDED: Final = 0.5
+# A sentence is supported from here.
+_GROUNDED: Final = 0.55
+# What goes against a passage keeps this share of its support.
 _CONTRADICTED: Final = 0.35
-# Of two places that contain nearly as much of a claim, the one that does not go against it is what it rests on.
+# The chance that a supported sentence is invented all the same is taken to be (1 - its support) to this power.
+_STEEPNESS: Final = 2
+# The trust in an unsupported sentence is its support times this: just below HIGH at most. One that goes against a passage
+# is trusted no more than this, which alone makes an answer LOW.
+_UNSUPPORTED: Final = 1.25
+_AGAINST: Final = 0.39
+# Of two sentences that have nearly as much of a claim, the one that does not go against it is what it rests on.
 _NEARLY: Final = 0.9
 _LONGEST_HEADING: Final = 80
+_SMALL: Final = 50_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +51,8 @@ class Support:
     """One sentence of the answer: characters `start` to before `end` of it.
 
     `frame` is the passage it rests on, or that speaks against it, and `passage_start` and `passage_end` the sentence there.
-    A sentence that claims nothing (a refusal, a heading, a question) has neither score nor `grounded`, and is not counted.
+    `missing` is what an unsupported sentence says that no passage has. A sentence that claims nothing (a refusal, a heading, a
+    question, a courtesy) has neither score nor `grounded`, and is not counted.
     """
 
     text: str
@@ -48,6 +64,27 @@ class Support:
     reason: Reason | None = None
     passage_start: int | None = None
     passage_end: int | None = None
+    missing: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The sentence as the API answers it."""
+        fields = (
+            "text",
+            "start",
+            "end",
+            "score",
+            "grounded",
+            "frame",
+            "reason",
+            "passage_start",
+            "passage_end",
+        )
+        return {**{name: getattr(self, name) for name in fields}, "missing": list(self.missing)}
+
+    @property
+    def against(self) -> bool:
+        """Whether it goes against a passage, rather than that none supports it."""
+        return self.grounded is False and (self.reason != "no_support" or self.frame is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,24 +118,43 @@ class Grounding:
 
     def as_json(self) -> dict[str, Any]:
         """The grounding of an action, as the API answers it."""
-        fields = ("text", "start", "end", "score", "grounded", "frame", "reason")
         return {
             "score": self.score,
             "label": self.label,
             "sentence_count": self.sentence_count,
             "grounded_sentences": self.grounded_sentences,
             "has_warning": self.has_warning,
-            "sentences": [{name: getattr(each, name) for name in fields} for each in self.sentences],
+            "method": METHOD,
+            "sentences": [each.as_json() for each in self.sentences],
         }
 
 
 def ground(answer: str, passages: Sequence[Passage]) -> Grounding:
     """The support of an answer in its passages. Without passages every claim is `no_support`. Deterministic."""
-    source = Source(passages)
+    source = _source(tuple(passages))
     found = tuple(_support(claim, passages, source) for claim in _statements(answer))
-    scores = [each.score for each in found if each.score is not None]
-    score = round((sum(scores) / len(scores) + min(scores)) / 2, 4) if scores else None
+    trusted = [_trust(each) for each in found if each.score is not None]
+    score = round(math.prod(trusted), 4) if trusted else None
     return Grounding(score=score, sentences=found)
+
+
+def _source(passages: tuple[Passage, ...]) -> Source:
+    """The passages read; small ones are kept for the next answer, because models are compared over the same ones."""
+    small = sum(len(passage.text) for passage in passages) <= _SMALL
+    return _kept(passages) if small else Source(passages)
+
+
+@lru_cache(maxsize=8)
+def _kept(passages: tuple[Passage, ...]) -> Source:
+    return Source(passages)
+
+
+def _trust(sentence: Support) -> float:
+    """The chance taken that a sentence says nothing that its passages do not; it grows with its support."""
+    support = sentence.score or 0.0
+    if sentence.against:
+        return min(_AGAINST, _UNSUPPORTED * support / _CONTRADICTED)
+    return 1 - (1 - support) ** _STEEPNESS if sentence.grounded else _UNSUPPORTED * support
 
 
 def _statements(answer: str) -> Iterator[Statement]:
@@ -108,38 +164,46 @@ def _statements(answer: str) -> Iterator[Statement]:
             yield Statement(text, sentence.start + sentence.text.index(text))
 
 
-def _support(claim: Statement, passages: Sequence[Passage], source: Source) -> Support:
-    if not _claims_something(claim):
-        return Support(text=claim.text, start=claim.start, end=claim.end)
-    quoted = source.quoted(claim)
+def _support(sentence: Statement, passages: Sequence[Passage], source: Source) -> Support:
+    if not _claims_something(sentence):
+        return Support(text=sentence.text, start=sentence.start, end=sentence.end)
+    quoted = source.quoted(sentence)
     if quoted:
-        return _rests_on(claim, passages, quoted, 1.0, None)
+        return _judged(sentence, passages, 1.0, None, quoted)
+    said = without_refusal(sentence.text)
+    claim = sentence if said == sentence.text else Statement(said)
     places = source.places(claim)
     if not places:
-        return _unsupported(claim, 0.0)
+        return _judged(sentence, passages, 0.0, "no_support", None, missing(claim, source))
     place, against = _chosen(claim, places, source)
-    score = max(place.containment, source.together(claim))
+    score = max(*(place.containment for place in places), source.together(claim))
     if against:
-        return _rests_on(claim, passages, place, score * _CONTRADICTED, against)
-    return (
-        _rests_on(claim, passages, place, score, None) if score >= _GROUNDED else _unsupported(claim, score)
-    )
+        return _judged(sentence, passages, score * _CONTRADICTED, against, place, missing(claim, source))
+    if score >= _GROUNDED:
+        return _judged(sentence, passages, score, None, place)
+    return _judged(sentence, passages, score, "no_support", None, missing(claim, source))
 
 
 def _claims_something(claim: Statement) -> bool:
     text = claim.text.strip("*_ ")
     heading = text.startswith("#") or (text.endswith(":") and len(text) <= _LONGEST_HEADING)
-    return bool(claim.keys) and not heading and not text.endswith(("?", "？", "؟")) and not is_refusal(text)
+    asks = text.endswith(("?", "？", "؟"))
+    return bool(claim.keys) and not (heading or asks or is_refusal(text) or claims_nothing(text))
 
 
 def _chosen(claim: Statement, places: Sequence[Place], source: Source) -> tuple[Place, Reason | None]:
-    near = [place for place in places if place.containment >= _NEARLY * places[0].containment]
+    near = [place for place in places if place.own >= _NEARLY * places[0].own]
     found: list[tuple[Place, Reason | None]] = [(place, conflict(claim, place, source)) for place in near]
     return next((each for each in found if each[1] is None), found[0])
 
 
-def _rests_on(
-    claim: Statement, passages: Sequence[Passage], place: Place, score: float, reason: Reason | None
+def _judged(
+    claim: Statement,
+    passages: Sequence[Passage],
+    score: float,
+    reason: Reason | None,
+    place: Place | None,
+    lacking: tuple[str, ...] = (),
 ) -> Support:
     return Support(
         text=claim.text,
@@ -147,19 +211,9 @@ def _rests_on(
         end=claim.end,
         score=round(score, 4),
         grounded=reason is None,
-        frame=passages[place.number].frame,
+        frame=passages[place.number].frame if place else None,
         reason=reason,
-        passage_start=place.statement.start,
-        passage_end=place.statement.end,
-    )
-
-
-def _unsupported(claim: Statement, score: float) -> Support:
-    return Support(
-        text=claim.text,
-        start=claim.start,
-        end=claim.end,
-        score=round(score, 4),
-        grounded=False,
-        reason="no_support",
+        passage_start=place.statement.start if place else None,
+        passage_end=place.statement.end if place else None,
+        missing=lacking,
     )

@@ -23,6 +23,8 @@ _SIGN: Final = re.compile(
     re.VERBOSE,
 )
 _COMMIT: Final = re.compile(r"(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}")
+# "ham.6": a sentence that ends in a word, and the number of the next one, without the space between them.
+_RUN_ON: Final = re.compile(r"[a-z]{3,}\.\d+")
 _LETTER: Final = re.compile(r"[^\W\d_]")
 _POSSESSIVE: Final = re.compile("['’][sS]$")
 _LONGEST: Final = 1_000
@@ -69,4 +71,6 @@ def _is_identifier(chunk: str) -> bool:
         return True
     if _COMMIT.fullmatch(chunk):
         return True
+    if _RUN_ON.fullmatch(chunk):
+        return False
     return bool(_LETTER.search(chunk) and _SHAPE.fullmatch(chunk) and _SIGN.search(chunk))

@@ -1,11 +1,12 @@
 """Which way a sentence points: what it negates, and whether things go up or down, come before or after."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from timemachine.language.terms import Term, terms
-from timemachine.language.words import WORD, folded, stem
+from timemachine.language.words import WORD, folded, stem, word_set
 
 _AHEAD: Final = 3
 _BEHIND: Final = 2
@@ -13,14 +14,15 @@ _NEAR: Final = 5
 
 _UP: Final = """
     increase rise rose risen grow grew grown gain raise climb expand surge jump exceed more higher larger bigger greater
-    most highest largest maximum up above over
+    most highest largest maximum up
 """
 _DOWN: Final = """
     decrease fall fell fallen drop decline shrink shrank loss reduce cut plunge less fewer lower smaller least lowest
-    smallest minimum down below under
+    smallest minimum down
 """
 _OPPOSITES: Final = {
     "amount": (_UP, _DOWN),
+    "place": ("above over", "below under beneath"),
     "order": ("before earlier prior precede preceded", "after later subsequent follow followed"),
     "truth": ("true correct valid yes", "false incorrect invalid wrong no"),
     "outcome": ("pass succeed success successful win won", "fail failure unsuccessful lose lost"),
@@ -39,6 +41,9 @@ _POLES: Final = {
     for pole, listed in zip("+-", poles, strict=True)
     for word in listed.split()
 }
+_COMPARED: Final = frozenset(
+    map(stem, word_set("more less later earlier sooner longer fewer greater higher lower"))
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,9 +110,13 @@ def negated_in_one(one: Sequence[Term], other: Sequence[Term]) -> str | None:
 def _affirmed(negating: Sequence[Term], affirming: Sequence[Term]) -> str | None:
     keys = {term.key for term in affirming if term.kind != "negation"}
     near = {key for negation in polarity(affirming).negations for key in negation.near}
-    for negation in polarity(negating).negations:
+    found = polarity(negating).negations
+    negated = Counter(key for negation in found for key in negation.scope)
+    said = Counter(term.key for term in negating)
+    for negation in found:
         shared = next((key for key in negation.scope if key in keys), None)
-        if shared is not None and shared not in near:
+        # "Use ice (don't use it on bare skin)" says both: it does not go against "use ice".
+        if shared is not None and shared not in near and said[shared] <= negated[shared]:
             return shared
     return None
 
@@ -116,6 +125,8 @@ def _negation(found: Sequence[Term], at: int) -> Negation:
     ahead = _clause(found[at + 1 : at + 1 + _AHEAD])
     behind = [term.key for term in found[max(0, at - _BEHIND) : at] if term.kind != "negation"]
     near = [term.key for term in found[at + 1 : at + 1 + _NEAR]]
+    if ahead and ahead[0] in _COMPARED:  # "no more than 5" denies the more, not the 5
+        ahead = ahead[:1]
     return Negation(
         start=found[at].start,
         end=found[at].end,

@@ -40,6 +40,8 @@ _PATTERNS: Final = (
     rf"\b{_SOURCE}{_WHICH} lacks?\b",
     rf"\bnot (?:\w+ly )?{_PLACED} (?:in|by|within|anywhere in) (?:\w+ ){{0,3}}{_SOURCE}\b",
     r"\bnot (?:in|within) (?:\w+ ){0,3}(?:context|passages?|documents?)\b",
+    rf"\bnone of the (?:\w+ )?{_SOURCE}{_WHICH} (?:\w+ly )?(?:{_GIVE})s?\b",
+    rf"\bunable to (?:answer|determine|say|tell|find)\b.{{0,60}}\b(?:based on|from|with|given|using)\b.{{0,30}}\b{_SOURCE}\b",
     # There is nothing to say it from.
     rf"\bno (?:\w+ ){{0,3}}(?:mention|{_KNOWN}|passages?|documents?|results?)\b.{{0,60}}?\b{_ABOUT}\b",
     r"^\W*no (?:\w+ ){0,2}(?:answer|information|results?|data|documents?|passages?)(?: \w+){0,2}\W*$",
@@ -59,6 +61,19 @@ _REFUSALS: Final = re.compile("|".join(f"(?:{pattern})" for pattern in _PATTERNS
 _GOES_ON: Final = re.compile(
     r"\b(?:but|however|although|though|except|only that)\b\W+(?:\w+\W+){2}", re.IGNORECASE
 )
+_DETERMINER: Final = r"(?:(?:the|these|those|this) )?(?:\w+ )?"
+_DENIES: Final = rf"{_NOT}(?: \w+ly)? (?:{_GIVE}|list)\b"
+_BUT: Final = r"[,;]? (?:but|however|although|though|and)\b,? "
+# "It does not …" speaks of the source only where the sentence began with the source.
+_SOURCE_FIRST: Final = rf"(?P<said>\W*{_DETERMINER}{_SOURCE} .{{4,}}?){_BUT}(?:it|they)(?: also)? {_DENIES}.*"
+_SOURCE_LAST: Final = rf"(?P<said>.{{8,}}?){_BUT}{_DETERMINER}{_SOURCE}{_WHICH}(?: also)? {_DENIES}.*"
+_SAYS_FIRST: Final = (
+    rf"\W*(?:(?:although|though|while) )?{_DETERMINER}{_SOURCE}{_WHICH} {_DENIES}"
+    r"[^,;]*[,;] (?:but |however,? |yet )?(?P<said>.{8,})"
+)
+_PARTLY: Final = [
+    re.compile(form, re.IGNORECASE | re.DOTALL) for form in (_SOURCE_FIRST, _SOURCE_LAST, _SAYS_FIRST)
+]
 _POLITE: Final = re.compile(
     r"(?:please|if you|let me|feel free|would you|could you|can you|sorry|i'?m sorry|i am sorry|i apologi[sz]e|you may"
     r"|you might|you can|you could|try|for more|thank|hope|as an ai|i'm here|is there|unfortunately)\b",
@@ -82,6 +97,21 @@ def is_refusal(text: str) -> bool:
     refusing = [_refuses(sentence) for sentence in found]
     polite = [bool(_POLITE.match(sentence)) for sentence in found]
     return any(refusing) and all(one or other for one, other in zip(refusing, polite, strict=True))
+
+
+def without_refusal(sentence: str) -> str:
+    """The part of a sentence that says something, where another part of it only says what the source does not say.
+
+    "The price is $5, but the passage does not give the date" leaves "The price is $5"; "The passages do not give the price,
+    but they say that it closed" leaves what follows "but". A sentence without such a part comes back whole.
+    """
+    if len(sentence) > _LONGEST:
+        return sentence
+    for form in _PARTLY:
+        found = form.match(sentence)
+        if found:
+            return found["said"]
+    return sentence
 
 
 def _refuses(sentence: str) -> bool:

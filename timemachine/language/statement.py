@@ -1,10 +1,12 @@
 """A sentence as it is compared: its terms, numbers, names and polarity, each read when it is first asked for."""
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Final
 
+from timemachine.language.forms import root
 from timemachine.language.identifiers import identifier_spans
-from timemachine.language.names import Name, names_beside
+from timemachine.language.names import Name, Vocabulary, names_beside
 from timemachine.language.numbers import Number, numbers_beside
 from timemachine.language.polarity import Polarity, neutral_key, polarity
 from timemachine.language.terms import NEGATION, Term, terms_beside
@@ -39,6 +41,16 @@ class Statement:
         return tuple(key for key in map(neutral_key, self.terms) if key not in _SOURCE_STEMS)
 
     @cached_property
+    def roots(self) -> tuple[str, ...]:
+        """Its keys, each as the root that other forms of the word share ("sent" and "sending" have one)."""
+        return tuple(map(root, self.keys))
+
+    @cached_property
+    def rooted(self) -> tuple[Term, ...]:
+        """Its terms in order, with their roots for keys."""
+        return tuple(replace(term, key=root(term.key)) for term in self.terms)
+
+    @cached_property
     def topic(self) -> tuple[str, ...]:
         """Its keys without negations."""
         return tuple(key for key in self.keys if key != NEGATION)
@@ -52,6 +64,15 @@ class Statement:
     def names(self) -> tuple[Name, ...]:
         """Its names in order."""
         return names_beside(self.text, self._identifiers)
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The words it mentions."""
+        return Vocabulary([self.text])
+
+    def names_at(self, term: Term) -> bool:
+        """Whether a term of it is part of a name of it."""
+        return any(name.start <= term.start and term.end <= name.end for name in self.names)
 
     @cached_property
     def polarity(self) -> Polarity:

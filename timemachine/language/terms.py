@@ -21,6 +21,8 @@ _NEGATIONS: Final = word_set(
 # "one" counts nothing in most places, and "not" that does not negate belongs to "not only".
 _EMPTY: Final = word_set("one not")
 _FAILING: Final = word_set("fail fails failed failing refuse refuses refused decline declines declined")
+# "Do not forget to …" says to do it.
+_NEVER_MEANT: Final = word_set("forget hesitate worry")
 _CLAUSE_WORDS: Final = word_set(
     "and or but yet while although though whereas because if so then unless until"
 )
@@ -114,7 +116,8 @@ def _meaning(text: str, tokens: list[_Token], position: int) -> tuple[str, Kind]
     following = tokens[position + 1] if position + 1 < len(tokens) else None
     if _negates(text, tokens[position], following):
         return NEGATION, "negation"
-    if word in FUNCTION_WORDS or word in _EMPTY:
+    # Digits that state no number mark an item of a list, or cite.
+    if word in FUNCTION_WORDS or word in _EMPTY or word.isdecimal():
         return None
     return stem(word), "word"
 
@@ -124,6 +127,8 @@ def _negates(text: str, token: _Token, following: _Token | None) -> bool:
     after = following.word if following else ""
     if token.word in _FAILING:
         return after == "to"
+    if after in _NEVER_MEANT:
+        return False
     if token.word.endswith("n't"):
         return True
     if token.word not in _NEGATIONS or after == "only":
