@@ -12,6 +12,8 @@ from timemachine.language.talk import claims_nothing
         "If you have any other questions, just ask.",
         "Please feel free to ask.",
         "Sure!",
+        "Sure, I can help you with that!",
+        "Please note that these meanings are based on the specific passages provided and may not be exhaustive.",
         "Sure! Here's the answer based on the given passages:",
         "Based on the given passages, here are some ways to cure a swollen foot:",
         "To transfer files to a USB stick, follow these steps:",

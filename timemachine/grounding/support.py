@@ -36,9 +36,9 @@ _GROUNDED: Final = 0.55
 _CONTRADICTED: Final = 0.35
 # The chance that a supported sentence is invented all the same is taken to be (1 - its support) to this power.
 _STEEPNESS: Final = 2
-# The trust in an unsupported sentence is its support times this: just below HIGH at most. One that goes against a passage
-# is trusted no more than this, which alone makes an answer LOW.
-_UNSUPPORTED: Final = 1.25
+# An unsupported sentence is trusted less than HIGH asks for, and the less support it has the sooner not at all. One that
+# goes against a passage is trusted no more than this, which alone makes an answer LOW.
+_UNSUPPORTED: Final = 0.69
 _AGAINST: Final = 0.39
 # Of two sentences that have nearly as much of a claim, the one that does not go against it is what it rests on.
 _NEARLY: Final = 0.9
@@ -153,8 +153,12 @@ def _trust(sentence: Support) -> float:
     """The chance taken that a sentence says nothing that its passages do not; it grows with its support."""
     support = sentence.score or 0.0
     if sentence.against:
-        return min(_AGAINST, _UNSUPPORTED * support / _CONTRADICTED)
-    return 1 - (1 - support) ** _STEEPNESS if sentence.grounded else _UNSUPPORTED * support
+        return min(_AGAINST, _unsupported(support / _CONTRADICTED))
+    return 1 - (1 - support) ** _STEEPNESS if sentence.grounded else _unsupported(support)
+
+
+def _unsupported(support: float) -> float:
+    return _UNSUPPORTED * (support / _GROUNDED) ** _STEEPNESS
 
 
 def _statements(answer: str) -> Iterator[Statement]:

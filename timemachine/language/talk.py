@@ -22,7 +22,7 @@ GLUE_WORDS: Final = word_set(
     take takes become becomes remain remains well as known called referring regarding concerning due result results
     cause causes main major some many much more most other others another one two both each every any all
     necessarily necessary properly proper appropriate simply easily effectively successfully completely fully directly
-    further detailed details detail information once while until within without especially particularly even still yet
+    forget remember further detailed details detail information once while until within without especially particularly even still yet
     """
 ) - word_set("without more most until all many two much first second third before after")
 GLUE: Final = frozenset(root(stem(word)) for word in GLUE_WORDS)
@@ -32,6 +32,9 @@ _DIGIT: Final = re.compile(r"\d")
 _COURTESY: Final = re.compile(
     r"""(?:
         (?:yes|sure|certainly|of\ course|absolutely|great(?:\ question)?|okay|ok|hello|hi|thanks|thank\ you)(?:\s(?:thing|there|you))?\W*$
+      | (?:yes|sure|certainly|of\ course|absolutely),?\ i\b[^.]{0,30}\b(?:help|assist|answer)\b[^.]{0,40}$
+      | (?:please\ )?(?:note\ that\ )?(?:this|these|the)\ (?:\w+\ ){0,3}(?:is|are|was|were)\ (?:only\ |solely\ )?based\ on\ the\ (?:\w+\ )?
+        (?:passages?|context|documents?|sources?|text)\b
       | (?:i\ |we\ )?hope\ (?:this|that|it|my|the|you)\b
       | (?:please\ )?(?:let\ me\ know|feel\ free|don't\ hesitate|do\ not\ hesitate)\b
       | if\ you\ have\ (?:any|more|further|other|additional)\ .{0,40}(?:questions?|concerns?)\b
