@@ -2,6 +2,7 @@
 
 from timemachine.accounts.models import ApiKey, Membership, Project, SignInAttempt, SignInLink, User
 from timemachine.answering.models import AnswerCacheSwitch, CachedAnswer
+from timemachine.judging.models import Judgement
 from timemachine.payloads.models import Payload
 from timemachine.providers.models import ModelServer
 from timemachine.recording.models import Action, Delivery, Hit, Session
@@ -20,6 +21,7 @@ __all__ = [
     "FrameEmbedding",
     "FrameWeights",
     "Hit",
+    "Judgement",
     "Membership",
     "ModelServer",
     "Payload",

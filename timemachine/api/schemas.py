@@ -320,6 +320,12 @@ class GroundIn(Strict):
     context: list[str]
 
 
+class JudgementIn(Strict):
+    """The model that is to judge, as `provider:model`."""
+
+    model: str
+
+
 class AnswerCacheChange(Strict):
     """Whether the answer cache is to be on."""
 

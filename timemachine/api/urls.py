@@ -7,6 +7,7 @@ from ninja import NinjaAPI
 from ninja.parser import Parser
 
 from timemachine.api import answer_cache, collections, errors, imports, keys, replays, routers, shares, tools
+from timemachine.api import judgements as _judgements  # noqa: F401  # adds to routers.sessions
 from timemachine.api import reading as _reading  # noqa: F401  # adds to routers.sessions
 from timemachine.api import sessions as _sessions  # noqa: F401
 from timemachine.api.access import BearerKey

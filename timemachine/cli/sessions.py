@@ -11,6 +11,7 @@ from timemachine.cli.connecting import connected, meant_session
 from timemachine.cli.failure import Failure
 from timemachine.cli.group import InOrder
 from timemachine.cli.imports import import_lines
+from timemachine.cli.judging import judge
 from timemachine.cli.moment import local
 from timemachine.cli.question import confirmed
 from timemachine.cli.replays import replay
@@ -148,6 +149,7 @@ def import_(*, files: tuple[str, ...], format_name: str | None, as_json: bool) -
     show(document, import_lines(list(zip(files, done, strict=True))), as_json=as_json)
 
 
+session.add_command(judge)
 session.add_command(replay)
 
 

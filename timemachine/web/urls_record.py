@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from timemachine.web.views import collections, frames, imports, record, work
+from timemachine.web.views import collections, frames, imports, judging, record, work
 
 urlpatterns = [
     path("collections/", collections.collections, name="collections"),
@@ -23,6 +23,7 @@ urlpatterns = [
     path("sessions/<str:id>/work/upload/", work.upload, name="work_upload"),
     path("sessions/<str:id>/end/", record.end, name="end_session"),
     path("sessions/<str:id>/delete/", record.delete, name="delete_session"),
+    path("sessions/<str:id>/steps/<int:sequence>/judge/", judging.judge, name="judge"),
     path("import/", imports.import_page, name="import"),
     path("import/done/", imports.done, name="import_done"),
 ]

@@ -20,6 +20,7 @@ from timemachine.timeline.rows import View
 from timemachine.timeline.step import FIRST_BYTES, Head, Step
 from timemachine.web.access import of
 from timemachine.web.http import asked_part, page
+from timemachine.web.judging import judging_of
 from timemachine.web.sentences import sentences
 
 TEMPLATE: Final = "sessions/timeline.html"
@@ -150,6 +151,7 @@ def _action_tab(session: Session, found: Step) -> dict[str, Any]:
         "usage": [(name, number) for name in USAGE if (number := getattr(found.action, name)) is not None],
         "prose": found.action.kind in PROSE,
         "origin": origin_of(session.project_id, found.action.cached_from),
+        **judging_of(found),
     }
 
 

@@ -1,0 +1,72 @@
+"""session judge, against a real server and a scripted judge."""
+
+import json
+from collections.abc import Generator
+
+import pytest
+
+from tests.cli.terminal import Here
+from tests.stub_model_server import Script, StubModelServer
+
+MODEL = "openai:gpt-4o-mini"
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> Generator[StubModelServer]:
+    with StubModelServer() as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+        yield server
+
+
+@pytest.fixture
+def recorded(tm: Here) -> str:
+    """A session whose first step is an answered question."""
+    assert tm.run("put", "handbook", "-", given="Refunds are paid within 14 days.").code == 0
+    tm.json("session", "start", "handbook", "--name", "n", "--key", "s1")
+    tm.json("ask", "handbook", "--question", "When are refunds paid?", "--session", "s1")
+    return "s1"
+
+
+def entry(**more: object) -> dict[str, object]:
+    return {"number": 1, "verdict": "contradicted", "passage": 1, "quote": "within 30 days"} | more
+
+
+def test_judge_says_the_cost_before_then_each_sentence(
+    tm: Here, stub: StubModelServer, recorded: str
+) -> None:
+    stub.script(Script(answer=json.dumps({"sentences": [entry()]})))
+    ran = tm.run("session", "judge", recorded, "1", "--model", MODEL)
+    assert ran.code == 0
+    lines = ran.out.splitlines()
+    assert lines[0].startswith(f"Asking {MODEL}: about $0.00")
+    assert lines[1:3] == [
+        "  1  contradicted  Refunds are paid within 14 days.  (grounding: supported)",
+        "     quote not found in the passages (passage 1, #0): within 30 days",
+    ]
+    told = {line.split("  ", 1)[0]: line.split("  ", 1)[1].strip() for line in lines[4:]}
+    assert told["verdicts"] == "0 supported, 1 contradicted, 0 not found"
+    assert told["grounding"] == "sees 1 sentence otherwise"
+    assert told["cost"].startswith("$0.00")
+
+
+def test_judge_with_json_prints_the_apis_document(tm: Here, stub: StubModelServer, recorded: str) -> None:
+    stub.script(Script(answer=json.dumps({"sentences": [entry(quote="within 14 days")]})))
+    made = tm.json("session", "judge", recorded, "1", "--model", MODEL)
+    assert (made["state"], made["sentences"][0]["quote_in"]) == ("done", 1)
+
+
+def test_a_judge_that_is_not_understood_is_a_failure_in_one_line(
+    tm: Here, stub: StubModelServer, recorded: str
+) -> None:
+    stub.script(Script(answer="All good!"))
+    ran = tm.run("session", "judge", recorded, "1", "--model", MODEL)
+    assert ran.code == 1
+    assert "it is not the JSON that was asked for" in ran.err
+    assert len(ran.err.splitlines()) == 1
+    assert "verdicts" not in ran.out
+
+
+def test_the_local_model_cannot_judge(tm: Here, recorded: str) -> None:
+    said = tm.refused("session", "judge", recorded, "1", "--model", "local:extractive")
+    assert "quotes sentences and cannot judge any" in said

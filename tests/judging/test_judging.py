@@ -1,0 +1,314 @@
+"""A second opinion through the front doors: asked, kept, shown beside the grounding, and gone with its session."""
+
+import json
+import threading
+from collections.abc import Generator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from tests.api.conftest import Program, program
+from tests.builders import recorded_session, tamper
+from tests.stub_model_server import Script, StubModelServer
+from tests.web.people import browser_of
+from timemachine.accounts.models import Project
+from timemachine.base.clock import now
+from timemachine.base.errors import Conflict, InvalidInput, NotFound
+from timemachine.judging.commands import LONGEST_CALL, judge
+from timemachine.judging.models import ASKING, Judgement
+from timemachine.judging.queries import judgements_of, state_of
+from timemachine.payloads.models import Payload
+from timemachine.recording.commands import append, start_session
+from timemachine.recording.draft import ActionDraft
+from timemachine.recording.erasure import erase_session
+from timemachine.recording.models import Action, Session
+from timemachine.recording.queries import action_of
+
+MODEL = "openai:gpt-4o-mini"
+ANSWER = "Invoices are kept for ten years. Then the archive team shreds them. Zoë eats them."
+ASK = 2
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> Generator[StubModelServer]:
+    with StubModelServer() as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+        yield server
+
+
+@pytest.fixture
+def session(project: Project, stub: StubModelServer) -> Session:
+    """A session whose second step is an ask with an answer of three sentences, the last one invented."""
+    stub.script(Script(question="Question: How long", answer=ANSWER, times=1))
+    return recorded_session(project, questions=("How long are invoices kept?",), model=MODEL)
+
+
+@pytest.fixture
+def ask(session: Session) -> Action:
+    return action_of(session, ASK)
+
+
+@pytest.fixture
+def api(project: Project) -> Program:
+    return program(project)
+
+
+def said(*verdicts: tuple[str, int | None, str | None]) -> str:
+    return json.dumps(
+        {
+            "sentences": [
+                {"number": number, "verdict": verdict, "passage": passage, "quote": quote}
+                for number, (verdict, passage, quote) in enumerate(verdicts, 1)
+            ]
+        }
+    )
+
+
+def place_of(ask: Action, title: str) -> int:
+    return ask.hits.get(title=title).rank
+
+
+def opinion(ask: Action) -> str:
+    """The first is right, the second is seen otherwise than by the grounding, the third names words that nowhere stand."""
+    place = place_of(ask, "Retention")
+    return said(
+        ("supported", place, "Invoices are kept for ten years."),
+        ("not_found", None, None),
+        ("contradicted", place, "Zoë never eats them"),
+    )
+
+
+def recorded(session: Session) -> list[tuple[object, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT a::text FROM tm_action a WHERE session_id = %s ORDER BY sequence", [session.id]
+        )
+        return [*cursor.fetchall(), *Session.objects.filter(id=session.id).values_list()]
+
+
+def test_a_judgement_says_what_the_judge_says_and_whether_its_quotes_stand_there(
+    session: Session, ask: Action, stub: StubModelServer, api: Program
+) -> None:
+    stub.script(Script(question="<sentence", answer=opinion(ask)))
+    before = recorded(session)
+    path = f"/sessions/{session.id}/actions/{ASK}/judgements"
+    answered = api.post(path, {"model": MODEL})
+    assert answered.status_code == 201
+    made = answered.json()
+    place = place_of(ask, "Retention")
+    assert (made["state"], made["model"], made["error"]) == ("done", MODEL, None)
+    assert made["verdicts"] == {"supported": 1, "contradicted": 1, "not_found": 1, "disagree": 1}
+    first, second, third = made["sentences"]
+    assert (first["verdict"], first["quote_in"], first["frame"], first["agrees"]) == (
+        "supported",
+        place,
+        0,
+        True,
+    )
+    assert (second["verdict"], second["grounded"], second["agrees"]) == ("not_found", True, False)
+    assert (third["verdict"], third["quote"], third["quote_in"]) == (
+        "contradicted",
+        "Zoë never eats them",
+        None,
+    )
+    assert made["cost_usd"] > 0
+    assert made["usage"]["input_tokens"] > 0
+    assert made["prices"]["source"] == "genai-prices"
+    assert made["created_by"] == "key test"
+    assert json.loads(made["raw_answer"])["sentences"][0]["verdict"] == "supported"
+    whole = api.get(f"{path}/{made['id']}").json()
+    assert [each["role"] for each in whole["prompt"]] == ["system", "user"]
+    assert whole["prompt"][1]["content"] == stub.calls()[-1].body["messages"][1]["content"]
+    assert ANSWER.split(". ", maxsplit=1)[0] in whole["prompt"][1]["content"]
+    assert recorded(session) == before
+
+
+def test_several_judgements_stand_side_by_side(
+    session: Session, ask: Action, stub: StubModelServer, api: Program
+) -> None:
+    stub.script(Script(question="<sentence", answer=opinion(ask), model="gpt-4o-mini"))
+    stub.script(Script(question="<sentence", answer=said(*[("supported", 1, "x")] * 3), model="gpt-4o"))
+    path = f"/sessions/{session.id}/actions/{ASK}/judgements"
+    for model in (MODEL, "openai:gpt-4o", MODEL):
+        assert api.post(path, {"model": model}).status_code == 201
+    items = api.get(path).json()["items"]
+    assert [each["model"] for each in items] == [MODEL, "openai:gpt-4o", MODEL]
+    shown = browser_of(session.project, "viewer").get(f"/sessions/{session.id}/?step={ASK}").text
+    assert shown.count("disagrees with the grounding") == 3
+    assert shown.count("quote not found in passage") == 5
+    assert shown.count('<th scope="col" class="rerun">') == 3
+    assert "Let a model judge this answer" not in shown
+
+
+FAILURES: list[tuple[Script, str, str]] = [
+    (Script(answer="Everything is fine."), "judge_not_understood", "it is not the JSON that was asked for"),
+    (Script(answer=said(("supported", 1, "x"))), "judge_not_understood", "leaves out sentence 2, 3"),
+    (Script(mode="truncated", answer='{"sentences": ['), "judge_cut_off", "cut off (length)"),
+    (Script(mode="refusal"), "judge_refused", "refused"),
+    (Script(mode="error", status=401), "model_failed", "401"),
+]
+
+
+@pytest.mark.parametrize(("script", "code", "why"), FAILURES, ids=lambda each: str(each)[:40])
+def test_what_goes_wrong_is_kept_and_says_why(
+    session: Session, ask: Action, stub: StubModelServer, api: Program, script: Script, code: str, why: str
+) -> None:
+    stub.script(script)
+    made = api.post(f"/sessions/{session.id}/actions/{ASK}/judgements", {"model": MODEL}).json()
+    assert (made["state"], made["error"]["type"]) == ("failed", code)
+    assert why in made["error"]["message"]
+    assert made["calls_made"] == 1
+    assert (made["cost_usd"] is None) == (script.mode == "error")
+    assert [each["verdict"] for each in made["sentences"]] == [None] * 3
+    shown = browser_of(session.project).get(f"/sessions/{session.id}/?step={ASK}").text
+    assert why in shown.replace("&#x27;", "'")
+
+
+@pytest.mark.parametrize(
+    ("model", "code"),
+    [
+        ("local:extractive", "cannot_judge"),
+        ("", "model_needed"),
+        ("nobody:x", "unknown_model"),
+        ("mistral:large", "model_not_usable"),
+    ],
+)
+def test_who_cannot_judge_is_refused_before_anything_is_kept(
+    session: Session, api: Program, stub: StubModelServer, model: str, code: str
+) -> None:
+    refused = api.post(f"/sessions/{session.id}/actions/{ASK}/judgements", {"model": model})
+    assert refused.json()["code"] == code
+    assert (Judgement.objects.count(), len(stub.calls())) == (0, 1)
+
+
+def test_what_cannot_be_judged_is_refused(session: Session, project: Project, stub: StubModelServer) -> None:
+    for sequence in (1, 3):
+        with pytest.raises(InvalidInput, match="Only an ask"):
+            judge(action_of(session, sequence), use_model=MODEL, by="test")
+    bare = start_session(project, name="bare", by="test")
+    append(bare.id, [ActionDraft(kind="ask", input="Why?", output="Because.")])
+    with pytest.raises(Conflict, match="not recorded"):
+        judge(action_of(bare, 1), use_model=MODEL, by="test")
+    payload = action_of(session, ASK).hits.order_by("rank").values_list("payload", flat=True).first()
+    assert tamper(
+        "UPDATE tm_payload SET data = set_byte(data, 0, get_byte(data, 0) # 1) WHERE id = %s", [payload or 0]
+    )
+    with pytest.raises(Conflict, match="altered"):
+        judge(action_of(session, ASK), use_model=MODEL, by="test")
+    assert len(stub.calls()) == 1
+
+
+def test_a_form_that_was_sent_twice_is_not_paid_twice(
+    transactional_db: None, session: Session, ask: Action, stub: StubModelServer
+) -> None:
+    stub.script(Script(question="<sentence", answer=opinion(ask), mode="slow", seconds=0.5))
+    outcomes: list[str] = []
+
+    def run() -> None:
+        try:
+            outcomes.append(judge(ask, use_model=MODEL, by="test").state)
+        except Conflict as why:
+            outcomes.append(why.code)
+        connection.close()
+
+    threads = [threading.Thread(target=run) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcomes) == ["done", "judge_under_way"]
+    assert len(stub.calls()) == 2
+
+
+def test_one_whose_process_was_lost_says_so_and_stands_in_nobodys_way(
+    session: Session, ask: Action, stub: StubModelServer
+) -> None:
+    stub.script(Script(question="<sentence", answer=opinion(ask)))
+    lost = judge(ask, use_model=MODEL, by="test")
+    began = now() - LONGEST_CALL - timedelta(seconds=1)
+    Judgement.objects.filter(id=lost.id).update(state=ASKING, created_at=began)
+    lost.refresh_from_db()
+    assert state_of(lost) == "lost"
+    shown = browser_of(session.project).get(f"/sessions/{session.id}/?step={ASK}").text
+    assert "the call may have been billed" in shown
+    assert judge(ask, use_model=MODEL, by="test").state == "done"
+    assert [each.state for each in judgements_of(ask)] == ["lost", "done"]
+
+
+def test_erasing_the_session_takes_its_judgements_and_all_they_kept_along(
+    session: Session, ask: Action, stub: StubModelServer
+) -> None:
+    before = Payload.objects.count()
+    stub.script(Script(question="<sentence", answer=opinion(ask)))
+    judge(ask, use_model=MODEL, by="test")
+    assert Payload.objects.count() == before + 2
+    erase_session(session)
+    assert not Judgement.objects.exists()
+    assert not Payload.objects.filter(media_type="application/json").exists()
+
+
+def test_what_comes_back_after_the_session_was_erased_is_not_kept(
+    transactional_db: None, session: Session, ask: Action, stub: StubModelServer
+) -> None:
+    stub.script(Script(question="<sentence", answer=opinion(ask), mode="slow", seconds=0.6))
+    outcome: list[str] = []
+
+    def run() -> None:
+        try:
+            judge(ask, use_model=MODEL, by="test")
+        except NotFound as why:
+            outcome.append(why.message)
+        connection.close()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    while len(stub.calls()) < 2:
+        pass
+    erase_session(session)
+    thread.join()
+    assert "may have been billed" in outcome[0]
+    assert not Payload.objects.filter(project=session.project, media_type="application/json").exists()
+
+
+def test_the_estimate_is_said_before_and_asks_nothing(
+    session: Session, api: Program, stub: StubModelServer
+) -> None:
+    path = f"/sessions/{session.id}/actions/{ASK}/judgements/estimate"
+    about = api.get(path, model=MODEL).json()
+    assert about["cost_usd"] > 0
+    assert about["output_tokens"] == 180
+    assert api.get(path, model="openai:no-such-model").json()["cost_usd"] is None
+    assert api.get(path, model="local:extractive").json()["code"] == "cannot_judge"
+    assert len(stub.calls()) == 1
+    assert "about $0.00" in browser_of(session.project).get(f"/sessions/{session.id}/?step={ASK}").text
+
+
+def test_keys_and_roles_and_projects_hold(
+    session: Session, other_project: Project, stub: StubModelServer
+) -> None:
+    path = f"/sessions/{session.id}/actions/{ASK}/judgements"
+    reader = program(session.project, "read", "record")
+    assert reader.post(path, {"model": MODEL}).status_code == 403
+    assert reader.get(path).json()["items"] == []
+    assert program(other_project).post(path, {"model": MODEL}).status_code == 404
+    form = {"model": MODEL}
+    address = f"/sessions/{session.id}/steps/{ASK}/judge/"
+    assert browser_of(session.project, "viewer").post(address, form).status_code == 403
+    assert browser_of(other_project, "admin").post(address, form).status_code == 404
+    assert len(stub.calls()) == 1
+
+
+def test_a_person_asks_from_the_action_tab(session: Session, ask: Action, stub: StubModelServer) -> None:
+    stub.script(Script(question="<sentence", answer=opinion(ask)))
+    client = browser_of(session.project)
+    address = f"/sessions/{session.id}/steps/{ASK}/judge/"
+    sent = client.post(address, {"model": "local:extractive", "other_model": MODEL})
+    assert sent["Location"] == f"/sessions/{session.id}/?step={ASK}#judgements"
+    shown = client.get(sent["Location"]).text
+    assert "has judged the answer; it cost $0.00" in shown
+    assert "disagrees with the grounding" in shown
+    refused: Any = client.post(address, {"model": "local:extractive"}, follow=True)
+    assert "quotes sentences and cannot judge any" in refused.text

@@ -1,0 +1,57 @@
+"""Judgements of a recorded ask over HTTP: ask a model for one, read them, estimate what one costs."""
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest
+from ninja import Status
+
+from timemachine.accounts.models import Project
+from timemachine.api import routers, schemas
+from timemachine.api.access import caller
+from timemachine.judging.commands import judge
+from timemachine.judging.document import estimate_json, judgement_json
+from timemachine.judging.queries import estimate_of, judgement_of, judgements_of
+from timemachine.recording.models import Action
+from timemachine.recording.queries import action_of, session_of
+
+PATH = "/{session_id}/actions/{sequence}/judgements"
+
+
+@routers.sessions.post(PATH, response={201: dict[str, Any]}, summary="Let a model judge an answer")
+def make(
+    request: HttpRequest, session_id: str, sequence: int, payload: schemas.JudgementIn
+) -> Status[dict[str, Any]]:
+    """Ask a model which sentences of a recorded answer the recorded passages support. It costs what the model costs.
+
+    The answer comes when the model has answered. A model that fails, or answers what cannot be read, makes a judgement whose
+    `state` is `failed` and whose `error` says why. The recorded session is not changed.
+    """
+    who = caller(request, "run")
+    action = _action(who.project, session_id, sequence)
+    made = judge(action, use_model=payload.model, by=who.by)
+    return Status(201, judgement_json(made, action))
+
+
+@routers.sessions.get(PATH, summary="The judgements of an answer")
+def index(request: HttpRequest, session_id: str, sequence: int) -> dict[str, Any]:
+    """Every judgement of this step, the first one first."""
+    action = _action(caller(request, "read").project, session_id, sequence)
+    return {"items": [judgement_json(each, action) for each in judgements_of(action)], "next": None}
+
+
+@routers.sessions.get(f"{PATH}/estimate", summary="What a judgement would cost")
+def estimate(request: HttpRequest, session_id: str, sequence: int, model: str) -> dict[str, Any]:
+    """About what it costs to let this model judge the step; nothing is asked."""
+    return estimate_json(estimate_of(_action(caller(request, "read").project, session_id, sequence), model))
+
+
+@routers.sessions.get(f"{PATH}/{{uuid:judgement_id}}", summary="One judgement")
+def read(request: HttpRequest, session_id: str, sequence: int, judgement_id: UUID) -> dict[str, Any]:
+    """One judgement with the messages that were sent, whole."""
+    action = _action(caller(request, "read").project, session_id, sequence)
+    return judgement_json(judgement_of(action, judgement_id), action, prompt=True)
+
+
+def _action(project: Project, session_id: str, sequence: int) -> Action:
+    return action_of(session_of(project, session_id), sequence)

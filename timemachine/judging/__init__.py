@@ -1,0 +1,1 @@
+"""A second opinion: a named model says of each sentence of a recorded answer whether the recorded passages support it."""

@@ -1,0 +1,196 @@
+"""What changes in judging: a named model is asked about one recorded answer, and everything of that is kept.
+
+The row is committed before the model is called, and the call is made while the caller waits, so no worker can make it twice:
+a process that is lost leaves a row that says "may have been billed", and nobody asks again but a person.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import timedelta
+from typing import Any, Final
+
+from django.db import IntegrityError, transaction
+
+from timemachine.answering.prompt import Prompt
+from timemachine.base.clock import now
+from timemachine.base.content import content_of, text_sha256
+from timemachine.base.errors import (
+    Conflict,
+    InvalidInput,
+    ModelFailed,
+    NotFound,
+    TimeMachineError,
+    Unavailable,
+)
+from timemachine.judging.material import Material, material_of
+from timemachine.judging.models import ASKING, DONE, FAILED, LOST, Judgement
+from timemachine.judging.prompt import as_sent, render
+from timemachine.judging.verdicts import SentenceVerdict, read_verdicts
+from timemachine.payloads.commands import keep
+from timemachine.providers.calling import complete
+from timemachine.providers.catalogue import LOCAL, ModelName
+from timemachine.providers.completion import Completion, ModelRequest
+from timemachine.providers.prices import UNKNOWN, Priced, price
+from timemachine.providers.queries import connection_of, usable_model
+from timemachine.recording.models import Action
+from timemachine.recording.validation import COST_DIGITS
+
+LONGEST_CALL: Final = timedelta(minutes=20)
+"""Longer than all attempts of a call together may take: a row that asks since then has lost its process."""
+
+
+def judge(action: Action, *, use_model: str, by: str) -> Judgement:
+    """Ask a model which sentences of the recorded answer the recorded passages support; what came of it is in the row.
+
+    A provider that fails, and an answer that cannot be read, end in a `failed` row that says why. Raises `InvalidInput` and
+    `Conflict` for a step that cannot be judged or is being judged by this model already, and `InvalidInput` or `Unavailable`
+    for a model that cannot judge, all before anything is sent.
+    """
+    model = judge_model(action, use_model)
+    material = material_of(action)
+    rendered = render(material.question, material.passages, material.sentences)
+    row = _begun(material, model, rendered, by)
+    try:
+        completion = complete(_request(action, model, rendered))
+    except TimeMachineError as failed:
+        return _ended(row, None, _failure(failed), raw=failed.facts.get("partial_text"))
+    return _answered(row, material, model, completion)
+
+
+def judge_model(action: Action, use_model: str) -> ModelName:
+    """The model that is to judge, if it can. There is no default: who judges is a choice."""
+    if not use_model.strip():
+        raise InvalidInput("Name the model that is to judge, like openai:gpt-4o-mini.", code="model_needed")
+    model = usable_model(action.project_id, use_model)
+    if model.provider == LOCAL:
+        raise InvalidInput(
+            f"{model} is not a language model: it quotes sentences and cannot judge any. Name another model.",
+            code="cannot_judge",
+            model=str(model),
+        )
+    return model
+
+
+def _request(action: Action, model: ModelName, rendered: Prompt) -> ModelRequest:
+    return ModelRequest(
+        model=model,
+        connection=connection_of(action.project_id, model),
+        question="",
+        passages=(),
+        messages=rendered.messages,
+        temperature=0,
+    )
+
+
+def _begun(material: Material, model: ModelName, rendered: Prompt, by: str) -> Judgement:
+    action, moment = material.action, now()
+    earlier = Judgement.objects.filter(action=action, model=str(model), state=ASKING)
+    earlier.filter(created_at__lt=moment - LONGEST_CALL).update(state=LOST, finished_at=moment)
+    prompt = content_of([[each.role, each.content] for each in rendered.messages])
+    try:
+        with transaction.atomic():
+            return Judgement.objects.create(
+                project_id=action.project_id,
+                session_id=action.session_id,
+                action=action,
+                sequence=action.sequence,
+                model=str(model),
+                prompt_template=rendered.template,
+                system_prompt=rendered.system_prompt,
+                prompt_sha256=rendered.sha256,
+                prompt_id=keep(action.project_id, [prompt])[prompt],
+                answer_sha256=text_sha256(material.answer),
+                sentences=[{"number": n, "text": text} for n, text in enumerate(material.sentences, 1)],
+                created_by=by[:254],
+                created_at=moment,
+            )
+    except IntegrityError as why:
+        if "judgement_asked_once_at_a_time" not in str(why):
+            raise
+        raise Conflict(
+            f"{model} is being asked about this step already; wait for what it says.", code="judge_under_way"
+        ) from why
+
+
+def _answered(row: Judgement, material: Material, model: ModelName, completion: Completion) -> Judgement:
+    facts = _facts(model, completion)
+    try:
+        verdicts = _verdicts(material, completion)
+    except ModelFailed as failed:
+        return _ended(row, None, facts | _failure(failed), raw=completion.text)
+    return _ended(row, _judged(row, material, verdicts), facts, raw=completion.text)
+
+
+def _verdicts(material: Material, completion: Completion) -> tuple[SentenceVerdict, ...]:
+    if completion.refused:
+        raise ModelFailed("The judge refused to answer; ask another model.", code="judge_refused")
+    if completion.cut_short:
+        raise ModelFailed(
+            f"The judge's answer was cut off ({completion.finish_reason}); ask another model.",
+            code="judge_cut_off",
+        )
+    return read_verdicts(completion.text, len(material.sentences), as_sent(material.passages))
+
+
+def _judged(row: Judgement, material: Material, verdicts: Sequence[SentenceVerdict]) -> list[dict[str, Any]]:
+    """The sentences with their verdicts, and the frame that each passage is, by the name that the session knows."""
+    return [
+        sentence
+        | asdict(verdict)
+        | {"frame": None if verdict.passage is None else material.frames[verdict.passage - 1]}
+        for sentence, verdict in zip(row.sentences, verdicts, strict=True)
+    ]
+
+
+def _facts(model: ModelName, completion: Completion) -> dict[str, Any]:
+    """What the call used and cost; its price may be unknown, what it said is never lost for that."""
+    priced = _priced(model, completion)
+    parameters = {
+        **completion.parameters,
+        "finish_reason": completion.finish_reason,
+        "response_id": completion.response_id,
+        "response_model": completion.model,
+    }
+    return {
+        "parameters": {name: value for name, value in parameters.items() if value is not None},
+        "usage": None if completion.usage is None else asdict(completion.usage),
+        "cost_usd": None if priced.cost_usd is None else round(priced.cost_usd, COST_DIGITS),
+        "prices": priced.prices,
+        "calls_made": completion.attempts,
+        "duration_ms": completion.duration_ms,
+    }
+
+
+def _priced(model: ModelName, completion: Completion) -> Priced:
+    try:
+        return price(model, completion.usage, now(), used=completion.model)
+    except Unavailable:
+        return UNKNOWN
+
+
+def _failure(failed: TimeMachineError) -> dict[str, Any]:
+    told = {"state": FAILED, "error_type": failed.code, "error_message": failed.message}
+    attempts = failed.facts.get("attempts")
+    return told if attempts is None else told | {"calls_made": attempts}
+
+
+def _ended(
+    row: Judgement, sentences: list[dict[str, Any]] | None, facts: dict[str, Any], *, raw: str | None
+) -> Judgement:
+    """Write what came of it, if the step is still there: an erased session takes what comes back late along."""
+    with transaction.atomic():
+        kept = Judgement.objects.select_for_update().filter(id=row.id).first()
+        if kept is None:
+            raise NotFound(
+                "The session was erased while the judge was asked; nothing is kept, and the call may have been billed.",
+                code="step_not_found",
+            )
+        if raw:
+            content = content_of(raw)
+            kept.raw_id = keep(row.project_id, [content])[content]
+        for name, value in ({"state": DONE} | facts).items():
+            setattr(kept, name, value)
+        kept.sentences = sentences or kept.sentences
+        kept.finished_at = now()
+        kept.save()
+    return kept

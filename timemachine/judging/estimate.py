@@ -1,0 +1,47 @@
+"""What a judgement would cost before it is asked. An estimate: four characters are taken for a token."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from math import ceil
+
+from timemachine.base.clock import now
+from timemachine.base.errors import Unavailable
+from timemachine.judging.prompt import SYSTEM_PROMPT
+from timemachine.providers.catalogue import ModelName
+from timemachine.providers.completion import TokenUsage
+from timemachine.providers.prices import price
+
+CHARACTERS_OF_A_TOKEN = 4
+FENCE_CHARACTERS = 40
+TOKENS_OF_A_VERDICT = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """About so many tokens, and US dollars; `cost_usd` is None where the model's price is unknown."""
+
+    model: str
+    input_tokens: int
+    output_tokens: int
+    cost_usd: Decimal | None
+
+
+def estimate(model: ModelName, *, characters: int, passages: int, sentences: int) -> Estimate:
+    """About what it costs to judge so many sentences by so many passages, of so many characters with the question."""
+    sent = characters + len(SYSTEM_PROMPT) + FENCE_CHARACTERS * (passages + sentences + 1)
+    usage = TokenUsage(
+        input_tokens=ceil(sent / CHARACTERS_OF_A_TOKEN), output_tokens=TOKENS_OF_A_VERDICT * sentences
+    )
+    return Estimate(
+        model=str(model),
+        input_tokens=usage.input_tokens or 0,
+        output_tokens=usage.output_tokens or 0,
+        cost_usd=_cost(model, usage),
+    )
+
+
+def _cost(model: ModelName, usage: TokenUsage) -> Decimal | None:
+    try:
+        return price(model, usage, now()).cost_usd
+    except Unavailable:  # the operator's prices cannot be read
+        return None

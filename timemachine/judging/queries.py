@@ -1,0 +1,110 @@
+"""What we ask of judgements: those of a step, with how far they and the recorded grounding agree."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from timemachine.base.clock import now
+from timemachine.base.errors import NotFound, TimeMachineError
+from timemachine.judging.commands import LONGEST_CALL, judge_model
+from timemachine.judging.estimate import Estimate, estimate
+from timemachine.judging.material import grounded_of, material_of
+from timemachine.judging.models import ASKING, LOST, Judgement
+from timemachine.judging.verdicts import VERDICTS, agrees
+from timemachine.recording.models import Action
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedSentence:
+    """One sentence in one judgement, beside the recorded grounding; `verdict` is None where the judge gave none.
+
+    `agrees` is None where the grounding says nothing of the sentence.
+    """
+
+    number: int
+    text: str
+    verdict: str | None
+    passage: int | None
+    frame: int | str | None
+    quote: str | None
+    quote_in: int | None
+    grounded: bool | None
+    agrees: bool | None
+
+
+def judgements_of(action: Action) -> QuerySet[Judgement]:
+    """The judgements of a step, the first one first."""
+    return (
+        Judgement.objects.filter(action=action).select_related("prompt", "raw").order_by("created_at", "id")
+    )
+
+
+def judgement_of(action: Action, judgement_id: UUID) -> Judgement:
+    """One of the step's judgements. Raises `NotFound`."""
+    found = judgements_of(action).filter(id=judgement_id).first()
+    if found is None:
+        raise NotFound("This step has no such judgement.", code="judgement_not_found")
+    return found
+
+
+def state_of(judgement: Judgement) -> str:
+    """`asking`, `done`, `failed` or `lost`: one that asks for longer than a call can take has lost its process."""
+    if judgement.state == ASKING and judgement.created_at < now() - LONGEST_CALL:
+        return LOST
+    return judgement.state
+
+
+def sentences_of(judgement: Judgement, action: Action) -> list[JudgedSentence]:
+    """The sentences in their order, each with its verdict and what the recorded grounding says of it."""
+    kept = judgement.sentences
+    grounded = grounded_of(action.grounding, [each["text"] for each in kept])
+    return [_sentence(each, ours) for each, ours in zip(kept, grounded, strict=True)]
+
+
+def counts_of(sentences: Sequence[JudgedSentence]) -> dict[str, int]:
+    """How many sentences have each verdict, and how many of them the grounding sees otherwise (`disagree`)."""
+    counted = {verdict: sum(each.verdict == verdict for each in sentences) for verdict in VERDICTS}
+    return counted | {"disagree": sum(each.agrees is False for each in sentences)}
+
+
+def estimate_of(action: Action, use_model: str) -> Estimate:
+    """About what it costs to let this model judge the step. Raises what `judge` would."""
+    model, material = judge_model(action, use_model), material_of(action)
+    texts = [
+        material.question,
+        *material.sentences,
+        *(f"{each.title}{each.text}" for each in material.passages),
+    ]
+    return estimate(
+        model,
+        characters=sum(map(len, texts)),
+        passages=len(material.passages),
+        sentences=len(material.sentences),
+    )
+
+
+def why_not(action: Action) -> str | None:
+    """Why a step cannot be judged; None where it can."""
+    try:
+        material_of(action)
+    except TimeMachineError as why:
+        return why.message
+    return None
+
+
+def _sentence(kept: dict[str, Any], grounded: bool | None) -> JudgedSentence:
+    verdict = kept.get("verdict")
+    return JudgedSentence(
+        number=kept["number"],
+        text=kept["text"],
+        verdict=verdict,
+        passage=kept.get("passage"),
+        frame=kept.get("frame"),
+        quote=kept.get("quote"),
+        quote_in=kept.get("quote_in"),
+        grounded=grounded,
+        agrees=None if verdict is None else agrees(verdict, grounded),
+    )

@@ -1,0 +1,44 @@
+"""Letting a model judge a recorded answer, from the step's Action tab."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST
+
+from timemachine.accounts.models import OPERATOR
+from timemachine.base.errors import TimeMachineError
+from timemachine.base.wording import money
+from timemachine.judging.commands import judge as judged_by
+from timemachine.judging.models import DONE, Judgement
+from timemachine.recording.queries import action_of, session_of
+from timemachine.web.access import of
+from timemachine.web.judging import JudgeForm
+from timemachine.web.redirects import see_other
+
+
+@never_cache
+@require_POST
+def judge(request: HttpRequest, id: str, sequence: int) -> HttpResponse:  # noqa: A002
+    """Ask the model that was chosen, and show what it said beside the others."""
+    access = of(request)
+    access.require(OPERATOR)
+    session = session_of(access.project, id)
+    action = action_of(session, sequence)
+    form = JudgeForm(request.POST, models=())
+    form.is_valid()
+    try:
+        made = judged_by(action, use_model=form.chosen, by=access.user.email)
+    except TimeMachineError as why:
+        messages.error(request, why.message)
+    else:
+        _tell(request, made)
+    return see_other(reverse("timeline", args=[session.id], query={"step": sequence}), part="judgements")
+
+
+def _tell(request: HttpRequest, made: Judgement) -> None:
+    if made.state != DONE:
+        messages.error(request, made.error_message or "The judge failed.")
+        return
+    cost = "its price is unknown" if made.cost_usd is None else f"it cost {money(made.cost_usd)}"
+    messages.success(request, f"{made.model} has judged the answer; {cost}.")
