@@ -5,10 +5,10 @@ from typing import Any
 
 import click
 
+from timemachine.base.wording import money_or_unknown
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
 from timemachine.cli.failure import Failure
-from timemachine.cli.money import money
 from timemachine.cli.table import facts
 from timemachine.cli.terminal import say, show
 from timemachine.cli.wording import duration, frame_name, plural, tokens, visible, words
@@ -27,7 +27,7 @@ def judge(*, session: str, sequence: int, model: str, as_json: bool) -> None:
     with connected() as client:
         about = client.judgements.estimate(session, sequence, model=model)
         if not as_json:
-            say(f"Asking {about['model']}: about {money(about['cost_usd'])}, by {about['basis']}.")
+            say(f"Asking {about['model']}: about {money_or_unknown(about['cost_usd'])}, by {about['basis']}.")
         made = client.judgements.make(session, sequence, model=model)
         show(made, _lines(made), as_json=as_json)
     if made["state"] != "done":
@@ -47,7 +47,7 @@ def _lines(made: dict[str, Any]) -> Iterator[str]:
             ("verdicts", told if made["state"] == "done" else ""),
             ("grounding", _disagreement(counts["disagree"]) if made["state"] == "done" else ""),
             ("tokens", tokens(made["usage"])),
-            ("cost", money(made["cost_usd"])),
+            ("cost", money_or_unknown(made["cost_usd"])),
             ("took", duration(made["duration_ms"])),
         ]
     )

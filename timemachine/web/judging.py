@@ -6,6 +6,7 @@ from typing import Any, Final, cast
 
 from django import forms
 
+from timemachine.base.wording import money_or_unknown
 from timemachine.judging.estimate import estimate
 from timemachine.judging.models import DONE, Judgement
 from timemachine.judging.queries import JudgedSentence, counts_of, judgements_of, sentences_of, state_of
@@ -15,7 +16,6 @@ from timemachine.providers.catalogue import LOCAL, Choice
 from timemachine.providers.queries import model_choices
 from timemachine.timeline.step import Step
 from timemachine.web.model_select import ModelSelect
-from timemachine.web.wording import money_or_unknown
 
 LONGEST_RAW: Final = 4_000
 

@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('timemachine', '0005_answer_cache'),
+        ('timemachine', '0006_tokens_not_recorded'),
     ]
 
     operations = [
