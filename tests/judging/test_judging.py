@@ -139,7 +139,7 @@ def test_several_judgements_stand_side_by_side(
     shown = browser_of(session.project, "viewer").get(f"/sessions/{session.id}/?step={ASK}").text
     assert shown.count("disagrees with the grounding") == 3
     assert shown.count("quote not found in passage") == 5
-    assert shown.count('<th scope="col" class="rerun">') == 3
+    assert shown.count('<div class="rerun">') == 3 * 3
     assert "Let a model judge this answer" not in shown
 
 

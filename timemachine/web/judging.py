@@ -29,13 +29,20 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
-    """One sentence with what the recorded grounding and each judge say of it; None where a judge had no such sentence."""
+class Opinion:
+    """What one judge says of one sentence; None where it had no such sentence."""
 
-    number: int
+    model: str
+    said: JudgedSentence | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One sentence with what the recorded grounding and each judge say of it."""
+
     text: str
     grounded: bool | None
-    cells: Sequence[JudgedSentence | None]
+    opinions: Sequence[Opinion]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,24 +96,23 @@ def _judged(found: Step) -> Judged:
     done = [(each, sentences_of(each, found.action)) for each in every if each.state == DONE]
     return Judged(
         columns=[Column(judgement=each, counts=counts_of(said)) for each, said in done],
-        lines=_lines([said for _, said in done]),
+        lines=_lines(done),
         unfinished=[_unfinished(each) for each in every if each.state != DONE],
     )
 
 
-def _lines(judged: Sequence[Sequence[JudgedSentence]]) -> list[Line]:
+def _lines(judged: Sequence[tuple[Judgement, Sequence[JudgedSentence]]]) -> list[Line]:
     """The sentences as the latest judge got them; an earlier one's are found by their words."""
     if not judged:
         return []
-    known = [{each.text: each for each in said} for said in judged]
+    known = [(each.model, {one.text: one for one in said}) for each, said in judged]
     return [
         Line(
-            number=each.number,
-            text=each.text,
-            grounded=each.grounded,
-            cells=[said.get(each.text) for said in known],
+            text=one.text,
+            grounded=one.grounded,
+            opinions=[Opinion(model=model, said=said.get(one.text)) for model, said in known],
         )
-        for each in judged[-1]
+        for one in judged[-1][1]
     ]
 
 
