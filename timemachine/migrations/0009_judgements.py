@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('timemachine', '0006_tokens_not_recorded'),
+        ('timemachine', '0008_search_upkeep'),
     ]
 
     operations = [
