@@ -1,7 +1,7 @@
 """Every model of the app, listed for Django. Nobody imports from here: each lives in its room."""
 
 from timemachine.accounts.models import ApiKey, Membership, Project, SignInAttempt, SignInLink, User
-from timemachine.answering.models import AnswerCacheSwitch, CachedAnswer
+from timemachine.answering.models import AnswerCacheSwitch, AskUnderWay, CachedAnswer
 from timemachine.judging.models import Judgement
 from timemachine.payloads.models import Payload
 from timemachine.providers.models import ModelServer
@@ -14,6 +14,7 @@ __all__ = [
     "Action",
     "AnswerCacheSwitch",
     "ApiKey",
+    "AskUnderWay",
     "CachedAnswer",
     "Collection",
     "Delivery",

@@ -7,12 +7,14 @@ from typing import Any
 from uuid import UUID
 
 from timemachine.answering import prompt
+from timemachine.answering.under_way import let_go
 from timemachine.base.clock import now
 from timemachine.grounding.support import Passage as Support
 from timemachine.grounding.support import ground
 from timemachine.providers.calling import complete
-from timemachine.providers.catalogue import ModelName
+from timemachine.providers.catalogue import LOCAL, ModelName
 from timemachine.providers.completion import Completion, ModelRequest
+from timemachine.providers.listening import Listening
 from timemachine.providers.prices import price
 from timemachine.providers.queries import connection_of
 from timemachine.recording.draft import Usage
@@ -68,21 +70,26 @@ def answer(
     question: str,
     passages: Sequence[ContextPassage],
     parameters: CallParameters,
+    listening: Listening | None = None,
 ) -> Answered:
-    """The model's answer over these passages, priced and grounded. Raises `ModelFailed`, `Unavailable`."""
+    """The model's answer over these passages, priced and grounded; `listening` gets it as it is written, and may end the call.
+
+    Raises `ModelFailed`, `Cancelled`, `Unavailable`.
+    """
     rendered = prompt_of(question, passages, parameters)
-    completion = complete(
-        ModelRequest(
-            model=model,
-            connection=connection_of(project_id, model),
-            question=question,
-            passages=tuple(each.text for each in passages),
-            messages=rendered.messages,
-            temperature=parameters.temperature,
-            seed=parameters.seed,
-            max_tokens=parameters.max_tokens,
-        )
+    request = ModelRequest(
+        model=model,
+        connection=connection_of(project_id, model),
+        question=question,
+        passages=tuple(each.text for each in passages),
+        messages=rendered.messages,
+        temperature=parameters.temperature,
+        seed=parameters.seed,
+        max_tokens=parameters.max_tokens,
     )
+    if model.provider != LOCAL:
+        let_go()
+    completion = complete(request, listening)
     priced = price(model, completion.usage, now(), used=completion.model)
     return Answered(
         text=completion.text,
@@ -122,10 +129,17 @@ def _parameters(rendered: prompt.Prompt, completion: Completion) -> dict[str, An
         "finish_reason": completion.finish_reason,
         "response_id": completion.response_id,
         "response_model": completion.model,
+        "first_text_ms": _rounded(completion.first_text_ms),
     }
+    if completion.attempts > 1:
+        facts["attempts"] = completion.attempts
     if completion.not_accepted:
         facts["not_accepted"] = list(completion.not_accepted)
     return {name: value for name, value in facts.items() if value is not None}
+
+
+def _rounded(milliseconds: float | None) -> float | None:
+    return None if milliseconds is None else round(milliseconds, 3)
 
 
 def _usage(completion: Completion) -> Usage | None:

@@ -1,7 +1,7 @@
 """Put, find and ask, done and recorded: inside a session each becomes an action, the find inside an ask its child."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -10,9 +10,11 @@ from django.db import transaction
 from timemachine.accounts.models import Project
 from timemachine.answering import cache
 from timemachine.answering.asking import Answered, CallParameters, ContextPassage, answer
+from timemachine.answering.failing import failed_parameters, partial_output, recorded_as
 from timemachine.base.clock import now
 from timemachine.base.errors import TimeMachineError
 from timemachine.base.ids import uuid7
+from timemachine.providers.listening import Listening
 from timemachine.providers.queries import usable_model
 from timemachine.recording.commands import append, require_open
 from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft
@@ -47,6 +49,18 @@ class AskDone:
     findings: Findings
     answered: Answered
     sequence: int | None
+
+
+def _nobody(findings: Findings) -> None:  # noqa: ARG001
+    return
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audience:
+    """Who follows an ask: `found` gets the passages before a model is asked over them, `listening` the answer as it is written."""
+
+    found: Callable[[Findings], None] = _nobody
+    listening: Listening = field(default_factory=Listening)
 
 
 @transaction.atomic
@@ -85,13 +99,14 @@ def ask(
     parameters: CallParameters | None = None,
     session: Session | None = None,
     no_cache: bool = False,
+    audience: Audience | None = None,
 ) -> AskDone:
     """Find passages and ask a model over them; in a session both are recorded, a failed call with its error.
 
     The same question over the same passages is answered from the project's cache, unless `no_cache` asks the model again;
     the fresh answer is then kept in place of the earlier one.
     Raises `InvalidInput` for an unknown model and `Unavailable` for one that cannot be used here, before anything is done;
-    `ModelFailed` where the call failed.
+    `ModelFailed` where the call failed, with the `sequence` that records it.
     """
     _check_open(session)
     model = usable_model(project.id, use_model)
@@ -99,13 +114,17 @@ def ask(
     started = now()
     findings = finding.find(collection, query)
     passages = [ContextPassage(frame=hit.frame, title=hit.title, text=hit.text) for hit in findings.hits]
+    following = audience or Audience()
+    following.found(findings)
     try:
         key = cache.key_of(project.id, model, query.text, passages, asked)
         kept = None if no_cache else cache.kept_answer(project.id, key, passages)
-        answered = kept or answer(project.id, model, query.text, passages, asked)
+        answered = kept or answer(project.id, model, query.text, passages, asked, following.listening)
     except TimeMachineError as failed:
-        _record(session, _failed_draft(findings, str(model), failed, started), findings, started)
-        raise
+        draft = replace(
+            _failed_draft(findings, str(model), failed, started), parameters=failed_parameters(failed, asked)
+        )
+        raise recorded_as(failed, _record(session, draft, findings, started)) from failed
     sequence = _record(session, _ask_draft(findings, answered, started), findings, started)
     cache.keep(key, answered, collection=collection, session=session, sequence=sequence, asked_at=started)
     return AskDone(findings=findings, answered=answered, sequence=sequence)
@@ -201,6 +220,7 @@ def _failed_draft(findings: Findings, model: str, failed: TimeMachineError, star
         started_at=started,
         duration_ms=_milliseconds_since(started),
         input=findings.query.text,
+        output=partial_output(failed),
         model=model,
         error_type=failed.code,
         error_message=failed.message,

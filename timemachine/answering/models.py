@@ -1,10 +1,13 @@
-"""What we keep of answers: the cache of each project, and whether it is switched on."""
+"""What we keep of answers: the cache of each project, whether it is switched on, and the asks that are under way."""
+
+from typing import ClassVar
 
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
 from timemachine.accounts.models import Project
+from timemachine.base.ids import uuid7
 from timemachine.payloads.fields import FaithfulJSONField, FaithfulTextField
 from timemachine.recording.models import Session
 from timemachine.retrieval.models import Collection
@@ -62,3 +65,24 @@ class AnswerCacheSwitch(models.Model):
 
     def __str__(self) -> str:
         return f"answer cache {'on' if self.on else 'off'}"
+
+
+class AskUnderWay(models.Model):
+    """An ask whose model has not answered yet. The process that asks looks here whether it shall end, and says that it lives."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7)
+    project = models.ForeignKey(Project, on_delete=models.DB_CASCADE, related_name="+")
+    session = models.ForeignKey(Session, null=True, on_delete=models.DB_CASCADE, related_name="+")
+    question = FaithfulTextField()
+    started_at = models.DateTimeField(db_default=Now())
+    seen_at = models.DateTimeField(db_default=Now())
+    cancel_wanted_at = models.DateTimeField(null=True)
+
+    objects: ClassVar[models.Manager["AskUnderWay"]] = models.Manager()
+
+    class Meta:
+        db_table = "tm_ask_under_way"
+        indexes = [models.Index(fields=["project", "started_at"], name="ask_under_way_by_project")]
+
+    def __str__(self) -> str:
+        return f"ask {self.id} since {self.started_at}"

@@ -9,7 +9,8 @@ from ninja import Router, Status
 from timemachine.answering import commands as answering
 from timemachine.api import paging, schemas, sizes
 from timemachine.api.access import caller
-from timemachine.api.documents import ask_json, collection_json, find_json, frame_json
+from timemachine.api.asks import asked
+from timemachine.api.documents import collection_json, find_json, frame_json
 from timemachine.api.moments import moment
 from timemachine.api.paging import checked_limit, page, sized_page
 from timemachine.api.paging import read as read_place
@@ -89,16 +90,20 @@ def find(request: HttpRequest, name: str, payload: schemas.FindIn) -> dict[str, 
 
 
 @router.post("/{name}/ask", summary="Ask")
-def ask(request: HttpRequest, name: str, payload: schemas.AskIn) -> dict[str, Any]:
-    """Find passages and ask a model over them; nothing is recorded."""
+def ask(request: HttpRequest, name: str, payload: schemas.AskIn) -> Any:
+    """Find passages and ask a model over them; nothing is recorded. It streams as an ask in a session does."""
     project = caller(request, "run").project
-    return ask_json(
-        answering.ask(
+    collection, query = collection_of(project, name), ask_query(project, payload)
+
+    def make(audience: answering.Audience) -> answering.AskDone:
+        return answering.ask(
             project,
-            collection_of(project, name),
-            ask_query(project, payload),
+            collection,
+            query,
             use_model=payload.use_model,
             parameters=call_parameters(payload),
             no_cache=payload.no_cache,
+            audience=audience,
         )
-    )
+
+    return asked(request, project, payload, make)

@@ -8,6 +8,7 @@ from django.conf import settings
 from timemachine.answering.commands import AskDone, FindDone
 from timemachine.base.clock import written
 from timemachine.payloads.queries import text
+from timemachine.providers.completion import is_cut_off
 from timemachine.recording.models import Session
 from timemachine.retrieval.finding import Findings, Found
 from timemachine.retrieval.models import Collection, Frame
@@ -96,7 +97,7 @@ def hit_json(hit: Found) -> dict[str, Any]:
 
 def find_json(done: FindDone) -> dict[str, Any]:
     """What a find came to."""
-    return {**_findings(done.findings), "sequence": done.sequence}
+    return {**findings_json(done.findings), "sequence": done.sequence}
 
 
 def ask_json(done: AskDone) -> dict[str, Any]:
@@ -106,6 +107,8 @@ def ask_json(done: AskDone) -> dict[str, Any]:
         "answer": answered.text,
         "model": answered.model,
         "parameters": answered.parameters,
+        "finish_reason": answered.parameters.get("finish_reason"),
+        "cut_off": is_cut_off(answered.parameters.get("finish_reason")),
         "usage": usage_json(answered.usage),
         "cost_usd": money(answered.cost_usd),
         "prices": answered.prices,
@@ -114,7 +117,7 @@ def ask_json(done: AskDone) -> dict[str, Any]:
         "saved_usd": money(answered.saved_usd),
         "cached_from": answered.cached_from,
         "duration_ms": answered.duration_ms,
-        **_findings(done.findings),
+        **findings_json(done.findings),
         "sequence": done.sequence,
     }
 
@@ -124,7 +127,8 @@ def usage_json(usage: Any) -> dict[str, Any] | None:
     return None if usage is None else {name: getattr(usage, name) for name in usage.__slots__}
 
 
-def _findings(findings: Findings) -> dict[str, Any]:
+def findings_json(findings: Findings) -> dict[str, Any]:
+    """What was found, and how."""
     return {
         "hits": [hit_json(hit) for hit in findings.hits],
         "mode": findings.query.mode,

@@ -100,7 +100,8 @@ def _turns(row: Action) -> list[dict[str, Any]]:
     asked, said = value(row.input), value(row.output)
     if row.kind == "message":
         return [{"sequence": row.sequence, "role": row.role, "content": asked if said is None else said}]
-    turns = [("user", asked), ("agent", said)]
+    failed = row.error_type is not None  # what it wrote before it failed is no answer
+    turns = [("user", asked), ("agent", None if failed else said)]
     return [
         {"sequence": row.sequence, "role": role, "content": text} for role, text in turns if text is not None
     ]

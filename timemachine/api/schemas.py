@@ -242,6 +242,7 @@ class AskIn(Strict):
     seed: int | None = Field(default=None, ge=0, lt=2**63)
     max_tokens: int | None = Field(default=None, ge=1, le=1_000_000)
     no_cache: bool = False
+    stream: bool = False
 
 
 class SessionAskIn(AskIn):

@@ -11,7 +11,8 @@ from timemachine.answering import commands as answering
 from timemachine.answering.asking import CallParameters
 from timemachine.api import routers, schemas
 from timemachine.api.access import Caller, caller
-from timemachine.api.documents import ask_json, find_json, session_json
+from timemachine.api.asks import asked
+from timemachine.api.documents import find_json, session_json
 from timemachine.api.moments import moment
 from timemachine.api.puts import collection_for, frames_in, puts_json
 from timemachine.base.content import sha256_hex
@@ -86,23 +87,31 @@ def find(request: HttpRequest, session_id: str, payload: schemas.SessionFindIn) 
 
 
 @routers.sessions.post("/{session_id}/ask", summary="Ask and record it")
-def ask(request: HttpRequest, session_id: str, payload: schemas.SessionAskIn) -> dict[str, Any]:
-    """Find passages and ask a model over them; both are recorded. It may cost money: the key needs `run` too."""
+def ask(request: HttpRequest, session_id: str, payload: schemas.SessionAskIn) -> Any:
+    """Find passages and ask a model over them; both are recorded. It may cost money: the key needs `run` too.
+
+    With `"stream": true`, or `Accept: text/event-stream`, the answer is a stream of events: `begun` (the ask's id, by which it can
+    be cancelled), `hits`, `text` as it is written, then `done` with the document of the answer in one piece, or `error`.
+    """
     caller(request, "record")
     who = caller(request, "run")
     session = session_of(who.project, session_id)
     collection = _existing(session, payload.collection)
-    return ask_json(
-        answering.ask(
+    query = ask_query(who.project, payload)
+
+    def make(audience: answering.Audience) -> answering.AskDone:
+        return answering.ask(
             who.project,
             collection,
-            ask_query(who.project, payload),
+            query,
             use_model=payload.use_model,
             parameters=call_parameters(payload),
             no_cache=payload.no_cache,
             session=session,
+            audience=audience,
         )
-    )
+
+    return asked(request, who.project, payload, make, session)
 
 
 @routers.sessions.post(

@@ -6,7 +6,18 @@ from django.http import HttpRequest
 from ninja import NinjaAPI
 from ninja.parser import Parser
 
-from timemachine.api import answer_cache, collections, errors, imports, keys, replays, routers, shares, tools
+from timemachine.api import (
+    answer_cache,
+    asks,
+    collections,
+    errors,
+    imports,
+    keys,
+    replays,
+    routers,
+    shares,
+    tools,
+)
 from timemachine.api import judgements as _judgements  # noqa: F401  # adds to routers.sessions
 from timemachine.api import reading as _reading  # noqa: F401  # adds to routers.sessions
 from timemachine.api import sessions as _sessions  # noqa: F401
@@ -33,6 +44,7 @@ api = NinjaAPI(
 errors.install(api)
 api.add_router("/sessions", routers.sessions)
 api.add_router("/replays", replays.router)
+api.add_router("/asks", asks.router)
 api.add_router("/collections", collections.router)
 api.add_router("/import", imports.router)
 api.add_router("/shares", shares.router)

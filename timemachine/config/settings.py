@@ -232,6 +232,9 @@ LEASE_SECONDS = env.number("LEASE_SECONDS", 20)
 
 DEFAULT_MODEL = env.text("DEFAULT_MODEL", "local:extractive")
 MODEL_HOSTS_ALLOWED = env.names("MODEL_HOSTS_ALLOWED")
+ASKS_AT_ONCE = env.number(
+    "ASKS_AT_ONCE", 5
+)  # of the web server's eight threads, so that three are left for pages
 MODEL_PRICES = env.text("MODEL_PRICES")
 ANSWER_CACHE_MAX_MB = env.number("ANSWER_CACHE_MAX_MB", 64)
 ANSWER_CACHE_MAX_AGE_DAYS = env.number("ANSWER_CACHE_MAX_AGE_DAYS", 30)

@@ -89,7 +89,7 @@ class Completion:
     @property
     def cut_short(self) -> bool:
         """Whether the answer ends where a limit or a filter cut it off: never a thing to cache."""
-        return self.finish_reason in CUT_SHORT
+        return bool(is_cut_off(self.finish_reason))
 
     @property
     def whole(self) -> bool:
@@ -100,3 +100,8 @@ class Completion:
     def refused(self) -> bool:
         """Whether the provider says that the model, or its filter, refused."""
         return self.finish_reason in REFUSED
+
+
+def is_cut_off(finish_reason: object) -> bool | None:
+    """Whether an answer that ended for this reason, in the provider's own words, ends where it was cut off; None without a reason."""
+    return finish_reason in CUT_SHORT if isinstance(finish_reason, str) else None

@@ -9,11 +9,11 @@ import httpx2
 
 from timemachine.base.content import parse_json
 from timemachine.base.errors import Cancelled, InvalidInput, ModelFailed
+from timemachine.base.server_sent import events_in
 from timemachine.providers import failure
 from timemachine.providers.answer_stream import AnswerStream
 from timemachine.providers.completion import LONGEST_TEXT, ModelRequest
 from timemachine.providers.listening import Listening
-from timemachine.providers.server_sent import events_in
 from timemachine.providers.transport import attempting
 from timemachine.providers.usage import part_of
 

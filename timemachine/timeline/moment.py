@@ -138,7 +138,8 @@ def _messages(until: QuerySet[Action], most: int) -> tuple[list[Said], int]:
 
 def _turns(action: Action) -> list[tuple[str | None, int | None]]:
     if action.kind == "ask":
-        return [("user", action.input_id), ("agent", action.output_id)]
+        failed = action.error_type is not None  # what it wrote before it failed is no answer
+        return [("user", action.input_id), ("agent", None if failed else action.output_id)]
     return [(action.role, action.output_id or action.input_id)]
 
 

@@ -1,9 +1,15 @@
-"""Reading server-sent events (WHATWG HTML, 9.2.6) from the bytes of an answer. Pure."""
+"""Server-sent events (WHATWG HTML, 9.2.6): read from the bytes of an answer, and written. Pure."""
 
 import codecs
 import io
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any, Final
+
+MEDIA_TYPE: Final = "text/event-stream"
+KEEP_ALIVE: Final = b": nothing yet\n\n"
+"""A comment, which readers overlook."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +34,11 @@ def events_in(parts: Iterable[bytes]) -> Iterator[ServerSentEvent]:
             if data:
                 yield ServerSentEvent(name=name or "message", data="\n".join(data))
             name, data = "", []
+
+
+def event_bytes(name: str, value: Any) -> bytes:
+    """An event whose data is the value as JSON, in one line."""
+    return f"event: {name}\ndata: {json.dumps(value, ensure_ascii=True)}\n\n".encode()
 
 
 def _lines(parts: Iterable[bytes]) -> Iterator[str]:

@@ -1,0 +1,256 @@
+"""Asking over HTTP: streamed answers, what a provider can do wrong, and ending an ask that is under way."""
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.db import connection
+from pytest_django.fixtures import Settings
+
+from tests.api.conftest import Program, program
+from tests.asking import ANSWER, MISBEHAVIOURS, MODELS, Misbehaviour, as_vendors
+from tests.builders import FACTS
+from tests.stub_model_server import Script, StubModelServer
+from timemachine.accounts.models import Project
+from timemachine.answering import under_way
+from timemachine.answering.models import AskUnderWay
+from timemachine.base.server_sent import events_in
+from timemachine.providers.listening import Cancellation
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+QUESTION = "How long are invoices kept?"
+Events = list[tuple[str, Any]]
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
+    with as_vendors(monkeypatch) as server:
+        yield server
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Repetitions come without a wait."""
+    monkeypatch.setattr(Cancellation, "pause", lambda _, seconds: None)
+
+
+@pytest.fixture
+def handbook(api: Program) -> Program:
+    """A session `s` over a collection."""
+    frames = [{"title": title, "text": text} for title, text in FACTS]
+    api.post("/collections/handbook/put", {"frames": frames})
+    assert api.post("/sessions", {"name": "s", "key": "s", "collection": "handbook"}).status_code == 201
+    return api
+
+
+def ask(api: Program, model: str, **more: Any) -> Any:
+    return api.post("/sessions/s/ask", {"question": QUESTION, "use_model": model, "no_cache": True, **more})
+
+
+def events(response: Any) -> Events:
+    assert response["Content-Type"] == "text/event-stream"
+    return [(event.name, json.loads(event.data)) for event in events_in(response.streaming_content)]
+
+
+def step(api: Program, sequence: int = 1) -> dict[str, Any]:
+    return dict(api.get(f"/sessions/s/actions/{sequence}").json())
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_streamed_answer_comes_to_the_same_document(
+    handbook: Program, stub: StubModelServer, model: str
+) -> None:
+    stub.script(Script(answer=ANSWER))
+    told = events(ask(handbook, model, stream=True))
+    assert [name for name, _ in told] == ["begun", "hits", *["text"] * 6, "done"]
+    assert "".join(data["text"] for name, data in told if name == "text") == ANSWER
+    whole, streamed = ask(handbook, model).json(), told[-1][1]
+    assert streamed.keys() == whole.keys()
+    same = ("answer", "model", "usage", "cost_usd", "grounding", "hits", "finish_reason", "cut_off")
+    assert {name: streamed[name] for name in same} == {name: whole[name] for name in same}
+    assert told[1][1]["hits"] == whole["hits"]
+    assert streamed["sequence"] == 1
+    recorded = step(handbook)
+    assert recorded["output"] == ANSWER
+    assert recorded["parameters"]["first_text_ms"] > 0
+    assert AskUnderWay.objects.count() == 0
+
+
+def test_an_accept_header_asks_for_events_too(handbook: Program, stub: StubModelServer) -> None:
+    stub.script(Script(answer=ANSWER))
+    body = {"question": QUESTION, "use_model": MODELS[0], "no_cache": True}
+    response = handbook.post("/sessions/s/ask", body, Accept="text/event-stream")
+    assert events(response)[-1][0] == "done"
+    response = handbook.post("/collections/handbook/ask", {**body, "stream": True})
+    assert events(response)[-1][1]["sequence"] is None
+
+
+def test_the_local_model_streams_as_well(handbook: Program) -> None:
+    told = events(ask(handbook, "local:extractive-1", stream=True))
+    assert [name for name, _ in told] == ["begun", "hits", "text", "done"]
+
+
+def test_what_is_refused_before_a_model_is_called_is_no_stream(handbook: Program) -> None:
+    response = ask(handbook, "nobody:nothing", stream=True)
+    assert (response.status_code, response.json()["code"]) == (422, "unknown_model")
+    handbook.post("/sessions/s/end")
+    response = ask(handbook, "local:extractive", stream=True)
+    assert (response.status_code, response.json()["code"]) == (409, "session_ended")
+
+
+@pytest.mark.usefixtures("hasty")
+@pytest.mark.parametrize("streamed", [True, False], ids=["streamed", "whole"])
+@pytest.mark.parametrize("case", MISBEHAVIOURS, ids=str)
+@pytest.mark.parametrize("model", MODELS)
+def test_whatever_a_provider_does_the_session_has_a_record_of_it(
+    handbook: Program, stub: StubModelServer, model: str, case: Misbehaviour, *, streamed: bool
+) -> None:
+    case.play(stub)
+    response = ask(handbook, model, stream=streamed)
+    answered = events(response)[-1][1] if streamed else response.json()
+    recorded = step(handbook)
+    assert len(stub.calls()) == case.calls
+    assert [recorded["kind"], recorded["model"]] == ["ask", model]
+    assert len(recorded["retrieval"]["hits"]) == len(FACTS)
+    if case.code is None:
+        assert answered["answer"] == recorded["output"]
+        assert recorded["error"] is None
+        return
+    assert (answered["code"], answered["facts"]["sequence"]) == (case.code, 1)
+    assert recorded["error"] == {"type": case.code, "message": answered["message"]}
+    assert case.words in recorded["error"]["message"]
+    assert (recorded["grounding"], recorded["usage"], recorded["cost_usd"]) == (None, None, None)
+    assert recorded["parameters"]["attempts"] == case.calls
+    partial = recorded["output"] and recorded["output"]["partial_text"]
+    assert partial is None if case.partial is None else partial.startswith(case.partial)
+
+
+@pytest.mark.usefixtures("hasty")
+def test_the_providers_own_error_is_in_the_record(handbook: Program, stub: StubModelServer) -> None:
+    stub.script(Script(mode="500"))
+    ask(handbook, MODELS[0], temperature=0.5)
+    assert step(handbook)["parameters"] == {
+        "temperature": 0.5,
+        "status": 500,
+        "attempts": 3,
+        "provider_error": {"message": "The stub broke.", "type": "stub_error", "request_id": "req_stub"},
+    }
+
+
+@pytest.mark.usefixtures("hasty")
+def test_a_failed_ask_is_no_answer_to_anybody(handbook: Program, stub: StubModelServer) -> None:
+    stub.script(Script(mode="closed", answer=ANSWER))
+    ask(handbook, MODELS[0])
+    state = handbook.get("/sessions/s/state", at=2).json()
+    assert [turn["role"] for turn in state["messages"]] == ["user"]
+    found = handbook.get("/sessions/s").json()
+    assert (found["errors"], found["unknown_cost_calls"]) == (1, 1)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_cut_off_answer_says_so(handbook: Program, stub: StubModelServer, model: str) -> None:
+    stub.script(Script(mode="truncated", answer="Invoices are", times=1))
+    stub.script(Script(answer=ANSWER))
+    first, second = ask(handbook, model).json(), ask(handbook, model).json()
+    assert (first["cut_off"], second["cut_off"]) == (True, False)
+    assert first["finish_reason"] in {"length", "max_tokens"}
+    assert [step(handbook, sequence)["cut_off"] for sequence in (1, 2, 3)] == [True, None, False]
+
+
+def under_way_soon() -> str:
+    """The id of the ask that is under way."""
+    until = time.monotonic() + 10
+    while time.monotonic() < until:
+        found = AskUnderWay.objects.first()
+        if found is not None:
+            return str(found.id)
+        time.sleep(0.02)
+    raise AssertionError("no ask is under way")
+
+
+@pytest.mark.parametrize("streamed", [True, False], ids=["streamed", "whole"])
+@pytest.mark.parametrize("mode", ["slow", "silent", "slow_words"])
+def test_an_ask_is_cancelled_while_its_provider_is_silent(
+    handbook: Program, stub: StubModelServer, mode: Any, *, streamed: bool
+) -> None:
+    stub.script(Script(mode=mode, seconds=20, answer=ANSWER))
+    answered: list[Any] = []
+
+    def make() -> None:
+        try:
+            answered.append(read(ask(handbook, MODELS[0], stream=streamed)))
+        finally:
+            connection.close()
+
+    asking = threading.Thread(target=make)
+    asking.start()
+    ask_id = under_way_soon()
+    (listed,) = handbook.get("/asks").json()["items"]
+    assert (listed["id"], listed["session"], listed["question"]) == (ask_id, "s", QUESTION)
+    while not stub.calls():
+        time.sleep(0.02)
+    time.sleep(0.2)
+    started = time.monotonic()
+    assert handbook.post(f"/asks/{ask_id}/cancel").json() == {"id": ask_id, "cancel_wanted": True}
+    asking.join(10)
+    assert time.monotonic() - started < 3
+    assert answered[0]["code"] == "cancelled"
+    recorded = step(handbook)
+    assert recorded["error"]["type"] == "cancelled"
+    assert "may have been billed" in recorded["error"]["message"]
+    assert recorded["output"] == ({"partial_text": "Invoices"} if mode == "slow_words" else None)
+    assert handbook.post(f"/asks/{ask_id}/cancel").json()["code"] == "ask_not_found"
+
+
+def read(response: Any) -> dict[str, Any]:
+    return dict(events(response)[-1][1] if response.streaming else response.json())
+
+
+def test_nobody_ends_an_ask_of_another_project(
+    handbook: Program, stranger: Program, stub: StubModelServer
+) -> None:
+    stub.script(Script(mode="slow_words", seconds=0.2, answer=ANSWER))
+    told = iter(ask(handbook, MODELS[0], stream=True).streaming_content)
+    next(told)
+    ask_id = under_way_soon()
+    assert stranger.get("/asks").json()["items"] == []
+    assert stranger.post(f"/asks/{ask_id}/cancel").status_code == 404
+    assert (
+        program(Project.objects.get(name="Prüfung"), "read").post(f"/asks/{ask_id}/cancel").status_code == 403
+    )
+    assert list(told)[-1].startswith(b"event: done")
+
+
+def test_an_ask_goes_on_to_its_record_when_nobody_reads_on(handbook: Program, stub: StubModelServer) -> None:
+    stub.script(Script(mode="slow_words", seconds=0.1, answer=ANSWER))
+    response = ask(handbook, MODELS[0], stream=True)
+    next(iter(response.streaming_content))
+    response.close()
+    until = time.monotonic() + 10
+    while AskUnderWay.objects.exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert step(handbook)["output"] == ANSWER
+
+
+def test_more_asks_than_there_are_places_are_refused(
+    handbook: Program, settings: Settings, stub: StubModelServer
+) -> None:
+    settings.ASKS_AT_ONCE = 1
+    under_way._places.cache_clear()
+    stub.script(Script(mode="slow_words", seconds=0.2, answer=ANSWER))
+    first = iter(ask(handbook, MODELS[0], stream=True).streaming_content)
+    next(first)
+    for streamed in (True, False):
+        refused = ask(handbook, MODELS[0], stream=streamed)
+        assert (refused.status_code, refused.json()["code"], refused["Retry-After"]) == (
+            503,
+            "too_many_asks",
+            "5",
+        )
+    list(first)
+    assert ask(handbook, "local:extractive").status_code == 200
+    under_way._places.cache_clear()

@@ -1,0 +1,84 @@
+"""Asking over HTTP: an answer as one document or as a stream of events, what is under way, and ending it."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, StreamingHttpResponse
+from ninja import Router
+
+from timemachine.accounts.models import Project
+from timemachine.answering.commands import AskDone, Audience
+from timemachine.answering.streaming import Begun, Happening, Written, happenings, once_begun
+from timemachine.answering.under_way import asks_of, cancel, under_way
+from timemachine.api import schemas
+from timemachine.api.access import caller
+from timemachine.api.documents import ask_json, findings_json
+from timemachine.base.clock import written
+from timemachine.base.errors import TimeMachineError
+from timemachine.base.server_sent import KEEP_ALIVE, MEDIA_TYPE, event_bytes
+from timemachine.providers.listening import Listening
+from timemachine.recording.models import Session
+from timemachine.retrieval.finding import Findings
+
+MOST_LISTED = 200
+
+router = Router(tags=["ask"])
+
+
+@router.get("", summary="List asks under way")
+def index(request: HttpRequest) -> dict[str, Any]:
+    """The project's asks whose model has not answered yet, the oldest first."""
+    found = asks_of(caller(request, "read").project).select_related("session")[:MOST_LISTED]
+    items = [
+        {
+            "id": str(ask.id),
+            "session": ask.session.key if ask.session else None,
+            "question": ask.question,
+            "started_at": written(ask.started_at),
+            "cancel_wanted": ask.cancel_wanted_at is not None,
+        }
+        for ask in found
+    ]
+    return {"items": items, "next": None}
+
+
+@router.post("/{ask_id}/cancel", summary="Cancel an ask")
+def cancel_ask(request: HttpRequest, ask_id: UUID) -> dict[str, Any]:
+    """End an ask that is under way, also while its provider is silent; its record says so. It may have been billed."""
+    cancel(caller(request, "run").project, ask_id)
+    return {"id": str(ask_id), "cancel_wanted": True}
+
+
+def asked(
+    request: HttpRequest,
+    project: Project,
+    payload: schemas.AskIn,
+    make: Callable[[Audience], AskDone],
+    session: Session | None = None,
+) -> Any:
+    """What an ask is answered with: its document, or events where the request wants those."""
+    if payload.stream or MEDIA_TYPE in request.headers.get("Accept", ""):
+        return _stream(once_begun(happenings(project, payload.question, make, session=session)))
+    with under_way(project, payload.question, session=session) as mine:
+        return ask_json(make(Audience(listening=Listening(cancellation=mine.cancellation))))
+
+
+def _stream(told: Iterator[Happening]) -> StreamingHttpResponse:
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingHttpResponse(map(_event, told), content_type=MEDIA_TYPE, headers=headers)
+
+
+def _event(happening: Happening) -> bytes:
+    match happening:
+        case Begun():
+            return event_bytes("begun", {"id": str(happening.id)})
+        case Findings():
+            return event_bytes("hits", findings_json(happening))
+        case Written():
+            return event_bytes("text", {"text": happening.text})
+        case AskDone():
+            return event_bytes("done", ask_json(happening))
+        case TimeMachineError():
+            return event_bytes("error", happening.as_json())
+    return KEEP_ALIVE
