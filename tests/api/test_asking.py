@@ -158,7 +158,7 @@ def test_a_cut_off_answer_says_so(handbook: Program, stub: StubModelServer, mode
     first, second = ask(handbook, model).json(), ask(handbook, model).json()
     assert (first["cut_off"], second["cut_off"]) == (True, False)
     assert first["finish_reason"] in {"length", "max_tokens"}
-    assert [step(handbook, sequence)["cut_off"] for sequence in (1, 2, 3)] == [True, None, False]
+    assert [step(handbook, sequence)["parameters"].get("cut_off") for sequence in (1, 3)] == [True, None]
 
 
 def under_way_soon() -> str:

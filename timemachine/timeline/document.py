@@ -7,7 +7,6 @@ from django.db.models import Prefetch, QuerySet
 
 from timemachine.base.clock import written
 from timemachine.payloads import queries as payloads
-from timemachine.providers.completion import is_cut_off
 from timemachine.recording.models import Action, Hit
 
 USAGE = (
@@ -65,7 +64,6 @@ def action_json(action: Action) -> dict[str, Any]:
         "error": _error(action),
         "model": action.model,
         "parameters": action.parameters,
-        "cut_off": is_cut_off((action.parameters or {}).get("finish_reason")),
         "usage": _recorded({name: getattr(action, name) for name in USAGE}),
         "cost_usd": _money(action.cost_usd),
         "prices": action.prices,

@@ -1,18 +1,15 @@
 """Asks while they are under way, so that any process can end them."""
 
-
-
 import django.db.models.deletion
 import django.db.models.functions.datetime
 import timemachine.base.ids
 import timemachine.payloads.fields
 from django.db import migrations, models
 
-
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('timemachine', '0005_answer_cache'),
+        ('timemachine', '0008_search_upkeep'),
     ]
 
     operations = [
