@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('timemachine', '0008_search_upkeep'),
+        ('timemachine', '0009_judgements'),
     ]
 
     operations = [
