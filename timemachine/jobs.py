@@ -13,6 +13,8 @@ from django.db import transaction
 from kombu.exceptions import OperationalError
 
 from timemachine.answering.cache_upkeep import trim
+from timemachine.intake import commands as intakes
+from timemachine.intake.working import work as put_file
 from timemachine.replay import commands as replays
 from timemachine.replay.working import work
 from timemachine.retrieval import nearest
@@ -26,11 +28,19 @@ def run_replay(replay_id: str) -> None:
     work(UUID(replay_id), f"{socket.gethostname()}:{os.getpid()}")
 
 
+@shared_task(name="timemachine.jobs.run_intake")
+def run_intake(intake_id: str) -> None:
+    """Put the passages of a file that was handed in."""
+    put_file(UUID(intake_id))
+
+
 @shared_task(name="timemachine.jobs.sweep")
 def sweep() -> None:
-    """Ring again for replays that have work to do and nobody at it."""
+    """Ring again for replays and intakes that have work to do and nobody at it."""
     for replay_id in replays.due_for_ringing():
         run_replay.delay(str(replay_id))
+    for intake_id in intakes.due_for_ringing():
+        run_intake.delay(str(intake_id))
     for collection_id, model in nearest.due():
         index_collection.delay(str(collection_id), model)
 
@@ -49,14 +59,19 @@ def trim_answer_cache() -> None:
 
 def ring(replay_id: UUID) -> None:
     """Ring for a replay once this transaction is committed; where the queue is out of reach, the sweeper rings later."""
-    transaction.on_commit(lambda: _ring_now(replay_id))
+    transaction.on_commit(lambda: _ring_now(run_replay, replay_id))
 
 
-def _ring_now(replay_id: UUID) -> None:
+def ring_intake(intake_id: UUID) -> None:
+    """Ring for an intake once this transaction is committed; where the queue is out of reach, the sweeper rings later."""
+    transaction.on_commit(lambda: _ring_now(run_intake, intake_id))
+
+
+def _ring_now(job: Any, row_id: UUID) -> None:
     try:
-        run_replay.delay(str(replay_id))
+        job.delay(str(row_id))
     except (OperationalError, psycopg.Error, OSError) as why:
-        log.warning("the queue is out of reach, replay %s waits for the sweeper: %s", replay_id, why)
+        log.warning("the queue is out of reach, %s of %s waits for the sweeper: %s", job.name, row_id, why)
 
 
 @worker_ready.connect(weak=False)
@@ -64,3 +79,5 @@ def ring_at_start(**_: Any) -> None:
     """A worker that starts takes up what another left."""
     for replay_id in replays.due_for_ringing(at_once=True):
         run_replay.delay(str(replay_id))
+    for intake_id in intakes.due_for_ringing(at_once=True):
+        run_intake.delay(str(intake_id))

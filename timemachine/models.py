@@ -2,12 +2,13 @@
 
 from timemachine.accounts.models import ApiKey, Membership, Project, SignInAttempt, SignInLink, User
 from timemachine.answering.models import AnswerCacheSwitch, AskUnderWay, CachedAnswer
+from timemachine.intake.models import Intake
 from timemachine.judging.models import Judgement
 from timemachine.payloads.models import Payload
 from timemachine.providers.models import ModelServer
 from timemachine.recording.models import Action, Delivery, Hit, Session
 from timemachine.replay.models import Replay, ReplayAttempt, ReplayHit, ReplayStep
-from timemachine.retrieval.models import Collection, Frame, FrameEmbedding, FrameWeights, TermCount
+from timemachine.retrieval.models import Collection, Frame, FrameEmbedding, FrameWeights, Source, TermCount
 from timemachine.sharing.models import ShareGrant, ShareLink, ShareOpening
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "FrameEmbedding",
     "FrameWeights",
     "Hit",
+    "Intake",
     "Judgement",
     "Membership",
     "ModelServer",
@@ -37,6 +39,7 @@ __all__ = [
     "ShareOpening",
     "SignInAttempt",
     "SignInLink",
+    "Source",
     "TermCount",
     "User",
 ]

@@ -14,8 +14,9 @@ from pytest_django.fixtures import Settings
 from tests.accounts.people import member
 from timemachine.accounts.models import Membership, Project
 from timemachine.base.clock import now
+from timemachine.documents.document import LARGEST_FILE
 from timemachine.payloads.queries import text
-from timemachine.retrieval.commands import LARGEST_FRAME, NewFrame, collection_named, delete, put
+from timemachine.retrieval.commands import NewFrame, collection_named, delete, put
 from timemachine.retrieval.models import Collection, Frame
 from timemachine.retrieval.queries import collection_of, frames_at, versions_of
 
@@ -148,7 +149,7 @@ def test_files_become_frames_all_together(operator: Client, handbook: Collection
     assert "3 passages put: frames 3 to 5." in operator.get(HERE).text
     new = frames_at(handbook).filter(number__gte=3)
     assert [(f.title, f.uri, f.metadata, text(f.payload)) for f in new] == [
-        ("notes.md", "", {}, "# Grüße\r\nein Satz"),
+        ("Grüße", "notes.md", {}, "# Grüße\r\nein Satz"),
         ("A", "u:a", {"year": 2024}, "Alpha."),
         ("", "", {}, "Beta\x00."),
     ]
@@ -160,22 +161,22 @@ def test_files_become_frames_all_together(operator: Client, handbook: Collection
         (
             "facts.jsonl",
             b'{"text": "good"}\n{"text": ',
-            "facts.jsonl, line 2: this is not JSON: Expecting value",
+            "facts.jsonl, line 2: It is not JSON: Expecting value",
         ),
-        ("facts.jsonl", b'\n\n["text"]', "facts.jsonl, line 3: this is JSON but not an object"),
-        ("facts.jsonl", b'{"title": "x"}', "facts.jsonl, line 1: there is no text in it"),
+        ("facts.jsonl", b'\n\n["text"]', "facts.jsonl, line 3: It is JSON but not an object"),
+        ("facts.jsonl", b'{"title": "x"}', "facts.jsonl, line 1: &quot;text&quot; is missing or empty"),
         ("facts.jsonl", b'{"text": 5}', "facts.jsonl, line 1: &quot;text&quot; is not a text"),
         (
             "facts.jsonl",
             b'{"text": "x", "title": ["y"]}',
             "facts.jsonl, line 1: &quot;title&quot; is not a text",
         ),
-        ("facts.jsonl", b'{"text": "x"}\n\xff', "facts.jsonl, line 2: byte 1 is not UTF-8 text"),
-        ("facts.jsonl", b"\n \n", "facts.jsonl has no lines"),
-        ("notes.txt", b"caf\xe9", "notes.txt: byte 4 is not UTF-8 text"),
-        ("notes.txt", b"", "notes.txt: there is no text in it"),
-        ("photo.png", b"\x89PNG", "photo.png is neither a text nor JSONL"),
-        ("big.txt", b"x" * (LARGEST_FRAME + 1), f"big.txt: this passage has {LARGEST_FRAME + 1:,} bytes"),
+        ("facts.jsonl", b'{"text": "x"}\n\xff', "facts.jsonl, line 2: Byte 1 is not UTF-8 text"),
+        ("facts.jsonl", b"\n \n", "facts.jsonl: This file has no lines"),
+        ("notes.txt", b"caf\xe9", "notes.txt: Byte 4 is not UTF-8 text"),
+        ("notes.txt", b"", "notes.txt is empty"),
+        ("photo.png", b"\x89PNG", "photo.png: Byte 1 is not UTF-8 text"),
+        ("big.txt", b"x" * (LARGEST_FILE + 1), f"big.txt has {LARGEST_FILE + 1:,} bytes"),
     ],
 )
 def test_one_bad_line_refuses_the_whole_upload_with_its_place_and_reason(
@@ -244,7 +245,7 @@ def test_a_find_that_finds_nothing_says_so(viewer: Client, handbook: Collection)
         ({"q": "x", "mode": "psychic"}, "The mode is hybrid, semantic or lexical."),
         ({"q": "x", "top_k": "0"}, "Top k is a whole number from 1 to 100."),
         ({"q": "x", "top_k": "many"}, "Top k is a whole number from 1 to 100."),
-        ({"q": "x", "as_of": "yesterday"}, "is not a time"),
+        ({"q": "x", "as_of": "yesterday"}, "write a time like"),
     ],
 )
 def test_a_find_that_cannot_be_asked_says_why(

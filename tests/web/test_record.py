@@ -18,6 +18,8 @@ from tests.accounts.people import PASSWORD, member
 from tests.chromium import installed
 from tests.stub_model_server import Script, StubModelServer
 from timemachine.accounts.models import Membership, Project
+from timemachine.intake.models import Intake
+from timemachine.intake.working import work as put_file
 from timemachine.recording.commands import end_session, start_session
 from timemachine.recording.models import Action, Session
 from timemachine.retrieval.commands import NewFrame, collection_named, put
@@ -258,13 +260,15 @@ def test_files_are_put_and_every_passage_is_a_step(operator: Client, session: Se
     assert kinds(session) == ["put", "put", "put"]
 
 
-def test_more_passages_than_go_at_once_put_nothing(operator: Client, session: Session) -> None:
+def test_more_passages_than_go_at_once_are_handed_to_a_worker(operator: Client, session: Session) -> None:
     lines = b"\n".join(b'{"text": "%d"}' % number for number in range(1_001))
-    page = operator.post(f"{work(session)}upload/", {"file": SimpleUploadedFile("many.jsonl", lines)})
-    assert page.status_code == 413
-    assert "more than 1,000 passages" in page.text
+    sent = operator.post(f"{work(session)}upload/", {"file": SimpleUploadedFile("many.jsonl", lines)})
+    intake = Intake.objects.get()
+    assert sent["Location"] == f"/intakes/{intake.id}/"
     assert Frame.objects.count() == len(FACTS)
-    assert re.search(r'<details class="options"\s+open', page.text)
+    put_file(intake.id)
+    assert Frame.objects.count() == len(FACTS) + 1_001
+    assert len(kinds(session)) == 1_001
 
 
 def test_a_passage_that_cannot_be_put_keeps_its_title_and_opens_its_form(

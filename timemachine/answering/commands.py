@@ -175,8 +175,17 @@ def _put_draft(
             "version": done.frame.version,
             "sha256": done.frame.sha256,
             "already_there": done.already_there,
+            **_origin(frame),
         },
     )
+
+
+def _origin(frame: NewFrame) -> dict[str, Any]:
+    """Where in which file the passage stood, where it comes from one."""
+    if frame.origin is None:
+        return {}
+    found = frame.origin
+    return {"source": {"id": str(found.source), "uri": frame.uri, "start": found.start, "end": found.end}}
 
 
 def _find_draft(findings: Findings, started: datetime) -> ActionDraft:

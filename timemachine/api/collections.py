@@ -10,12 +10,13 @@ from timemachine.answering import commands as answering
 from timemachine.api import paging, schemas, sizes
 from timemachine.api.access import caller
 from timemachine.api.asks import asked
-from timemachine.api.documents import collection_json, find_json, frame_json
-from timemachine.api.moments import moment
+from timemachine.api.documents import collection_json, find_json, frame_json, used_by_json
 from timemachine.api.paging import checked_limit, page, sized_page
 from timemachine.api.paging import read as read_place
 from timemachine.api.puts import collection_for, frames_in, puts_json
 from timemachine.api.sessions import ask_query, call_parameters, find_query
+from timemachine.recording.moments import moment
+from timemachine.recording.usage import usage_of
 from timemachine.retrieval import commands
 from timemachine.retrieval.queries import collection_of, collections_of, frames_at, versions_of
 
@@ -61,7 +62,13 @@ def frames(
 def frame(request: HttpRequest, name: str, number: int) -> dict[str, Any]:
     """A frame with every version it had."""
     versions = versions_of(collection_of(caller(request, "read").project, name), number)
-    return {"frame": number, "versions": [frame_json(each) for each in versions]}
+    rows = list(versions)
+    used_by = usage_of([each.id for each in rows])
+    return {
+        "frame": number,
+        "versions": [frame_json(each) for each in rows],
+        "used_by": used_by_json(used_by),
+    }
 
 
 @router.delete("/{name}/frames/{number}", summary="Delete a frame")

@@ -4,14 +4,17 @@ from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
+from django.urls import reverse
 
 from timemachine.answering.commands import AskDone, FindDone
 from timemachine.base.clock import written
+from timemachine.intake.models import Intake
 from timemachine.payloads.queries import text
 from timemachine.providers.completion import is_cut_off
 from timemachine.recording.models import Session
+from timemachine.recording.usage import Usage
 from timemachine.retrieval.finding import Findings, Found
-from timemachine.retrieval.models import Collection, Frame
+from timemachine.retrieval.models import Collection, Frame, Source
 
 
 def money(dollars: Decimal | None) -> float | None:
@@ -75,7 +78,93 @@ def frame_json(frame: Frame) -> dict[str, Any]:
         "valid_until": written(frame.valid_until),
         "ended_by": frame.ended_by,
         "put_by": frame.put_by,
+        "source": _place(frame),
     }
+
+
+def source_json(source: Source) -> dict[str, Any]:
+    """A file whose passages were put; its text and bytes are behind `url`."""
+    return {
+        "id": str(source.id),
+        "name": source.name,
+        "title": source.title,
+        "uri": source.uri,
+        "media_type": source.media_type,
+        "sha256": source.sha256,
+        "put_by": source.put_by,
+        "created_at": written(source.created_at),
+        "url": source_url(source),
+    }
+
+
+def source_url(source: Source) -> str:
+    """The page that shows the file's text."""
+    return f"{settings.PUBLIC_URL}{reverse('source', args=[source.collection.name, source.id])}"
+
+
+def intake_json(intake: Intake) -> dict[str, Any]:
+    """A file on its way into a collection: how far it is, and what it came to. `total` is null until the file was read."""
+    failed = intake.error_code is not None
+    return {
+        "id": str(intake.id),
+        "collection": intake.collection.name,
+        "session": str(intake.session_id) if intake.session_id else None,
+        "name": intake.name,
+        "title": intake.title,
+        "uri": intake.uri,
+        "replace": intake.replace,
+        "status": intake.status,
+        "done": intake.done,
+        "total": intake.total,
+        "report": {
+            "new": intake.new,
+            "already_there": intake.already_there,
+            "ended": intake.ended,
+            "skipped": intake.skipped,
+        },
+        "error": {"code": intake.error_code, "message": intake.error_message} if failed else None,
+        "source": str(intake.source_id) if intake.source_id else None,
+        "put_by": intake.put_by,
+        "created_at": written(intake.created_at),
+        "finished_at": written(intake.finished_at),
+        "url": f"{settings.PUBLIC_URL}{reverse('intake', args=[intake.id])}",
+    }
+
+
+def _place(frame: Frame) -> dict[str, Any] | None:
+    """Where in which file the passage stood, in characters of the file's text; `url` shows it there."""
+    source = frame.source
+    if source is None:
+        return None
+    where = reverse("source", args=[frame.collection.name, source.id])
+    return {
+        "id": str(source.id),
+        "name": source.name,
+        "title": source.title,
+        "uri": source.uri,
+        "media_type": source.media_type,
+        "start": frame.source_start,
+        "end": frame.source_end,
+        "page": frame.metadata.get("page"),
+        "url": f"{settings.PUBLIC_URL}{where}?frame={frame.number}&version={frame.version}",
+    }
+
+
+def used_by_json(usage: Usage) -> dict[str, Any]:
+    """The sessions that used a frame, the latest first; where `at_least`, there may be more of them and of their steps."""
+    sessions = [
+        {
+            "session": str(each.session),
+            "key": each.key,
+            "name": each.name,
+            "steps": each.steps,
+            "last_step": each.step,
+            "last_used_at": written(each.at),
+            "url": f"{settings.PUBLIC_URL}/sessions/{each.session}/?step={each.step}",
+        }
+        for each in usage.used_by
+    ]
+    return {"sessions": sessions, "count": usage.sessions, "steps": usage.steps, "at_least": usage.more}
 
 
 def hit_json(hit: Found) -> dict[str, Any]:

@@ -13,13 +13,13 @@ from timemachine.api import routers, schemas
 from timemachine.api.access import Caller, caller
 from timemachine.api.asks import asked
 from timemachine.api.documents import find_json, session_json
-from timemachine.api.moments import moment
 from timemachine.api.puts import collection_for, frames_in, puts_json
 from timemachine.base.content import sha256_hex
 from timemachine.base.errors import InvalidInput
 from timemachine.recording import changes, commands, erasure
 from timemachine.recording.draft import ActionDraft
 from timemachine.recording.models import Session
+from timemachine.recording.moments import moment
 from timemachine.recording.queries import action_of, session_of
 from timemachine.retrieval.finding import Query
 from timemachine.retrieval.models import Collection

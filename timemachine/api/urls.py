@@ -11,7 +11,9 @@ from timemachine.api import (
     asks,
     collections,
     errors,
+    files,
     imports,
+    intakes,
     keys,
     replays,
     routers,
@@ -46,6 +48,8 @@ api.add_router("/sessions", routers.sessions)
 api.add_router("/replays", replays.router)
 api.add_router("/asks", asks.router)
 api.add_router("/collections", collections.router)
+api.add_router("/collections", files.router)
+api.add_router("/intakes", intakes.router)
 api.add_router("/import", imports.router)
 api.add_router("/shares", shares.router)
 api.add_router("/keys", keys.router)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from timemachine.base.errors import InvalidInput
 
-MediaType = Literal["text/plain", "application/json"]
+MediaType = Literal["text/plain", "application/json", "file"]
 MAX_DEPTH = 64
 
 
@@ -29,6 +29,11 @@ def content_of(value: Any) -> Content:
     if isinstance(value, str):
         return _content("text/plain", text_bytes(value))
     return _content("application/json", json_bytes(value))
+
+
+def file_content(data: bytes) -> Content:
+    """The bytes of a file, whatever they mean."""
+    return _content("file", data)
 
 
 def value_of(media_type: str, data: bytes) -> Any:

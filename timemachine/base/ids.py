@@ -19,6 +19,14 @@ def uuid7() -> uuid.UUID:
     return uuid.UUID(int=number)
 
 
+def uuid_of(text: str) -> uuid.UUID | None:
+    """The UUID that the text names; None for any other text."""
+    try:
+        return uuid.UUID(text)
+    except ValueError:
+        return None
+
+
 def public_id(length: int = 12) -> str:
     """A random name that may be shown: lower-case letters and digits that are not mistaken for each other."""
     return "".join(secrets.choice(_LETTERS) for _ in range(length))

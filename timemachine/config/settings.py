@@ -228,6 +228,11 @@ APPROXIMATE_SEARCH_FROM = env.number("APPROXIMATE_SEARCH_FROM", 20_000)
 
 LEASE_SECONDS = env.number("LEASE_SECONDS", 20)
 
+# --- files: what the process that reads one may use
+
+DOCUMENT_SECONDS = env.number("DOCUMENT_SECONDS", 60)
+DOCUMENT_MEMORY_MB = env.number("DOCUMENT_MEMORY_MB", 768)
+
 # --- models
 
 DEFAULT_MODEL = env.text("DEFAULT_MODEL", "local:extractive")

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
@@ -26,6 +27,15 @@ LARGEST_FRAME = 8 * 1024 * 1024 - 64 * 1024  # with its receipt it is recorded a
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Where a passage comes from: characters `start` to before `end` of a source's text."""
+
+    source: UUID
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NewFrame:
     """A passage to be put. `number` names the frame that it is a new version of."""
 
@@ -34,6 +44,7 @@ class NewFrame:
     uri: str = ""
     metadata: dict[str, Any] = field(default_factory=dict)
     number: int | None = None
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +117,7 @@ def _put_all(
         if new.number is not None:
             done.append(_update(collection, new, payloads[sha256], by, moment, standing))
             continue
-        name = _name(sha256, new)
+        name = identity(sha256, new)
         already_there = name in standing
         if not already_there:
             standing[name] = _row(collection, new, payloads[sha256], collection.next_number, 1, by, moment)
@@ -119,10 +130,10 @@ def _put_all(
 
 def _standing(collection: Collection, payloads: Mapping[str, int]) -> dict[tuple[str, ...], Frame]:
     same = Frame.objects.filter(collection=collection, sha256__in=list(payloads), valid_until=None)
-    return {_name(frame.sha256, frame): frame for frame in same.order_by("-number")}
+    return {identity(frame.sha256, frame): frame for frame in same.order_by("-number")}
 
 
-def _name(sha256: str, frame: NewFrame | Frame) -> tuple[str, ...]:
+def identity(sha256: str, frame: NewFrame | Frame) -> tuple[str, ...]:
     """What makes two passages the same one."""
     return sha256, frame.title, frame.uri, canonical_json(frame.metadata).decode()
 
@@ -137,8 +148,8 @@ def _update(
 ) -> Put:
     current = _current(collection, new.number or 0)
     row = _row(collection, new, payload_id, current.number, current.version + 1, by, moment)
-    before = _name(current.sha256, current)
-    if before == _name(row.sha256, row):
+    before = identity(current.sha256, current)
+    if before == identity(row.sha256, row):
         return Put(frame=current, already_there=True)
     _end(current, "update", moment)
     standing.pop(before, None)
@@ -171,7 +182,14 @@ def _row(
         identifiers=list(identifiers(f"{title}\n{text}")),
         valid_from=moment,
         put_by=by,
+        **_from(new.origin),
     )
+
+
+def _from(origin: Origin | None) -> dict[str, Any]:
+    if origin is None:
+        return {}
+    return {"source_id": origin.source, "source_start": origin.start, "source_end": origin.end}
 
 
 def _embed(collection: Collection, done: Sequence[Put], vectors: Any) -> None:

@@ -1,4 +1,4 @@
-"""Lawful erasure of a whole collection: its frames with their history, and the texts that nothing else uses."""
+"""Lawful erasure of a whole collection: its frames with their history, its files, and the texts that nothing else uses."""
 
 from django.db import connection, transaction
 
@@ -27,6 +27,7 @@ def erase_collection(collection: Collection) -> int:
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL timemachine.erasing = 'on'")
         cursor.execute("DELETE FROM tm_frame WHERE collection_id = %s", [collection.id])
+        cursor.execute("DELETE FROM tm_source WHERE collection_id = %s", [collection.id])
         cursor.execute("DELETE FROM tm_collection WHERE id = %s", [collection.id])
         drop_unreferenced(collection.project_id)
         cursor.execute("SET LOCAL timemachine.erasing = 'off'")

@@ -44,6 +44,30 @@ def _terms() -> Func:
     return Func(F("search_title"), F("search_text"), function="tm_frame_terms")
 
 
+class Source(models.Model):
+    """A file whose passages were put: its bytes, and the text in which the passages have their offsets. Append-only."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7)
+    project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
+    collection = models.ForeignKey(Collection, on_delete=models.DO_NOTHING, related_name="sources")
+    name = FaithfulTextField()
+    title = FaithfulTextField(blank=True)
+    uri = FaithfulTextField(blank=True)
+    media_type = models.CharField(max_length=50)
+    original = models.ForeignKey(Payload, on_delete=models.DO_NOTHING, related_name="+")
+    text = models.ForeignKey(Payload, on_delete=models.DO_NOTHING, related_name="+")
+    sha256 = models.CharField(max_length=64)
+    put_by = models.CharField(max_length=254)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "tm_source"
+        indexes = [models.Index(fields=["collection", "sha256"], name="source_by_content")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class Frame(models.Model):
     """One version of one passage. It never changes; `valid_until` is set when the next version comes or it is deleted."""
 
@@ -64,6 +88,9 @@ class Frame(models.Model):
     valid_until = models.DateTimeField(null=True)
     ended_by = models.CharField(max_length=10, null=True)
     put_by = models.CharField(max_length=254)
+    source = models.ForeignKey(Source, null=True, on_delete=models.DO_NOTHING, related_name="frames")
+    source_start = models.IntegerField(null=True)
+    source_end = models.IntegerField(null=True)
     terms: models.GeneratedField = models.GeneratedField(
         expression=_terms(), output_field=SearchVectorField(), db_persist=True
     )
@@ -80,6 +107,17 @@ class Frame(models.Model):
                 condition=Q(valid_until=None, ended_by=None)
                 | Q(valid_until__isnull=False, ended_by__in=("update", "delete")),
                 name="frame_end_has_cause",
+            ),
+            models.CheckConstraint(
+                condition=Q(source=None, source_start=None, source_end=None)
+                | Q(
+                    source__isnull=False,
+                    source_start__isnull=False,
+                    source_end__isnull=False,
+                    source_start__gte=0,
+                    source_end__gt=F("source_start"),
+                ),
+                name="frame_source_whole",
             ),
         ]
         indexes = [

@@ -28,7 +28,11 @@ def collection_of(project: Project, name: str) -> Collection:
 
 def frames_at(collection: Collection, at: datetime | None = None) -> QuerySet[Frame]:
     """The frames of the collection at a moment (None: now), by number."""
-    frames = Frame.objects.filter(collection=collection).select_related("payload").order_by("number")
+    frames = (
+        Frame.objects.filter(collection=collection)
+        .select_related("payload", "collection", "source")
+        .order_by("number")
+    )
     if at is None:
         return frames.filter(valid_until=None)
     return frames.filter(Q(valid_until=None) | Q(valid_until__gt=at), valid_from__lte=at)
@@ -38,7 +42,7 @@ def versions_of(collection: Collection, number: int) -> QuerySet[Frame]:
     """Every version of a frame, the first one first. Raises `NotFound` where there is none."""
     versions = (
         Frame.objects.filter(collection=collection, number=number)
-        .select_related("payload")
+        .select_related("payload", "collection", "source")
         .order_by("version")
     )
     if not versions.exists():

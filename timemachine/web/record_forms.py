@@ -6,11 +6,11 @@ from typing import Any, ClassVar, cast
 from django import forms
 
 from timemachine.base.errors import TimeMachineError
+from timemachine.documents.formats import ENDINGS
 from timemachine.exchange.formats import FORMATS
 from timemachine.providers.catalogue import Choice
 from timemachine.retrieval.finding import DEFAULT_TOP_K, LARGEST_TOP_K
 from timemachine.web.model_select import ModelSelect
-from timemachine.web.uploads import ENDINGS
 
 MODES = [("hybrid", "Hybrid"), ("semantic", "Semantic"), ("lexical", "Lexical")]
 ANY = ""
@@ -127,9 +127,14 @@ class FilesForm(RecordForm):
         required=False,
         widget=_Files(attrs={"accept": ",".join(ENDINGS), "multiple": True}),
         help_text=(
-            'A .txt or .md file becomes one passage. A .jsonl file becomes one of each line: "title", "uri", "text"; '
-            "its other fields are kept as metadata. One bad line refuses all of it."
+            "Text, Markdown, HTML and PDF become passages at their headings and paragraphs. A .jsonl file becomes one of each "
+            'line: "title", "uri", "text"; its other fields are kept as metadata. One bad line refuses all of it.'
         ),
+    )
+    replace = forms.BooleanField(
+        label="Replace the earlier version",
+        required=False,
+        help_text="Passages of the same file name that the file no longer has are ended; their history stays.",
     )
 
 

@@ -2,13 +2,13 @@
 
 from django.urls import path
 
-from timemachine.web.views import collections, frames, imports, judging, record, work
+from timemachine.web.views import collections, files, frames, imports, judging, record, work
 
 urlpatterns = [
     path("collections/", collections.collections, name="collections"),
     path("collections/<str:name>/", collections.collection, name="collection"),
     path("collections/<str:name>/put/", collections.put, name="put_passage"),
-    path("collections/<str:name>/upload/", collections.upload, name="upload_passages"),
+    path("collections/<str:name>/upload/", files.upload, name="upload_passages"),
     path("collections/<str:name>/frames/<int:number>/", frames.frame, name="frame"),
     path("collections/<str:name>/frames/<int:number>/update/", frames.update, name="update_frame"),
     path("collections/<str:name>/frames/<int:number>/delete/", frames.delete, name="delete_frame"),
@@ -17,6 +17,9 @@ urlpatterns = [
         frames.download,
         name="frame_text",
     ),
+    path("collections/<str:name>/sources/<str:id>/", files.source, name="source"),
+    path("collections/<str:name>/sources/<str:id>/original", files.source_file, name="source_file"),
+    path("intakes/<str:id>/", files.intake, name="intake"),
     path("sessions/new/", record.new_session, name="new_session"),
     path("sessions/<str:id>/work/", work.work, name="work"),
     path("sessions/<str:id>/work/put/", work.put, name="work_put"),

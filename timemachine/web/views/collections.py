@@ -1,4 +1,4 @@
-"""The collections of a project, and one of them: what is in it now or was then, a find tried out, passages put."""
+"""The collections of a project, and one of them: what is in it now or was then, its files, a find tried out, passages put."""
 
 from datetime import datetime
 from typing import Any, Final
@@ -11,24 +11,29 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from timemachine.accounts.models import OPERATOR
-from timemachine.base.clock import parse_time
-from timemachine.base.errors import InvalidInput, TimeMachineError
+from timemachine.base.errors import InvalidInput, NotFound, TimeMachineError
 from timemachine.base.faithful import is_plain
-from timemachine.base.wording import counted
-from timemachine.retrieval.commands import INDEXED_CHARACTERS, NewFrame, Put, make_collection
+from timemachine.base.ids import uuid_of
+from timemachine.intake.models import DONE
+from timemachine.intake.queries import intakes_of
+from timemachine.recording.moments import moment
+from timemachine.recording.usage import sessions_over
+from timemachine.retrieval.commands import INDEXED_CHARACTERS, NewFrame, make_collection
 from timemachine.retrieval.commands import put as put_passages
 from timemachine.retrieval.finding import Findings, Query, find
 from timemachine.retrieval.models import Collection, Frame
 from timemachine.retrieval.queries import collection_of, collections_of, frames_at
+from timemachine.retrieval.sources import sources_of
 from timemachine.web.access import Access, of
+from timemachine.web.handing_in import what_was_put
 from timemachine.web.hits import of_found
 from timemachine.web.http import page
-from timemachine.web.receiving import received, receives_files
 from timemachine.web.record_forms import CollectionForm, FilesForm, FindForm, PassageForm, RecordForm
 from timemachine.web.redirects import see_other
-from timemachine.web.uploads import frames_of
 
 PAGE: Final = 100
+PAGE_FILES: Final = 25
+SHOWN_INTAKES: Final = 10
 COLUMNS: Final = ("number", "version", "title", "uri", "characters", "put_by", "valid_from")
 CUT_WORDS: Final = {
     "top_k": "cut at top k",
@@ -64,7 +69,7 @@ def collections(request: HttpRequest) -> HttpResponse:
 def collection(request: HttpRequest, name: str) -> HttpResponse:
     """`/collections/{name}/`: its frames, `as_of` a moment; `q` tries a find; `after` goes on."""
     access = of(request)
-    return _collection_page(request, access, collection_of(access.project, name))
+    return collection_page(request, access, collection_of(access.project, name))
 
 
 @never_cache
@@ -78,53 +83,14 @@ def put(request: HttpRequest, name: str) -> HttpResponse:
     found = collection_of(access.project, name)
     form = PassageForm(request.POST)
     if not form.is_valid():
-        return _collection_page(request, access, found, status=422, passage_form=form)
+        return collection_page(request, access, found, status=422, passage_form=form)
     frame = NewFrame(text=form.sent_text, title=form.cleaned_data["title"], uri=form.cleaned_data["uri"])
     try:
         done = put_passages(found, [frame], by=access.user.email)
     except TimeMachineError as why:
-        return _collection_page(request, access, found, status=form.refuse(why), passage_form=form)
+        return collection_page(request, access, found, status=form.refuse(why), passage_form=form)
     messages.success(request, what_was_put(done))
     return see_other("collection", found.name)
-
-
-@receives_files
-@never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
-def upload(request: HttpRequest, name: str) -> HttpResponse:
-    """Put the passages of files, all or none."""
-    if request.method != "POST":
-        return see_other("collection", name)
-    access = of(request)
-    access.require(OPERATOR)
-    found = collection_of(access.project, name)
-    form = FilesForm(request.POST)
-    try:
-        done = put_passages(found, uploaded_frames(request), by=access.user.email)
-    except TimeMachineError as why:
-        return _collection_page(request, access, found, status=form.refuse(why), files_form=form)
-    messages.success(request, what_was_put(done))
-    return see_other("collection", found.name)
-
-
-def uploaded_frames(request: HttpRequest) -> list[NewFrame]:
-    """The passages of the files of a form. Raises `InvalidInput` where there is none, or one that cannot be used."""
-    files = received(request, "file")
-    if not files:
-        raise InvalidInput("Choose at least one file.", code="no_file")
-    return frames_of(files)
-
-
-def what_was_put(puts: list[Put]) -> str:
-    """A sentence that says which frames there are now, and which stood already."""
-    new = [done.frame.number for done in puts if not done.already_there]
-    same = len(puts) - len(new)
-    if not new:
-        where = f"as frame {puts[0].frame.number}" if same == 1 else "all of it"
-        return f"This stood in the collection already, {where}: nothing was added."
-    numbers = f"frame {new[0]}" if len(new) == 1 else f"frames {new[0]} to {new[-1]}"
-    already = f", {same:,} stood there already" if same else ""
-    return f"{counted(len(new), 'passage')} put: {numbers}{already}."
 
 
 def _list(request: HttpRequest, access: Access, form: CollectionForm, *, status: int = 200) -> HttpResponse:
@@ -145,10 +111,11 @@ def _list(request: HttpRequest, access: Access, form: CollectionForm, *, status:
     return page(request, "collections/list.html", context, parts=("more",), status=status)
 
 
-def _collection_page(
+def collection_page(
     request: HttpRequest, access: Access, found: Collection, *, status: int = 200, **forms: RecordForm
 ) -> HttpResponse:
-    as_of, at, wrong = _moment(request.GET.get("as_of", "").strip())
+    """The page of a collection; `forms` are those that were sent and refused."""
+    as_of, at, wrong = _moment(access, request.GET.get("as_of", "").strip())
     form, findings = _tried(request, found, at)
     context: dict[str, Any] = {
         "collection": found,
@@ -163,7 +130,9 @@ def _collection_page(
         "files_form": FilesForm(),
         "may_record": access.may(OPERATOR),
         "here": _here(request, as_of),
+        "session_count": sessions_over(found),
     }
+    context |= _files(found, request.GET.get("files", ""))
     context |= _frames(found, at, request.GET.get("after", "")) | forms
     wrong_here = bool(wrong) or (form.is_bound and not form.is_valid())
     parts = ("found", "more")
@@ -172,11 +141,11 @@ def _collection_page(
     )
 
 
-def _moment(written: str) -> tuple[str, datetime | None, str]:
+def _moment(access: Access, written: str) -> tuple[str, datetime | None, str]:
     """The moment as it was written, as a time (None is now), and what is wrong with it."""
     try:
-        return written, parse_time(written) if written else None, ""
-    except InvalidInput as why:
+        return written, moment(access.project, written), ""
+    except (InvalidInput, NotFound) as why:
         return written, None, why.message
 
 
@@ -208,6 +177,20 @@ def _frames(found: Collection, at: datetime | None, after: str) -> dict[str, Any
         "after": place if place >= 0 else None,
         "next": rows[PAGE - 1]["number"] if len(rows) > PAGE else None,
         "most_characters": INDEXED_CHARACTERS,
+    }
+
+
+def _files(found: Collection, written: str) -> dict[str, Any]:
+    """The files of the collection, `PAGE_FILES` from the one that the address names, and those on their way or failed last."""
+    before = uuid_of(written)
+    sources = sources_of(found)
+    rows = list((sources.filter(id__lt=before) if before else sources)[: PAGE_FILES + 1])
+    intakes = intakes_of(found).exclude(status=DONE).defer("skipped")[:SHOWN_INTAKES]
+    return {
+        "sources": rows[:PAGE_FILES],
+        "more_sources": rows[PAGE_FILES - 1].id if len(rows) > PAGE_FILES else None,
+        "earlier_sources": before,
+        "intakes": list(intakes),
     }
 
 

@@ -11,6 +11,7 @@ from timemachine.accounts.models import OPERATOR
 from timemachine.base.errors import NotFound, TimeMachineError
 from timemachine.base.faithful import searchable
 from timemachine.payloads.queries import text
+from timemachine.recording.usage import usage_of
 from timemachine.retrieval import commands
 from timemachine.retrieval.commands import NewFrame
 from timemachine.retrieval.models import Collection, Frame
@@ -26,12 +27,18 @@ from timemachine.web.uploads import text_of
 MORE_BYTES: Final = 512 * 1024
 EDITED_BYTES: Final = 256 * 1024
 VERSION: Final = (
+    "id",
     "version",
     "title",
     "uri",
     "metadata",
     "sha256",
     "payload_id",
+    "source_id",
+    "source__name",
+    "source__uri",
+    "source_start",
+    "source_end",
     "put_by",
     "valid_from",
     "valid_until",
@@ -127,6 +134,7 @@ def _page(
         "ended": ended,
         "may_record": may_record,
         "form": None if ended or not may_record else form or _form(_current(collection, number)),
+        "usage": usage_of([each["id"] for each in versions]),
         "here": {"version": chosen["version"] if chosen is not versions[-1] else None},
     }
     return page(request, "collections/frame.html", context, status=status)

@@ -13,24 +13,26 @@ from django.views.decorators.http import require_http_methods
 from timemachine.accounts.models import OPERATOR
 from timemachine.answering import commands as doing
 from timemachine.base.errors import Conflict, TimeMachineError
+from timemachine.intake.preparing import HandedIn
 from timemachine.providers.catalogue import choices, resolve
 from timemachine.providers.queries import servers_of
 from timemachine.recording.models import Session
 from timemachine.recording.queries import session_of
 from timemachine.retrieval.commands import NewFrame, collection_named
 from timemachine.retrieval.finding import Query
+from timemachine.retrieval.models import Collection
 from timemachine.retrieval.queries import collection_of
 from timemachine.timeline.origin import origin_of
 from timemachine.timeline.rows import rows_before
 from timemachine.timeline.step import Step, step
 from timemachine.web.access import Access, of
+from timemachine.web.handing_in import handed_in, take, what_was_put, what_was_taken
 from timemachine.web.hits import of_passage
 from timemachine.web.http import page
 from timemachine.web.receiving import receives_files
 from timemachine.web.record_forms import RecordForm, WorkFilesForm, WorkForm, WorkPassageForm
 from timemachine.web.redirects import see_other
 from timemachine.web.sentences import sentences
-from timemachine.web.views.collections import uploaded_frames, what_was_put
 
 LAST_STEPS: Final = 20
 SHOWN_HITS: Final = 10
@@ -82,7 +84,7 @@ def put(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def upload(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """Put the passages of files, all or none, and record each."""
+    """Put the passages of files, all or none, and record each; what takes long is handed to a worker."""
     if request.method != "POST":
         return see_other("work", id)
     access = of(request)
@@ -92,8 +94,10 @@ def upload(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     if not form.is_valid():
         return _page(request, access, session, status=422, files_form=form)
     try:
-        frames = uploaded_frames(request)
-        return _put(request, access, session, frames, form.cleaned_data.get("collection", ""))
+        said = form.cleaned_data
+        return _take(
+            request, access, session, handed_in(request, replace=said["replace"]), said.get("collection", "")
+        )
     except TimeMachineError as why:
         return _page(request, access, session, status=form.refuse(why), files_form=form)
 
@@ -156,6 +160,22 @@ def _put(
         done = doing.put(collection, frames, by=by, session=session)
     messages.success(request, what_was_put(done.puts))
     return see_other(reverse("work", args=[session.id], query={"step": done.sequences[-1]}), part="done")
+
+
+def _take(
+    request: HttpRequest, access: Access, session: Session, files: list[HandedIn], collection_name: str
+) -> HttpResponse:
+    _require_open(session)
+    by = access.user.email
+
+    def into() -> Collection:
+        return session.collection or collection_named(access.project, collection_name, by=by)
+
+    taken = take(files, into, by=by, session=session)
+    messages.success(request, what_was_taken(taken))
+    if taken.intakes:
+        return see_other("intake", taken.intakes[0].id)
+    return see_other(reverse("work", args=[session.id], query={"step": taken.sequences[-1]}), part="done")
 
 
 def _require_open(session: Session) -> None:

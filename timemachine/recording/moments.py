@@ -1,4 +1,4 @@
-"""WHEN, as programs write it: RFC 3339, `now`, or `SESSION:SEQUENCE`, the moment of a recorded step."""
+"""WHEN, as it is written: RFC 3339, `now`, or `SESSION:SEQUENCE`, the moment of a recorded step."""
 
 from datetime import datetime
 

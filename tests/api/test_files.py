@@ -1,0 +1,154 @@
+"""Files over HTTP: put at once or handed in, found again in their source, used by sessions."""
+
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from pytest_django.fixtures import Settings
+
+from tests.api.conftest import Program, program
+from tests.documents.files import pdf
+from timemachine.accounts.models import Project
+from timemachine.base.clock import written
+from timemachine.intake.working import work
+from timemachine.recording.models import Action
+from timemachine.retrieval.models import Collection, Frame
+
+GUIDE = "# Guide\n\nHow it began.\n\n## Install\n\nRun the installer twice.\n"
+
+
+def put_file(api: Program, name: str, data: bytes, into: str = "docs", **fields: str) -> Any:
+    return api.client.post(
+        f"/api/collections/{into}/files",
+        {"file": SimpleUploadedFile(name, data), **fields},
+        headers={"Authorization": f"Bearer {api.key}"},
+    )
+
+
+def test_a_small_file_is_put_at_once_with_every_passages_place(api: Program) -> None:
+    answer = put_file(api, "guide.md", GUIDE.encode(), uri="urn:guide")
+    assert answer.status_code == 201
+    told = answer.json()
+    assert told["report"] == {"new": 2, "already_there": 0, "ended": 0, "skipped": []}
+    assert [(each["frame"], each["title"]) for each in told["frames"]] == [
+        (0, "Guide"),
+        (1, "Guide › Install"),
+    ]
+    start, end = told["frames"][1]["start"], told["frames"][1]["end"]
+    assert GUIDE[start:end] == "## Install\n\nRun the installer twice."
+    assert told["source"]["media_type"] == "text/markdown"
+
+    frame = api.get("/collections/docs/frames/1").json()
+    place = frame["versions"][0]["source"]
+    assert (place["uri"], place["start"], place["end"], place["page"]) == ("urn:guide", start, end, None)
+    assert place["url"].endswith(f"/collections/docs/sources/{told['source']['id']}/?frame=1&version=1")
+    assert frame["used_by"] == {"sessions": [], "count": 0, "steps": 0, "at_least": False}
+    listed = api.get("/collections/docs/sources").json()
+    assert [(each["name"], each["frames"]) for each in listed["items"]] == [("guide.md", 2)]
+
+
+def test_a_file_replaces_its_earlier_version(api: Program) -> None:
+    put_file(api, "guide.md", GUIDE.encode())
+    newer = put_file(api, "guide.md", GUIDE.replace("twice", "once").encode(), replace="true").json()
+    assert newer["report"] == {"new": 1, "already_there": 1, "ended": 1, "skipped": []}
+    texts = [each["text"] for each in api.get("/collections/docs/frames").json()["items"]]
+    assert texts == ["# Guide\n\nHow it began.", "## Install\n\nRun the installer once."]
+
+
+def test_a_pdf_is_handed_in_and_followed_to_its_end(api: Program) -> None:
+    file = pdf([["Invoices are kept for ten years."]], title="Rules")
+    answer = put_file(api, "rules.pdf", file)
+    assert answer.status_code == 202
+    intake = answer.json()["intake_id"]
+    waiting = api.get(f"/intakes/{intake}").json()
+    assert (waiting["status"], waiting["done"], waiting["total"], waiting["error"]) == (
+        "waiting",
+        0,
+        None,
+        None,
+    )
+    work(intake)
+    done = api.get(f"/intakes/{intake}").json()
+    assert (done["status"], done["done"], done["total"]) == ("done", 1, 1)
+    assert done["report"] == {"new": 1, "already_there": 0, "ended": 0, "skipped": []}
+    found = api.post("/collections/docs/find", {"query": "invoices"}).json()["hits"][0]
+    assert (found["title"], found["metadata"]) == ("Rules", {"page": 1})
+
+
+def test_a_session_records_a_file_and_shows_up_at_the_frames_it_used(api: Program) -> None:
+    session = api.post("/sessions", {"name": "s", "key": "s-1", "collection": "docs"}).json()["id"]
+    told = put_file(api, "guide.md", GUIDE.encode(), session="s-1").json()
+    assert told["sequences"] == [1, 2]
+    api.post(f"/sessions/{session}/find", {"query": "installer", "top_k": 1})
+    api.post(f"/sessions/{session}/find", {"query": "installer twice", "top_k": 1})
+    used = api.get("/collections/docs/frames/1").json()["used_by"]
+    assert (used["count"], used["steps"]) == (1, 2)
+    assert (used["sessions"][0]["key"], used["sessions"][0]["last_step"]) == ("s-1", 4)
+    assert used["sessions"][0]["url"].endswith(f"/sessions/{session}/?step=4")
+
+
+def test_bad_lines_are_named_and_nothing_is_put(api: Program) -> None:
+    answer = put_file(api, "a.jsonl", b'{"text": "one"}\nnonsense\n')
+    assert (answer.status_code, answer.json()["code"]) == (422, "bad_lines")
+    assert answer.json()["facts"]["skipped"][0]["line"] == 2
+    assert Collection.objects.count() == 0
+    good = put_file(api, "a.jsonl", b'{"text": "one"}\n').json()
+    assert (good["source"], good["frames"][0]["start"]) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({"colour": "blue"}, "invalid_request"),
+        ({"replace": "perhaps"}, "invalid_field"),
+        ({"session": "nobody"}, "session_not_found"),
+    ],
+)
+def test_a_form_that_cannot_be_used_is_refused(api: Program, fields: dict[str, str], code: str) -> None:
+    answer = put_file(api, "a.txt", b"text", **fields)
+    assert (answer.status_code in {404, 422}, answer.json()["code"]) == (True, code)
+    assert Frame.objects.count() == 0
+
+
+def test_a_request_needs_one_file_and_has_a_limit(api: Program, settings: Settings) -> None:
+    headers = {"Authorization": f"Bearer {api.key}"}
+    assert api.client.post("/api/collections/docs/files", {"title": "x"}, headers=headers).status_code == 422
+    settings.MAX_REQUEST_BYTES = 100
+    assert put_file(api, "a.txt", b"x" * 200).status_code == 413
+
+
+def test_another_projects_intakes_are_not_there(api: Program, other_project: Project) -> None:
+    intake = put_file(api, "rules.pdf", pdf([["text"]])).json()["intake_id"]
+    stranger = program(other_project)
+    for address in (intake, "nonsense"):
+        assert stranger.get(f"/intakes/{address}").json()["code"] == "intake_not_found"
+
+
+def test_the_collection_of_then_is_listed_and_found(api: Program) -> None:
+    put_file(api, "guide.md", GUIDE.encode())
+    session = api.post("/sessions", {"name": "s", "key": "then", "collection": "docs"}).json()["id"]
+    api.post(f"/sessions/{session}/find", {"query": "installer"})
+    put_file(api, "guide.md", GUIDE.replace("twice", "once").encode(), replace="true")
+    recorded = written(Action.objects.get().recorded_at)
+    for moment in ("then:1", recorded):
+        listed = api.get("/collections/docs/frames", as_of=moment).json()["items"]
+        assert [each["text"][-6:] for each in listed] == ["began.", "twice."]
+        hits = api.post("/collections/docs/find", {"query": "installer", "as_of": moment}).json()["hits"]
+        assert hits[0]["text"].endswith("twice.")
+
+
+def test_lists_ask_no_more_queries_for_more_rows(api: Program) -> None:
+    def queries(path: str) -> int:
+        with CaptureQueriesContext(
+            connection,
+        ) as asked:
+            assert api.get(path).status_code == 200
+        return len(asked)
+
+    put_file(api, "0.md", GUIDE.encode())
+    before = [queries(path) for path in ("/collections/docs/frames", "/collections/docs/sources")]
+    for number in range(1, 6):
+        put_file(api, f"{number}.md", GUIDE.encode())
+    assert [queries(path) for path in ("/collections/docs/frames", "/collections/docs/sources")] == before

@@ -1,0 +1,279 @@
+"""Files on their way into a collection: put once, whoever dies on the way, with their offsets and their history."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import DatabaseError, IntegrityError, connection, transaction
+
+from tests.documents.files import pdf
+from timemachine.accounts.models import Project
+from timemachine.base.clock import now
+from timemachine.base.errors import Conflict, InvalidInput, TooLarge
+from timemachine.documents.document import LARGEST_FILE
+from timemachine.intake import working
+from timemachine.intake.commands import FilePut, due_for_ringing, hand_in, put_at_once
+from timemachine.intake.models import Intake
+from timemachine.intake.preparing import HandedIn, prepare
+from timemachine.intake.working import MOST_ATTEMPTS, LeaseLost, work
+from timemachine.payloads.models import Payload
+from timemachine.payloads.queries import text, value
+from timemachine.recording.commands import end_session, start_session
+from timemachine.recording.models import Action
+from timemachine.retrieval.commands import LARGEST_FRAME, NewFrame, collection_named, put
+from timemachine.retrieval.erasure import erase_collection
+from timemachine.retrieval.models import Collection, Frame, Source
+
+GUIDE = "# Guide\n\nHow it all began.\n\n## Install\n\nRun the installer twice.\n\n## Remove\n\nDelete the folder.\n"
+
+
+@pytest.fixture
+def handbook(project: Project) -> Collection:
+    return collection_named(project, "handbook", by="test")
+
+
+def guide(words: str = GUIDE, **more: Any) -> HandedIn:
+    return HandedIn(name="guide.md", data=words.encode(), **more)
+
+
+def long_text(paragraphs: int) -> HandedIn:
+    words = "\n\n".join(
+        f"Paragraph {number}. " + "It says a thing or two. " * 40 for number in range(paragraphs)
+    )
+    return HandedIn(name="long.txt", data=words.encode())
+
+
+def now_put(collection: Collection, file: HandedIn, **more: Any) -> FilePut:
+    return put_at_once(collection, prepare(file), by="Ada", **more)
+
+
+def current(collection: Collection) -> list[Frame]:
+    return list(Frame.objects.filter(collection=collection, valid_until=None).order_by("number"))
+
+
+def lost(intake: Intake) -> None:
+    """The worker is gone and its lease has run out."""
+    Intake.objects.filter(id=intake.id).update(lease_until=now() - timedelta(seconds=1))
+
+
+def test_every_passage_of_a_file_stands_in_its_source_where_it_says(handbook: Collection) -> None:
+    done = now_put(handbook, guide())
+    assert [each.frame.title for each in done.puts] == ["Guide", "Guide › Install", "Guide › Remove"]
+    source = Source.objects.get()
+    whole = text(source.text)
+    assert (whole, bytes(source.original.data)) == (GUIDE, GUIDE.encode())
+    for frame in current(handbook):
+        assert whole[frame.source_start : frame.source_end] == text(frame.payload)
+        assert (frame.source, frame.uri, frame.put_by) == (source, "guide.md", "Ada")
+
+
+def test_the_same_file_again_adds_nothing(handbook: Collection) -> None:
+    now_put(handbook, guide())
+    again = now_put(handbook, guide())
+    assert (again.new, again.ended) == (0, 0)
+    assert (Frame.objects.count(), Source.objects.count()) == (3, 1)
+
+
+def test_a_newer_version_ends_what_it_no_longer_has_only_where_asked(handbook: Collection) -> None:
+    put(handbook, [NewFrame(text="Another file's.", uri="other.md")], by="test")
+    now_put(handbook, guide())
+    newer = GUIDE.replace("twice", "once").replace("## Remove\n\nDelete the folder.\n", "")
+    kept = now_put(handbook, guide(newer))
+    assert (kept.new, kept.ended, len(current(handbook))) == (1, 0, 5)
+    replaced = now_put(handbook, guide(newer, replace=True))
+    assert (replaced.new, replaced.ended) == (0, 2)
+    assert [frame.title for frame in current(handbook)] == ["", "Guide", "Guide › Install"]
+    assert Frame.objects.filter(ended_by="delete").count() == 2
+
+
+def test_a_pdf_says_on_which_page_a_passage_stands(handbook: Collection) -> None:
+    file = HandedIn(
+        name="p.pdf", data=pdf([["First page."], ["Second page."]]), title="Paper", uri="urn:paper"
+    )
+    now_put(handbook, file)
+    assert [(frame.title, frame.uri, frame.metadata) for frame in current(handbook)] == [
+        ("Paper", "urn:paper", {"page": 1}),
+        ("Paper", "urn:paper", {"page": 2}),
+    ]
+
+
+def test_a_session_records_every_passage_with_its_place(project: Project, handbook: Collection) -> None:
+    session = start_session(project, name="s", by="test", collection=handbook)
+    done = now_put(handbook, guide(), session=session)
+    assert done.sequences == [1, 2, 3]
+    output = value(Action.objects.get(session=session, sequence=2).output)
+    assert (output["frame"], output["version"], output["already_there"]) == (1, 1, False)
+    start, end = output["source"]["start"], output["source"]["end"]
+    assert GUIDE[start:end] == "## Install\n\nRun the installer twice."
+    assert output["source"]["uri"] == "guide.md"
+
+
+def test_lines_that_are_no_passages_refuse_the_whole_file(handbook: Collection) -> None:
+    lines = b'{"text": "one"}\nnonsense\n{"text": ""}\n' + b'{"text": "%s"}' % (b"x" * (LARGEST_FRAME + 1))
+    with pytest.raises(InvalidInput) as refused:
+        prepare(HandedIn(name="a.jsonl", data=lines))
+    assert [each["line"] for each in refused.value.facts["skipped"]] == [2, 3, 4]
+    with pytest.raises(InvalidInput):
+        prepare(HandedIn(name="a.jsonl", data=b'{"text": "one"}', replace=True))
+
+
+def test_an_intake_is_put_in_batches_and_says_how_far_it_is(handbook: Collection) -> None:
+    intake = hand_in(handbook, long_text(450), by="Ada")
+    assert (intake.status, intake.total, Frame.objects.count()) == ("waiting", None, 0)
+    work(intake.id)
+    intake.refresh_from_db()
+    assert (intake.status, intake.done, intake.total, intake.new) == ("done", 450, 450, 450)
+    assert (intake.source, intake.error_code) == (Source.objects.get(), None)
+    work(intake.id)
+    assert Frame.objects.count() == 450
+
+
+def test_a_worker_killed_half_way_is_followed_by_one_that_goes_on(
+    project: Project, handbook: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = start_session(project, name="s", by="test", collection=handbook)
+    intake = hand_in(handbook, long_text(450), by="Ada", session=session)
+    real, batches = working._put, []
+
+    def dying(*given: Any) -> None:
+        batches.append(given[3])
+        if len(batches) == 2:
+            raise SystemExit
+        real(*given)
+
+    monkeypatch.setattr(working, "_put", dying)
+    with pytest.raises(SystemExit):
+        work(intake.id)
+    intake.refresh_from_db()
+    assert (intake.status, intake.done, Frame.objects.count()) == ("running", 200, 200)
+    work(intake.id)
+    assert Frame.objects.count() == 200, "its lease still holds"
+    assert due_for_ringing() == []
+    lost(intake)
+    assert due_for_ringing() == [intake.id]
+    work(intake.id)
+    intake.refresh_from_db()
+    assert (intake.status, intake.done, intake.new, batches) == ("done", 450, 450, [0, 200, 200, 400])
+    assert Action.objects.filter(session=session).count() == 450
+
+
+def test_a_worker_that_slept_past_its_lease_writes_nothing(
+    handbook: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    intake = hand_in(handbook, guide(), by="Ada")
+    real = working._put
+
+    def slept(*given: Any) -> None:
+        Intake.objects.filter(id=intake.id).update(lease_token=None)
+        real(*given)
+
+    monkeypatch.setattr(working, "_put", slept)
+    work(intake.id)
+    assert Frame.objects.count() == 0
+    with pytest.raises(LeaseLost), transaction.atomic():
+        working._write(working._Lease(intake_id=intake.id, token=intake.id), done=3)
+
+
+def test_a_file_that_kills_its_workers_is_given_up(
+    handbook: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    intake = hand_in(handbook, guide(), by="Ada")
+
+    def dying(*_: Any) -> None:
+        raise SystemExit
+
+    monkeypatch.setattr(working, "_put_all", dying)
+    for _ in range(MOST_ATTEMPTS):
+        with pytest.raises(SystemExit):
+            work(intake.id)
+        lost(intake)
+    work(intake.id)
+    intake.refresh_from_db()
+    assert (intake.status, intake.error_code, intake.finished_at is None) == ("failed", "worker_lost", False)
+    assert due_for_ringing(at_once=True) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "code"),
+    [
+        ("a.jsonl", b'{"text": "one"}\n{"text": 2}', "bad_lines"),
+        ("a.pdf", b"%PDF-1.4 broken", "unreadable_document"),
+        ("a.html", b"<script>only()</script>", "no_text"),
+        ("a.txt", b"\xff", "not_text"),
+    ],
+)
+def test_a_file_that_cannot_be_put_says_why_and_puts_nothing(
+    handbook: Collection, name: str, data: bytes, code: str
+) -> None:
+    intake = hand_in(handbook, HandedIn(name=name, data=data), by="Ada")
+    work(intake.id)
+    intake.refresh_from_db()
+    assert (intake.status, intake.error_code, Frame.objects.count()) == ("failed", code, 0)
+    assert [each["line"] for each in intake.skipped] == ([2] if code == "bad_lines" else [])
+
+
+def test_what_no_worker_could_put_is_not_taken_in(project: Project, handbook: Collection) -> None:
+    with pytest.raises(InvalidInput):
+        hand_in(handbook, HandedIn(name="a.txt", data=b""), by="Ada")
+    with pytest.raises(TooLarge):
+        hand_in(handbook, HandedIn(name="a.txt", data=b"x" * (LARGEST_FILE + 1)), by="Ada")
+    with pytest.raises(InvalidInput):
+        hand_in(handbook, HandedIn(name="a.pdf", data=b"no pdf"), by="Ada")
+    session = start_session(project, name="s", by="test", collection=handbook)
+    with pytest.raises(Conflict):
+        hand_in(handbook, guide(), by="Ada", session=end_session(session.id))
+    assert Intake.objects.count() == 0
+
+
+def test_an_intake_whose_session_ends_or_goes_stops_there(project: Project, handbook: Collection) -> None:
+    session = start_session(project, name="s", by="test", collection=handbook)
+    intake, other = (hand_in(handbook, guide(), by="Ada", session=session) for _ in range(2))
+    end_session(session.id)
+    Intake.objects.filter(id=other.id).update(session=None)
+    for each in (intake, other):
+        work(each.id)
+        each.refresh_from_db()
+        assert (each.status, each.error_code) == ("failed", "session_ended")
+    assert Frame.objects.count() == 0
+
+
+def test_long_passages_make_small_batches(handbook: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(working, "BATCH_CHARACTERS", 50)
+    frames = [NewFrame(text="x" * 30) for _ in range(3)]
+    assert [len(working._batch(frames, place)) for place in range(3)] == [1, 1, 1]
+
+
+def test_a_worker_that_starts_takes_up_what_waits(handbook: Collection) -> None:
+    intake = hand_in(handbook, guide(), by="Ada")
+    assert due_for_ringing() == [], "its own bell has just rung"
+    assert due_for_ringing(at_once=True) == [intake.id]
+
+
+def test_a_frame_cannot_change_its_source(handbook: Collection) -> None:
+    now_put(handbook, guide())
+    for change in ({"source_start": 1}, {"source": None, "source_start": None, "source_end": None}):
+        with pytest.raises(DatabaseError), transaction.atomic():
+            Frame.objects.update(**change)
+    for statement in ("UPDATE tm_source SET name = 'x'", "DELETE FROM tm_source"):
+        with pytest.raises(DatabaseError), transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(statement)
+
+
+def test_a_place_without_a_source_is_refused(handbook: Collection) -> None:
+    now_put(handbook, guide())
+    frame = current(handbook)[0]
+    for places in ({"source_end": None}, {"source_start": -1}, {"source_end": 0}):
+        copy = Frame.objects.get(id=frame.id)
+        copy.pk, copy.version, copy.valid_until, copy.ended_by = None, 9, now(), "delete"
+        for name, place in places.items():
+            setattr(copy, name, place)
+        with pytest.raises(IntegrityError), transaction.atomic():
+            copy.save(force_insert=True)
+
+
+def test_erasing_a_collection_takes_its_files_along(project: Project, handbook: Collection) -> None:
+    now_put(handbook, guide())
+    hand_in(handbook, long_text(3), by="Ada")
+    assert erase_collection(handbook) == 3
+    assert (Source.objects.count(), Intake.objects.count()) == (0, 0)
+    assert Payload.objects.filter(project=project).count() == 0

@@ -1,0 +1,163 @@
+"""Files put into a collection over HTTP, and the files of a collection."""
+
+from typing import Any, Final
+
+from django.conf import settings
+from django.db import transaction
+from django.http import HttpRequest
+from ninja import Router, Status
+
+from timemachine.api import paging
+from timemachine.api.access import Caller, caller
+from timemachine.api.documents import source_json
+from timemachine.api.paging import checked_limit, page
+from timemachine.api.paging import read as read_place
+from timemachine.api.puts import collection_for
+from timemachine.base.errors import InvalidInput, TooLarge
+from timemachine.intake.commands import (
+    AT_ONCE_PASSAGES,
+    AT_ONCE_SECONDS,
+    FilePut,
+    check,
+    hand_in,
+    is_small,
+    put_at_once,
+)
+from timemachine.intake.preparing import HandedIn, prepare
+from timemachine.jobs import ring_intake
+from timemachine.recording.models import Session
+from timemachine.recording.queries import session_of
+from timemachine.retrieval.models import Source
+from timemachine.retrieval.queries import collection_of
+from timemachine.retrieval.sources import sources_of
+
+router = Router(tags=["collections"])
+
+FIELDS: Final = ("file", "title", "uri", "replace", "session")
+YES, NO = ("true", "1", "yes", "on"), ("false", "0", "no", "off", "")
+_FORM: Final[dict[str, Any]] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["file"],
+                    "additionalProperties": False,
+                    "properties": {
+                        "file": {"type": "string", "format": "binary"},
+                        "title": {"type": "string"},
+                        "uri": {"type": "string"},
+                        "replace": {"type": "boolean", "default": False},
+                        "session": {"type": "string"},
+                    },
+                }
+            }
+        },
+    }
+}
+
+
+@router.post(
+    "/{name}/files",
+    response={201: dict[str, Any], 202: dict[str, Any]},
+    summary="Put a file",
+    openapi_extra=_FORM,
+)
+def put_file(request: HttpRequest, name: str) -> Status[dict[str, Any]]:
+    """Put the passages of a text, Markdown, HTML, PDF or JSONL file into a collection, which is made where there is none.
+
+    A small one is put at once (201, with what became of each passage). A PDF or one over 256 KB is kept and put in the background
+    (202, `intake_id`: follow it at /api/intakes/{id}). `replace` ends the passages of the same `uri` that this file does not have.
+    """
+    who = caller(request, "record")
+    file, session = _sent(request, who)
+    check(file)
+    if is_small(file):
+        prepared = prepare(file, seconds=min(AT_ONCE_SECONDS, settings.DOCUMENT_SECONDS))
+        if len(prepared.frames) <= AT_ONCE_PASSAGES:
+            with transaction.atomic():  # a file that is refused makes no collection
+                done = put_at_once(collection_for(who, name), prepared, by=who.by, session=session)
+            return Status(201, file_json(done))
+    with transaction.atomic():
+        intake = hand_in(collection_for(who, name), file, by=who.by, session=session)
+        ring_intake(intake.id)
+    return Status(202, {"intake_id": str(intake.id)})
+
+
+@router.get("/{name}/sources", summary="List files")
+def sources(request: HttpRequest, name: str, limit: int = 50, after: str | None = None) -> dict[str, Any]:
+    """The files whose passages were put into the collection, newest first, each with how many of its frames are current."""
+    found = sources_of(collection_of(caller(request, "read").project, name)).select_related("collection")
+    if after is not None:
+        found = found.filter(id__lt=read_place(after, paging.identity))
+    rows = list(found[: checked_limit(limit) + 1])
+    return page(
+        rows,
+        limit,
+        lambda each: [str(each.id)],
+        _listed,
+    )
+
+
+def _listed(source: Source) -> dict[str, Any]:
+    return {**source_json(source), "frames": getattr(source, "frame_count", None)}
+
+
+def file_json(done: FilePut) -> dict[str, Any]:
+    """What putting a file came to, passage by passage."""
+    frames = [
+        {
+            "frame": put.frame.number,
+            "version": put.frame.version,
+            "sha256": put.frame.sha256,
+            "title": put.frame.title,
+            "already_there": put.already_there,
+            "start": None if frame.origin is None else frame.origin.start,
+            "end": None if frame.origin is None else frame.origin.end,
+            "page": frame.metadata.get("page") if frame.origin is not None else None,
+        }
+        for frame, put in zip(done.frames, done.puts, strict=True)
+    ]
+    there = len(frames) - done.new
+    return {
+        "frames": frames,
+        "sequences": done.sequences,
+        "source": None if done.source is None else source_json(done.source),
+        "report": {"new": done.new, "already_there": there, "ended": done.ended, "skipped": []},
+    }
+
+
+def _sent(request: HttpRequest, who: Caller) -> tuple[HandedIn, Session | None]:
+    """The file and the session of the form. Raises `TooLarge` before anything is read, `InvalidInput`, `NotFound`."""
+    if int(request.META.get("CONTENT_LENGTH") or 0) > settings.MAX_REQUEST_BYTES:
+        raise TooLarge(
+            f"A request holds at most {settings.MAX_REQUEST_BYTES:,} bytes; split the file.",
+            limit=settings.MAX_REQUEST_BYTES,
+        )
+    unknown = sorted({*request.POST, *request.FILES} - set(FIELDS))
+    if unknown:
+        raise InvalidInput(
+            f"There is no field `{unknown[0]}`; leave it out.", code="invalid_request", fields=unknown
+        )
+    files = request.FILES.getlist("file")
+    if len(files) != 1:
+        raise InvalidInput(
+            "Send one file in the field `file`, as multipart/form-data.", code="invalid_request", field="file"
+        )
+    form = request.POST
+    file = HandedIn(
+        name=files[0].name or "",
+        data=files[0].read(),
+        title=form.get("title", ""),
+        uri=form.get("uri", ""),
+        replace=_flag(form.get("replace", "")),
+    )
+    named = form.get("session", "")
+    return file, session_of(who.project, named) if named else None
+
+
+def _flag(written: str) -> bool:
+    if written.lower() not in (*YES, *NO):
+        raise InvalidInput("`replace` is `true` or `false`.", code="invalid_field", field="replace")
+    return written.lower() in YES

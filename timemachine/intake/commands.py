@@ -1,0 +1,114 @@
+"""Handing a file in: a small one is put at once, any other is kept and put by a worker."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q
+
+from timemachine.answering import commands as answering
+from timemachine.base.clock import now
+from timemachine.base.content import file_content
+from timemachine.base.errors import InvalidInput, TooLarge
+from timemachine.documents.document import LARGEST_FILE
+from timemachine.documents.formats import format_of
+from timemachine.intake.models import RUNNING, WAITING, Intake
+from timemachine.intake.preparing import HandedIn, Prepared
+from timemachine.payloads.commands import keep
+from timemachine.recording.commands import require_open
+from timemachine.recording.models import Session
+from timemachine.retrieval.commands import NewFrame, Put
+from timemachine.retrieval.models import Collection, Source
+from timemachine.retrieval.sources import end_others, keep_source
+
+AT_ONCE_BYTES = 256 * 1024
+AT_ONCE_PASSAGES = 1_000
+AT_ONCE_SECONDS = 10
+RING_AGAIN_AFTER = timedelta(seconds=30)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilePut:
+    """What putting a file at once came to. `frames` are the passages as they were put, `puts` what became of each."""
+
+    source: Source | None
+    frames: list[NewFrame]
+    puts: list[Put]
+    sequences: list[int]
+    ended: int
+
+    @property
+    def new(self) -> int:
+        """How many passages were not there before."""
+        return sum(1 for each in self.puts if not each.already_there)
+
+
+def check(file: HandedIn) -> None:
+    """Refuse a file that no worker could put. Raises `InvalidInput`, `TooLarge`."""
+    if not file.data:
+        raise InvalidInput(
+            f"{file.name or 'This file'} is empty; there is nothing to put.", code="empty_file"
+        )
+    if len(file.data) > LARGEST_FILE:
+        raise TooLarge(
+            f"{file.name} has {len(file.data):,} bytes; a file may have {LARGEST_FILE:,}. Split it.",
+            limit_bytes=LARGEST_FILE,
+        )
+    format_of(file.name, file.data)
+
+
+def is_small(file: HandedIn) -> bool:
+    """Whether the file is put at once, while its sender waits."""
+    return len(file.data) <= AT_ONCE_BYTES and format_of(file.name, file.data) != "pdf"
+
+
+@transaction.atomic
+def put_at_once(
+    collection: Collection, prepared: Prepared, *, by: str, session: Session | None = None
+) -> FilePut:
+    """Put all passages of a file, or none; in a session each is recorded."""
+    source = None if prepared.source is None else keep_source(collection, prepared.source, by=by)
+    frames = prepared.of_source(None if source is None else source.id)
+    done = answering.put(collection, frames, by=by, session=session)
+    ended = end_others(collection, source.uri, frames) if prepared.replace and source is not None else 0
+    return FilePut(source=source, frames=frames, puts=done.puts, sequences=done.sequences, ended=ended)
+
+
+@transaction.atomic
+def hand_in(collection: Collection, file: HandedIn, *, by: str, session: Session | None = None) -> Intake:
+    """Keep the file; once this is committed it will be put, whatever happens to whom. Raises `InvalidInput`, `Conflict`."""
+    check(file)
+    if session is not None:
+        require_open(session)
+    content = file_content(file.data)
+    return Intake.objects.create(
+        project_id=collection.project_id,
+        collection=collection,
+        session=session,
+        recorded=session is not None,
+        name=file.name,
+        title=file.title,
+        uri=file.uri,
+        replace=file.replace,
+        payload_id=keep(collection.project_id, [content])[content],
+        put_by=by,
+        rung_at=now(),
+    )
+
+
+@transaction.atomic
+def due_for_ringing(*, at_once: bool = False) -> list[UUID]:
+    """The intakes that have passages to put and nobody at it, marked as rung.
+
+    `at_once` (a worker has just started) does not wait for the last ringing to grow old.
+    """
+    moment = now()
+    idle = Intake.objects.filter(
+        Q(status=WAITING) | Q(status=RUNNING, lease_until__lt=moment), finished_at=None
+    )
+    if not at_once:
+        idle = idle.filter(Q(status=RUNNING) | Q(rung_at__lt=moment - RING_AGAIN_AFTER))
+    ids = list(idle.values_list("id", flat=True))
+    Intake.objects.filter(id__in=ids).update(rung_at=moment)
+    return ids

@@ -1,0 +1,183 @@
+"""Working on an intake: its file is read, its passages are put batch by batch. A killed worker costs the batch it was at.
+
+A batch, its counts and the place to go on from are one transaction, written only under the lease.
+"""
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import F, Q
+
+from timemachine.answering import commands as answering
+from timemachine.base.clock import now
+from timemachine.base.errors import Conflict, TimeMachineError
+from timemachine.intake.models import DONE, FAILED, RUNNING, WAITING, Intake
+from timemachine.intake.preparing import HandedIn, Prepared, prepare
+from timemachine.retrieval.commands import NewFrame
+from timemachine.retrieval.sources import end_others, keep_source
+
+MOST_ATTEMPTS = 3
+BATCH = 200
+BATCH_CHARACTERS = 2_000_000
+
+
+class LeaseLost(Exception):
+    """Another worker has the intake now; what this one was at is not written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Lease:
+    intake_id: UUID
+    token: UUID
+
+
+def work(intake_id: UUID) -> None:
+    """Put the passages of an intake until all are put. Safe to run twice, at the same time, and to be killed at any point."""
+    lease = _claim(intake_id)
+    if lease is None:
+        return
+    try:
+        with _kept(lease):
+            _put_all(lease)
+    except LeaseLost:
+        return
+    except TimeMachineError as why:
+        _fail(lease, why)
+
+
+@transaction.atomic
+def _claim(intake_id: UUID) -> _Lease | None:
+    """The right to work on the intake; None where it is over or somebody is at it. The third worker lost at one place ends it."""
+    free = Q(status=WAITING) | Q(status=RUNNING, lease_until__lt=now())
+    intake = Intake.objects.select_for_update().filter(free, id=intake_id, finished_at=None).first()
+    if intake is None:
+        return None
+    lease = _Lease(intake_id=intake_id, token=uuid4())
+    if intake.attempts >= MOST_ATTEMPTS:
+        intake.status, intake.finished_at, intake.lease_until = FAILED, now(), None
+        intake.error_code = "worker_lost"
+        intake.error_message = (
+            f"The worker was lost {MOST_ATTEMPTS} times at this file; it was not tried again. Split the file."
+        )
+        intake.save()
+        return None
+    intake.status, intake.lease_token, intake.lease_until = RUNNING, lease.token, _until()
+    intake.attempts += 1
+    intake.revision += 1
+    intake.save()
+    return lease
+
+
+def _put_all(lease: _Lease) -> None:
+    intake = Intake.objects.select_related("collection", "session", "payload").get(id=lease.intake_id)
+    prepared = prepare(_file(intake))
+    frames = _begun(lease, intake, prepared)
+    place = intake.done
+    while place < len(frames):
+        batch = _batch(frames, place)
+        _put(lease, intake, batch, place)
+        place += len(batch)
+    _finish(lease, intake, prepared, frames)
+
+
+def _file(intake: Intake) -> HandedIn:
+    data = bytes(intake.payload.data)
+    return HandedIn(name=intake.name, data=data, title=intake.title, uri=intake.uri, replace=intake.replace)
+
+
+@transaction.atomic
+def _begun(lease: _Lease, intake: Intake, prepared: Prepared) -> list[NewFrame]:
+    """The passages with their source, which stands from here on."""
+    source = None
+    if prepared.source is not None:
+        source = keep_source(intake.collection, prepared.source, by=intake.put_by)
+    _write(lease, total=len(prepared.frames), source=source)
+    return prepared.of_source(None if source is None else source.id)
+
+
+def _batch(frames: Sequence[NewFrame], place: int) -> list[NewFrame]:
+    batch: list[NewFrame] = []
+    room = BATCH_CHARACTERS
+    for frame in frames[place : place + BATCH]:
+        room -= len(frame.text)
+        if batch and room < 0:
+            break
+        batch.append(frame)
+    return batch
+
+
+@transaction.atomic
+def _put(lease: _Lease, intake: Intake, batch: list[NewFrame], place: int) -> None:
+    if intake.recorded and intake.session is None:
+        raise Conflict("The session that was to record it was erased.", code="session_ended")
+    done = answering.put(intake.collection, batch, by=intake.put_by, session=intake.session)
+    new = sum(1 for each in done.puts if not each.already_there)
+    _write(
+        lease,
+        done=place + len(batch),
+        new=F("new") + new,
+        already_there=F("already_there") + len(batch) - new,
+        attempts=1,
+    )
+
+
+@transaction.atomic
+def _finish(lease: _Lease, intake: Intake, prepared: Prepared, frames: Sequence[NewFrame]) -> None:
+    ended = 0
+    if prepared.replace and prepared.source is not None:
+        ended = end_others(intake.collection, prepared.source.uri, frames)
+    _write(lease, status=DONE, ended=ended, finished_at=now(), lease_token=None)
+
+
+def _fail(lease: _Lease, why: TimeMachineError) -> None:
+    held = Intake.objects.filter(id=lease.intake_id, lease_token=lease.token, status=RUNNING)
+    held.update(
+        status=FAILED,
+        error_code=why.code,
+        error_message=why.message,
+        skipped=list(why.facts.get("skipped", [])),
+        finished_at=now(),
+        lease_token=None,
+        lease_until=None,
+        revision=F("revision") + 1,
+    )
+
+
+def _write(lease: _Lease, **changes: Any) -> None:
+    """Write under the lease, at the end of a transaction. Raises `LeaseLost`: then nothing of the transaction stands."""
+    held = Intake.objects.filter(id=lease.intake_id, lease_token=lease.token, status=RUNNING)
+    if not held.update(**changes, lease_until=_until(), revision=F("revision") + 1):
+        raise LeaseLost
+
+
+def _until() -> datetime:
+    return now() + timedelta(seconds=settings.LEASE_SECONDS)
+
+
+@contextmanager
+def _kept(lease: _Lease) -> Iterator[None]:
+    """Keep the lease alive while the block runs: reading a file may take a minute."""
+    done = threading.Event()
+    beat = threading.Thread(target=_heartbeat, args=(lease, done), daemon=True)
+    beat.start()
+    try:
+        yield
+    finally:
+        done.set()
+        beat.join()
+
+
+def _heartbeat(lease: _Lease, done: threading.Event) -> None:
+    try:
+        while not done.wait(settings.LEASE_SECONDS / 4):
+            held = Intake.objects.filter(id=lease.intake_id, lease_token=lease.token, status=RUNNING)
+            held.update(lease_until=_until())
+    finally:
+        connection.close()

@@ -1,0 +1,85 @@
+"""Files of a collection: keeping one, and ending the passages that its newer version no longer has."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count, Q, QuerySet
+
+from timemachine.accounts.models import Project
+from timemachine.base.clock import now
+from timemachine.base.content import content_of, file_content, text_sha256
+from timemachine.base.errors import NotFound
+from timemachine.base.ids import uuid_of
+from timemachine.payloads.commands import keep
+from timemachine.retrieval.commands import NewFrame, identity
+from timemachine.retrieval.models import Collection, Frame, Source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceFile:
+    """A file that was read: its bytes as they came, and the text that its passages are parts of."""
+
+    name: str
+    title: str
+    uri: str
+    media_type: str
+    data: bytes
+    text: str
+
+
+def keep_source(collection: Collection, file: SourceFile, *, by: str) -> Source:
+    """The file in the collection; the same file again is the one that is kept. Call it in a transaction."""
+    Collection.objects.select_for_update().get(id=collection.id)
+    original, extracted = file_content(file.data), content_of(file.text)
+    same = Source.objects.filter(
+        collection=collection,
+        sha256=original.sha256,
+        uri=file.uri,
+        title=file.title,
+        media_type=file.media_type,
+    )
+    kept = same.first()
+    if kept is not None:
+        return kept
+    payloads = keep(collection.project_id, [original, extracted])
+    return Source.objects.create(
+        project_id=collection.project_id,
+        collection=collection,
+        name=file.name,
+        title=file.title,
+        uri=file.uri,
+        media_type=file.media_type,
+        original_id=payloads[original],
+        text_id=payloads[extracted],
+        sha256=original.sha256,
+        put_by=by,
+    )
+
+
+def end_others(collection: Collection, uri: str, stay: Sequence[NewFrame]) -> int:
+    """End the current frames of the uri that are none of these passages; how many there were. Call it in a transaction."""
+    Collection.objects.select_for_update().get(id=collection.id)
+    staying = {identity(text_sha256(frame.text), frame) for frame in stay}
+    current = Frame.objects.filter(collection=collection, uri=uri, valid_until=None)
+    gone = [
+        frame.id
+        for frame in current.only("id", "sha256", "title", "uri", "metadata")
+        if identity(frame.sha256, frame) not in staying
+    ]
+    return Frame.objects.filter(id__in=gone, valid_until=None).update(valid_until=now(), ended_by="delete")
+
+
+def sources_of(collection: Collection) -> QuerySet[Source]:
+    """The files of a collection, newest first, each with `frame_count`, the number of its current frames."""
+    current = Count("frames", filter=Q(frames__valid_until=None))
+    return Source.objects.filter(collection=collection).annotate(frame_count=current).order_by("-id")
+
+
+def source_of(project: Project, source_id: str) -> Source:
+    """The project's source of that id. Raises `NotFound`, the same for another project's."""
+    wanted = uuid_of(source_id)
+    sources = Source.objects.filter(project=project).select_related("collection", "original", "text")
+    found = None if wanted is None else sources.filter(id=wanted).first()
+    if found is None:
+        raise NotFound("There is no such file in this project.", code="source_not_found")
+    return found

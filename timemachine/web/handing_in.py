@@ -1,0 +1,116 @@
+"""Files of a form on their way into a collection: small ones are put at once, all or none; others are handed to a worker."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.http import HttpRequest
+
+from timemachine.base.errors import InvalidInput
+from timemachine.base.wording import counted
+from timemachine.intake.commands import (
+    AT_ONCE_BYTES,
+    AT_ONCE_PASSAGES,
+    AT_ONCE_SECONDS,
+    FilePut,
+    check,
+    hand_in,
+    is_small,
+    put_at_once,
+)
+from timemachine.intake.models import Intake
+from timemachine.intake.preparing import HandedIn, Prepared, prepare
+from timemachine.jobs import ring_intake
+from timemachine.recording.models import Session
+from timemachine.retrieval.commands import Put
+from timemachine.retrieval.models import Collection
+from timemachine.web.receiving import received
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """What became of the files: they were put, or they are on their way."""
+
+    done: tuple[FilePut, ...] = ()
+    intakes: tuple[Intake, ...] = ()
+
+    @property
+    def sequences(self) -> list[int]:
+        """The steps that recorded them."""
+        return [sequence for each in self.done for sequence in each.sequences]
+
+
+def handed_in(request: HttpRequest, *, replace: bool) -> list[HandedIn]:
+    """The files of a form. Raises `InvalidInput` where there is none, or one that cannot be used."""
+    files = received(request, "file")
+    if not files:
+        raise InvalidInput("Choose at least one file.", code="no_file")
+    found = [HandedIn(name=file.name, data=file.data, replace=replace) for file in files]
+    for file in found:
+        with _named(file):
+            check(file)
+    return found
+
+
+def take(
+    files: Sequence[HandedIn], into: Callable[[], Collection], *, by: str, session: Session | None = None
+) -> Taken:
+    """Put the files or keep them for a worker: all of them, or none. `into` gives the collection, made where there is none."""
+    prepared = _prepared(files)
+    with transaction.atomic():
+        collection = into()
+        if prepared is not None:
+            return Taken(
+                done=tuple(put_at_once(collection, each, by=by, session=session) for each in prepared)
+            )
+        intakes = tuple(hand_in(collection, file, by=by, session=session) for file in files)
+        for intake in intakes:
+            ring_intake(intake.id)
+        return Taken(intakes=intakes)
+
+
+def what_was_put(puts: Sequence[Put], ended: int = 0) -> str:
+    """A sentence that says which frames there are now, which stood already, and how many were ended."""
+    new = [done.frame.number for done in puts if not done.already_there]
+    same = len(puts) - len(new)
+    gone = f" {counted(ended, 'passage')} of an earlier version ended." if ended else ""
+    if not new:
+        where = f"as frame {puts[0].frame.number}" if same == 1 else "all of it"
+        return f"This stood in the collection already, {where}: nothing was added.{gone}"
+    numbers = f"frame {new[0]}" if len(new) == 1 else f"frames {new[0]} to {new[-1]}"
+    already = f", {same:,} stood there already" if same else ""
+    return f"{counted(len(new), 'passage')} put: {numbers}{already}.{gone}"
+
+
+def what_was_taken(taken: Taken) -> str:
+    """A sentence that says what became of the files."""
+    if taken.intakes:
+        return f"{counted(len(taken.intakes), 'file')} handed in; the passages are put now."
+    return what_was_put(
+        [put for each in taken.done for put in each.puts], sum(each.ended for each in taken.done)
+    )
+
+
+def _prepared(files: Sequence[HandedIn]) -> list[Prepared] | None:
+    """The files' passages, where they are few enough for somebody to wait for."""
+    if not all(is_small(file) for file in files) or sum(len(file.data) for file in files) > AT_ONCE_BYTES:
+        return None
+    found = []
+    for file in files:
+        with _named(file):
+            found.append(prepare(file, seconds=AT_ONCE_SECONDS))
+    return found if sum(len(each.frames) for each in found) <= AT_ONCE_PASSAGES else None
+
+
+@contextmanager
+def _named(file: HandedIn) -> Iterator[None]:
+    """A refusal says which file it is about."""
+    try:
+        yield
+    except InvalidInput as why:
+        if file.name in why.message:
+            raise
+        says = why.message.removeprefix("Line ")
+        between = ", line " if says != why.message else ": "
+        raise type(why)(f"{file.name}{between}{says}", code=why.code, **why.facts) from why

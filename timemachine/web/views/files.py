@@ -1,0 +1,162 @@
+"""Files of a collection: uploading them, how far one is, the text of one with a passage marked in it, its bytes."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import quote
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from timemachine.accounts.models import OPERATOR
+from timemachine.base.errors import NotFound, TimeMachineError
+from timemachine.base.numbers import whole_number
+from timemachine.intake.models import DONE
+from timemachine.intake.queries import intake_of
+from timemachine.payloads.queries import text
+from timemachine.retrieval.models import Frame, Source
+from timemachine.retrieval.queries import collection_of
+from timemachine.retrieval.sources import source_of
+from timemachine.web.access import of
+from timemachine.web.handing_in import handed_in, take, what_was_taken
+from timemachine.web.http import page
+from timemachine.web.receiving import receives_files
+from timemachine.web.record_forms import FilesForm
+from timemachine.web.redirects import see_other
+from timemachine.web.views.collections import collection_page
+
+WINDOW: Final = 16_000
+BEFORE: Final = 2_000
+SHOWN_FRAMES: Final = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A part of a text around a marked passage; `start` to before `end` of `length` characters."""
+
+    before: str
+    marked: str
+    after: str
+    start: int
+    end: int
+    length: int
+
+
+@receives_files
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def upload(request: HttpRequest, name: str) -> HttpResponse:
+    """Put the passages of files, all or none; what takes long is handed to a worker, and a page shows how far it is."""
+    if request.method != "POST":
+        return see_other("collection", name)
+    access = of(request)
+    access.require(OPERATOR)
+    found = collection_of(access.project, name)
+    form = FilesForm(request.POST)
+    form.is_valid()
+    try:
+        files = handed_in(request, replace=form.cleaned_data["replace"])
+        taken = take(files, lambda: found, by=access.user.email)
+    except TimeMachineError as why:
+        return collection_page(request, access, found, status=form.refuse(why), files_form=form)
+    messages.success(request, what_was_taken(taken))
+    if len(taken.intakes) == 1:
+        return see_other("intake", taken.intakes[0].id)
+    return see_other("collection", found.name, part="files" if taken.intakes else "")
+
+
+@never_cache
+@require_safe
+def intake(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """`/intakes/{id}/`: how far a file is, and what it came to. A page that polls gets 204 for no news."""
+    found = intake_of(of(request).project, id)
+    if request.GET.get("rev") == str(found.revision) and request.headers.get("HX-Request") == "true":
+        return HttpResponse(status=204)
+    context = {
+        "intake": found,
+        "collection": found.collection,
+        "over": found.finished_at is not None,
+        "complete": found.status == DONE,
+    }
+    return page(request, "collections/intake.html", context, parts=("progress",))
+
+
+@never_cache
+@require_safe
+def source(request: HttpRequest, name: str, id: str) -> HttpResponse:  # noqa: A002
+    """`/collections/{name}/sources/{id}/`: the file's text; `frame` and `version` mark a passage in it, `at` goes on."""
+    found = _source(request, name, id)
+    frame = _marked(found, request)
+    shown = _shown(text(found.text), frame, request.GET.get("at", ""))
+    current = found.frames.filter(valid_until=None).order_by("number")
+    frames = list(
+        current.values("number", "version", "title", "source_start", "metadata")[: SHOWN_FRAMES + 1]
+    )
+    context: dict[str, Any] = {
+        "collection": found.collection,
+        "source": found,
+        "size": found.original.size,
+        "frame": frame,
+        "shown": shown,
+        "earlier": max(0, shown.start - WINDOW) if shown.start else None,
+        "later": shown.end if shown.end < shown.length else None,
+        "frames": frames[:SHOWN_FRAMES],
+        "frame_count": current.count(),
+    }
+    return page(request, "collections/source.html", context)
+
+
+@require_safe
+def source_file(request: HttpRequest, name: str, id: str) -> HttpResponse:  # noqa: A002
+    """The file as it came, for the disk: no browser shows it as a page of ours."""
+    found = _source(request, name, id)
+    return HttpResponse(
+        bytes(found.original.data),
+        content_type="application/octet-stream",
+        headers={
+            "Content-Disposition": f"attachment; filename*=UTF-8''{quote(_file_name(found), safe='')}",
+            "Content-Security-Policy": "sandbox; default-src 'none'",
+            "X-Content-Type-Options": "nosniff",
+            "Cache-Control": "private, no-store",
+        },
+    )
+
+
+def _source(request: HttpRequest, name: str, source_id: str) -> Source:
+    project = of(request).project
+    found = source_of(project, source_id)
+    if found.collection_id != collection_of(project, name).id:
+        raise NotFound("There is no such file in this collection.", code="source_not_found")
+    return found
+
+
+def _file_name(found: Source) -> str:
+    return found.name.encode("utf-8", "replace").decode().replace("/", "_").replace("\\", "_") or "file"
+
+
+def _marked(found: Source, request: HttpRequest) -> Frame | None:
+    """The version of a frame that the address names, where it comes from this file."""
+    number = whole_number(request.GET.get("frame", ""))
+    version = whole_number(request.GET.get("version", ""))
+    if number is None:
+        return None
+    versions = found.frames.filter(number=number)
+    chosen = versions.order_by("-version") if version is None else versions.filter(version=version)
+    return chosen.first()
+
+
+def _shown(whole: str, frame: Frame | None, at: str) -> Shown:
+    start, end = (0, 0) if frame is None else (frame.source_start or 0, frame.source_end or 0)
+    asked = whole_number(at)
+    first = max(0, start - BEFORE) if asked is None else min(asked, len(whole))
+    last = min(len(whole), first + WINDOW)
+    begin, stop = min(max(start, first), last), min(max(end, first), last)
+    return Shown(
+        before=whole[first:begin],
+        marked=whole[begin:stop],
+        after=whole[stop:last],
+        start=first,
+        end=last,
+        length=len(whole),
+    )
