@@ -102,12 +102,12 @@ def view(*, session: str, as_json: bool) -> None:
 def delete(*, session: str, yes: bool, as_json: bool) -> None:
     """Erase a session, after asking.
 
-    Its actions, replays and share links go with it; there is no way back.
+    Its actions, replays, judgements and share links go with it; there is no way back.
     """
     with connected() as client:
         found = client.sessions.get(session)
         what = f"Erase the session {found['key']} ({shortened(found['name'])}) with {plural(found['actions'], 'action')}"
-        if not yes and not confirmed(f"{what}, its replays and share links, for good?"):
+        if not yes and not confirmed(f"{what}, its replays, judgements and share links, for good?"):
             raise Failure("Nothing was erased; answer yes, or say --yes.")
         erased = client.sessions.delete(found["id"])
         told = [f"Session {found['key']} is erased with {plural(erased['actions'], 'action')}."]

@@ -99,12 +99,13 @@ def remove(project: Project) -> bool:
 
 
 def added_to(project: Project) -> dict[str, int]:
-    """What people added to the demo, which goes with it: replays and share links beyond its own."""
+    """What people added to the demo, which goes with it: replays and share links beyond its own, and judgements."""
     session = _session_of(project)
     if session is None:
         return {}
     added = {
         "replay": session.replays.count() - OWN_REPLAYS,
+        "judgement": session.judgements.count(),
         "share link": session.share_links.count() - OWN_LINKS,
     }
     return {name: number for name, number in added.items() if number > 0}
@@ -158,4 +159,4 @@ def _say(session: Session, role: str, text: str, significance: str | None = None
 def _ask(project: Project, session: Session, question: str) -> None:
     collection = session.collection
     if collection is not None:
-        answering.ask(project, collection, Query(text=question), use_model=MODEL, session=session)
+        answering.ask(project, collection, Query(text=question), use_model=MODEL, session=session, no_cache=True)

@@ -47,5 +47,13 @@ def _recorded(ask: Action) -> ModelName | None:
 
 
 def _cost(model: ModelName, ask: Action) -> Decimal | None:
-    usage = TokenUsage(input_tokens=ask.input_tokens, output_tokens=ask.output_tokens)
-    return price(model, usage, now()).cost_usd
+    return price(model, _usage(ask), now()).cost_usd
+
+
+def _usage(ask: Action) -> TokenUsage:
+    """The recorded tokens; an answer from the cache used none, so those of the ask that it was first given to."""
+    first = (ask.cached_from or {}).get("usage") or {}
+    return TokenUsage(
+        input_tokens=first.get("input_tokens") if ask.cached else ask.input_tokens,
+        output_tokens=first.get("output_tokens") if ask.cached else ask.output_tokens,
+    )
