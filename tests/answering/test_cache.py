@@ -14,14 +14,16 @@ from tests.stub_model_server import Script, StubModelServer
 from timemachine.accounts.models import Project
 from timemachine.answering import cache_upkeep
 from timemachine.answering.asking import CallParameters
-from timemachine.answering.commands import AskDone, ask, put
+from timemachine.answering.commands import AskDone, Audience, ask, put
 from timemachine.answering.models import CachedAnswer
 from timemachine.base.clock import now, written
 from timemachine.base.errors import ModelFailed
+from timemachine.providers.listening import Listening
 from timemachine.recording.commands import start_session
 from timemachine.recording.erasure import erase_session
 from timemachine.recording.models import Action, Session
 from timemachine.replay.commands import launch
+from timemachine.replay.estimate import estimate
 from timemachine.replay.options import ReplayOptions
 from timemachine.replay.working import work
 from timemachine.retrieval.commands import NewFrame, collection_named
@@ -255,6 +257,20 @@ def test_replays_neither_read_nor_write_it(project: Project, stub: StubModelServ
     assert CachedAnswer.objects.get().used_at == kept.used_at
 
 
+def test_a_replay_of_a_cached_answer_is_estimated_by_the_tokens_of_the_first(
+    project: Project, stub: StubModelServer
+) -> None:
+    collection = collection_of(project)
+    first, second = session_of(collection), session_of(collection)
+    done = asked(collection, first)
+    asked(collection, second)
+    costs = [
+        estimate(list(Action.objects.filter(session=each, kind="ask")), None) for each in (first, second)
+    ]
+    assert costs[0].unknown == costs[1].unknown == 0
+    assert costs[0].cost_usd == costs[1].cost_usd == pytest.approx(done.answered.cost_usd)
+
+
 def test_erasing_the_session_that_asked_takes_the_kept_answer_along(
     project: Project, stub: StubModelServer
 ) -> None:
@@ -349,3 +365,13 @@ def test_the_local_model_is_kept_like_any_other(project: Project) -> None:
     assert again.parameters["sentences"] == 3
     assert again.cached_from is not None
     assert again.cached_from["at"] <= (written(now()) or "")
+
+
+def test_who_listens_gets_the_whole_kept_answer_at_once(project: Project, stub: StubModelServer) -> None:
+    stub.script(Script(answer="Invoices are kept for ten years."))
+    collection = collection_of(project)
+    asked(collection)
+    heard: list[str] = []
+    again = asked(collection, audience=Audience(listening=Listening(on_text=heard.append)))
+    assert again.answered.cached
+    assert heard == ["Invoices are kept for ten years."]

@@ -119,6 +119,8 @@ def ask(
     try:
         key = cache.key_of(project.id, model, query.text, passages, asked)
         kept = None if no_cache else cache.kept_answer(project.id, key, passages)
+        if kept is not None:
+            following.listening.on_text(kept.text)
         answered = kept or answer(project.id, model, query.text, passages, asked, following.listening)
     except TimeMachineError as failed:
         draft = replace(

@@ -159,4 +159,6 @@ def _say(session: Session, role: str, text: str, significance: str | None = None
 def _ask(project: Project, session: Session, question: str) -> None:
     collection = session.collection
     if collection is not None:
-        answering.ask(project, collection, Query(text=question), use_model=MODEL, session=session, no_cache=True)
+        answering.ask(
+            project, collection, Query(text=question), use_model=MODEL, session=session, no_cache=True
+        )
