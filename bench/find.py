@@ -1,0 +1,119 @@
+"""How fast a find is among 100,000 frames, and inside a small collection beside them; how right the approximate search is.
+
+Frames are the Cranfield abstracts over and over, a quarter of their words exchanged for others of the collection (seeded).
+Baselines in the same run: hybrid against its lexical leg; the approximate semantic search against the exact one.
+`FRAMES` sets another size, `RETRIEVAL_DIR` the folder with `cranfield_frames.jsonl` and its queries.
+"""
+
+import json
+import os
+import random
+import statistics
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "timemachine.config.settings")
+django.setup()
+
+from django.core.management import call_command  # noqa: E402
+from django.db import connection, transaction  # noqa: E402
+
+from timemachine.accounts.models import Project  # noqa: E402
+from timemachine.base.clock import now  # noqa: E402
+from timemachine.retrieval import embedding, nearest, ranking  # noqa: E402
+from timemachine.retrieval.commands import NewFrame, make_collection, put  # noqa: E402
+from timemachine.retrieval.finding import Query, find  # noqa: E402
+from timemachine.retrieval.models import Collection  # noqa: E402
+
+FOLDER = Path(os.environ.get("RETRIEVAL_DIR", Path(__file__).parents[1] / ".." / "shared" / "retrieval"))
+FRAMES = int(os.environ.get("FRAMES", "100000"))
+BATCH, TOP, WARM_UP = 2_000, 10, 5
+EXCHANGED = 0.25
+
+
+def main() -> None:
+    if not (FOLDER / "cranfield_frames.jsonl").exists():
+        sys.exit(f"No cranfield_frames.jsonl in {FOLDER}; RETRIEVAL_DIR names the folder that has it.")
+    call_command("migrate", verbosity=0, interactive=False)
+    project = Project.objects.create(name="bench")
+    questions = [line["text"] for line in lines("cranfield_queries_1_to_100.jsonl")]
+    texts = varied()
+    large = filled(project, "all rows", texts, FRAMES)
+    small = filled(project, "one in a hundred", texts, FRAMES // 100)
+    began = time.perf_counter()
+    nearest.build(large.id, large.embedding_model)
+    print(f"index of {FRAMES:,} vectors built in {time.perf_counter() - began:.0f} s")
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE")
+    for collection in (large, small):
+        measure(collection, questions)
+    print(f"semantic recall@{TOP} against exact: {recall(large, questions):.3f}")
+
+
+def measure(collection: Collection, questions: Sequence[str]) -> None:
+    """Print the times of each mode, and hybrid against its lexical leg."""
+    medians = {}
+    for mode in ("lexical", "semantic", "hybrid"):
+        took = sorted(timed(collection, question, mode) for question in [*questions[:WARM_UP], *questions])
+        p50, p95 = (quantile(took, share) * 1000 for share in (0.5, 0.95))
+        medians[mode] = p50
+        print(f"{collection.name:17} {collection.frame_count:7,} frames  {mode:9} p50 {p50:6.1f} ms  p95 {p95:6.1f} ms")
+    print(f"{'':17} hybrid is {medians['hybrid'] / medians['lexical']:.2f} × its lexical leg (p50)")
+
+
+def timed(collection: Collection, question: str, mode: str) -> float:
+    began = time.perf_counter()
+    find(collection, Query(text=question, mode=mode, top_k=TOP))
+    return time.perf_counter() - began
+
+
+def recall(collection: Collection, questions: Sequence[str]) -> float:
+    """The share of the exact first ten that the index finds, over all questions."""
+    shares = []
+    for vector in embedding.embed(list(questions)):
+        asked = (collection.id, vector.tolist(), collection.embedding_model, now(), nearest.DEPTH)
+        with transaction.atomic():
+            near = list(nearest.nearest(*asked))[:TOP]
+        exact = list(ranking.semantic(*asked))[:TOP]
+        shares.append(len(set(near) & set(exact)) / len(exact))
+    return statistics.fmean(shares)
+
+
+def filled(project: Project, name: str, texts: Iterator[NewFrame], size: int) -> Collection:
+    """A collection of so many frames."""
+    collection = make_collection(project, name, by="bench")
+    for first in range(0, size, BATCH):
+        put(collection, [next(texts) for _ in range(min(BATCH, size - first))], by="bench")
+    collection.refresh_from_db()
+    return collection
+
+
+def varied() -> Iterator[NewFrame]:
+    """Ever more passages, each an abstract with other words in places; the same ones in every run."""
+    chance = random.Random(7)  # noqa: S311  # not a secret
+    abstracts = [line for line in lines("cranfield_frames.jsonl") if line["text"].strip()]
+    words = [word for line in abstracts for word in line["text"].split()]
+    number = 0
+    while True:
+        for line in abstracts:
+            text = (
+                chance.choice(words) if chance.random() < EXCHANGED else word for word in line["text"].split()
+            )
+            yield NewFrame(text=" ".join(text), title=line["title"], uri=str(number))
+            number += 1
+
+
+def quantile(ordered: Sequence[float], share: float) -> float:
+    return ordered[min(len(ordered) - 1, round(share * (len(ordered) - 1)))]
+
+
+def lines(name: str) -> list[dict[str, str]]:
+    return [json.loads(line) for line in (FOLDER / name).read_text().splitlines() if line.strip()]
+
+
+if __name__ == "__main__":
+    main()
