@@ -61,7 +61,9 @@ def measure(collection: Collection, questions: Sequence[str]) -> None:
         took = sorted(timed(collection, question, mode) for question in [*questions[:WARM_UP], *questions])
         p50, p95 = (quantile(took, share) * 1000 for share in (0.5, 0.95))
         medians[mode] = p50
-        print(f"{collection.name:17} {collection.frame_count:7,} frames  {mode:9} p50 {p50:6.1f} ms  p95 {p95:6.1f} ms")
+        print(
+            f"{collection.name:17} {collection.frame_count:7,} frames  {mode:9} p50 {p50:6.1f} ms  p95 {p95:6.1f} ms"
+        )
     print(f"{'':17} hybrid is {medians['hybrid'] / medians['lexical']:.2f} × its lexical leg (p50)")
 
 
@@ -94,7 +96,7 @@ def filled(project: Project, name: str, texts: Iterator[NewFrame], size: int) ->
 
 def varied() -> Iterator[NewFrame]:
     """Ever more passages, each an abstract with other words in places; the same ones in every run."""
-    chance = random.Random(7)  # noqa: S311  # not a secret
+    chance = random.Random(7)
     abstracts = [line for line in lines("cranfield_frames.jsonl") if line["text"].strip()]
     words = [word for line in abstracts for word in line["text"].split()]
     number = 0

@@ -6,6 +6,7 @@
 """
 
 import json
+import logging
 import math
 import os
 import statistics
@@ -13,13 +14,14 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import django
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "timemachine.config.settings")
 django.setup()
 
-import bm25s  # noqa: E402
+import bm25s  # type: ignore[import-untyped]  # noqa: E402
 from django.core.management import call_command  # noqa: E402
 
 from timemachine.accounts.models import Project  # noqa: E402
@@ -38,6 +40,7 @@ def main() -> None:
         sys.exit(f"No cranfield_frames.jsonl in {FOLDER}; RETRIEVAL_DIR names the folder that has it.")
     frames = lines(FOLDER / "cranfield_frames.jsonl")
     queries = lines(FOLDER / "cranfield_queries_1_to_100.jsonl")
+    logging.getLogger("bm25s").setLevel(logging.WARNING)
     call_command("migrate", verbosity=0, interactive=False)
     collection = filled(frames)
     print(f"{'':24}nDCG@10  recall@10  recall@100    MRR   found   p50 ms")
@@ -48,7 +51,7 @@ def main() -> None:
         print(f"{'':24}{quality / baseline:7.2f} × the nDCG@10 of bm25s")
 
 
-def filled(frames: Sequence[dict[str, str]]) -> Collection:
+def filled(frames: Sequence[dict[str, Any]]) -> Collection:
     """The frames in a collection of their own; prints how long that took."""
     collection = make_collection(Project.objects.create(name="bench"), "cranfield", by="bench")
     new = [
@@ -60,7 +63,9 @@ def filled(frames: Sequence[dict[str, str]]) -> Collection:
     for first in range(0, len(new), BATCH):
         put(collection, new[first : first + BATCH], by="bench")
     took = time.perf_counter() - began
-    print(f"put: {len(new):,} of {len(frames):,} frames with text in {took:.1f} s under {collection.embedding_model}")
+    print(
+        f"put: {len(new):,} of {len(frames):,} frames with text in {took:.1f} s under {collection.embedding_model}"
+    )
     collection.refresh_from_db()
     return collection
 
@@ -72,7 +77,7 @@ def ours(collection: Collection, mode: str) -> Ranking:
     return ranking
 
 
-def peer(frames: Sequence[dict[str, str]]) -> Ranking:
+def peer(frames: Sequence[dict[str, Any]]) -> Ranking:
     index = bm25s.BM25(method="lucene", k1=1.5, b=0.75)
     texts = [f"{frame['title']} {frame['text']}" for frame in frames]
     index.index(bm25s.tokenize(texts, stopwords="en", show_progress=False), show_progress=False)
@@ -85,7 +90,7 @@ def peer(frames: Sequence[dict[str, str]]) -> Ranking:
     return ranking
 
 
-def measure(name: str, ranking: Ranking, queries: Sequence[dict[str, object]]) -> float:
+def measure(name: str, ranking: Ranking, queries: Sequence[dict[str, Any]]) -> float:
     """Print what a ranking comes to over all queries; returns its mean nDCG@10."""
     found, took = [], []
     for query in queries:
@@ -118,13 +123,13 @@ def reciprocal_rank(ranked: Sequence[str], wanted: set[str]) -> float:
     return next((1 / place for place, each in enumerate(ranked, 1) if each in wanted), 0.0)
 
 
-def relevant(query: dict[str, object]) -> set[str]:
+def relevant(query: dict[str, Any]) -> set[str]:
     judged = query["relevant"]
     assert isinstance(judged, dict)
     return {frame for frame, value in judged.items() if value}
 
 
-def lines(file: Path) -> list[dict[str, str]]:
+def lines(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text().splitlines() if line.strip()]
 
 

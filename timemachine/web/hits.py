@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from django.urls import reverse
 
 from timemachine.recording.models import Hit
-from timemachine.retrieval.finding import Found
+from timemachine.retrieval.finding import Findings, Found
 from timemachine.retrieval.models import Collection
 from timemachine.timeline.step import Passage
 
@@ -25,7 +26,13 @@ class ShownHit:
     score: float | None
     scores: tuple[tuple[str, float], ...]
     text: str | None
+    matched: Mapping[str, Any] | None
     address: str
+
+    @property
+    def legs(self) -> dict[str, float]:
+        """The raw scores by the name of their leg."""
+        return dict(self.scores)
 
 
 def of_found(collection: Collection, found: Found) -> ShownHit:
@@ -38,6 +45,7 @@ def of_found(collection: Collection, found: Found) -> ShownHit:
         score=found.score,
         scores=_legs(found.scores),
         text=found.text,
+        matched=found.matched.as_json(),
         address=_address(collection, found.frame, found.version),
     )
 
@@ -53,8 +61,18 @@ def of_passage(collection: Collection | None, passage: Passage) -> ShownHit:
         score=hit.score,
         scores=_legs(hit.scores),
         text=None if passage.text is None else passage.text.text,
+        matched=hit.matched,
         address=_address_of(collection, hit),
     )
+
+
+def retrieval_json(findings: Findings) -> dict[str, Any]:
+    """What a find made just now says of its cut, as a recorded one would."""
+    return {
+        "cut_by": findings.cut_by,
+        "curve": findings.curve.as_json(),
+        "below": findings.below.as_json() if findings.below else None,
+    }
 
 
 def _address_of(collection: Collection | None, hit: Hit) -> str:

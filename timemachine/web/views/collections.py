@@ -26,7 +26,7 @@ from timemachine.retrieval.queries import collection_of, collections_of, frames_
 from timemachine.retrieval.sources import sources_of
 from timemachine.web.access import Access, of
 from timemachine.web.handing_in import what_was_put
-from timemachine.web.hits import of_found
+from timemachine.web.hits import of_found, retrieval_json
 from timemachine.web.http import page
 from timemachine.web.record_forms import CollectionForm, FilesForm, FindForm, PassageForm, RecordForm
 from timemachine.web.redirects import see_other
@@ -35,13 +35,6 @@ PAGE: Final = 100
 PAGE_FILES: Final = 25
 SHOWN_INTAKES: Final = 10
 COLUMNS: Final = ("number", "version", "title", "uri", "characters", "put_by", "valid_from")
-CUT_WORDS: Final = {
-    "top_k": "cut at top k",
-    "all": "nothing more matched",
-    "relative": "cut below half of the best score",
-    "cliff": "cut where the scores fall off",
-    "floor": "cut below what counts as relevant",
-}
 FIND_DEFAULTS: Final = {"mode": "hybrid", "top_k": "8"}
 
 
@@ -124,7 +117,7 @@ def collection_page(
         "wrong_as_of": wrong,
         "find_form": form,
         "findings": findings,
-        "cut": CUT_WORDS.get(findings.cut_by, findings.cut_by) if findings else "",
+        "retrieval": retrieval_json(findings) if findings else None,
         "hits": [of_found(found, hit) for hit in findings.hits] if findings else [],
         "passage_form": PassageForm(),
         "files_form": FilesForm(),

@@ -1,0 +1,71 @@
+"""The scores behind a cut as a picture, and what a page says where a record has none or a strange one."""
+
+import math
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from timemachine.accounts.models import Project
+from timemachine.answering.commands import ask
+from timemachine.recording.commands import start_session
+from timemachine.retrieval.commands import NewFrame, make_collection, put
+from timemachine.retrieval.finding import Query
+from timemachine.web.curves import cut_words, drawn_curve, without_curve
+
+
+@pytest.mark.parametrize(
+    "retrieval",
+    [
+        None,
+        {},
+        {"curve": None},
+        {"curve": "high"},
+        {"curve": {"scores": []}},
+        {"curve": {"scores": "12"}},
+        {"curve": {"scores": [1, "2"]}},
+        {"curve": {"scores": [math.inf]}},
+        {"curve": {"scores": [1.0] * 1_000}},
+    ],
+)
+def test_what_is_no_curve_is_not_drawn(retrieval: Any) -> None:
+    assert drawn_curve(retrieval) is None
+
+
+def test_the_best_score_is_the_highest_bar_and_what_was_left_out_is_marked() -> None:
+    curve = drawn_curve(
+        {"cut_by": "cliff", "curve": {"leg": "lexical", "scores": [8, 4, -1], "kept": 1}, "below": 3}
+    )
+    assert curve is not None
+    assert [(bar.rank, bar.kept, bar.height) for bar in curve.bars] == [
+        (1, True, 40),
+        (2, False, 20),
+        (3, False, 0.5),
+    ]
+    assert (curve.cut, curve.kept, curve.below) == ("cut where the scores fall off", 1, None)
+
+
+def test_a_rule_of_another_tool_reads_as_its_own_name() -> None:
+    assert (cut_words("my_rule"), cut_words(None)) == ("my rule", "not recorded")
+    assert without_curve({"mode": "x", "curve": {}, "below": None}) == {"mode": "x"}
+
+
+def test_a_step_shows_why_its_passages_were_found_and_where_the_list_was_cut(
+    operator: Client, project: Project
+) -> None:
+    collection = make_collection(project, "handbook", by="test")
+    facts = [
+        "Invoices are kept for ten years.",
+        "It fails in parser.js:42.",
+        "Apple trees are cut in spring.",
+    ]
+    put(collection, [NewFrame(title=f"T{n}", text=fact) for n, fact in enumerate(facts)], by="test")
+    session = start_session(project, name="Why", collection=collection, by="test")
+    ask(project, collection, Query(text="Are invoices kept in parser.js:42?", top_k=2), session=session)
+    shown = operator.get(f"/sessions/{session.id}/?step=1&tab=context").content.decode()
+    assert "cut at top k" in shown
+    assert "2 of 3 kept" in shown
+    assert "just below" in shown
+    assert '<span class="mono identifier">parser.js:42</span>' in shown
+    tried = operator.get("/collections/handbook/?q=pruning&mode=semantic&top_k=1").content.decode()
+    assert "No word in common; found by its meaning." in tried
