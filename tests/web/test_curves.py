@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from tests.accounts.people import member
 from timemachine.accounts.models import Project
 from timemachine.answering.commands import ask
 from timemachine.recording.commands import start_session
@@ -51,7 +52,7 @@ def test_a_rule_of_another_tool_reads_as_its_own_name() -> None:
 
 
 def test_a_step_shows_why_its_passages_were_found_and_where_the_list_was_cut(
-    operator: Client, project: Project
+    client: Client, project: Project
 ) -> None:
     collection = make_collection(project, "handbook", by="test")
     facts = [
@@ -62,10 +63,11 @@ def test_a_step_shows_why_its_passages_were_found_and_where_the_list_was_cut(
     put(collection, [NewFrame(title=f"T{n}", text=fact) for n, fact in enumerate(facts)], by="test")
     session = start_session(project, name="Why", collection=collection, by="test")
     ask(project, collection, Query(text="Are invoices kept in parser.js:42?", top_k=2), session=session)
-    shown = operator.get(f"/sessions/{session.id}/?step=1&tab=context").content.decode()
+    client.force_login(member(project, "viewer").user)
+    shown = client.get(f"/sessions/{session.id}/?step=1&tab=context").content.decode()
     assert "cut at top k" in shown
     assert "2 of 3 kept" in shown
     assert "just below" in shown
     assert '<span class="mono identifier">parser.js:42</span>' in shown
-    tried = operator.get("/collections/handbook/?q=pruning&mode=semantic&top_k=1").content.decode()
+    tried = client.get("/collections/handbook/?q=pruning&mode=semantic&top_k=1").content.decode()
     assert "No word in common; found by its meaning." in tried

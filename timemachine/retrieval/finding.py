@@ -65,7 +65,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Below:
-    """The frame that stands just below the cut, with its score in the mode asked for."""
+    """The frame that stands just below the cut, with the score that the rule looked at."""
 
     frame: int
     version: int
@@ -153,7 +153,7 @@ def find(collection: Collection, query: Query) -> Findings:
         moment = _moment(collection, query)
         ranked = _rank(collection, query, words, vector, moment)
     curve, cut = _cut(ranked, query)
-    hits, below = _shown(ranked, cut.keep)
+    hits, below = _shown(ranked, curve)
     return Findings(
         query=query,
         as_of=moment.at,
@@ -242,8 +242,9 @@ def _raw(ranked: _Ranked, query: Query) -> tuple[str, list[float], float]:
     return "semantic", [semantic.get(row, 0.0) for row in ranked.order], floor
 
 
-def _shown(ranked: _Ranked, keep: int) -> tuple[tuple[Found, ...], Below | None]:
+def _shown(ranked: _Ranked, curve: Curve) -> tuple[tuple[Found, ...], Below | None]:
     """The frames that stay, and the first one that does not."""
+    keep = curve.kept
     rows = ranked.order[: keep + 1]
     wanted = Frame.objects.filter(id__in=rows).select_related("payload").defer(*_FOR_SEARCH)
     frames = {frame.id: frame for frame in wanted}
@@ -251,7 +252,7 @@ def _shown(ranked: _Ranked, keep: int) -> tuple[tuple[Found, ...], Below | None]
     found = tuple(
         _hit(ranked, rank, frames[row], reasons.get(row, NOTHING)) for rank, row in enumerate(rows[:keep], 1)
     )
-    return found, _below(ranked, frames[rows[keep]]) if len(rows) > keep else None
+    return found, _below(ranked, curve, frames[rows[keep]]) if len(rows) > keep else None
 
 
 def _hit(ranked: _Ranked, rank: int, frame: Frame, reason: Matched) -> Found:
@@ -274,5 +275,7 @@ def _hit(ranked: _Ranked, rank: int, frame: Frame, reason: Matched) -> Found:
     )
 
 
-def _below(ranked: _Ranked, frame: Frame) -> Below:
-    return Below(frame=frame.number, version=frame.version, title=frame.title, score=ranked.score[frame.id])
+def _below(ranked: _Ranked, curve: Curve, frame: Frame) -> Below:
+    drawn = curve.kept < len(curve.scores)
+    score = curve.scores[curve.kept] if drawn else ranked.score[frame.id]
+    return Below(frame=frame.number, version=frame.version, title=frame.title, score=score)
