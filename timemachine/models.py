@@ -5,7 +5,7 @@ from timemachine.answering.models import AnswerCacheSwitch, AskUnderWay, CachedA
 from timemachine.intake.models import Intake
 from timemachine.judging.models import Judgement
 from timemachine.payloads.models import Payload
-from timemachine.providers.models import ModelServer
+from timemachine.providers.models import ModelAccessChange, ModelServer, ModelTrial, ProviderKey
 from timemachine.recording.models import Action, Delivery, Hit, Session
 from timemachine.replay.models import Replay, ReplayAttempt, ReplayHit, ReplayStep
 from timemachine.retrieval.models import Collection, Frame, FrameEmbedding, FrameWeights, Source, TermCount
@@ -26,9 +26,12 @@ __all__ = [
     "Intake",
     "Judgement",
     "Membership",
+    "ModelAccessChange",
     "ModelServer",
+    "ModelTrial",
     "Payload",
     "Project",
+    "ProviderKey",
     "Replay",
     "ReplayAttempt",
     "ReplayHit",

@@ -34,6 +34,11 @@ class Program:
             f"/api{path}", json.dumps(body), content_type="application/json", headers=self._headers
         )
 
+    def put(self, path: str, body: Any) -> Any:
+        return self.client.put(
+            f"/api{path}", json.dumps(body), content_type="application/json", headers=self._headers
+        )
+
     def delete(self, path: str) -> Any:
         return self.client.delete(f"/api{path}", headers=self._headers)
 

@@ -94,6 +94,7 @@ def pages(demo: dict[str, Any]) -> dict[str, str]:
         "share": f"{session}/share/",
         "shares": "/shares/",
         "settings": "/settings/",
+        "models": "/settings/models/",
     }
 
 

@@ -8,13 +8,13 @@ from timemachine.providers.catalogue import (
     Connection,
     ModelName,
     ModelServerValue,
-    choices,
     connection_to,
     require_usable,
     resolve,
     sentences_of,
     usable,
 )
+from timemachine.providers.listing import choices, listed
 from timemachine.providers.prices import price
 from timemachine.providers.table import PROVIDERS
 
@@ -123,7 +123,9 @@ def price_is_known(name: ModelName) -> bool:
 def test_a_provider_is_usable_once_its_key_is_set(name: str) -> None:
     variable = PROVIDERS[name].key_variable
     model = ModelName(provider=name, model="m")
-    assert usable(model, environment={}).why_not == f"{variable} is not set."
+    assert usable(model, environment={}).why_not == (
+        f"{variable} is not set, and this project has no key of its own."
+    )
     assert usable(model, environment={str(variable): "  "}).usable is False
     assert usable(model, environment={str(variable): "key"}).usable is True
 
@@ -191,10 +193,14 @@ def test_a_key_is_not_in_what_a_connection_prints() -> None:
 
 def test_a_form_offers_every_provider_and_says_which_it_cannot_call() -> None:
     offered = {
-        str(choice.name): choice.usability.why_not for choice in choices(SERVERS, {"GROQ_API_KEY": "k"})
+        str(choice.name): choice.usability.why_not
+        for choice in choices(listed(SERVERS, {}, {"GROQ_API_KEY": "k"}))
     }
-    assert next(iter(offered)) == "local:extractive-3"
-    assert offered["openai:gpt-6.1-terra"] == "OPENAI_API_KEY is not set."
+    assert list(offered)[:3] == ["local:extractive-1", "local:extractive-3", "local:extractive-5"]
+    assert (
+        offered["openai:gpt-6.1-terra"]
+        == "OPENAI_API_KEY is not set, and this project has no key of its own."
+    )
     assert offered["groq:openai/gpt-oss-120b"] is None
     assert offered["house:qwen3"] is None
-    assert len(offered) == len(PROVIDERS) + 2
+    assert len(offered) == len(PROVIDERS) + 4

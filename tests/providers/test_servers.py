@@ -35,7 +35,13 @@ def nothing_allowed(settings: Settings) -> None:
 
 
 def add(project: Project, **changes: Any) -> None:
-    stated = {"name": "house", "base_url": "https://8.8.8.8/v1/", "api_key": KEY, "default_model": "qwen3"}
+    stated = {
+        "name": "house",
+        "base_url": "https://8.8.8.8/v1/",
+        "api_key": KEY,
+        "default_model": "qwen3",
+        "by": "test",
+    }
     add_server(project.id, **{**stated, **changes})
 
 
@@ -111,17 +117,17 @@ def test_a_server_belongs_to_its_project_only(project: Project, other_project: P
     with pytest.raises(Unavailable, match="no model server named house"):
         connection_of(other_project.id, HOUSE)
     with pytest.raises(NotFound):
-        remove_server(other_project.id, "house")
+        remove_server(other_project.id, "house", by="test")
     add(other_project, base_url="https://8.8.4.4/v1")
     assert servers_of(project.id)["house"].base_url == "https://8.8.8.8/v1"
 
 
 def test_a_removed_server_is_gone_with_its_key(project: Project) -> None:
     add(project)
-    remove_server(project.id, "house")
+    remove_server(project.id, "house", by="test")
     assert servers_of(project.id) == {}
     with pytest.raises(NotFound, match="no model server named 'house'"):
-        remove_server(project.id, "house")
+        remove_server(project.id, "house", by="test")
 
 
 def test_a_name_is_given_once_in_a_project(project: Project) -> None:

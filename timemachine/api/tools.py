@@ -1,4 +1,4 @@
-"""What needs no session: grounding an answer, the models there are, the demo."""
+"""What needs no session: grounding an answer, the key's project, the demo."""
 
 from importlib.metadata import version
 from typing import Any
@@ -11,8 +11,6 @@ from timemachine.api import schemas
 from timemachine.api.access import caller
 from timemachine.demo import commands as demo
 from timemachine.jobs import ring
-from timemachine.providers.catalogue import choices
-from timemachine.providers.queries import servers_of
 
 router = Router()
 
@@ -37,23 +35,6 @@ def project(request: HttpRequest) -> dict[str, Any]:
         "scopes": list(who.key.scopes),
         "version": version("timemachine"),
     }
-
-
-@router.get("/models", tags=["models"], summary="List models")
-def models(request: HttpRequest) -> dict[str, Any]:
-    """Each provider's default model, and whether it can be used here; any other is named `provider:model`."""
-    project = caller(request, "read").project
-    found = choices(servers_of(project.id))
-    items = [
-        {
-            "model": str(each.name),
-            "label": each.label,
-            "usable": each.usability.usable,
-            "why_not": each.usability.why_not,
-        }
-        for each in found
-    ]
-    return {"items": items, "next": None}
 
 
 @router.post("/demo", response={201: dict[str, Any]}, tags=["demo"], summary="Load the demo")

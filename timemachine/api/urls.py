@@ -15,6 +15,7 @@ from timemachine.api import (
     imports,
     intakes,
     keys,
+    models,
     replays,
     routers,
     shares,
@@ -53,5 +54,6 @@ api.add_router("/intakes", intakes.router)
 api.add_router("/import", imports.router)
 api.add_router("/shares", shares.router)
 api.add_router("/keys", keys.router)
+api.add_router("/models", models.router)
 api.add_router("/answer-cache", answer_cache.router)
 api.add_router("", tools.router)

@@ -11,6 +11,7 @@ from timemachine.cli import terminal
 from timemachine.cli.failure import Interrupted, NotWritten, ReaderGone
 from timemachine.cli.group import InOrder
 from timemachine.cli.keys import key
+from timemachine.cli.models import models
 from timemachine.cli.records import ask, find, ground, put
 from timemachine.cli.server import demo, status, up
 from timemachine.cli.sessions import session
@@ -39,7 +40,7 @@ def cli() -> None:
     """Record what an AI agent did, walk through it, replay it with one thing changed, and prove it."""
 
 
-for command in (up, demo, status, put, find, ask, ground, session, share, key):
+for command in (up, demo, status, put, find, ask, ground, session, share, models, key):
     cli.add_command(command)
 
 

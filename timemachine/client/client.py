@@ -39,6 +39,10 @@ class Client:
         """The project that the key belongs to, and the server's version."""
         return self.connection.get("/api/project")
 
+    def models(self) -> Document:
+        """What the project is offered: which models can be used, where their keys come from, what they cost."""
+        return self.connection.get("/api/models")
+
     def ground(self, answer: str, context: Sequence[str]) -> Document:
         """How far the context supports an answer, sentence by sentence."""
         return self.connection.post("/api/ground", {"answer": answer, "context": list(context)})

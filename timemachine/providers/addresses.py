@@ -58,6 +58,18 @@ def is_allowed(address: ServerAddress, allowed: Collection[str]) -> bool:
     return not names.isdisjoint({address.host, f"{address.host}:{address.port}"})
 
 
+def is_refused_as_written(url: str, allowed: Collection[str]) -> bool:
+    """Whether the address itself says that the operator would have to allow it; where a host's name leads is not looked up."""
+    address = read_address(url)
+    if is_allowed(address, allowed):
+        return False
+    try:
+        literal = ip_address(address.host)
+    except ValueError:
+        return address.scheme != "https" or address.host == "localhost"
+    return address.scheme != "https" or not is_public(literal)
+
+
 def check_address(url: str, allowed: Collection[str]) -> ServerAddress:
     """The address of a server that may be added.
 

@@ -16,7 +16,6 @@ from timemachine.providers.table import Protocol
 
 __all__ = ["Completion", "Connection", "Message", "ModelName", "ModelRequest", "TokenUsage", "complete"]
 
-RETRIES = 2
 LONGEST_WAIT_SECONDS = 20.0
 MAY_BE_BILLED = frozenset({"model_timed_out", "model_interrupted", "cancelled"})
 """Failures after which a call is not repeated, although it might go well."""
@@ -27,7 +26,7 @@ _random = SystemRandom()
 def complete(request: ModelRequest, listening: Listening | None = None) -> Completion:
     """The model's answer; `listening` gets it as it is written, and may end the call.
 
-    A call is repeated at most twice, after a wait with jitter, where the provider is busy (408, 409, 429), broken (5xx) or
+    A call is repeated at most `request.retries` times, after a wait with jitter, where the provider is busy (408, 409, 429), broken (5xx) or
     cannot be connected to; never after a timeout or once it began to answer, which may have been billed. It is repeated at
     once without a temperature, a seed or the streaming that the provider says it does not take. Raises `ModelFailed`, its facts
     with `attempts`, and `Cancelled`.
@@ -49,7 +48,7 @@ def _ask(request: ModelRequest, listening: Listening) -> Completion:
             return replace(_bounded(request, send(request, left_out, listening)), attempts=attempts)
         except ModelFailed as failed:
             refused = _not_taken(failed, request, left_out)
-            wait = 0.0 if refused else _wait(failed, retries)
+            wait = 0.0 if refused else _wait(failed, retries, request.retries)
             if wait is None:
                 raise _last(failed, request, attempts) from failed
         if refused:
@@ -85,8 +84,8 @@ def _not_taken(failed: ModelFailed, request: ModelRequest, left_out: AbstractSet
     return parameter_not_taken(words, taken) or streaming_not_taken(words, left_out)
 
 
-def _wait(failed: ModelFailed, retries: int) -> float | None:
-    if retries >= RETRIES or not failed.facts.get("retryable") or failed.code in MAY_BE_BILLED:
+def _wait(failed: ModelFailed, retries: int, most: int) -> float | None:
+    if retries >= most or not failed.facts.get("retryable") or failed.code in MAY_BE_BILLED:
         return None
     asked = failed.facts.get("retry_after_seconds")
     if asked is None:

@@ -7,6 +7,7 @@ A model is written `provider:model`; a provider alone means its default model. T
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from difflib import get_close_matches
 
 from timemachine.base.errors import InvalidInput, Unavailable
@@ -31,17 +32,39 @@ class ModelName:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelServerValue:
-    """An OpenAI-compatible server that an administrator added; its key is not part of the value."""
+    """An OpenAI-compatible server that an administrator added; its key is not part of the value.
+
+    `readable`: its kept key can still be read. `allowed`: its address does not itself say that the operator would have to
+    name it first (where a name leads is looked up when it is called).
+    """
 
     name: str
     base_url: str
     default_model: str | None
     has_key: bool
+    readable: bool = True
+    allowed: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectKey:
+    """A project's own key for a built-in provider, without the key: who set it, when, and the characters it ends with."""
+
+    provider: str
+    last_four: str
+    default_model: str | None
+    set_by: str
+    set_at: datetime
+    readable: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
-    """How a model is called. `pinned`: only at public addresses, each name resolved once and held to (no rebinding)."""
+    """How a model is called.
+
+    `pinned`: only at public addresses, each name resolved once and held to (no rebinding). `own_key`: the key is the
+    project's, so nothing of the operator's account at the provider goes with it.
+    """
 
     protocol: Protocol
     base_url: str
@@ -49,6 +72,7 @@ class Connection:
     pinned: bool = False
     limit_parameter: str = "max_tokens"
     seed_parameter: str | None = "seed"
+    own_key: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,15 +83,10 @@ class Usability:
     why_not: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
-    """A line of a form: a provider's default model and whether it can be used."""
-
-    name: ModelName
-    label: str
-    usability: Usability
-
-
+USABLE = Usability(usable=True, why_not=None)
+KEY_UNREADABLE = (
+    "Its kept key cannot be read, because SECRET_KEY has changed since; it has to be entered again."
+)
 LOCAL_CONNECTION = Connection(protocol="local", base_url="", seed_parameter=None)
 
 ALIASES: Mapping[str, str] = {"claude": "anthropic"}
@@ -77,9 +96,15 @@ RESERVED_NAMES = frozenset({LOCAL, *PROVIDERS, *ALIASES})
 """Names that an added server cannot take."""
 
 _NO_SERVERS: Mapping[str, ModelServerValue] = {}
+_NO_KEYS: Mapping[str, ProjectKey] = {}
 
 
-def resolve(text: str, default: str, servers: Mapping[str, ModelServerValue] = _NO_SERVERS) -> ModelName:
+def resolve(
+    text: str,
+    default: str,
+    servers: Mapping[str, ModelServerValue] = _NO_SERVERS,
+    keys: Mapping[str, ProjectKey] = _NO_KEYS,
+) -> ModelName:
     """The model that the text names; an empty text names the default, a bare model the one provider that has such models.
 
     Raises `InvalidInput` (`unknown_model`) for a provider or local model that there is not, with the nearest names.
@@ -90,7 +115,7 @@ def resolve(text: str, default: str, servers: Mapping[str, ModelServerValue] = _
     if provider == LOCAL:
         return _local(model or "extractive")
     if provider in PROVIDERS:
-        return ModelName(provider=provider, model=model or default_model(PROVIDERS[provider]))
+        return ModelName(provider=provider, model=model or default_model(PROVIDERS[provider], keys=keys))
     if provider in servers:
         return ModelName(provider=provider, model=model or _default_of(servers[provider]))
     if owner := _owner(written):
@@ -102,25 +127,28 @@ def usable(
     name: ModelName,
     servers: Mapping[str, ModelServerValue] = _NO_SERVERS,
     environment: Mapping[str, str] | None = None,
+    keys: Mapping[str, ProjectKey] = _NO_KEYS,
 ) -> Usability:
-    """Whether the model can be called from this server: its provider's key is set, or its server is still there."""
+    """Whether the model can be called from this server: there is a key for its provider, or its server is still there."""
+    if name.provider == LOCAL:
+        return USABLE
     provider = PROVIDERS.get(name.provider)
-    if provider is None:
-        known = name.provider == LOCAL or name.provider in servers
-        why_not = None if known else f"This project has no model server named {name.provider}."
-        return Usability(usable=known, why_not=why_not)
-    if provider.key_variable and not _setting(provider.key_variable, environment):
-        return Usability(usable=False, why_not=f"{provider.key_variable} is not set.")
-    return Usability(usable=True, why_not=None)
+    why_not = (
+        _why_no_server(name.provider, servers)
+        if provider is None
+        else _why_no_key(provider, keys, environment)
+    )
+    return Usability(usable=why_not is None, why_not=why_not)
 
 
 def require_usable(
     name: ModelName,
     servers: Mapping[str, ModelServerValue] = _NO_SERVERS,
     environment: Mapping[str, str] | None = None,
+    keys: Mapping[str, ProjectKey] = _NO_KEYS,
 ) -> None:
     """Raise `Unavailable` (`model_not_usable`) where the model cannot be called; ask before anything is created."""
-    found = usable(name, servers, environment)
+    found = usable(name, servers, environment, keys)
     if not found.usable:
         raise Unavailable(
             f"{name} cannot be used: {found.why_not} An administrator has to mend that, or choose another model; "
@@ -130,45 +158,38 @@ def require_usable(
         )
 
 
-def connection_to(name: ModelName, environment: Mapping[str, str] | None = None) -> Connection:
-    """How to call a model of a built-in provider. Raises `Unavailable` where its key is not set.
+def connection_to(
+    name: ModelName, environment: Mapping[str, str] | None = None, *, own_key: str | None = None
+) -> Connection:
+    """How to call a model of a built-in provider, with the project's own key or the environment's. Raises `Unavailable`.
 
-    The address is the provider's own, or what the operator put in its `…_BASE_URL`.
+    The address is the provider's own, or what the operator put in its `…_BASE_URL`: whoever runs the server decides where a
+    project's key is sent.
     """
-    require_usable(name, environment=environment)
+    if own_key is None:
+        require_usable(name, environment=environment)
     if name.provider == LOCAL:
         return LOCAL_CONNECTION
     provider = PROVIDERS[name.provider]
     return Connection(
         protocol=provider.protocol,
-        base_url=_base_url(provider, environment),
-        api_key=_setting(provider.key_variable, environment) if provider.key_variable else None,
+        base_url=base_url_of(provider, environment),
+        api_key=own_key or _setting(provider.key_variable, environment) or None,
+        own_key=own_key is not None,
         limit_parameter=provider.limit_parameter,
         seed_parameter=provider.seed_parameter,
     )
 
 
-def choices(
-    servers: Mapping[str, ModelServerValue] = _NO_SERVERS, environment: Mapping[str, str] | None = None
-) -> tuple[Choice, ...]:
-    """What a form offers: the local model, every provider's default model, and the project's own servers."""
-    local = ModelName(provider=LOCAL, model="extractive-3")
-    own = [server for server in servers.values() if server.default_model]
-    named = [
-        (local, "Best-matching sentences (not a language model)"),
-        *(
-            (ModelName(provider=p.name, model=default_model(p, environment)), p.label)
-            for p in PROVIDERS.values()
-        ),
-        *((ModelName(provider=s.name, model=_default_of(s)), s.name) for s in own),
-    ]
-    return tuple(
-        Choice(name=name, label=label, usability=usable(name, servers, environment)) for name, label in named
-    )
-
-
-def default_model(provider: Provider, environment: Mapping[str, str] | None = None) -> str:
-    """The model that the provider's name alone means: its `…_DEFAULT_MODEL`, else the one in the table."""
+def default_model(
+    provider: Provider,
+    environment: Mapping[str, str] | None = None,
+    keys: Mapping[str, ProjectKey] = _NO_KEYS,
+) -> str:
+    """The model that the provider's name alone means: the project's choice, its `…_DEFAULT_MODEL`, or the one in the table."""
+    own = keys.get(provider.name)
+    if own is not None and own.default_model:
+        return own.default_model
     return _setting(provider.default_model_variable, environment) or provider.default_model
 
 
@@ -239,13 +260,43 @@ def _unknown_provider(written: str, provider: str, servers: Mapping[str, ModelSe
     )
 
 
-def _base_url(provider: Provider, environment: Mapping[str, str] | None) -> str:
+def base_url_of(provider: Provider, environment: Mapping[str, str] | None = None) -> str:
+    """Where the provider is called: its `…_BASE_URL`, else its own address."""
     url = (_setting(provider.base_url_variable, environment) or provider.base_url).rstrip("/")
     # Ollama's own tools write its address without the path of its OpenAI-compatible part
     return f"{url}/v1" if provider.name == "ollama" and not url.endswith("/v1") else url
 
 
-def _setting(variable: str, environment: Mapping[str, str] | None) -> str:
+def key_of_environment(provider: Provider, environment: Mapping[str, str] | None = None) -> bool:
+    """Whether the environment holds a key for the provider."""
+    return bool(_setting(provider.key_variable, environment))
+
+
+def _why_no_key(
+    provider: Provider, keys: Mapping[str, ProjectKey], environment: Mapping[str, str] | None
+) -> str | None:
+    own = keys.get(provider.name)
+    if own is not None:
+        return None if own.readable else KEY_UNREADABLE
+    if provider.key_variable is None or key_of_environment(provider, environment):
+        return None
+    return f"{provider.key_variable} is not set, and this project has no key of its own."
+
+
+def _why_no_server(name: str, servers: Mapping[str, ModelServerValue]) -> str | None:
+    server = servers.get(name)
+    if server is None:
+        return f"This project has no model server named {name}."
+    if not server.readable:
+        return KEY_UNREADABLE
+    return (
+        None if server.allowed else f"The operator does not allow {server.base_url}: see MODEL_HOSTS_ALLOWED."
+    )
+
+
+def _setting(variable: str | None, environment: Mapping[str, str] | None) -> str:
+    if variable is None:
+        return ""
     return (os.environ if environment is None else environment).get(variable, "").strip()
 
 

@@ -34,7 +34,7 @@ class ModelRequest:
     """What a model is asked. A language model reads `messages`; the local model reads `question` and `passages`.
 
     None leaves a parameter to the provider. Of one attempt, `timeout_seconds` bounds every silence, that before the first byte
-    too, and `whole_seconds` all of it; at most three are made.
+    too, and `whole_seconds` all of it; after the first at most `retries` more are made.
     """
 
     model: ModelName
@@ -47,6 +47,7 @@ class ModelRequest:
     max_tokens: int | None = None
     timeout_seconds: float = 120.0
     whole_seconds: float = 300.0
+    retries: int = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""API keys of model servers, encrypted where they are kept: who reads the database alone cannot use them.
+"""API keys that a project keeps here, encrypted: who reads the database alone cannot use them.
 
 Fernet (AES-128-CBC with HMAC-SHA-256) under a key derived from SECRET_KEY by HKDF-SHA-256; keys kept under an older SECRET_KEY
 are read while that one stands in SECRET_KEY_FALLBACKS.
@@ -21,17 +21,25 @@ def encrypted(api_key: str) -> bytes:
     return _cipher().encrypt(api_key.encode())
 
 
-def decrypted(kept: bytes, *, server: str) -> str:
-    """The key that was kept. Raises `Unavailable` (`key_unreadable`) where SECRET_KEY has changed since."""
+def decrypted(kept: bytes, *, of: str, mend: str) -> str:
+    """The key that was kept, of whatever it is. Raises `Unavailable` (`key_unreadable`) where SECRET_KEY has changed since."""
     try:
         return _cipher().decrypt(kept).decode()
     except InvalidToken as why:
         raise Unavailable(
-            f"The API key of the model server {server} cannot be read, because SECRET_KEY has changed since it was kept. "
-            f"Remove the server and add it again.",
+            f"The API key of {of} cannot be read, because SECRET_KEY has changed since it was kept. {mend}",
             code="key_unreadable",
-            server=server,
+            of=of,
         ) from why
+
+
+def is_readable(kept: bytes) -> bool:
+    """Whether the key that was kept can be read with the SECRET_KEY of now."""
+    try:
+        _cipher().decrypt(kept)
+    except InvalidToken:
+        return False
+    return True
 
 
 def _cipher() -> MultiFernet:

@@ -49,8 +49,8 @@ def _client(openai: Any, request: ModelRequest) -> Any:
     connection = request.connection
     key = connection.api_key or "none"  # the SDK wants one; a server without keys ignores it
     headers: dict[str, Any] = {"Authorization": f"Bearer {key}"}
-    # the SDK would send OPENAI_ORG_ID and OPENAI_PROJECT_ID to any server
-    if request.model.provider != "openai":
+    # the SDK would send OPENAI_ORG_ID and OPENAI_PROJECT_ID to any server, and with a key of another account
+    if request.model.provider != "openai" or connection.own_key:
         headers |= {"OpenAI-Organization": openai.omit, "OpenAI-Project": openai.omit}
     return openai.OpenAI(
         base_url=connection.base_url,

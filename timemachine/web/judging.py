@@ -12,7 +12,8 @@ from timemachine.judging.models import DONE, Judgement
 from timemachine.judging.queries import JudgedSentence, counts_of, judgements_of, sentences_of, state_of
 from timemachine.language.sentences import sentences
 from timemachine.payloads.queries import value
-from timemachine.providers.catalogue import LOCAL, Choice
+from timemachine.providers.catalogue import LOCAL
+from timemachine.providers.listing import Choice
 from timemachine.providers.queries import model_choices
 from timemachine.timeline.step import Step
 from timemachine.web.model_select import ModelSelect

@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 
-from timemachine.providers.catalogue import Choice
+from timemachine.providers.listing import Choice
 
 
 class ModelSelect(forms.Select):

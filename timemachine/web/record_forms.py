@@ -8,7 +8,7 @@ from django import forms
 from timemachine.base.errors import TimeMachineError
 from timemachine.documents.formats import ENDINGS
 from timemachine.exchange.formats import FORMATS
-from timemachine.providers.catalogue import Choice
+from timemachine.providers.listing import Choice
 from timemachine.retrieval.finding import DEFAULT_TOP_K, LARGEST_TOP_K
 from timemachine.web.model_select import ModelSelect
 

@@ -6,7 +6,7 @@ from django import forms
 
 from timemachine.base.errors import TimeMachineError
 from timemachine.base.ids import uuid7
-from timemachine.providers.catalogue import Choice
+from timemachine.providers.listing import Choice
 from timemachine.recording.models import Session
 from timemachine.replay.options import ReplayOptions
 from timemachine.web.model_select import ModelSelect

@@ -88,6 +88,20 @@ def price_words(prices: Any) -> str:
 
 
 @register.simple_tag
+def model_price_source(prices: dict[str, Any]) -> str:
+    """Where the unit prices of a model come from, of which day they are, and up to how much they hold."""
+    day = str(prices["at"])[:10]
+    if prices["source"] == "local":
+        return "runs on a machine of your own"
+    if prices["source"] == "override":
+        since = f" from {prices['from']}" if "from" in prices else ""
+        return f"own price for {prices['entry']}{since}"
+    tiers = prices.get("tiers", [])
+    limit = f", up to {tiers[1]:,} tokens read" if len(tiers) > 1 else ""
+    return f"{prices['source']} {prices['version']} for {day}{limit}"
+
+
+@register.simple_tag
 def payload_words(kind: str) -> dict[str, str]:
     """What the input and the output of a kind are called."""
     given, made = PAYLOAD_WORDS.get(kind, ("Input", "Output"))

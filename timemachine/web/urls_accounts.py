@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from timemachine.web.views import answer_cache, keys, members, settings, sign_in
+from timemachine.web.views import answer_cache, keys, members, models, settings, sign_in
 
 urlpatterns = [
     path("sign-in/", sign_in.sign_in, name="sign_in"),
@@ -23,6 +23,18 @@ urlpatterns = [
     path("settings/invitations/<int:link_id>/withdraw/", members.withdraw, name="settings_withdraw"),
     path("settings/answer-cache/switch/", answer_cache.switch, name="switch_answer_cache"),
     path("settings/answer-cache/empty/", answer_cache.empty, name="empty_answer_cache"),
+    path("settings/models/", models.models, name="settings_models"),
+    path("settings/models/test/", models.test, name="settings_test_model"),
+    path("settings/models/keys/<str:provider>/", models.set_key, name="settings_set_provider_key"),
+    path(
+        "settings/models/keys/<str:provider>/remove/", models.remove_key, name="settings_remove_provider_key"
+    ),
+    path("settings/models/servers/", models.add_server, name="settings_add_model_server"),
+    path(
+        "settings/models/servers/<str:name>/remove/",
+        models.remove_server,
+        name="settings_remove_model_server",
+    ),
     path("settings/keys/", keys.make, name="settings_make_key"),
     path("settings/keys/<str:key_id>/revoke/", keys.revoke, name="settings_revoke_key"),
 ]

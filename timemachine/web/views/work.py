@@ -2,7 +2,6 @@
 
 from typing import Any, Final
 
-from django.conf import settings
 from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
@@ -14,8 +13,7 @@ from timemachine.accounts.models import OPERATOR
 from timemachine.answering import commands as doing
 from timemachine.base.errors import Conflict, TimeMachineError
 from timemachine.intake.preparing import HandedIn
-from timemachine.providers.catalogue import choices, resolve
-from timemachine.providers.queries import servers_of
+from timemachine.providers.queries import model_choices, resolved_model
 from timemachine.recording.models import Session
 from timemachine.recording.queries import session_of
 from timemachine.retrieval.commands import NewFrame, collection_named
@@ -122,11 +120,10 @@ def _page(
 
 
 def _work_form(session: Session, data: Any = None, **options: Any) -> WorkForm:
-    servers = servers_of(session.project_id)
     return WorkForm(
         data,
-        models=choices(servers),
-        default=str(resolve("", settings.DEFAULT_MODEL, servers)),
+        models=model_choices(session.project_id),
+        default=str(resolved_model(session.project_id, "")),
         has_collection=session.collection is not None,
         **options,
     )

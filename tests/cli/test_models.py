@@ -1,0 +1,26 @@
+"""models, against a real server."""
+
+import pytest
+
+from tests.cli.terminal import Here
+
+
+def test_the_models_are_listed_with_their_keys_and_prices(tm: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XAI_API_KEY", raising=False)
+    heads, *rows = tm.run("models").out.splitlines()
+    assert heads.split() == ["model", "usable", "key", "read", "written", "price", "from", "why", "not"]
+    found = {row.split()[0]: " ".join(row.split()[1:]) for row in rows}
+    assert found["local:extractive-5"] == "yes none needed $0 $0 local"
+    assert found["xai:grok-4.7"].startswith("no missing $2.00 $6.00 genai-prices ")
+    assert found["xai:grok-4.7"].endswith("XAI_API_KEY is not set, and this project has no key of its own.")
+
+
+def test_an_unknown_price_is_no_number(tm: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_DEFAULT_MODEL", "no-such-model")
+    (row,) = (row for row in tm.run("models").out.splitlines() if row.startswith("openai:no-such-model"))
+    assert " unknown  unknown  unknown" in row
+
+
+def test_as_json_it_is_the_apis_own_document(tm: Here) -> None:
+    found = tm.json("models")
+    assert (found["next"], found["items"][0]["model"]) == (None, "local:extractive-1")

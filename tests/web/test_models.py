@@ -1,0 +1,178 @@
+"""The models page: what can be asked, what it costs, whether it works; its administrators' keys and servers."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from django.test import Client
+from pytest_django.fixtures import Settings
+
+from tests.stub_model_server import Script, StubModelServer
+from tests.web.people import browser_of
+from timemachine.accounts.models import ADMIN, OPERATOR, VIEWER, Project
+from timemachine.providers.commands import set_key
+from timemachine.providers.models import ModelServer, ModelTrial, ProviderKey
+
+KEY = "sk-project-0123456789-wxyz"
+PAGE = "/settings/models/"
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No provider has a key of the environment but OpenAI."""
+    for name in ("ANTHROPIC", "GEMINI", "XAI", "GROQ", "MISTRAL"):
+        monkeypatch.delenv(f"{name}_API_KEY", raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-environment-0123456789")
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
+    """Where the operator sends what is meant for OpenAI."""
+    with StubModelServer() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+        yield server
+
+
+def seen(browser: Client) -> str:
+    """The words of the page."""
+    page = browser.get(PAGE).text
+    return " ".join(re.sub(r"<[^>]+>", " ", page).split())
+
+
+def test_every_member_reads_what_can_be_asked_and_why_not(project: Project) -> None:
+    browser = browser_of(project, VIEWER)
+    assert f'href="{PAGE}"' in browser.get("/settings/").text
+    words = seen(browser)
+    for each in (
+        "local:extractive-1 Best-matching sentence (not a language model) yes none needed",
+        "local:extractive-5",
+        "openai:gpt-6.1-terra OpenAI yes of the server OPENAI_API_KEY $1.00 read , $5.00 written",
+        "xai:grok-4.7 xAI no there is no key missing an administrator sets one here, or the operator sets XAI_API_KEY",
+        "runs on a machine of your own",
+        "up to 272,000 tokens read",
+        "where none is named, local:extractive-3 answers",
+    ):
+        assert each in words
+    for each in ("Keys of this project", ">Test<", "Who changed what"):
+        assert each not in browser.get(PAGE).text
+
+
+def test_an_unknown_price_says_how_an_operator_sets_it(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_DEFAULT_MODEL", "no-such-model")
+    words = seen(browser_of(project, VIEWER))
+    assert (
+        "openai:no-such-model OpenAI yes of the server OPENAI_API_KEY unknown an operator sets it in MODEL_PRICES"
+        in words
+    )
+
+
+def test_an_administrator_sets_replaces_and_removes_a_key_that_no_page_shows(project: Project) -> None:
+    browser = browser_of(project, ADMIN)
+    sent = browser.post(f"{PAGE}keys/anthropic/", {"key": KEY, "default_model": "claude-3-haiku"})
+    assert (sent.status_code, sent["Location"]) == (303, f"{PAGE}#keys")
+    words = seen(browser)
+    assert "The key for Anthropic is kept, and used from now on." in words
+    assert "anthropic:claude-3-haiku Anthropic yes of this project ends in wxyz" in words
+    assert "anthropic key set (ends in wxyz )" in words
+    assert KEY not in browser.get(PAGE).text
+    assert KEY[3:20] not in browser.get(PAGE).text
+    assert browser.post(f"{PAGE}keys/anthropic/", {"key": KEY + "1"}).status_code == 303
+    assert "anthropic:claude-sonnet-5-5 Anthropic yes of this project ends in xyz1" in seen(browser)
+    assert browser.post(f"{PAGE}keys/anthropic/remove/").status_code == 303
+    assert "anthropic:claude-sonnet-5-5 Anthropic no there is no key" in seen(browser)
+    assert browser.post(f"{PAGE}keys/anthropic/remove/").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("sent", "says"),
+    [
+        ({"key": ""}, "This field is required"),
+        ({"key": "a b"}, "printable ASCII characters without white space"),
+    ],
+)
+def test_a_key_that_cannot_be_is_refused_at_its_field_and_not_repeated(
+    project: Project, sent: dict[str, str], says: str
+) -> None:
+    answer = browser_of(project, ADMIN).post(f"{PAGE}keys/xai/", sent)
+    assert answer.status_code == 422
+    assert says in answer.text
+    assert 'value="a b"' not in answer.text
+    assert 'aria-describedby="key_xai_key_helptext key_xai_key_error"' in answer.text
+    assert not ProviderKey.objects.exists()
+
+
+def test_where_the_operator_moved_a_provider_the_form_says_where_its_key_goes(
+    project: Project, stub: StubModelServer
+) -> None:
+    assert f"to {stub.url}/v1 ; a key set here goes there too" in seen(browser_of(project, ADMIN))
+
+
+def test_a_key_that_cannot_be_read_any_more_says_so(project: Project, settings: Settings) -> None:
+    of_now, settings.SECRET_KEY = settings.SECRET_KEY, "the secret of then"
+    set_key(project.id, "xai", KEY, by="ada")
+    settings.SECRET_KEY = of_now
+    words = seen(browser_of(project, ADMIN))
+    assert "xai:grok-4.7 xAI no Its kept key cannot be read, because SECRET_KEY has changed since" in words
+    assert "cannot be read any more" in words
+
+
+def test_an_administrator_adds_and_removes_a_server(project: Project) -> None:
+    browser = browser_of(project, ADMIN)
+    server = {"name": "house", "base_url": "https://8.8.8.8/v1", "key": KEY, "default_model": "qwen3"}
+    assert browser.post(f"{PAGE}servers/", server)["Location"] == f"{PAGE}#servers"
+    assert "house:qwen3 https://8.8.8.8/v1 yes of this project unknown" in seen(browser)
+    assert ModelServer.objects.get().created_by is not None
+    taken = browser.post(f"{PAGE}servers/", server)
+    assert (taken.status_code, "has a model server named house already" in taken.text) == (409, True)
+    inner = browser.post(f"{PAGE}servers/", server | {"name": "inner", "base_url": "http://10.0.0.1"})
+    assert (inner.status_code, "in MODEL_HOSTS_ALLOWED" in inner.text) == (422, True)
+    assert KEY not in inner.text
+    assert browser.post(f"{PAGE}servers/house/remove/").status_code == 303
+    assert "house server removed" in seen(browser)
+
+
+def test_an_operator_tests_a_model_and_is_told_time_and_cost(project: Project, stub: StubModelServer) -> None:
+    stub.script(Script(answer="<b>OK", usage={"prompt_tokens": 12, "completion_tokens": 2}))
+    browser = browser_of(project, OPERATOR)
+    assert "it is paid for like any other" in seen(browser)
+    assert browser.post(f"{PAGE}test/", {"model": "openai:gpt-4o-mini"}).status_code == 303
+    words = seen(browser)
+    assert "openai:gpt-4o-mini answered “&lt;b&gt;OK” in" in words
+    assert "12 tokens read, 2 written, cost $0.000003." in words
+    stub.script(Script(mode="500"))
+    browser.post(f"{PAGE}test/", {"model": "openai:gpt-6.1-terra"})
+    assert "The test failed. openai:gpt-6.1-terra answered 500" in seen(browser)
+    assert "failed openai:gpt-6.1-terra answered 500" in seen(browser)
+
+
+def test_a_provider_that_was_not_reached_says_so_and_only_then(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OLLAMA_BASE_URL", "http://127.0.0.1:9")
+    browser = browser_of(project, OPERATOR)
+    assert "not reached" not in seen(browser)
+    browser.post(f"{PAGE}test/", {"model": "ollama"})
+    assert "ollama:llama3.2 Ollama (on this machine) not reached at the last test" in seen(browser)
+
+
+def test_a_test_that_cannot_be_made_says_why_on_the_page(project: Project) -> None:
+    browser = browser_of(project, OPERATOR)
+    for model, status, says in (
+        ("", 422, "there is nothing to test"),
+        ("xai", 503, "XAI_API_KEY is not set"),
+        ("nobody:x", 422, "There is no model provider"),
+    ):
+        answer = browser.post(f"{PAGE}test/", {"model": model})
+        assert (answer.status_code, says in answer.text) == (status, True)
+    assert not ModelTrial.objects.exists()
+
+
+def test_only_those_who_may_change_keys_and_only_operators_test(project: Project) -> None:
+    operator, viewer = browser_of(project, OPERATOR), browser_of(project, VIEWER)
+    for path in ("keys/openai/", "keys/openai/remove/", "servers/", "servers/house/remove/"):
+        assert operator.post(f"{PAGE}{path}", {"key": KEY}).status_code == 403
+    assert viewer.post(f"{PAGE}test/", {"model": "openai"}).status_code == 403
+    assert operator.get(f"{PAGE}test/").status_code == 405

@@ -1,0 +1,34 @@
+"""What a project is offered, with what it costs and how it last did: what the models page, the API and the command show."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from timemachine.base.clock import now
+from timemachine.providers.listing import Listed
+from timemachine.providers.models import ModelTrial
+from timemachine.providers.prices import unit_prices
+from timemachine.providers.queries import listed_models
+from timemachine.providers.trials import latest_trials
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """A listed model with its unit prices of today (None: unknown, or no default model) and its last trial (None: never)."""
+
+    listed: Listed
+    prices: dict[str, Any] | None
+    trial: ModelTrial | None
+
+
+def offers_of(project_id: UUID) -> tuple[Offer, ...]:
+    """All that the project is offered, usable or not, in the order of `listing`."""
+    moment, trials = now(), latest_trials(project_id)
+    return tuple(
+        Offer(
+            listed=each,
+            prices=None if each.model is None else unit_prices(each.model, moment),
+            trial=None if each.model is None else trials.get(str(each.model)),
+        )
+        for each in listed_models(project_id)
+    )
