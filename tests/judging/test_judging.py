@@ -16,6 +16,7 @@ from tests.web.people import browser_of
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now
 from timemachine.base.errors import Conflict, InvalidInput, NotFound
+from timemachine.demo import commands as demo
 from timemachine.judging.commands import LONGEST_CALL, judge
 from timemachine.judging.models import ASKING, Judgement
 from timemachine.judging.queries import judgements_of, state_of
@@ -312,3 +313,13 @@ def test_a_person_asks_from_the_action_tab(session: Session, ask: Action, stub: 
     assert "disagrees with the grounding" in shown
     refused: Any = client.post(address, {"model": "local:extractive"}, follow=True)
     assert "quotes sentences and cannot judge any" in refused.text
+
+
+def test_what_a_demos_removal_takes_along_counts_judgements(project: Project, stub: StubModelServer) -> None:
+    made = demo.load(project, by="test")
+    asked = Action.objects.get(session_id=made.session.id, kind="ask", sequence=2)
+    before = demo.added_to(project).get("judgement")
+    judge(asked, use_model=MODEL, by="test")
+    assert (before, demo.added_to(project)["judgement"]) == (None, 1)
+    assert demo.remove(project)
+    assert not Judgement.objects.exists()
