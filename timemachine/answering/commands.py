@@ -144,6 +144,7 @@ def retrieval_draft(findings: Findings) -> RetrievalDraft:
         semantic_search=findings.semantic_search,
         curve=findings.curve.as_json(),
         below=findings.below.as_json() if findings.below else None,
+        not_embedded=findings.not_embedded,
         hits=tuple(_hit_draft(hit) for hit in findings.hits),
     )
 

@@ -15,6 +15,7 @@ from timemachine.api.paging import checked_limit, page, sized_page
 from timemachine.api.paging import read as read_place
 from timemachine.api.puts import collection_for, frames_in, puts_json
 from timemachine.api.sessions import ask_query, call_parameters, find_query
+from timemachine.jobs import ring_backlog
 from timemachine.recording.moments import moment
 from timemachine.recording.usage import usage_of
 from timemachine.retrieval import commands
@@ -86,6 +87,7 @@ def put(request: HttpRequest, name: str, payload: schemas.PutIn) -> Status[dict[
     with transaction.atomic():  # a put that is refused makes no collection
         collection = collection_for(who, name)
         done = answering.put(collection, frames_in(payload), by=who.by)
+    ring_backlog(collection.id)
     return Status(201, puts_json(done))
 
 

@@ -229,6 +229,7 @@ def findings_json(findings: Findings) -> dict[str, Any]:
         "semantic_search": findings.semantic_search,
         "curve": findings.curve.as_json(),
         "below": findings.below.as_json() if findings.below else None,
+        "not_embedded": findings.not_embedded,
     }
 
 

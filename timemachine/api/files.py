@@ -24,7 +24,7 @@ from timemachine.intake.commands import (
     put_at_once,
 )
 from timemachine.intake.preparing import HandedIn, prepare
-from timemachine.jobs import ring_intake
+from timemachine.jobs import ring_backlog, ring_intake
 from timemachine.recording.models import Session
 from timemachine.recording.queries import session_of
 from timemachine.retrieval.models import Source
@@ -77,7 +77,9 @@ def put_file(request: HttpRequest, name: str) -> Status[dict[str, Any]]:
         prepared = prepare(file, seconds=min(AT_ONCE_SECONDS, settings.DOCUMENT_SECONDS))
         if len(prepared.frames) <= AT_ONCE_PASSAGES:
             with transaction.atomic():  # a file that is refused makes no collection
-                done = put_at_once(collection_for(who, name), prepared, by=who.by, session=session)
+                collection = collection_for(who, name)
+                done = put_at_once(collection, prepared, by=who.by, session=session)
+                ring_backlog(collection.id)
             return Status(201, file_json(done))
     with transaction.atomic():
         intake = hand_in(collection_for(who, name), file, by=who.by, session=session)

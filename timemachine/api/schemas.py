@@ -88,6 +88,7 @@ class RetrievalIn(Strict):
     semantic_search: str | None = None
     curve: dict[str, Any] | None = None
     below: dict[str, Any] | None = None
+    not_embedded: int | None = Field(default=None, ge=0, lt=2**62)
     hits: list[HitIn] = Field(default_factory=list)
 
     def draft(self) -> RetrievalDraft:
@@ -219,6 +220,7 @@ class FindIn(Strict):
     adaptive: bool = False
     min_score: float | None = None
     as_of: str | None = None
+    embedding_model: str | None = None
 
 
 class SessionFindIn(FindIn):
@@ -237,6 +239,7 @@ class AskIn(Strict):
     adaptive: bool = False
     min_score: float | None = None
     as_of: str | None = None
+    embedding_model: str | None = None
     system_prompt: str | None = None
     temperature: float | None = Field(default=None, ge=0, le=2)
     seed: int | None = Field(default=None, ge=0, lt=2**63)
@@ -255,6 +258,12 @@ class CollectionIn(Strict):
     """A new collection."""
 
     name: str
+
+
+class EmbeddingIn(Strict):
+    """The embedding model that a collection is to have."""
+
+    model: str
 
 
 class CheckpointIn(Strict):

@@ -16,6 +16,7 @@ from timemachine.api.documents import find_json, session_json
 from timemachine.api.puts import collection_for, frames_in, puts_json
 from timemachine.base.content import sha256_hex
 from timemachine.base.errors import InvalidInput
+from timemachine.jobs import ring_backlog
 from timemachine.recording import changes, commands, erasure
 from timemachine.recording.draft import ActionDraft
 from timemachine.recording.models import Session
@@ -74,6 +75,7 @@ def put(request: HttpRequest, session_id: str, payload: schemas.SessionPutIn) ->
     with transaction.atomic():  # a put that is refused makes no collection
         collection = collection_for(who, payload.collection) if payload.collection else _own(session)
         done = answering.put(collection, frames_in(payload), by=who.by, session=session)
+    ring_backlog(collection.id)
     return Status(201, puts_json(done))
 
 
@@ -145,6 +147,7 @@ def find_query(project: Project, payload: schemas.FindIn) -> Query:
         adaptive=payload.adaptive,
         min_score=payload.min_score,
         as_of=moment(project, payload.as_of),
+        embedding_model=payload.embedding_model,
     )
 
 
@@ -157,6 +160,7 @@ def ask_query(project: Project, payload: schemas.AskIn) -> Query:
         adaptive=payload.adaptive,
         min_score=payload.min_score,
         as_of=moment(project, payload.as_of),
+        embedding_model=payload.embedding_model,
     )
 
 

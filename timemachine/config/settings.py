@@ -240,6 +240,7 @@ MODEL_HOSTS_ALLOWED = env.names("MODEL_HOSTS_ALLOWED")
 ASKS_AT_ONCE = env.number(
     "ASKS_AT_ONCE", 5
 )  # of the web server's eight threads, so that three are left for pages
+EMBEDDING_MODEL = env.text("EMBEDDING_MODEL", "wordllama")
 MODEL_PRICES = env.text("MODEL_PRICES")
 ANSWER_CACHE_MAX_MB = env.number("ANSWER_CACHE_MAX_MB", 64)
 ANSWER_CACHE_MAX_AGE_DAYS = env.number("ANSWER_CACHE_MAX_AGE_DAYS", 30)

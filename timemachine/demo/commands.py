@@ -124,7 +124,8 @@ def _is_ours(collection: Collection) -> bool:
 
 
 def _record(project: Project, by: str) -> Session:
-    collection = collection_named(project, handbook.COLLECTION, by=by)
+    # the story is told by ranks, and at once: no other model gives them
+    collection = collection_named(project, handbook.COLLECTION, by=by, embedding_model="wordllama")
     answering.put(collection, _frames(), by=by)
     session = start_session(
         project,

@@ -48,7 +48,7 @@ def _ask(request: ModelRequest, listening: Listening) -> Completion:
             return replace(_bounded(request, send(request, left_out, listening)), attempts=attempts)
         except ModelFailed as failed:
             refused = _not_taken(failed, request, left_out)
-            wait = 0.0 if refused else _wait(failed, retries, request.retries)
+            wait = 0.0 if refused else wait_before_repeating(failed, retries, request.retries)
             if wait is None:
                 raise _last(failed, request, attempts) from failed
         if refused:
@@ -84,7 +84,8 @@ def _not_taken(failed: ModelFailed, request: ModelRequest, left_out: AbstractSet
     return parameter_not_taken(words, taken) or streaming_not_taken(words, left_out)
 
 
-def _wait(failed: ModelFailed, retries: int, most: int) -> float | None:
+def wait_before_repeating(failed: ModelFailed, retries: int, most: int) -> float | None:
+    """Seconds until a call that failed is worth repeating, with jitter; None where it is not, or was repeated enough."""
     if retries >= most or not failed.facts.get("retryable") or failed.code in MAY_BE_BILLED:
         return None
     asked = failed.facts.get("retry_after_seconds")

@@ -22,7 +22,7 @@ def send(request: ModelRequest, left_out: AbstractSet[str], listening: Listening
     parameters = parameters_for(request, left_out)
 
     def post() -> Any:
-        return _client(openai, request).post(
+        return client(openai, request).post(
             "/chat/completions",
             cast_to=httpx2.Response,
             body={**_prompt(request), **parameters.wire, **_streaming(left_out)},
@@ -45,7 +45,8 @@ def _streaming(left_out: AbstractSet[str]) -> dict[str, Any]:
     return asked
 
 
-def _client(openai: Any, request: ModelRequest) -> Any:
+def client(openai: Any, request: ModelRequest) -> Any:
+    """The vendor's client for one request; it repeats nothing by itself."""
     connection = request.connection
     key = connection.api_key or "none"  # the SDK wants one; a server without keys ignores it
     headers: dict[str, Any] = {"Authorization": f"Bearer {key}"}

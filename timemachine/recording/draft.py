@@ -59,6 +59,7 @@ class RetrievalDraft:
     semantic_search: str | None = None
     curve: dict[str, Any] | None = None
     below: dict[str, Any] | None = None
+    not_embedded: int | None = None
     hits: tuple[HitDraft, ...] = ()
 
 

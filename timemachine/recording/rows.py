@@ -172,4 +172,5 @@ def _retrieval(retrieval: RetrievalDraft | None) -> dict[str, Any] | None:
         "as_of": written(retrieval.as_of),
         "embedding_model": retrieval.embedding_model,
         **{name: value for name in SEARCHED if (value := getattr(retrieval, name)) is not None},
+        **({"not_embedded": retrieval.not_embedded} if retrieval.not_embedded else {}),
     }

@@ -15,9 +15,12 @@ from timemachine.base.content import canonical_json, content_of, text_sha256
 from timemachine.base.errors import Conflict, InvalidInput, NotFound, TooLarge
 from timemachine.base.faithful import searchable
 from timemachine.payloads.commands import keep
-from timemachine.retrieval import embedding
+from timemachine.retrieval.backlog import note_missing
+from timemachine.retrieval.embedding import table
 from timemachine.retrieval.identifiers import identifiers
-from timemachine.retrieval.models import Collection, Frame, FrameEmbedding
+from timemachine.retrieval.models import Collection, Frame
+from timemachine.retrieval.reembedding import model_of_new_collections
+from timemachine.retrieval.vectors import keep_vectors
 
 _NO = r"/\\?#%\x00-\x1f\x7f\ud800-\udfff"
 NAME = re.compile(rf"[^\s{_NO}](?:[^{_NO}]{{0,198}}[^\s{_NO}])?")
@@ -55,13 +58,17 @@ class Put:
     already_there: bool
 
 
-def make_collection(project: Project, name: str, *, by: str) -> Collection:
-    """A new, empty collection. Raises `InvalidInput` for a name that a URL cannot carry, `Conflict` where it is taken."""
+def make_collection(project: Project, name: str, *, by: str, embedding_model: str = "") -> Collection:
+    """A new, empty collection, with the embedding model of the settings where none is named.
+
+    Raises `InvalidInput` for a name that a URL cannot carry, `Conflict` where it is taken, `Unavailable` where the model is.
+    """
     _check_name(name)
+    model = model_of_new_collections(embedding_model)
     try:
         with transaction.atomic():
             return Collection.objects.create(
-                project=project, name=name, created_by=by, embedding_model=embedding.EMBEDDING_MODEL
+                project=project, name=name, created_by=by, embedding_model=model.name
             )
     except IntegrityError as why:
         raise Conflict(
@@ -69,29 +76,33 @@ def make_collection(project: Project, name: str, *, by: str) -> Collection:
         ) from why
 
 
-def collection_named(project: Project, name: str, *, by: str) -> Collection:
+def collection_named(project: Project, name: str, *, by: str, embedding_model: str = "") -> Collection:
     """The project's collection of that name, made where there was none."""
     found = Collection.objects.filter(project=project, name=name).first()
     if found is not None:
         return found
     try:
-        return make_collection(project, name, by=by)
+        return make_collection(project, name, by=by, embedding_model=embedding_model)
     except Conflict:
         return Collection.objects.get(project=project, name=name)
 
 
 def put(collection: Collection, frames: Sequence[NewFrame], *, by: str) -> list[Put]:
-    """Put passages into a collection, all or none, in their order. Raises `InvalidInput`, `TooLarge`, `NotFound`."""
+    """Put passages into a collection, all or none, in their order. Raises `InvalidInput`, `TooLarge`, `NotFound`.
+
+    A slow embedding model is not waited for: its vectors are noted as missing, and the backlog makes them.
+    """
     for frame in frames:
         _check_frame(frame)
-    vectors = embedding.embed([_for_search(frame) for frame in frames])
+    model = table.named(collection.embedding_model)
+    vectors = None if model.slow else model.embed([_for_search(frame) for frame in frames])
     with transaction.atomic():
         locked = Collection.objects.select_for_update().get(id=collection.id)
         kept = keep(locked.project_id, [content_of(frame.text) for frame in frames])
         payloads = {content.sha256: row for content, row in kept.items()}
         done = _put_all(locked, frames, payloads, by)
         locked.save(update_fields=["next_number"])
-        _embed(locked, done, vectors)
+        _keep_vectors(locked, model.name, done, vectors)
     return done
 
 
@@ -192,18 +203,16 @@ def _from(origin: Origin | None) -> dict[str, Any]:
     return {"source_id": origin.source, "source_start": origin.start, "source_end": origin.end}
 
 
-def _embed(collection: Collection, done: Sequence[Put], vectors: Any) -> None:
-    rows = [
-        FrameEmbedding(
-            frame=result.frame,
-            collection=collection,
-            model=collection.embedding_model,
-            vector=vector.tolist(),
-        )
-        for result, vector in zip(done, vectors, strict=True)
-        if not result.already_there and vector.any()
-    ]
-    FrameEmbedding.objects.bulk_create(rows, ignore_conflicts=True)
+def _keep_vectors(
+    collection: Collection, model: str, done: Sequence[Put], vectors: table.Vectors | None
+) -> None:
+    """Keep the vectors of what is new, where they were made, and note which are missing."""
+    new = [place for place, result in enumerate(done) if not result.already_there]
+    if vectors is not None:
+        keep_vectors(collection, model, [done[place].frame for place in new], vectors[new])
+    re_embedded_meanwhile = collection.embedding_model != model
+    if new and (vectors is None or re_embedded_meanwhile):
+        note_missing(collection)
 
 
 def _end(frame: Frame, cause: str, moment: datetime) -> None:

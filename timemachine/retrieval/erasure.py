@@ -14,6 +14,7 @@ def erase_collection(collection: Collection) -> int:
 
     What sessions froze of its passages stays with them. Raises `Conflict` where a session still names the collection.
     """
+    Collection.objects.select_for_update().get(id=collection.id)
     frames = Frame.objects.filter(collection=collection)
     versions = frames.count()
     if _is_named(collection):

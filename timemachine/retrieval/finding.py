@@ -12,10 +12,11 @@ from timemachine.base.clock import now
 from timemachine.base.errors import InvalidInput
 from timemachine.base.faithful import searchable
 from timemachine.payloads.queries import text
-from timemachine.retrieval import cutoff, embedding, nearest, ranking
+from timemachine.retrieval import cutoff, nearest, ranking
 from timemachine.retrieval.cutoff import Curve, Cut
 from timemachine.retrieval.fusion import fuse
 from timemachine.retrieval.matching import NOTHING, Matched, matched
+from timemachine.retrieval.meaning import Meaning, meaning_of, not_embedded
 from timemachine.retrieval.models import Collection, Frame
 from timemachine.retrieval.ranking import Question
 
@@ -32,7 +33,10 @@ _HELD = "SELECT frame_count, changed_at FROM tm_collection WHERE id = %s FOR SHA
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """What is looked for, and how. `as_of` None is now; `min_score` is on the raw score of the leg that ranks."""
+    """What is looked for, and how.
+
+    `as_of` None is now, `embedding_model` None the collection's own; `min_score` is on the raw score of the leg that ranks.
+    """
 
     text: str
     mode: str = "hybrid"
@@ -40,6 +44,7 @@ class Query:
     adaptive: bool = False
     min_score: float | None = None
     as_of: datetime | None = None
+    embedding_model: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +92,7 @@ class Findings:
     """What a find came to: the frames, the rule that ended the list, the scores that it looked at, and what it left out first.
 
     `semantic_search` says how the vectors were searched, `exact` or `hnsw`; None where they were not.
+    `not_embedded` counts the frames that the semantic leg could not see, as they have no vector yet.
     """
 
     query: Query
@@ -96,6 +102,7 @@ class Findings:
     below: Below | None
     embedding_model: str | None
     semantic_search: str | None
+    not_embedded: int | None
     hits: tuple[Found, ...]
     duration_ms: float
 
@@ -141,17 +148,27 @@ def check(query: Query) -> None:
         raise InvalidInput(
             f"`top_k` must lie between 1 and {LARGEST_TOP_K:,}.", code="invalid_field", field="top_k"
         )
+    if query.embedding_model and query.mode == "lexical":
+        raise InvalidInput(
+            "A lexical find uses no embedding model; leave `embedding_model` out, or choose another mode.",
+            code="invalid_field",
+            field="embedding_model",
+        )
 
 
 def find(collection: Collection, query: Query) -> Findings:
-    """The frames of the collection that answer the query. Raises `InvalidInput`."""
+    """The frames of the collection that answer the query.
+
+    Raises `InvalidInput`; `Unavailable` and `ModelFailed` where its embedding model cannot be used.
+    """
     check(query)
     began = time.perf_counter()
     words = searchable(query.text)
-    vector = embedding.embed([words])[0].tolist() if query.mode != "lexical" else []
+    meaning = None if query.mode == "lexical" else meaning_of(collection, words, query.embedding_model)
     with transaction.atomic():
         moment = _moment(collection, query)
-        ranked = _rank(collection, query, words, vector, moment)
+        missing = None if meaning is None else not_embedded(collection, meaning.model, moment.at)
+        ranked = _rank(collection, query, words, meaning, moment)
     curve, cut = _cut(ranked, query)
     hits, below = _shown(ranked, curve)
     return Findings(
@@ -160,8 +177,9 @@ def find(collection: Collection, query: Query) -> Findings:
         cut_by=cut.cut_by,
         curve=curve,
         below=below,
-        embedding_model=collection.embedding_model if query.mode != "lexical" else None,
+        embedding_model=None if meaning is None else meaning.model,
         semantic_search=ranked.semantic_search,
+        not_embedded=missing,
         hits=hits,
         duration_ms=(time.perf_counter() - began) * 1000,
     )
@@ -182,7 +200,7 @@ def _moment(collection: Collection, query: Query) -> _Moment:
 
 
 def _rank(
-    collection: Collection, query: Query, words: str, vector: Sequence[float], moment: _Moment
+    collection: Collection, query: Query, words: str, meaning: Meaning | None, moment: _Moment
 ) -> _Ranked:
     depth = max(WINDOW, query.top_k + 1)
     legs: dict[str, dict[int, float]] = {}
@@ -190,23 +208,23 @@ def _rank(
     if query.mode != "semantic":
         question = ranking.read(collection.id, words, moment.at, moment.counted)
         legs["lexical"] = ranking.lexical(collection.id, question, moment.at, depth)
-    if query.mode != "lexical":
-        legs["semantic"], searched = _semantic(collection, vector, moment, depth)
+    if meaning is not None:
+        legs["semantic"], searched = _semantic(collection, meaning, moment, depth)
     score = legs.get(query.mode)
     if score is None:
-        score = fuse(legs["lexical"], legs["semantic"])
+        score = fuse(legs["lexical"], legs["semantic"], meaning.weight if meaning else 0)
     order = sorted(score, key=lambda row: (-score[row], row))
     return _Ranked(order=order, score=score, legs=legs, question=question, semantic_search=searched)
 
 
 def _semantic(
-    collection: Collection, vector: Sequence[float], moment: _Moment, depth: int
+    collection: Collection, meaning: Meaning, moment: _Moment, depth: int
 ) -> tuple[dict[int, float], str | None]:
     """The semantic leg, and how it was searched: by an index where that is right, and gives as many as there are to give."""
-    if not any(vector):
+    if not meaning.vector:
         return {}, None
-    asked = (collection.id, vector, collection.embedding_model, moment.at, depth)
-    if nearest.serves(collection.id, collection.embedding_model, moment.counted or 0, depth):
+    asked = (collection.id, meaning.vector, meaning.model, moment.at, depth)
+    if nearest.serves(collection.id, meaning.model, moment.counted or 0, depth):
         found = nearest.nearest(*asked)
         if len(found) >= depth:
             return found, APPROXIMATE

@@ -8,13 +8,11 @@ A fused score orders the frames of one query; it says nothing between two querie
 from collections.abc import Mapping
 from math import fsum, sqrt
 
-SEMANTIC_WEIGHT = 0.3
-
 
 def fuse(
-    lexical: Mapping[int, float], semantic: Mapping[int, float], semantic_weight: float = SEMANTIC_WEIGHT
+    lexical: Mapping[int, float], semantic: Mapping[int, float], semantic_weight: float
 ) -> dict[int, float]:
-    """The fused score of every frame that either leg found, between 0 and 1, by frame."""
+    """The fused score of every frame that either leg found, between 0 and 1, by frame; the weights add up to 1."""
     parts = ((1 - semantic_weight, _scaled(lexical)), (semantic_weight, _scaled(semantic)))
     frames = lexical.keys() | semantic.keys()
     return {frame: sum(weight * leg.get(frame, 0.0) for weight, leg in parts) for frame in frames}

@@ -182,3 +182,51 @@ class FrameEmbedding(models.Model):
 
     def __str__(self) -> str:
         return f"{self.model} of {self.frame_id}"
+
+
+class BlankFrame(models.Model):
+    """A frame in which an embedding model sees nothing: it has no vector, and none is missing."""
+
+    frame = models.ForeignKey(Frame, on_delete=models.DB_CASCADE, related_name="+")
+    collection = models.ForeignKey(Collection, on_delete=models.DB_CASCADE, related_name="+")
+    model = models.CharField(max_length=200)
+
+    class Meta:
+        db_table = "tm_blank_frame"
+        constraints = [models.UniqueConstraint(fields=["frame", "model"], name="blank_once")]
+
+    def __str__(self) -> str:
+        return f"{self.frame_id} is blank to {self.model}"
+
+
+class EmbeddingWork(models.Model):
+    """A collection lacks vectors of a model; the row goes when none is missing any more.
+
+    `replaces`: then the model becomes the collection's own. A worker holds the row by its lease; where a try failed, the next
+    one is at `not_before`.
+    """
+
+    collection = models.ForeignKey(Collection, on_delete=models.DB_CASCADE, related_name="embedding_work")
+    model = models.CharField(max_length=200)
+    replaces = models.BooleanField(default=False)
+    requested_by = models.CharField(max_length=254, blank=True)
+    requested_at = models.DateTimeField(db_default=Now())
+    lease_token = models.UUIDField(null=True)
+    lease_until = models.DateTimeField(null=True)
+    failures = models.IntegerField(default=0)
+    error_code = models.CharField(max_length=100, null=True)
+    error_message = models.TextField(null=True)
+    not_before = models.DateTimeField(null=True)
+    rung_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "tm_embedding_work"
+        constraints = [
+            models.UniqueConstraint(fields=["collection", "model"], name="embedding_work_once"),
+            models.UniqueConstraint(
+                fields=["collection"], condition=Q(replaces=True), name="embedding_replaced_by_one"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.model} for {self.collection_id}"

@@ -28,6 +28,7 @@ RETRIEVAL = (
     "semantic_search",
     "curve",
     "below",
+    "not_embedded",
 )
 
 

@@ -21,7 +21,7 @@ from timemachine.intake.commands import (
 )
 from timemachine.intake.models import Intake
 from timemachine.intake.preparing import HandedIn, Prepared, prepare
-from timemachine.jobs import ring_intake
+from timemachine.jobs import ring_backlog, ring_intake
 from timemachine.recording.models import Session
 from timemachine.retrieval.commands import Put
 from timemachine.retrieval.models import Collection
@@ -61,6 +61,7 @@ def take(
     with transaction.atomic():
         collection = into()
         if prepared is not None:
+            ring_backlog(collection.id)
             return Taken(
                 done=tuple(put_at_once(collection, each, by=by, session=session) for each in prepared)
             )

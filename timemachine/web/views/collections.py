@@ -16,6 +16,7 @@ from timemachine.base.faithful import is_plain
 from timemachine.base.ids import uuid_of
 from timemachine.intake.models import DONE
 from timemachine.intake.queries import intakes_of
+from timemachine.jobs import ring_backlog
 from timemachine.recording.moments import moment
 from timemachine.recording.usage import sessions_over
 from timemachine.retrieval.commands import INDEXED_CHARACTERS, NewFrame, make_collection
@@ -82,6 +83,7 @@ def put(request: HttpRequest, name: str) -> HttpResponse:
         done = put_passages(found, [frame], by=access.user.email)
     except TimeMachineError as why:
         return collection_page(request, access, found, status=form.refuse(why), passage_form=form)
+    ring_backlog(found.id)
     messages.success(request, what_was_put(done))
     return see_other("collection", found.name)
 

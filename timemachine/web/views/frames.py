@@ -10,6 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from timemachine.accounts.models import OPERATOR
 from timemachine.base.errors import NotFound, TimeMachineError
 from timemachine.base.faithful import searchable
+from timemachine.jobs import ring_backlog
 from timemachine.payloads.queries import text
 from timemachine.recording.usage import usage_of
 from timemachine.retrieval import commands
@@ -73,6 +74,7 @@ def update(request: HttpRequest, name: str, number: int) -> HttpResponse:
         done = commands.put(collection, [new], by=access.user.email)[0]
     except TimeMachineError as why:
         return _page(request, access, collection, number, form=form, status=form.refuse(why))
+    ring_backlog(collection.id)
     said = "is the same as before: nothing was added" if done.already_there else "is the current one now"
     messages.success(request, f"Version {done.frame.version} of frame {number} {said}.")
     return see_other("frame", collection.name, number)

@@ -13,6 +13,7 @@ from timemachine.accounts.models import OPERATOR
 from timemachine.answering import commands as doing
 from timemachine.base.errors import Conflict, TimeMachineError
 from timemachine.intake.preparing import HandedIn
+from timemachine.jobs import ring_backlog
 from timemachine.providers.queries import model_choices, resolved_model
 from timemachine.recording.models import Session
 from timemachine.recording.queries import session_of
@@ -155,6 +156,7 @@ def _put(
         by = access.user.email
         collection = session.collection or collection_named(access.project, collection_name, by=by)
         done = doing.put(collection, frames, by=by, session=session)
+    ring_backlog(collection.id)
     messages.success(request, what_was_put(done.puts))
     return see_other(reverse("work", args=[session.id], query={"step": done.sequences[-1]}), part="done")
 

@@ -1,4 +1,4 @@
-"""Texts as vectors, without a network: the static word embeddings that the `wordllama` wheel carries. No Django.
+"""Static word embeddings without a network: those that the `wordllama` wheel carries. No Django.
 
 A text becomes the mean of its tokens' vectors, scaled to length 1, so that the inner product of two is their cosine.
 The package itself is not imported: its own loader looks in the wrong folder and then downloads, it pads a whole batch to
@@ -6,40 +6,41 @@ its longest text, and importing it configures logging. Its two data files are al
 
 What the embedding sees of a text is its first `SEEN_CHARACTERS` characters; what lies behind them is found by its words
 only. A text in which there is nothing to see (empty, or white space) has the zero vector, which is near to nothing and for
-which a cosine is undefined: store and search NULL for it (`embedding_of` answers None).
+which a cosine is undefined: NULL is stored for it.
 """
 
-import hashlib
-import importlib.util
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from timemachine.base.errors import Unavailable
 from timemachine.base.faithful import searchable
+from timemachine.retrieval.embedding.files import ModelFiles
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 Vectors = NDArray[np.float32]
 
-EMBEDDING_MODEL = "wordllama-l2-supercat-256@64b47a2d"
-"""Stored with every vector; vectors of two names are never compared. The digits begin the SHA-256 of the weights."""
+NAME = "wordllama-l2-supercat-256@64b47a2d"
+"""Stored with every vector. The digits begin the SHA-256 of the weights."""
 DIMENSIONS = 256
 SEEN_CHARACTERS = 16_384
-
-_WEIGHTS = "weights/l2_supercat_256.safetensors"
-_TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
-_SHA256 = {
-    _WEIGHTS: "64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5",
-    _TOKENIZER: "93248f2a9ec36c7b35f700a033d5f36228aae48db61aee31007fa49062cdeb68",
-}
+WEIGHTS = "weights/l2_supercat_256.safetensors"
+TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
+FILES = ModelFiles(
+    package="wordllama",
+    model=NAME,
+    sha256={
+        WEIGHTS: "64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5",
+        TOKENIZER: "93248f2a9ec36c7b35f700a033d5f36228aae48db61aee31007fa49062cdeb68",
+    },
+    advice="Install wordllama 0.4.0.post1 again.",
+)
 _lock = threading.Lock()
 
 
@@ -53,19 +54,13 @@ def embed(texts: Sequence[str]) -> Vectors:
     """One row per text, `(len(texts), 256)` float32, each of length 1, or all zeros where there is nothing to see.
 
     The same text gives the same bytes, alone or among others. Safe to call from several threads; the first call of a
-    process loads the model (0.2 s). Raises `Unavailable` where the files are missing or are not those of `EMBEDDING_MODEL`.
+    process loads the model (0.2 s). Raises `Unavailable` where the files are missing or are not those of `NAME`.
     """
     model = _model()
     rows = np.zeros((len(texts), DIMENSIONS), dtype=np.float32)
     for row, text in enumerate(texts):
         rows[row] = _vector(model, text)
     return rows
-
-
-def embedding_of(text: str) -> Vectors | None:
-    """The vector of one text, `(256,)`, or None where there is nothing to see in it."""
-    vector = embed([text])[0]
-    return vector if vector.any() else None
 
 
 def _vector(model: _Model, text: str) -> Vectors:
@@ -86,35 +81,11 @@ def _model() -> _Model:
 
 @cache
 def _load() -> _Model:
-    from safetensors.numpy import load
+    from safetensors.numpy import load_file
     from tokenizers import Tokenizer
 
-    weights = load(_verified(_WEIGHTS))["embedding.weight"].astype(np.float32)
-    tokenizer = Tokenizer.from_str(_verified(_TOKENIZER).decode())
+    weights = load_file(FILES.path(WEIGHTS))["embedding.weight"].astype(np.float32)
+    tokenizer = Tokenizer.from_file(str(FILES.path(TOKENIZER)))
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return _Model(tokenizer=tokenizer, weights=np.ascontiguousarray(weights))
-
-
-def _verified(name: str) -> bytes:
-    try:
-        data = (_package() / name).read_bytes()
-    except OSError as why:
-        raise Unavailable(
-            f"The embedding file {name} cannot be read: {why}. Install wordllama again.", code="no_embeddings"
-        ) from why
-    if hashlib.sha256(data).hexdigest() != _SHA256[name]:
-        raise Unavailable(
-            f"The file {name} of wordllama is not the one that {EMBEDDING_MODEL} names; install wordllama 0.4.0.post1.",
-            code="no_embeddings",
-        )
-    return data
-
-
-def _package() -> Path:
-    found = importlib.util.find_spec("wordllama")
-    if found is None or not found.submodule_search_locations:
-        raise Unavailable(
-            "wordllama is not installed; install it to search by meaning.", code="no_embeddings"
-        )
-    return Path(found.submodule_search_locations[0])

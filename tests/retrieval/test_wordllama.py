@@ -4,16 +4,13 @@ import json
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from timemachine.base.errors import Unavailable
-from timemachine.retrieval import embedding
-from timemachine.retrieval.embedding import DIMENSIONS, EMBEDDING_MODEL, SEEN_CHARACTERS, embed, embedding_of
+from timemachine.retrieval.embedding.wordllama import DIMENSIONS, FILES, NAME, SEEN_CHARACTERS, WEIGHTS, embed
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=200)
 
@@ -30,9 +27,8 @@ def test_no_texts_make_no_rows() -> None:
 
 
 @pytest.mark.parametrize("empty", ["", " ", "\n\t "])
-def test_a_text_with_nothing_to_see_has_the_zero_vector_and_no_embedding(empty: str) -> None:
+def test_a_text_with_nothing_to_see_has_the_zero_vector(empty: str) -> None:
     assert not embed([empty]).any()
-    assert embedding_of(empty) is None
 
 
 def test_a_question_is_nearest_to_the_passage_about_it() -> None:
@@ -94,7 +90,7 @@ def test_it_loads_without_a_socket_and_without_importing_the_package() -> None:
         "import socket, sys\n"
         "def refuse(*_): raise SystemExit('a socket was opened')\n"
         "socket.socket.connect = refuse; socket.getaddrinfo = refuse\n"
-        "from timemachine.retrieval.embedding import embed\n"
+        "from timemachine.retrieval.embedding.wordllama import embed\n"
         "embed(['hello'])\n"
         "print('wordllama' in sys.modules, 'django' in sys.modules)\n"
     )
@@ -103,29 +99,4 @@ def test_it_loads_without_a_socket_and_without_importing_the_package() -> None:
 
 
 def test_the_name_of_the_model_carries_the_hash_of_its_weights() -> None:
-    weights = next(digest for name, digest in embedding._SHA256.items() if name.startswith("weights/"))
-    assert EMBEDDING_MODEL.endswith("@" + weights[:8])
-
-
-def test_other_weights_under_the_same_name_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "weights").mkdir()
-    (tmp_path / embedding._WEIGHTS).write_bytes(b"not those")
-    monkeypatch.setattr(embedding, "_package", lambda: tmp_path)
-    with pytest.raises(Unavailable, match=r"install wordllama 0\.4\.0"):
-        embedding._verified(embedding._WEIGHTS)
-
-
-def test_missing_files_are_unavailable_and_say_what_to_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(embedding, "_package", lambda: tmp_path)
-    with pytest.raises(Unavailable, match="Install wordllama again"):
-        embedding._verified(embedding._WEIGHTS)
-
-
-def test_a_package_that_is_not_installed_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    with pytest.raises(Unavailable, match="wordllama is not installed"):
-        embedding._package()
+    assert NAME.endswith("@" + FILES.sha256[WEIGHTS][:8])

@@ -1,0 +1,33 @@
+"""The operator's embedding server: any that speaks OpenAI's protocol.
+
+`EMBEDDING_SERVER_URL` names it, `EMBEDDING_SERVER_API_KEY` is its key where it wants one. It is the operator's own choice,
+so its address may lie in a private network.
+"""
+
+import os
+
+from timemachine.base.errors import Unavailable
+from timemachine.providers.catalogue import Connection
+
+PROVIDER = "server"
+
+
+def is_configured() -> bool:
+    """Whether the operator named an embedding server."""
+    return bool(_address())
+
+
+def connection(model: str) -> Connection:
+    """How the server is called. Raises `Unavailable` (`no_embeddings`) where none is configured."""
+    if not is_configured():
+        raise Unavailable(
+            f"The embedding model {PROVIDER}:{model} cannot be used: no embedding server is configured. Set "
+            "EMBEDDING_SERVER_URL, like http://localhost:11434/v1, and restart.",
+            code="no_embeddings",
+        )
+    key = os.environ.get("EMBEDDING_SERVER_API_KEY", "").strip()
+    return Connection(protocol="openai", base_url=_address(), api_key=key or None)
+
+
+def _address() -> str:
+    return os.environ.get("EMBEDDING_SERVER_URL", "").strip().rstrip("/")

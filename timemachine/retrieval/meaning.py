@@ -1,0 +1,63 @@
+"""What a find looks for by meaning: the query as a vector of one embedding model, and how many frames have none of it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import QuerySet
+
+from timemachine.base.errors import InvalidInput
+from timemachine.retrieval.embedding import table
+from timemachine.retrieval.models import Collection, EmbeddingWork, Frame, FrameEmbedding
+from timemachine.retrieval.queries import frames_at
+from timemachine.retrieval.vectors import without_vector
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meaning:
+    """The query under an embedding model; `vector` is empty where there is nothing to compare."""
+
+    model: str
+    vector: list[float]
+    weight: float
+
+
+def meaning_of(collection: Collection, words: str, asked: str | None = None) -> Meaning:
+    """The query's vector under the collection's own model, or another that the collection has vectors of.
+
+    Raises `InvalidInput` (`embedding_model_not_there`) for a model without vectors in it, `Unavailable`, `ModelFailed`.
+    """
+    name = _searchable_name(collection, asked) if asked else collection.embedding_model
+    model = table.named(name)
+    vector = table.question_vector(model, words) if table.is_settled(model) else []
+    return Meaning(model=model.name, vector=vector, weight=model.semantic_weight)
+
+
+def not_embedded(collection: Collection, model: str, at: datetime) -> int:
+    """How many of the frames of that moment the model has not seen yet. Nothing is counted where nothing can be missing."""
+    own = model == Collection.objects.values_list("embedding_model", flat=True).get(id=collection.id)
+    if own and not EmbeddingWork.objects.filter(collection=collection, model=model).exists():
+        return 0
+    frames: QuerySet[Frame] = frames_at(collection, at).select_related(None).order_by()
+    return without_vector(frames, model).count()
+
+
+def models_with_vectors(collection: Collection) -> list[str]:
+    """The embedding models that the collection can be searched with, its own first."""
+    own = collection.embedding_model
+    found = FrameEmbedding.objects.filter(collection=collection).order_by("model")
+    others = found.exclude(model=own).values_list("model", flat=True).distinct()
+    return [own, *others]
+
+
+def _searchable_name(collection: Collection, asked: str) -> str:
+    there = models_with_vectors(collection)
+    for name in there:
+        if asked in (name, table.named(name).asked):
+            return name
+    raise InvalidInput(
+        f"The collection {collection.name} has no vectors of the embedding model {asked[:80]!r}; it can be searched with "
+        f"{', '.join(there)}. Re-embed it to add another.",
+        code="embedding_model_not_there",
+        field="embedding_model",
+        there=there,
+    )

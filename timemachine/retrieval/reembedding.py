@@ -1,0 +1,106 @@
+"""Which embedding model a collection has, and giving it another one while it is searched with the first."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.conf import settings
+from django.db import transaction
+
+from timemachine.retrieval.backlog import note_missing
+from timemachine.retrieval.embedding import table
+from timemachine.retrieval.embedding.table import EmbeddingModel
+from timemachine.retrieval.models import Collection, EmbeddingWork, Frame
+from timemachine.retrieval.vectors import number_seen, without_vector
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """The model that is to replace the collection's own, how far it is, and who asked for it when."""
+
+    model: str
+    embedded: int
+    requested_by: str
+    requested_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trouble:
+    """Why the last try to make vectors failed, and when the next one is."""
+
+    code: str
+    message: str
+    again_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How many of a collection's frames, all their versions counted, have been embedded."""
+
+    model: str
+    frames: int
+    embedded: int
+    target: Target | None
+    trouble: Trouble | None
+
+    @property
+    def under_way(self) -> bool:
+        """Whether vectors are missing."""
+        return self.target is not None or self.embedded < self.frames
+
+
+def model_of_new_collections(name: str = "") -> EmbeddingModel:
+    """The model of that name, or what `EMBEDDING_MODEL` names. Raises `InvalidInput`, `Unavailable` where it cannot be used."""
+    model = table.named(name or settings.EMBEDDING_MODEL)
+    table.require_usable(model)
+    return model
+
+
+def reembed(collection: Collection, name: str, *, by: str) -> Progress:
+    """Have the collection embedded with the model of that name; it is searched with its own until no vector is missing.
+
+    The model that it has already drops any other target. Asking twice is asking once; a failed try is made again at once.
+    Raises `InvalidInput` (`unknown_embedding_model`), `Unavailable`, `ModelFailed` where a server does not answer.
+    """
+    model = table.named(name)
+    table.require_usable(model)
+    model = table.settled(model)
+    with transaction.atomic():
+        locked = Collection.objects.select_for_update().get(id=collection.id)
+        work = EmbeddingWork.objects.filter(collection=locked)
+        work.filter(replaces=True).exclude(model=model.name).delete()
+        if locked.embedding_model != model.name:
+            work.get_or_create(
+                model=model.name, defaults={"collection": locked, "replaces": True, "requested_by": by}
+            )
+        elif without_vector(Frame.objects.filter(collection=locked), model.name).exists():
+            note_missing(locked)
+        work.update(not_before=None, failures=0)
+    return progress(locked)
+
+
+def progress(collection: Collection) -> Progress:
+    """How far the collection is embedded; counted only where something is missing."""
+    own = Collection.objects.values_list("embedding_model", flat=True).get(id=collection.id)
+    work = list(EmbeddingWork.objects.filter(collection=collection).order_by("id"))
+    frames = Frame.objects.filter(collection=collection).count()
+    lacking = any(each.model == own for each in work)
+    return Progress(
+        model=own,
+        frames=frames,
+        embedded=number_seen(collection, own) if lacking else frames,
+        target=next((_target(collection, each) for each in work if each.replaces), None),
+        trouble=next((_trouble(each) for each in work if each.error_message), None),
+    )
+
+
+def _target(collection: Collection, work: EmbeddingWork) -> Target:
+    return Target(
+        model=work.model,
+        embedded=number_seen(collection, work.model),
+        requested_by=work.requested_by,
+        requested_at=work.requested_at,
+    )
+
+
+def _trouble(work: EmbeddingWork) -> Trouble:
+    return Trouble(code=work.error_code or "", message=work.error_message or "", again_at=work.not_before)

@@ -1,0 +1,37 @@
+"""The vectors of frames: kept, counted, and which are missing."""
+
+from collections.abc import Sequence
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from timemachine.retrieval.embedding.table import Vectors
+from timemachine.retrieval.models import BlankFrame, Collection, Frame, FrameEmbedding
+
+
+def keep_vectors(collection: Collection, model: str, frames: Sequence[Frame], vectors: Vectors) -> None:
+    """Store a vector for each frame, or that the model sees nothing in it; what stands already stays."""
+    seen = [
+        FrameEmbedding(frame=frame, collection=collection, model=model, vector=vector.tolist())
+        for frame, vector in zip(frames, vectors, strict=True)
+        if vector.any()
+    ]
+    blank = [
+        BlankFrame(frame=frame, collection=collection, model=model)
+        for frame, vector in zip(frames, vectors, strict=True)
+        if not vector.any()
+    ]
+    FrameEmbedding.objects.bulk_create(seen, ignore_conflicts=True)
+    BlankFrame.objects.bulk_create(blank, ignore_conflicts=True)
+
+
+def without_vector(frames: QuerySet[Frame], model: str) -> QuerySet[Frame]:
+    """Those of the frames that the model has not seen yet."""
+    embedded = FrameEmbedding.objects.filter(frame=OuterRef("pk"), model=model)
+    blank = BlankFrame.objects.filter(frame=OuterRef("pk"), model=model)
+    return frames.exclude(Exists(embedded)).exclude(Exists(blank))
+
+
+def number_seen(collection: Collection, model: str) -> int:
+    """How many versions of the collection's frames the model has seen."""
+    embedded = FrameEmbedding.objects.filter(collection=collection, model=model).count()
+    return embedded + BlankFrame.objects.filter(collection=collection, model=model).count()
