@@ -24,8 +24,9 @@ from django.db import connection, transaction  # noqa: E402
 
 from timemachine.accounts.models import Project  # noqa: E402
 from timemachine.base.clock import now  # noqa: E402
-from timemachine.retrieval import embedding, nearest, ranking  # noqa: E402
+from timemachine.retrieval import nearest, ranking  # noqa: E402
 from timemachine.retrieval.commands import NewFrame, make_collection, put  # noqa: E402
+from timemachine.retrieval.embedding import wordllama  # noqa: E402
 from timemachine.retrieval.finding import Query, find  # noqa: E402
 from timemachine.retrieval.models import Collection  # noqa: E402
 
@@ -76,7 +77,7 @@ def timed(collection: Collection, question: str, mode: str) -> float:
 def recall(collection: Collection, questions: Sequence[str]) -> float:
     """The share of the exact first ten that the index finds, over all questions."""
     shares = []
-    for vector in embedding.embed(list(questions)):
+    for vector in wordllama.embed(list(questions)):
         asked = (collection.id, vector.tolist(), collection.embedding_model, now(), nearest.DEPTH)
         with transaction.atomic():
             near = list(nearest.nearest(*asked))[:TOP]

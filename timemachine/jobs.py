@@ -70,7 +70,12 @@ def trim_answer_cache() -> None:
 
 def ring_backlog(collection_id: UUID) -> None:
     """Ring for the vectors that a collection lacks, where it does, once this transaction is committed."""
-    transaction.on_commit(lambda: backlog.is_due(collection_id) and _ring_now(embed_backlog, collection_id))
+
+    def ring_where_due() -> None:
+        if backlog.is_due(collection_id):
+            _ring_now(embed_backlog, collection_id)
+
+    transaction.on_commit(ring_where_due)
 
 
 def ring(replay_id: UUID) -> None:
