@@ -309,7 +309,7 @@ def test_every_line_of_jsonl_is_a_passage_or_says_why_not() -> None:
         b"",
         b"[1]",
         b'{"text": 5}',
-        b'{"text": " "}',
+        b'{"title": "x"}',
         b'{"text": "x"',
         b'{"text": "\xff"}',
         b'{"text": "two", "title": null}\r',

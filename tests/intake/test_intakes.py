@@ -109,7 +109,7 @@ def test_a_session_records_every_passage_with_its_place(project: Project, handbo
 
 
 def test_lines_that_are_no_passages_refuse_the_whole_file(handbook: Collection) -> None:
-    lines = b'{"text": "one"}\nnonsense\n{"text": ""}\n' + b'{"text": "%s"}' % (b"x" * (LARGEST_FRAME + 1))
+    lines = b'{"text": "one"}\nnonsense\n{"title": ""}\n' + b'{"text": "%s"}' % (b"x" * (LARGEST_FRAME + 1))
     with pytest.raises(InvalidInput) as refused:
         prepare(HandedIn(name="a.jsonl", data=lines))
     assert [each["line"] for each in refused.value.facts["skipped"]] == [2, 3, 4]

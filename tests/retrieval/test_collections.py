@@ -232,3 +232,13 @@ def test_erasing_a_collection_removes_its_history_and_leaves_what_sessions_froze
     assert hit.payload is not None
     assert text(hit.payload) == FACTS[0].text
     assert hit.stored_frame is None
+
+
+def test_an_empty_passage_among_many_keeps_its_number_and_is_never_found(collection: Collection) -> None:
+    empty = NewFrame(text="", metadata={"id": 471}, may_be_empty=True)
+    done = put(collection, [empty, NewFrame(text="Trams run every ten minutes.")], by="test")
+    assert [each.frame.number for each in done] == [4, 5]
+    assert 4 not in {hit.frame for hit in find(collection, Query(text="What runs in ten minutes?")).hits}
+    assert put(collection, [empty], by="test")[0].already_there
+    with pytest.raises(InvalidInput, match="A frame needs text"):
+        put(collection, [NewFrame(text=" ")], by="test")

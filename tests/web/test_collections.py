@@ -164,7 +164,7 @@ def test_files_become_frames_all_together(operator: Client, handbook: Collection
             "facts.jsonl, line 2: It is not JSON: Expecting value",
         ),
         ("facts.jsonl", b'\n\n["text"]', "facts.jsonl, line 3: It is JSON but not an object"),
-        ("facts.jsonl", b'{"title": "x"}', "facts.jsonl, line 1: &quot;text&quot; is missing or empty"),
+        ("facts.jsonl", b'{"title": "x"}', "facts.jsonl, line 1: &quot;text&quot; is missing"),
         ("facts.jsonl", b'{"text": 5}', "facts.jsonl, line 1: &quot;text&quot; is not a text"),
         (
             "facts.jsonl",

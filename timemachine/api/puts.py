@@ -1,5 +1,6 @@
 """Where a put goes, its body and its answer: one passage or many."""
 
+from dataclasses import replace
 from typing import Any
 
 from timemachine.answering.commands import PutDone
@@ -23,7 +24,7 @@ def frames_in(payload: PutIn) -> list[NewFrame]:
     if (payload.text is None) == (payload.frames is None):
         raise InvalidInput("Send one passage in `text`, or several in `frames`.", code="invalid_request")
     if payload.frames is not None:
-        return [_frame(each) for each in payload.frames]
+        return [replace(_frame(each), may_be_empty=True) for each in payload.frames]
     return [_frame(payload)]
 
 

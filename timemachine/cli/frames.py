@@ -57,8 +57,8 @@ def _line_frame(line: Line) -> Frame:
     wrong = [name for name, value in named.items() if not isinstance(value, str)]
     if wrong:
         raise line.refused(f"`{wrong[0]}` has to be a text.")
-    if not named.get("text", "").strip():
-        raise line.refused("`text` is missing or empty.")
+    if "text" not in named:
+        raise line.refused("`text` is missing.")
     metadata = {name: value for name, value in line.fields.items() if name not in _TEXTS}
     return {**named, "metadata": metadata}
 

@@ -58,12 +58,15 @@ def _record(number: int, value: Any) -> Record:
     wrong = next((name for name, said in words.items() if not isinstance(said, str)), None)
     if wrong is not None:
         raise InvalidInput(f'"{wrong}" is not a text; put it in quotes.', code="invalid_field", field=wrong)
-    text = words.get("text", "")
-    if not text.strip():
-        raise InvalidInput('"text" is missing or empty.', code="no_text")
+    if "text" not in words:
+        raise InvalidInput('"text" is missing.', code="no_text")
     others = {name: said for name, said in value.items() if name not in _NAMED}
     return Record(
-        line=number, text=text, title=words.get("title", ""), uri=words.get("uri", ""), metadata=others
+        line=number,
+        text=words["text"],
+        title=words.get("title", ""),
+        uri=words.get("uri", ""),
+        metadata=others,
     )
 
 

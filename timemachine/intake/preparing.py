@@ -110,7 +110,7 @@ def _bad(line: Record | BadLine) -> BadLine:
 
 
 def _line_frame(line: Record) -> NewFrame:
-    return NewFrame(text=line.text, title=line.title, uri=line.uri, metadata=line.metadata)
+    return NewFrame(text=line.text, title=line.title, uri=line.uri, metadata=line.metadata, may_be_empty=True)
 
 
 def _refused(bad: list[BadLine]) -> InvalidInput:

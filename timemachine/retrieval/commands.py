@@ -40,7 +40,10 @@ class Origin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewFrame:
-    """A passage to be put. `number` names the frame that it is a new version of."""
+    """A passage to be put. `number` names the frame that it is a new version of.
+
+    A text with nothing in it is refused, unless it `may_be_empty`: one of many, kept in its place though no find returns it.
+    """
 
     text: str
     title: str = ""
@@ -48,6 +51,7 @@ class NewFrame:
     metadata: dict[str, Any] = field(default_factory=dict)
     number: int | None = None
     origin: Origin | None = None
+    may_be_empty: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,7 +248,7 @@ def _check_name(name: str) -> None:
 
 
 def _check_frame(frame: NewFrame) -> None:
-    if not frame.text.strip():
+    if not frame.text.strip() and not frame.may_be_empty:
         raise InvalidInput("A frame needs text; this one is empty.", code="invalid_field", field="text")
     size = len(frame.text.encode("utf-8", "surrogatepass"))
     if size > LARGEST_FRAME:
