@@ -5,9 +5,8 @@ from typing import Any
 
 from timemachine.answering.asking import CallParameters
 from timemachine.base.errors import TimeMachineError
+from timemachine.recording.vocabulary import PARTIAL_TEXT
 
-PARTIAL_TEXT = "partial_text"
-"""The one field of a failed ask's output: an object, so that nothing takes it for an answer, which is a text."""
 _KEPT = ("status", "attempts", "retry_after_seconds", "provider_error")
 
 

@@ -26,3 +26,6 @@ DEFAULT_IMPORTANCE: Final = {
 }
 SIGNIFICANCES: Final = tuple(DEFAULT_IMPORTANCE)
 MODES: Final = ("hybrid", "semantic", "lexical")
+
+PARTIAL_TEXT: Final = "partial_text"
+"""The one field of a failed ask's output: an object, so that nothing takes it for an answer, which is a text."""

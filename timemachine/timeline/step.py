@@ -1,6 +1,7 @@
 """One step: what was recorded, what was frozen with it, and the steps beside, above and inside it."""
 
 import codecs
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -11,6 +12,7 @@ from django.db.models.functions import Substr
 from timemachine.base.errors import NotFound
 from timemachine.payloads.models import Payload
 from timemachine.recording.models import Action, Hit, Session
+from timemachine.recording.vocabulary import PARTIAL_TEXT
 from timemachine.timeline.filter import EVERYTHING, Filter
 from timemachine.timeline.rows import Row, matching, rows_of
 
@@ -63,6 +65,18 @@ class Step:
     def failed(self) -> bool:
         """Whether an error was recorded."""
         return self.action.error_type is not None or self.action.error_message is not None
+
+    @property
+    def partial_text(self) -> str | None:
+        """What a model had written when its ask failed, as much of it as is shown; None where that was nothing."""
+        if not self.failed or self.action.kind != "ask" or self.output is None:
+            return None
+        try:
+            found = json.loads(self.output.text + ('"}' if self.output.cut else ""))
+        except ValueError:  # cut inside an escape
+            return self.output.text
+        text = found.get(PARTIAL_TEXT) if isinstance(found, dict) else None
+        return text if isinstance(text, str) else self.output.text
 
 
 def nearest(session: Session, wanted: int) -> int | None:

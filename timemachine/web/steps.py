@@ -10,6 +10,8 @@ from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
 
 from timemachine.base.wording import spaced
+from timemachine.providers.completion import is_cut_off
+from timemachine.timeline.step import Step
 from timemachine.web import wording
 from timemachine.web.library import register
 from timemachine.web.sentences import Sentence
@@ -27,6 +29,7 @@ LETTERS: Final = {
     "checkpoint": "C",
 }
 LONGEST_PRICES: Final = 300
+NO_ANSWER: Final = "Written before it failed; not an answer"
 PAYLOAD_WORDS: Final = {
     "put": ("Passage", "Frame"),
     "find": ("Query", "Found"),
@@ -102,10 +105,30 @@ def model_price_source(prices: dict[str, Any]) -> str:
 
 
 @register.simple_tag
-def payload_words(kind: str) -> dict[str, str]:
+def payload_words(kind: str, failed: bool = False) -> dict[str, str]:  # a tag's argument
     """What the input and the output of a kind are called."""
     given, made = PAYLOAD_WORDS.get(kind, ("Input", "Output"))
-    return {"input": given, "output": made}
+    return {"input": given, "output": NO_ANSWER if failed and kind == "ask" else made}
+
+
+@register.simple_tag
+def how_it_ended(found: Step) -> dict[str, Any]:
+    """How a step ended otherwise than with a whole answer: the reason why it is cut off, that it is empty, the provider's own error."""
+    known = found.action.parameters if isinstance(found.action.parameters, dict) else {}
+    reason, said = known.get("finish_reason"), known.get("provider_error")
+    empty = found.output is not None and not found.output.size and found.output.media_type == "text/plain"
+    error = (
+        {**said, "status": known.get("status"), "attempts": known.get("attempts")}
+        if isinstance(said, dict)
+        else {}
+    )
+    return {
+        "cut_off": reason if is_cut_off(reason) else None,
+        "empty": empty and found.action.kind in ("ask", "llm_call"),
+        "provider": [
+            (name.replace("_", " "), str(value)) for name, value in error.items() if value is not None
+        ],
+    }
 
 
 @register.simple_tag(takes_context=True)

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from timemachine.web.views import collections, files, frames, imports, judging, record, work
+from timemachine.web.views import asking, collections, files, frames, imports, judging, record, work
 
 urlpatterns = [
     path("collections/", collections.collections, name="collections"),
@@ -24,6 +24,7 @@ urlpatterns = [
     path("sessions/<str:id>/work/", work.work, name="work"),
     path("sessions/<str:id>/work/put/", work.put, name="work_put"),
     path("sessions/<str:id>/work/upload/", work.upload, name="work_upload"),
+    path("sessions/<str:id>/work/cancel/<uuid:ask>/", asking.cancel, name="cancel_ask"),
     path("sessions/<str:id>/end/", record.end, name="end_session"),
     path("sessions/<str:id>/delete/", record.delete, name="delete_session"),
     path("sessions/<str:id>/steps/<int:sequence>/judge/", judging.judge, name="judge"),

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods
 
 from timemachine.accounts.models import OPERATOR
 from timemachine.answering import commands as doing
+from timemachine.answering.under_way import asks_of
 from timemachine.base.errors import Conflict, TimeMachineError
 from timemachine.intake.preparing import HandedIn
 from timemachine.jobs import ring_backlog
@@ -32,9 +33,11 @@ from timemachine.web.receiving import receives_files
 from timemachine.web.record_forms import RecordForm, WorkFilesForm, WorkForm, WorkPassageForm
 from timemachine.web.redirects import see_other
 from timemachine.web.sentences import sentences
+from timemachine.web.views.asking import asked
 
 LAST_STEPS: Final = 20
 SHOWN_HITS: Final = 10
+MOST_UNDER_WAY: Final = 5
 END: Final = 2**62
 DEFAULTS: Final = {"do": "ask", "mode": "hybrid", "top_k": 8}
 KEPT: Final = (*DEFAULTS, "adaptive", "model", "other_model", "collection")
@@ -53,10 +56,10 @@ def work(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     if not form.is_valid():
         return _page(request, access, session, status=422, work_form=form)
     try:
-        sequence = _done(access, session, form)
+        return _done(request, access, session, form)
     except TimeMachineError as why:
-        return _page(request, access, session, status=form.refuse(why), work_form=form)
-    return see_other(_address(session, sequence, form), part="done")
+        recorded = why.facts.get("sequence")  # a call that failed is a step too
+        return _page(request, access, session, status=form.refuse(why), step=recorded, work_form=form)
 
 
 @never_cache
@@ -102,7 +105,13 @@ def upload(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 
 
 def _page(
-    request: HttpRequest, access: Access, session: Session, *, status: int = 200, **forms: RecordForm
+    request: HttpRequest,
+    access: Access,
+    session: Session,
+    *,
+    status: int = 200,
+    step: int | None = None,
+    **forms: RecordForm,
 ) -> HttpResponse:
     session.refresh_from_db()
     has_collection = session.collection is not None
@@ -116,7 +125,8 @@ def _page(
         "open": session.status == Session.RECORDING,
         "here": {},
     }
-    context |= _shown(session, request.GET.get("step", "")) | forms
+    context["under_way"] = asks_of(access.project).filter(session=session)[:MOST_UNDER_WAY]
+    context |= _shown(session, request.GET.get("step", "") if step is None else str(step)) | forms
     return page(request, "record/work.html", context, status=status)
 
 
@@ -130,22 +140,28 @@ def _work_form(session: Session, data: Any = None, **options: Any) -> WorkForm:
     )
 
 
-def _done(access: Access, session: Session, form: WorkForm) -> int | None:
-    """Find or ask, as the form says; the sequence of the step. A session that has ended is refused before anything is done."""
+def _done(request: HttpRequest, access: Access, session: Session, form: WorkForm) -> HttpResponse:
+    """Find or ask, as the form says, and go to the step. A session that has ended is refused before anything is done."""
     _require_open(session)
     said = form.cleaned_data
     collection = session.collection or collection_of(access.project, said["collection"])
     query = Query(text=said["text"], mode=said["mode"], top_k=said["top_k"], adaptive=said["adaptive"])
     if said["do"] == "find":
-        return doing.find(collection, query, session=session).sequence
-    return doing.ask(
-        access.project,
-        collection,
-        query,
-        use_model=form.chosen_model,
-        session=session,
-        no_cache=said["no_cache"],
-    ).sequence
+        found = doing.find(collection, query, session=session)
+        return see_other(_address(session, found.sequence, form), part="done")
+
+    def make(audience: doing.Audience) -> doing.AskDone:
+        return doing.ask(
+            access.project,
+            collection,
+            query,
+            use_model=form.chosen_model,
+            session=session,
+            no_cache=said["no_cache"],
+            audience=audience,
+        )
+
+    return asked(request, session, query.text, make, lambda sequence: _address(session, sequence, form))
 
 
 def _put(
@@ -202,6 +218,7 @@ def _shown(session: Session, written: str) -> dict[str, Any]:
     return {
         "sequence": sequence,
         "found": found,
+        "partial_text": found.partial_text,
         "action": found.action,
         "hits": [of_passage(session.collection, each) for each in found.passages[:SHOWN_HITS]],
         "more_hits": len(found.passages) - SHOWN_HITS,

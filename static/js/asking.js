@@ -1,0 +1,130 @@
+// Asking with a script: the answer is read while it is written, and can be cancelled. Without it the same form shows the
+// answer at its end. The recorded step, made by the server, takes the place of what was written.
+{
+  const one = (selector, from = document) => from.querySelector(selector);
+  const part = (name) => one(`#writing [data-part=${name}]`);
+  const announce = (text) => (document.getElementById("live").textContent = text);
+  const REPLACED = [".page-head > p", ".work-step:not(#writing)", ".work-steps"];
+  let asking = false;
+
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (form.matches("#writing form")) {
+      event.preventDefault();
+      cancel(form);
+    } else if (form.matches(".work-form") && form.elements.do.value === "ask" && one("#writing")) {
+      event.preventDefault();
+      if (!asking) ask(form);
+    }
+  });
+
+  async function ask(form) {
+    asking = true;
+    begin(form.elements.text.value);
+    try {
+      await follow(form, await send(form, "text/event-stream"));
+    } catch {
+      part("says").textContent = "The connection broke off. The ask goes on and is recorded; load the page again to see it.";
+      announce(part("says").textContent);
+    } finally {
+      asking = false;
+      one("#writing form").hidden = true;
+    }
+  }
+
+  const send = (form, accept) =>
+    fetch(form.action, {
+      method: "POST",
+      body: new URLSearchParams(new FormData(form)),
+      headers: { Accept: accept },
+      redirect: accept ? "follow" : "manual",
+    });
+
+  function begin(question) {
+    part("question").textContent = question;
+    part("says").textContent = "Looking for passages.";
+    part("text").replaceChildren(document.createTextNode(""));
+    one("#writing").hidden = false;
+    one(REPLACED[1]).hidden = true;
+    announce("The question is asked.");
+  }
+
+  async function follow(form, response) {
+    if (!response.headers.get("content-type").startsWith("text/event-stream")) {
+      refused(await response.text(), form);
+      return;
+    }
+    for await (const [name, data] of events(response.body)) {
+      if (name === "begun") allow(data.cancel);
+      else if (name === "found") part("says").textContent = `${data.says} The model is asked.`;
+      else if (name === "text") write(data.text);
+      else if (name === "end") return end(form, data);
+    }
+    throw new Error("the stream ended before the ask did");
+  }
+
+  function allow(address) {
+    const form = one("#writing form");
+    form.action = address;
+    form.hidden = false;
+    one("button", form).disabled = false;
+  }
+
+  function write(text) {
+    const written = part("text").firstChild;
+    if (!written.length) part("says").textContent = "The answer is being written.";
+    written.appendData(text);
+  }
+
+  async function cancel(form) {
+    one("button", form).disabled = true;
+    part("says").textContent = "The ask is being cancelled.";
+    await send(form);
+  }
+
+  async function end(form, data) {
+    if (data.address) {
+      const page = await (await fetch(data.address)).text();
+      swap(page, REPLACED);
+      history.replaceState(history.state, "", data.address);
+      if (!data.failed) form.elements.text.value = "";
+      one("#writing").hidden = true;
+    } else {
+      part("says").textContent = data.says;
+    }
+    announce(data.says);
+  }
+
+  function refused(page, form) {
+    if (!swap(page, [...REPLACED, ".work-form"])) return location.assign(form.action);
+    one("#writing").hidden = true;
+    one(".work-form textarea").focus();
+  }
+
+  function swap(page, selectors) {
+    const fresh = new DOMParser().parseFromString(page, "text/html");
+    for (const selector of selectors) {
+      const now = one(selector);
+      const next = one(selector, fresh);
+      if (!next) return false;
+      now.replaceWith(next);
+      window.htmx?.process(next);
+    }
+    return true;
+  }
+
+  async function* events(body) {
+    const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = "";
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      const blocks = (rest + value).split("\n\n");
+      rest = blocks.pop();
+      for (const block of blocks) {
+        const [, name, data] = /^event: (.*)\ndata: (.*)$/.exec(block) ?? [];
+        if (data) yield [name, JSON.parse(data)];
+      }
+    }
+  }
+}

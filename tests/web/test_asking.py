@@ -1,0 +1,137 @@
+"""Asking on the workbench: every way in which a provider misbehaves is a step that can be read, with and without a script."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from tests.asking import ANSWER, MISBEHAVIOURS, MODELS, Misbehaviour, as_vendors
+from tests.builders import FACTS
+from tests.stub_model_server import Script, StubModelServer
+from tests.web.people import browser_of
+from timemachine.accounts.models import Project
+from timemachine.answering.models import AskUnderWay
+from timemachine.base.server_sent import events_in
+from timemachine.providers.listening import Cancellation
+from timemachine.recording.commands import start_session
+from timemachine.recording.models import Session
+from timemachine.retrieval.commands import NewFrame, collection_named, put
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+QUESTION = "How long are invoices kept?"
+EVENTS = {"Accept": "text/event-stream"}
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
+    monkeypatch.setattr(Cancellation, "pause", lambda _, seconds: None)
+    with as_vendors(monkeypatch) as server:
+        yield server
+
+
+@pytest.fixture
+def session(project: Project) -> Session:
+    collection = collection_named(project, "handbook", by="test")
+    put(collection, [NewFrame(title=title, text=text) for title, text in FACTS], by="test")
+    return start_session(project, name="Fragen", key="fragen", by="test", collection=collection)
+
+
+@pytest.fixture
+def operator(project: Project) -> Client:
+    return browser_of(project)
+
+
+def asked(client: Client, session: Session, model: str, headers: dict[str, str] | None = None) -> Any:
+    form = {
+        "do": "ask",
+        "text": QUESTION,
+        "mode": "hybrid",
+        "top_k": "8",
+        "other_model": model,
+        "no_cache": "on",
+    }
+    return client.post(f"/sessions/{session.id}/work/", form, headers=headers or {})
+
+
+def told(response: Any) -> list[tuple[str, Any]]:
+    assert response["Content-Type"] == "text/event-stream"
+    assert "Content-Encoding" not in response
+    return [(event.name, json.loads(event.data)) for event in events_in(response.streaming_content)]
+
+
+@pytest.mark.parametrize("case", MISBEHAVIOURS, ids=str)
+@pytest.mark.parametrize("model", MODELS)
+def test_a_person_reads_what_became_of_an_ask(
+    operator: Client, session: Session, stub: StubModelServer, model: str, case: Misbehaviour
+) -> None:
+    case.play(stub)
+    response = asked(operator, session, model)
+    shown = response if case.code else operator.get(response["Location"])
+    assert response.status_code == (502 if case.code else 303)
+    timeline = operator.get(f"/sessions/{session.id}/", {"step": 1})
+    for page in (shown.content.decode(), timeline.content.decode()):
+        assert case.words in page.replace("&#x27;", "'")
+        assert ("not an answer" in page) is (case.partial is not None)
+        assert (case.partial or "") in page
+    assert len(stub.calls()) == case.calls
+    assert session.actions.count() == 2
+
+
+@pytest.mark.parametrize("case", MISBEHAVIOURS, ids=str)
+def test_a_script_is_led_to_the_same_step(
+    operator: Client, session: Session, stub: StubModelServer, case: Misbehaviour
+) -> None:
+    case.play(stub)
+    events = told(asked(operator, session, MODELS[0], EVENTS))
+    assert [name for name, _ in events][:2] == ["begun", "found"]
+    name, end = events[-1]
+    assert (name, end.get("failed", False)) == ("end", case.code is not None)
+    assert case.words in operator.get(end["address"]).content.decode().replace("&#x27;", "'")
+
+
+def test_the_providers_own_error_is_shown(operator: Client, session: Session, stub: StubModelServer) -> None:
+    stub.script(Script(mode="500"))
+    page = asked(operator, session, MODELS[1]).content.decode()
+    for part in ("The provider&#x27;s own error", "stub_error", "req_stub", "<dt>attempts</dt>"):
+        assert part in page.replace("The provider's", "The provider&#x27;s")
+
+
+def test_the_text_goes_to_the_page_as_it_is_written_with_nothing_in_it_hidden(
+    operator: Client, session: Session, stub: StubModelServer
+) -> None:
+    stub.script(Script(answer="Ten \u202eyears <b>"))
+    events = told(asked(operator, session, MODELS[0], EVENTS))
+    assert "".join(data["text"] for name, data in events if name == "text") == "Ten ⟨U+202E⟩years <b>"
+
+
+def test_what_is_refused_before_a_model_is_called_is_the_page_with_its_form(
+    operator: Client, session: Session
+) -> None:
+    response = asked(operator, session, "nobody:nothing", EVENTS)
+    assert response.status_code == 422
+    assert "no model provider" in response.content.decode()
+
+
+def test_an_ask_under_way_is_shown_and_cancelled_from_another_page(
+    operator: Client, session: Session, stub: StubModelServer, project: Project
+) -> None:
+    stub.script(Script(mode="slow_words", seconds=5, answer=ANSWER))
+    stream = events_in(asked(operator, session, MODELS[0], EVENTS).streaming_content)
+    address = json.loads(next(stream).data)["cancel"]
+    while next(stream).name != "text":
+        pass
+    page = operator.get(f"/sessions/{session.id}/work/").content.decode()
+    assert "An ask is under way" in page
+    assert address in page
+    assert browser_of(project, "viewer").post(address).status_code == 403
+    assert operator.post(address).status_code == 303
+    *_, end = stream
+    assert json.loads(end.data)["failed"]
+    shown = operator.get(json.loads(end.data)["address"]).content.decode()
+    assert "was cancelled before its end" in shown
+    assert "Written before it failed; not an answer" in shown
+    assert AskUnderWay.objects.count() == 0
+    assert operator.post(address).status_code == 404
