@@ -29,6 +29,7 @@ LETTERS: Final = {
     "checkpoint": "C",
 }
 LONGEST_PRICES: Final = 300
+PROVIDER_ERROR: Final = ("message", "type", "code", "param", "status", "request_id", "attempts")
 NO_ANSWER: Final = "Written before it failed; not an answer"
 PAYLOAD_WORDS: Final = {
     "put": ("Passage", "Frame"),
@@ -117,16 +118,12 @@ def how_it_ended(found: Step) -> dict[str, Any]:
     known = found.action.parameters if isinstance(found.action.parameters, dict) else {}
     reason, said = known.get("finish_reason"), known.get("provider_error")
     empty = found.output is not None and not found.output.size and found.output.media_type == "text/plain"
-    error = (
-        {**said, "status": known.get("status"), "attempts": known.get("attempts")}
-        if isinstance(said, dict)
-        else {}
-    )
+    error = {**known, **said} if isinstance(said, dict) else {}
     return {
         "cut_off": reason if is_cut_off(reason) else None,
         "empty": empty and found.action.kind in ("ask", "llm_call"),
         "provider": [
-            (name.replace("_", " "), str(value)) for name, value in error.items() if value is not None
+            (spaced(name), str(error[name])) for name in PROVIDER_ERROR if error.get(name) is not None
         ],
     }
 
