@@ -18,6 +18,7 @@ from timemachine.answering.commands import AskDone, Audience, ask, put
 from timemachine.answering.models import CachedAnswer
 from timemachine.base.clock import now, written
 from timemachine.base.errors import ModelFailed
+from timemachine.jobs import trim_answer_cache
 from timemachine.providers.listening import Listening
 from timemachine.recording.commands import start_session
 from timemachine.recording.erasure import erase_session
@@ -375,3 +376,12 @@ def test_who_listens_gets_the_whole_kept_answer_at_once(project: Project, stub: 
     again = asked(collection, audience=Audience(listening=Listening(on_text=heard.append)))
     assert again.answered.cached
     assert heard == ["Invoices are kept for ten years."]
+
+
+def test_the_sweeper_keeps_it_in_bounds(project: Project, settings: Settings) -> None:
+    asked(collection_of(project), model="local:extractive")
+    settings.ANSWER_CACHE_MAX_MB = 0
+    scheduled = [entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values()]
+    assert trim_answer_cache.name in scheduled
+    trim_answer_cache()
+    assert not CachedAnswer.objects.exists()

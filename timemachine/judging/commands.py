@@ -12,7 +12,7 @@ from typing import Any, Final
 from django.db import IntegrityError, transaction
 
 from timemachine.answering.prompt import Prompt
-from timemachine.base.clock import now
+from timemachine.base.clock import now, written
 from timemachine.base.content import content_of, text_sha256
 from timemachine.base.errors import (
     Conflict,
@@ -107,9 +107,17 @@ def _begun(material: Material, model: ModelName, rendered: Prompt, by: str) -> J
     except IntegrityError as why:
         if "judgement_asked_once_at_a_time" not in str(why):
             raise
-        raise Conflict(
-            f"{model} is being asked about this step already; wait for what it says.", code="judge_under_way"
-        ) from why
+        raise _under_way(earlier.first(), model) from why
+
+
+def _under_way(asking: Judgement | None, model: ModelName) -> Conflict:
+    again_at = None if asking is None else written(asking.created_at + LONGEST_CALL)
+    return Conflict(
+        f"{model} is being asked about this step already; wait for what it says. If the server was lost meanwhile, you can ask "
+        f"again from {again_at or 'now'}.",
+        code="judge_under_way",
+        again_at=again_at,
+    )
 
 
 def _answered(row: Judgement, material: Material, model: ModelName, completion: Completion) -> Judgement:
