@@ -329,6 +329,22 @@ def test_usage_is_taken_from_the_most_complete_line_and_counts_cached_tokens_as_
 
 
 @pytest.mark.parametrize(
+    ("cache_creation", "parameters"),
+    [
+        ({"ephemeral_5m_input_tokens": 4, "ephemeral_1h_input_tokens": 6}, {"cache_write_1h_tokens": 6}),
+        ({"ephemeral_5m_input_tokens": 10, "ephemeral_1h_input_tokens": 0}, None),
+        ({"ephemeral_1h_input_tokens": "6"}, None),
+        (None, None),
+    ],
+)
+def test_what_was_cached_for_an_hour_is_kept_with_the_call(
+    cache_creation: dict[str, Any] | None, parameters: dict[str, int] | None
+) -> None:
+    spent = recorded(output_tokens=1, cache_creation_input_tokens=10, cache_creation=cache_creation)
+    assert actions_of(spent)[0].parameters == parameters
+
+
+@pytest.mark.parametrize(
     ("record", "model", "error"),
     [
         (answer(text("Fine")), "anthropic:claude-x", (None, None)),

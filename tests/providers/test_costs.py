@@ -65,8 +65,9 @@ def openai(read: int, written: int, *, cached: int = 0, thought: int = 0, total:
     }
 
 
-def anthropic(read: int, written: int, *, cached: int = 0, stored: int = 0) -> Any:
+def anthropic(read: int, written: int, *, cached: int = 0, stored: int = 0, for_an_hour: int = 0) -> Any:
     return {
+        "cache_creation": {"ephemeral_1h_input_tokens": for_an_hour},
         "input_tokens": read,
         "output_tokens": written,
         "cache_read_input_tokens": cached,
@@ -88,6 +89,12 @@ WORKED = [
         "100 * 3 + 60000 * 0.30 + 4000 * 3.75 + 50 * 15",
     ),
     ("anthropic:claude-3-haiku", anthropic(1_000, 10), "1000 * 0.25 + 10 * 1.25"),
+    # and what is kept for an hour at a price of its own
+    (
+        "anthropic:claude-4-sonnet",
+        anthropic(100, 50, stored=4_000, for_an_hour=3_000),
+        "100 * 3 + 1000 * 3.75 + 3000 * 6 + 50 * 15",
+    ),
     # Gemini: what was thought is in the total only, and billed as output
     ("gemini:gemini-2.5-flash", openai(1_000, 200, total=1_900), "1000 * 0.30 + 900 * 2.50"),
     # Gemini: above 200,000 tokens read, all of the call at the higher prices

@@ -15,6 +15,8 @@ from timemachine.recording.draft import ActionDraft, Usage
 
 _SYNTHETIC = "<synthetic>"
 _MOST_TOKENS = 2**31
+CACHED_FOR_AN_HOUR = "cache_write_1h_tokens"
+"""Where a call keeps how many of its tokens were written to the cache for an hour, which has a price of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +82,7 @@ def _call_action(call: Call) -> ActionDraft:
         name=None,
         model=f"anthropic:{model}" if model and model != _SYNTHETIC else None,
         usage=_usage(messages),
+        parameters=_cached_for_an_hour(messages),
         output={"content": blocks, "stop_reason": _last_stop_reason(messages)},
         error_type=None if failure is None else text_at(failure, "error") or "api_error",
         error_message=None if failure is None else said(blocks),
@@ -113,10 +116,9 @@ def _usage(messages: Sequence[dict[str, Any]]) -> Usage | None:
 
     Anthropic counts what was read from the cache and written to it beside `input_tokens`; ours counts them in.
     """
-    recorded = [found for message in messages if isinstance(found := message.get("usage"), dict)]
-    if not recorded:
+    final = _final(messages)
+    if final is None:
         return None
-    final = max(reversed(recorded), key=lambda usage: _tokens(usage, "output_tokens") or 0)
     fresh, output = _tokens(final, "input_tokens"), _tokens(final, "output_tokens")
     read, written = _tokens(final, "cache_read_input_tokens"), _tokens(final, "cache_creation_input_tokens")
     all_read = None if fresh is None else fresh + (read or 0) + (written or 0)
@@ -127,6 +129,17 @@ def _usage(messages: Sequence[dict[str, Any]]) -> Usage | None:
         cached_tokens=read,
         cache_write_tokens=written,
     )
+
+
+def _cached_for_an_hour(messages: Sequence[dict[str, Any]]) -> dict[str, int] | None:
+    written = (_final(messages) or {}).get("cache_creation")
+    tokens = _tokens(written, "ephemeral_1h_input_tokens") if isinstance(written, dict) else None
+    return {CACHED_FOR_AN_HOUR: tokens} if tokens else None
+
+
+def _final(messages: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    recorded = [found for message in messages if isinstance(found := message.get("usage"), dict)]
+    return max(reversed(recorded), key=lambda usage: _tokens(usage, "output_tokens") or 0, default=None)
 
 
 def _tokens(usage: dict[str, Any], name: str) -> int | None:

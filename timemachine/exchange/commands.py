@@ -8,6 +8,7 @@ from django.db import transaction
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now
 from timemachine.base.errors import Conflict
+from timemachine.exchange.claude_code_calls import CACHED_FOR_AN_HOUR
 from timemachine.exchange.formats import read, recognise
 from timemachine.exchange.report import ImportReport, SessionDraft
 from timemachine.providers.catalogue import ModelName
@@ -15,7 +16,7 @@ from timemachine.providers.completion import TokenUsage
 from timemachine.providers.prices import price
 from timemachine.recording.changes import end_later
 from timemachine.recording.commands import MOST_ACTIONS, append, end_session, start_session
-from timemachine.recording.draft import ActionDraft, Usage
+from timemachine.recording.draft import ActionDraft
 from timemachine.recording.models import Session
 from timemachine.recording.validation import COST_DIGITS
 
@@ -98,12 +99,16 @@ def _priced(drafts: Sequence[ActionDraft]) -> list[ActionDraft]:
 
 def _with_price(draft: ActionDraft) -> ActionDraft:
     provider, _, model = (draft.model or "").partition(":")
-    priced = price(ModelName(provider=provider, model=model), _tokens(draft.usage), draft.started_at or now())
+    priced = price(ModelName(provider=provider, model=model), _tokens(draft), draft.started_at or now())
     cost = None if priced.cost_usd is None else round(priced.cost_usd, COST_DIGITS)
     return replace(draft, cost_usd=cost, prices=priced.prices)
 
 
-def _tokens(usage: Usage | None) -> TokenUsage | None:
+def _tokens(draft: ActionDraft) -> TokenUsage | None:
+    usage = draft.usage
     if usage is None:
         return None
-    return TokenUsage(**{name: getattr(usage, name) for name in usage.__slots__})
+    for_an_hour = (draft.parameters or {}).get(CACHED_FOR_AN_HOUR)
+    return TokenUsage(
+        **{name: getattr(usage, name) for name in usage.__slots__}, cache_write_1h_tokens=for_an_hour
+    )

@@ -55,6 +55,7 @@ class TokenUsage:
     """Tokens as the provider counted them, None where it did not say.
 
     `input_tokens` is all that was read, cached tokens included; `output_tokens` all that was written, reasoning included.
+    `cache_write_1h_tokens` are those of `cache_write_tokens` that Anthropic keeps for an hour, at a price of their own.
     """
 
     input_tokens: int | None = None
@@ -62,6 +63,7 @@ class TokenUsage:
     total_tokens: int | None = None
     cached_tokens: int | None = None
     cache_write_tokens: int | None = None
+    cache_write_1h_tokens: int | None = None
     reasoning_tokens: int | None = None
 
 

@@ -36,6 +36,7 @@ _UNITS: Mapping[str, str] = {
     "output_mtok": "output",
     "cache_read_mtok": "cache_read",
     "cache_write_mtok": "cache_write",
+    "cache_write_1h_mtok": "cache_write_1h",
 }
 
 
@@ -44,7 +45,7 @@ class Priced:
     """US dollars, exact, and the unit prices they come from; both None where the cost is unknown.
 
     `prices` is JSON: `source` (`override`, `genai-prices` or `local`), `at` (the time whose prices these are), and
-    `per_million_tokens`: `input`, `output`, `cache_read`, `cache_write`, `reasoning` in US dollars, those that there are. Of the
+    `per_million_tokens`: `input`, `output`, `cache_read`, `cache_write`, `cache_write_1h`, `reasoning` in US dollars, those that there are. Of the
     list also its `version`, `provider` and `model` as it names them, and where the prices depend on how much is read `tiers` (the
     input tokens above which each begins) and `tier` (the one that the call fell into); of an override the `sha256` of its file,
     its `entry`, and `from` and `note` where it has them.
@@ -127,6 +128,7 @@ def _listed(model: str, provider: str, usage: TokenUsage, at: datetime) -> Price
         output_tokens=usage.output_tokens,
         cache_read_tokens=usage.cached_tokens,
         cache_write_tokens=usage.cache_write_tokens,
+        cache_write_1h_tokens=usage.cache_write_1h_tokens or None,
     )
     try:
         found = calc_price(counted, model, provider_id=provider, genai_request_timestamp=at)

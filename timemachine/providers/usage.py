@@ -40,6 +40,7 @@ def anthropic_usage(usage: Any) -> TokenUsage:
         total_tokens=_sum(read, written),
         cached_tokens=cached,
         cache_write_tokens=stored,
+        cache_write_1h_tokens=count(part_of(found.get("cache_creation")), "ephemeral_1h_input_tokens"),
         reasoning_tokens=count(part_of(found.get("output_tokens_details")), "thinking_tokens"),
     )
 

@@ -167,7 +167,8 @@ def session_cost(session: Any) -> str:
     """What a session cost as far as it was recorded, beside the calls whose price is unknown."""
     if not session.cost_usd and not session.unknown_cost_calls:
         return format_html('<span class="quiet">{}</span>', base.money(0))
-    return base.priced(session.cost_usd, session.unknown_cost_calls)
+    words = base.priced(session.cost_usd, session.unknown_cost_calls)
+    return format_html('<span title="{}">{}</span>', words, words) if session.unknown_cost_calls else words
 
 
 @register.simple_tag
