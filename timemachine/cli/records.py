@@ -2,20 +2,20 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from timemachine.base.wording import money_or_unknown
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
-from timemachine.cli.failure import Failure
+from timemachine.cli.failure import Failure, Interrupted
 from timemachine.cli.frames import batches, frames_of
 from timemachine.cli.grounding import answer_and_context, in_short, number_of_warnings, warning
 from timemachine.cli.moment import local
 from timemachine.cli.source import Line, read_lines
 from timemachine.cli.table import facts
-from timemachine.cli.terminal import Progress, show
+from timemachine.cli.terminal import Progress, is_terminal, say_all, show, write
 from timemachine.cli.wording import (
     duration,
     ending,
@@ -28,6 +28,9 @@ from timemachine.cli.wording import (
     tokens,
 )
 from timemachine.client.errors import ClientError
+
+if TYPE_CHECKING:
+    from timemachine.client.client import Client
 
 _SHOWN_FRAMES = 20
 _EXCERPT = 100
@@ -91,10 +94,16 @@ def find(*, collection: str, adaptive: bool, as_json: bool, **asked: Any) -> Non
 @options.recorded_in
 @options.as_json
 def ask(*, collection: str, no_cache: bool, as_json: bool, **asked: Any) -> None:
-    """Find passages and ask a model over them."""
+    """Find passages and ask a model over them.
+
+    On a terminal the answer appears as it is written, and Ctrl-C cancels the ask.
+    """
     with connected() as client:
-        answer = client.collections.ask(collection, no_cache=no_cache or None, **asked)
-        show(answer, _answer_lines(answer), as_json=as_json)
+        if as_json or not is_terminal():
+            answer = client.collections.ask(collection, no_cache=no_cache or None, **asked)
+            show(answer, _answer_lines(answer), as_json=as_json)
+        else:
+            say_all(_answer_facts(_asked_aloud(client, collection, no_cache=no_cache or None, **asked)))
 
 
 @click.command()
@@ -161,9 +170,28 @@ def _hits(hits: list[dict[str, Any]]) -> Iterator[str]:
         yield f"     {shortened(hit['text'], _EXCERPT)}"
 
 
+def _asked_aloud(client: "Client", collection: str, **asked: Any) -> dict[str, Any]:
+    """The answer, written to the terminal as it comes."""
+    begun: list[str] = []
+    try:
+        answer = client.collections.ask(collection, on_text=write, on_begun=begun.append, **asked)
+    except KeyboardInterrupt as why:
+        for ask_id in begun:
+            client.asks.cancel(ask_id)
+        raise Interrupted("The ask was cancelled; what its model had begun may have been billed.") from why
+    write("\n\n")
+    return answer
+
+
 def _answer_lines(answer: dict[str, Any]) -> Iterator[str]:
     yield answer["answer"]
     yield ""
+    yield from _answer_facts(answer)
+
+
+def _answer_facts(answer: dict[str, Any]) -> Iterator[str]:
+    if answer["cut_off"]:
+        yield f"This answer is cut off: its provider ended it with {one_line(answer['finish_reason'])}."
     yield from facts(
         [
             ("model", answer["model"]),

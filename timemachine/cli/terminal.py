@@ -39,6 +39,16 @@ def say_all(lines: Iterable[str]) -> None:
         say(line)
 
 
+def is_terminal() -> bool:
+    """Whether standard output is a terminal, where somebody watches."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def write(text: str) -> None:
+    """A piece of a text to standard output, at once."""
+    _write(sys.stdout, visible(text))
+
+
 def show(document: Any, lines: Iterable[str], *, as_json: bool) -> None:
     """The API's document as JSON, or the same in lines for people; the lines are made only where they are shown."""
     if as_json:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Self
 
+from timemachine.client.asks import Asks
 from timemachine.client.collections import Collections
 from timemachine.client.connection import PATIENCE, Connection, Document
 from timemachine.client.judgements import Judgements
@@ -24,6 +25,7 @@ class Client:
         self.url = server.url
         self.sessions = Sessions(self.connection)
         self.collections = Collections(self.connection)
+        self.asks = Asks(self.connection)
         self.replays = Replays(self.connection)
         self.shares = Shares(self.connection)
         self.judgements = Judgements(self.connection)

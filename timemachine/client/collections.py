@@ -1,7 +1,8 @@
 """Collections of a server: put, find and ask, recorded where a session is named."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from timemachine.client.asks import Asks, nobody
 from timemachine.client.connection import Connection, Document, given, segment
 
 
@@ -40,14 +41,24 @@ class Collections:
         mode: str | None = None,
         no_cache: bool | None = None,
         session: str | None = None,
+        on_text: Callable[[str], None] | None = None,
+        on_begun: Callable[[str], None] = nobody,
     ) -> Document:
-        """Find passages and ask a model over them; `no_cache` asks it although the server has the answer already."""
+        """Find passages and ask a model over them; `no_cache` asks it although the server has the answer already.
+
+        With `on_text` the answer is heard as it is written, and `on_begun` gets the id by which it can be cancelled.
+        """
         body = given(question=question, use_model=use_model, top_k=top_k, mode=mode, no_cache=no_cache)
-        return self._post("ask", name, body, session)
+        if on_text is None:
+            return self._post("ask", name, body, session)
+        path, whole = _place("ask", name, body, session)
+        return Asks(self._connection).follow(path, whole, on_text=on_text, on_begun=on_begun)
 
     def _post(self, verb: str, name: str, body: Document, session: str | None) -> Document:
-        if session is None:
-            return self._connection.post(f"/api/collections/{segment(name, 'collection')}/{verb}", body)
-        return self._connection.post(
-            f"/api/sessions/{segment(session, 'session')}/{verb}", {**body, "collection": name}
-        )
+        return self._connection.post(*_place(verb, name, body, session))
+
+
+def _place(verb: str, name: str, body: Document, session: str | None) -> tuple[str, Document]:
+    if session is None:
+        return f"/api/collections/{segment(name, 'collection')}/{verb}", body
+    return f"/api/sessions/{segment(session, 'session')}/{verb}", {**body, "collection": name}

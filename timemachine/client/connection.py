@@ -1,12 +1,13 @@
 """One server over HTTP: JSON there and back, one bearer key, and every failure as one of our exceptions."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Self
 from urllib.parse import quote
 
 import httpx
 
+from timemachine.base.server_sent import MEDIA_TYPE, events_in
 from timemachine.client.errors import ClientError, NoServer, NotFound, NotUnderstood, Refused, Unreachable
 from timemachine.client.server import Server
 
@@ -59,12 +60,25 @@ class Connection:
         content_type: str | None = None,
     ) -> Document:
         """The API's answer. Raises `NoServer` without a key, `Unreachable`, `NotUnderstood`, `Refused`."""
-        if self._key is None:
-            raise _no_key(self.url)
-        headers = {"Authorization": f"Bearer {self._key}", "Accept": "application/json"}
+        headers = self._headers("application/json")
         if content_type:
             headers["Content-Type"] = content_type
         return self._answer(self._send(method, path, headers, query, content))
+
+    def events(self, path: str, body: Any) -> Iterator[tuple[str, Document]]:
+        """What the server tells while it works on the body: each event's name and document. Raises as `call` does."""
+        headers = self._headers(MEDIA_TYPE) | {"Content-Type": "application/json"}
+        content = json.dumps(body, allow_nan=False).encode()
+        try:
+            with self._http.stream("POST", self.url + path, headers=headers, content=content) as response:
+                if not response.headers.get("content-type", "").startswith(MEDIA_TYPE):
+                    response.read()
+                    yield "done", self._answer(response)
+                    return
+                for event in events_in(response.iter_bytes()):
+                    yield event.name, json.loads(event.data)
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as why:
+            raise self._failed(why) from why
 
     def ready(self) -> Document:
         """What the server says of itself, key or no key: `{"status": "ready"}`, or another status and `why`."""
@@ -73,6 +87,11 @@ class Connection:
         if not isinstance(found, dict) or "status" not in found:
             raise self._not_ours(response)
         return found
+
+    def _headers(self, accept: str) -> dict[str, str]:
+        if self._key is None:
+            raise _no_key(self.url)
+        return {"Authorization": f"Bearer {self._key}", "Accept": accept}
 
     def _send(
         self,

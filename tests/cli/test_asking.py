@@ -1,0 +1,113 @@
+"""`timemachine ask` on a terminal: the answer appears as it is written, and Ctrl-C ends the ask."""
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.asking import ANSWER, MODELS, as_vendors
+from tests.cli.terminal import Here
+from tests.stub_model_server import Script, StubModelServer
+from timemachine.answering.models import AskUnderWay
+from timemachine.recording.models import Action
+
+ASK = ("ask", "handbook", "--question", "How long?", "--use-model", MODELS[0], "--session", "s", "--no-cache")
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
+    with as_vendors(monkeypatch) as server:
+        yield server
+
+
+@pytest.fixture
+def recording(tm: Here) -> Here:
+    tm.json("put", "handbook", "-", given=ANSWER)
+    tm.json("session", "start", "handbook", "--name", "s", "--key", "s")
+    return tm
+
+
+class Typed:
+    """The command in a process of its own, its output a terminal."""
+
+    def __init__(self, *words: str) -> None:
+        self._ours, theirs = pty.openpty()
+        command = [Path(sys.executable).with_name("timemachine"), *words]
+        self.process = subprocess.Popen(command, stdout=theirs, stderr=subprocess.PIPE)
+        os.close(theirs)
+        self.pieces: list[tuple[float, str]] = []
+
+    def read(self, until: str = "") -> str:
+        """All that it writes, or as much as ends with that."""
+        while not (until and until in self.text):
+            try:
+                piece = os.read(self._ours, 4096)
+            except OSError:  # its end of the terminal is closed
+                break
+            self.pieces.append((time.monotonic(), piece.decode()))
+        return self.text
+
+    def end(self) -> tuple[int, str]:
+        """Its exit code and what it said on standard error."""
+        _, said = self.process.communicate(timeout=20)
+        os.close(self._ours)
+        return self.process.returncode, said.decode()
+
+    @property
+    def text(self) -> str:
+        """What it wrote so far."""
+        return "".join(piece for _, piece in self.pieces).replace("\r\n", "\n")
+
+
+def test_the_answer_appears_as_it_is_written_and_then_its_facts(
+    recording: Here, stub: StubModelServer
+) -> None:
+    stub.script(Script(mode="slow_words", seconds=0.2, answer=ANSWER))
+    typed = Typed(*ASK)
+    shown = typed.read()
+    assert typed.end() == (0, "")
+    assert shown.startswith(f"{ANSWER}\n\nmodel      {MODELS[0]}\n")
+    assert "recorded   as step 1" in shown
+    begun = next(at for at, piece in typed.pieces if "Invoices" in piece)
+    ended = next(at for at, piece in typed.pieces if "years" in piece)
+    assert ended - begun > 0.5
+
+
+def test_an_answer_that_breaks_off_ends_in_one_line(recording: Here, stub: StubModelServer) -> None:
+    stub.script(Script(mode="closed", answer=ANSWER))
+    typed = Typed(*ASK)
+    assert typed.read().startswith("Invoices")
+    code, said = typed.end()
+    assert (code, said.count("\n")) == (1, 1)
+    assert "broke off" in said
+
+
+def test_what_is_refused_before_is_one_line_too(recording: Here) -> None:
+    typed = Typed(*(word if word != MODELS[0] else "nobody:nothing" for word in ASK))
+    assert typed.read() == ""
+    assert typed.end()[0] == 1
+
+
+def test_ctrl_c_ends_the_ask(recording: Here, stub: StubModelServer) -> None:
+    stub.script(Script(mode="slow_words", seconds=3, answer=ANSWER))
+    typed = Typed(*ASK)
+    typed.read(until="Invoices")
+    typed.process.send_signal(signal.SIGINT)
+    code, said = typed.end()
+    assert (code, "was cancelled" in said) == (130, True)
+    until = time.monotonic() + 10
+    while AskUnderWay.objects.exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    recorded = Action.objects.get(sequence=1)
+    assert recorded.error_type == "cancelled"
+
+
+def test_a_cut_off_answer_says_so(recording: Here, stub: StubModelServer) -> None:
+    stub.script(Script(mode="truncated", answer="Invoices are"))
+    assert "This answer is cut off: its provider ended it with length." in recording.run(*ASK).out
