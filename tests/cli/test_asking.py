@@ -38,7 +38,7 @@ class Typed:
 
     def __init__(self, *words: str) -> None:
         self._ours, theirs = pty.openpty()
-        command = [Path(sys.executable).with_name("timemachine"), *words]
+        command = [str(Path(sys.executable).with_name("timemachine")), *words]
         self.process = subprocess.Popen(command, stdout=theirs, stderr=subprocess.PIPE)
         os.close(theirs)
         self.pieces: list[tuple[float, str]] = []
