@@ -15,6 +15,7 @@ MOST: Final = 4_000
 _LONGEST: Final = 200
 _MOST_FOLDERS: Final = 6
 _CHUNK: Final = re.compile(r"[^\s`,;|<>\[\](){}\"“”]+")
+_DIGIT: Final = re.compile(r"\d")
 _CODE: Final = re.compile(r"(?=.*\d)(?=.*[a-z])[a-z0-9][a-z0-9._:/#@+-]{2,}[a-z0-9]|\d+(?:[.:/-]\d+){2,}")
 _WORD_OF_A_RANGE: Final = re.compile(r"\d+(?:st|nd|rd|th|s|k|m|mm|cm|km|kg|g|ms|h|x|%)")
 _LINE: Final = re.compile(r"(?<=\w)(?::\d+)+$")
@@ -35,8 +36,10 @@ def _written(text: str) -> Iterator[str]:
     for start, end in identifier_spans(text):
         if end - start <= _LONGEST:
             yield chunk_key(text[start:end])
-    for chunk in _CHUNK.finditer(text):
-        key = chunk_key(chunk[0])
+    for chunk in _CHUNK.findall(text):
+        if len(chunk) > 2 * _LONGEST or not _DIGIT.search(chunk):
+            continue
+        key = chunk_key(chunk)
         if len(key) <= _LONGEST and _CODE.fullmatch(key) and not _WORD_OF_A_RANGE.fullmatch(key):
             yield key
 
