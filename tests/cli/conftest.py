@@ -14,6 +14,8 @@ from tests.cli.terminal import Here, Terminal
 from timemachine.accounts.commands import make_api_key
 from timemachine.accounts.models import SCOPES, Project
 from timemachine.config.celery import app as queue
+from timemachine.intake.models import Intake
+from timemachine.intake.working import work as put_file
 from timemachine.replay.models import Replay
 from timemachine.replay.working import work
 
@@ -61,13 +63,15 @@ def tm(
 
 @pytest.fixture
 def worker(tm: Here) -> Generator[None]:  # it works on what is in that database
-    """Somebody who works on replays while the command waits for them."""
+    """Somebody who works on replays and files while the command waits for them."""
     stop = threading.Event()
 
     def tend() -> None:
         while not stop.is_set():
             for replay_id in Replay.objects.filter(status="queued").values_list("id", flat=True):
                 work(replay_id, "test")
+            for intake_id in Intake.objects.filter(status="waiting").values_list("id", flat=True):
+                put_file(intake_id)
             time.sleep(0.02)
         connection.close()
 

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from tests.cli.terminal import Here, Terminal
+from tests.documents.files import pdf
 from timemachine.payloads.queries import text
 from timemachine.recording.models import Action
 from timemachine.retrieval.models import Frame
@@ -76,20 +77,82 @@ def test_the_same_file_again_adds_nothing(tm: Here) -> None:
     assert [frame["already_there"] for frame in again["frames"]] == [True, True, True]
 
 
-def test_a_file_and_standard_input_become_one_frame_each_exactly(tm: Here) -> None:
+def test_standard_input_becomes_one_frame_exactly_and_a_file_passages(tm: Here) -> None:
     note = "Erste Zeile\r\nzweite  Zeile 🔍\n"
-    assert tm.run("put", "notes", tm.file("Notiz.txt", note)).code == 0
+    source = tm.file("Notiz.txt", note)
+    assert tm.run("put", "notes", source).code == 0
     assert (
         tm.run("put", "notes", "-", "--title", "Eingabe", "--uri", "stdin:1", given=note.encode()).code == 0
     )
     assert tm.run("put", "notes", given="and without a dash").code == 0
     kept = [(frame.title, frame.uri, text(frame.payload)) for frame in Frame.objects.order_by("number")]
-    assert kept == [("Notiz.txt", "", note), ("Eingabe", "stdin:1", note), ("", "", "and without a dash")]
+    assert kept == [
+        ("Notiz.txt", source, note.strip()),
+        ("Eingabe", "stdin:1", note),
+        ("", "", "and without a dash"),
+    ]
 
 
-def test_a_text_with_nul_in_it_is_kept_as_it_is(tm: Here) -> None:
-    assert tm.run("put", "notes", tm.file("log.txt", b"before\x00after")).code == 0
+def test_standard_input_with_nul_in_it_is_kept_as_it_is(tm: Here) -> None:
+    assert tm.run("put", "notes", "-", given=b"before\x00after").code == 0
     assert text(Frame.objects.get().payload) == "before\x00after"
+
+
+def test_files_are_put_in_their_order_each_at_its_headings(tm: Here) -> None:
+    guide = tm.file("guide.md", "# Guide\n\nBegin.\n\n## Install\n\nRun it.\n")
+    page = tm.file("page.html", "<title>Page</title><p>Words of it.")
+    ran = tm.run("put", "docs", guide, tm.file("one.jsonl", '{"text": "a line", "title": "L"}'), page)
+    assert ran.out.splitlines() == [
+        "#0 version 1: Guide",
+        "#1 version 1: Guide › Install",
+        "#2 version 1: L",
+        "#3 version 1: Page",
+        "4 new frames in docs, 0 there already.",
+    ]
+    again = tm.json("put", "docs", guide, page)
+    assert [frame["already_there"] for frame in again["frames"]] == [True, True, True]
+    assert [file["report"]["new"] for file in again["files"]] == [0, 0]
+
+
+def test_a_file_put_again_replaces_what_it_had(tm: Here) -> None:
+    guide = tm.file("guide.md", "# Guide\n\nBegin.\n\n## Install\n\nRun it.\n")
+    tm.run("put", "docs", guide)
+    tm.file("guide.md", "# Guide\n\nBegin.\n\n## Install\n\nRun it twice.\n")
+    ran = tm.run("put", "docs", guide, "--replace")
+    assert ran.out.splitlines()[-1] == "1 new frame in docs, 1 there already, 1 ended."
+    assert Frame.objects.filter(valid_until=None).count() == 2
+
+
+def test_a_pdf_is_waited_for_until_a_worker_has_put_it(tm: Here, worker: None) -> None:
+    source = tm.file(
+        "rules.pdf", pdf([["Invoices are kept for ten years."], ["A second page."]], title="Rules")
+    )
+    put = tm.json("put", "docs", source, "--title", "The rules")
+    assert (put["frames"], put["files"][0]["report"]["new"]) == ([], 2)
+    assert tm.run("put", "docs", source).out == "2 new frames in docs, 0 there already.\n"
+    assert [(frame.title, frame.metadata) for frame in Frame.objects.order_by("number")][:2] == [
+        ("The rules", {"page": 1}),
+        ("The rules", {"page": 2}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "says"),
+    [
+        ("photo.png", b"\x89PNG\r\n\x1a\n\x00", "Byte 1 is not UTF-8 text"),
+        ("broken.pdf", b"%PDF-1.4 broken", "This PDF cannot be read"),
+        ("secret.pdf", pdf([["x"]], encrypted=True), "encrypted"),
+        ("named.pdf", b"no PDF", "not a PDF"),
+        ("empty.md", b" \n", "is empty"),
+    ],
+)
+def test_a_file_that_cannot_be_put_is_one_clear_line(
+    tm: Here, worker: None, name: str, data: bytes, says: str
+) -> None:
+    ran = tm.run("put", "docs", tm.file(name, data))
+    assert (ran.code, ran.out, ran.err.count("\n")) == (1, "", 1)
+    assert name in ran.err
+    assert says in ran.err
 
 
 def test_a_put_in_a_session_is_recorded_there(tm: Here) -> None:
@@ -124,17 +187,13 @@ def test_half_a_line_of_json_refuses_the_whole_file_with_its_number(tm: Here) ->
     )
 
 
-def test_a_binary_file_is_refused(tm: Here) -> None:
-    assert "not text in UTF-8" in tm.refused(
-        "put", "handbook", tm.file("image.png", b"\x89PNG\r\n\x1a\n\x00")
-    )
-
-
 @pytest.mark.parametrize(
     "words",
     [
         ("put",),
         ("put", "c", "a.txt", "b.txt", "--title", "t"),
+        ("put", "c", "a.jsonl", "--uri", "u"),
+        ("put", "c", "-", "--replace"),
         ("find", "c"),
         ("find", "c", "--query", "q", "--mode", "guess"),
         ("find", "c", "--query", "q", "--top-k", "many"),

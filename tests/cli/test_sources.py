@@ -5,7 +5,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -67,19 +66,6 @@ def test_lines_end_only_where_a_line_ends(tmp_path: Path) -> None:
     assert [frame["text"] for frame in frames(source)] == [odd["text"], "next"]
 
 
-def test_a_file_is_one_frame_under_its_name_exactly_as_it_is(tmp_path: Path) -> None:
-    source = file(tmp_path, "\ufeffZeile\r\nzwei \n", "Prüfung.txt")
-    assert frames(source) == [{"text": "Zeile\r\nzwei \n", "title": "Prüfung.txt", "uri": ""}]
-    assert frames(source, title="", uri="u") == [{"text": "Zeile\r\nzwei \n", "title": "", "uri": "u"}]
-
-
-@pytest.mark.parametrize("names", [("a.jsonl",), ("a.txt", "b.txt")])
-def test_a_title_goes_with_one_text_only(names: tuple[str, ...], tmp_path: Path) -> None:
-    sources = [file(tmp_path, '{"text": "a"}', name) for name in names]
-    with pytest.raises(click.UsageError):
-        frames(*sources, title="t")
-
-
 @pytest.mark.parametrize(
     ("data", "says"),
     [
@@ -90,15 +76,11 @@ def test_a_title_goes_with_one_text_only(names: tuple[str, ...], tmp_path: Path)
     ],
 )
 def test_what_is_no_text_is_refused(data: bytes, says: str, tmp_path: Path) -> None:
-    for name in ("a.jsonl", "a.txt"):
+    source = file(tmp_path, data, "a.jsonl")
+    for read in (read_lines, read_text):
         with pytest.raises(Failure) as refused:
-            frames(file(tmp_path, data, name))
+            read(source)
         assert says in refused.value.message
-
-
-def test_a_text_is_sent_with_every_character_it_has(tmp_path: Path) -> None:
-    (frame,) = frames(file(tmp_path, b"before\x00after\r\n\x1b", "notes.txt"))
-    assert frame["text"] == "before\x00after\r\n\x1b"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.client.other_server import answering, other_server
-from timemachine.client import replays
+from timemachine.client import waiting
 from timemachine.client.client import Client
 from timemachine.client.errors import Refused, Unreachable
 from timemachine.client.replays import ReplayOptions
@@ -48,7 +48,7 @@ def test_a_server_that_is_started_again_meanwhile_is_waited_for(end: str) -> Non
 
 
 def test_a_server_that_stays_away_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replays, "_GRACE", 0.1)
+    monkeypatch.setattr(waiting, "_GRACE", 0.1)
     with (
         other_server(playing(iter(["running"] + ["away"] * 99))) as url,
         Client(Server(url=url, key="tmk_a_b")) as client,

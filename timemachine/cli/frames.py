@@ -2,10 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
-
-import click
 
 from timemachine.cli.source import STANDARD_INPUT, Line, read_lines, read_text
 
@@ -16,14 +13,17 @@ _TEXTS = ("title", "uri", "text")
 type Frame = dict[str, Any]
 
 
-def frames_of(files: Sequence[str], *, title: str | None, uri: str | None) -> list[Frame]:
-    """The passages of the files in their order. Raises `UsageError`, and `Failure` with the number of a bad line."""
-    one_text = len(files) == 1 and not _is_jsonl(files[0])
-    if (title or uri) and not one_text:
-        raise click.UsageError("--title and --uri go with one text; a .jsonl file has its own in each line.")
-    if one_text:
-        return [_frame(files[0], title=title, uri=uri)]
-    return [frame for file in files for frame in _frames(file)]
+def frames_of(files: Sequence[str], *, title: str | None = None, uri: str | None = None) -> list[Frame]:
+    """The passages of .jsonl files and of standard input, in their order; `title` and `uri` are those of standard input.
+
+    Raises `Failure` with the number of a bad line.
+    """
+    return [frame for file in files for frame in _frames(file, title=title, uri=uri)]
+
+
+def is_lines(file: str) -> bool:
+    """Whether a file goes as passages that are read here: standard input, or one passage in each line."""
+    return file == STANDARD_INPUT or file.lower().endswith((".jsonl", ".ndjson"))
 
 
 def batches(frames: Sequence[Frame]) -> Iterator[list[Frame]]:
@@ -40,16 +40,10 @@ def batches(frames: Sequence[Frame]) -> Iterator[list[Frame]]:
     yield part
 
 
-def _frames(file: str) -> list[Frame]:
-    if _is_jsonl(file):
-        return [_line_frame(line) for line in read_lines(file)]
-    return [_frame(file)]
-
-
-def _frame(file: str, *, title: str | None = None, uri: str | None = None) -> Frame:
-    """A file as one passage; without a title it has the file's name."""
-    name = "" if file == STANDARD_INPUT else Path(file).name
-    return {"text": read_text(file), "title": name if title is None else title, "uri": uri or ""}
+def _frames(file: str, *, title: str | None, uri: str | None) -> list[Frame]:
+    if file == STANDARD_INPUT:
+        return [{"text": read_text(file), "title": title or "", "uri": uri or ""}]
+    return [_line_frame(line) for line in read_lines(file)]
 
 
 def _line_frame(line: Line) -> Frame:
@@ -61,7 +55,3 @@ def _line_frame(line: Line) -> Frame:
         raise line.refused("`text` is missing.")
     metadata = {name: value for name, value in line.fields.items() if name not in _TEXTS}
     return {**named, "metadata": metadata}
-
-
-def _is_jsonl(file: str) -> bool:
-    return file.lower().endswith(".jsonl")

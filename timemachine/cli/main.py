@@ -12,7 +12,8 @@ from timemachine.cli.failure import Interrupted, NotWritten, ReaderGone
 from timemachine.cli.group import InOrder
 from timemachine.cli.keys import key
 from timemachine.cli.models import models
-from timemachine.cli.records import ask, find, ground, put
+from timemachine.cli.puts import put
+from timemachine.cli.records import ask, find, ground
 from timemachine.cli.server import demo, status, up
 from timemachine.cli.sessions import session
 from timemachine.cli.shares import share

@@ -1,7 +1,6 @@
-"""`put`, `find`, `ask` and `ground`: what is done with a collection, and with an answer."""
+"""`find`, `ask` and `ground`: what is done with a collection, and with an answer."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,8 +8,7 @@ import click
 from timemachine.base.wording import money_or_unknown
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
-from timemachine.cli.failure import Failure, Interrupted
-from timemachine.cli.frames import batches, frames_of
+from timemachine.cli.failure import Interrupted
 from timemachine.cli.grounding import answer_and_context, in_short, number_of_warnings, warning
 from timemachine.cli.moment import local
 from timemachine.cli.source import Line, read_lines
@@ -24,48 +22,13 @@ from timemachine.cli.wording import (
     plural,
     score,
     shortened,
-    steps,
     tokens,
 )
-from timemachine.client.errors import ClientError
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
 
-_SHOWN_FRAMES = 20
 _EXCERPT = 100
-
-
-@click.command()
-@click.argument("collection")
-@click.argument("files", nargs=-1, metavar="[FILE…|-]")
-@click.option("--title", metavar="T", help="The title of a single text.")
-@click.option("--uri", metavar="U", help="Where a single text comes from.")
-@options.recorded_in
-@options.as_json
-def put(
-    *,
-    collection: str,
-    files: tuple[str, ...],
-    title: str | None,
-    uri: str | None,
-    session: str | None,
-    as_json: bool,
-) -> None:
-    """Put texts into a collection.
-
-    The collection is made where there is none. A file is one passage under its name. A .jsonl file is one passage a line: title, uri and text; its other fields become
-    metadata. Without a file, or with -, standard input is read.
-    """
-    frames = frames_of(files or ("-",), title=title, uri=uri)
-    done: dict[str, Any] = {"frames": [], "sequences": []}
-    with connected() as client, Progress() as progress:
-        for batch in batches(frames):
-            with _told_what_was_put(len(done["frames"])):
-                answer = client.collections.put(collection, batch, session=session)
-            done = {name: done[name] + answer[name] for name in done}
-            progress.tell(f"{len(done['frames']):,} of {plural(len(frames), 'passage')} put")
-    show(done, _put_lines(collection, done), as_json=as_json)
 
 
 @click.command()
@@ -122,34 +85,6 @@ def ground(*, file: str, as_json: bool) -> None:
             groundings.append(client.ground(answer, context))
             progress.tell(f"{len(groundings):,} of {plural(len(asked), 'answer')} grounded")
     show({"items": groundings, "next": None}, _ground_lines(lines, groundings), as_json=as_json)
-
-
-@contextmanager
-def _told_what_was_put(already: int) -> Iterator[None]:
-    """A failure after some requests went well says so: what is there stays, and is not added again."""
-    try:
-        yield
-    except ClientError as why:
-        if not already:
-            raise
-        raise Failure(
-            f"{why.message} {plural(already, 'passage')} before it {'is' if already == 1 else 'are'} in; the same file again "
-            "adds only the rest."
-        ) from why
-
-
-def _put_lines(collection: str, done: dict[str, Any]) -> Iterator[str]:
-    frames = done["frames"]
-    if len(frames) <= _SHOWN_FRAMES:
-        for frame in frames:
-            there = ", was there already" if frame["already_there"] else ""
-            title = f": {one_line(frame['title'])}" if frame["title"] else ""
-            yield f"#{frame['frame']} version {frame['version']}{there}{title}"
-    there_already = sum(1 for frame in frames if frame["already_there"])
-    new = len(frames) - there_already
-    yield f"{plural(new, 'new frame')} in {one_line(collection)}, {there_already:,} there already."
-    if done["sequences"]:
-        yield f"Recorded as {steps(done['sequences'])}."
 
 
 def _found_lines(collection: str, found: dict[str, Any]) -> Iterator[str]:

@@ -31,6 +31,12 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def bar(done: int, total: int) -> str:
+    """How much of a whole is done, before the whole: `[####................] 40 of`."""
+    full = 20 * done // total if total else 20
+    return f"[{'#' * full}{'.' * (20 - full)}] {done:,} of"
+
+
 def listed(counts: dict[str, int]) -> str:
     """Counts of things by their names in one line: `9 messages, 1 tool call`."""
     return ", ".join(plural(count, words(name)) for name, count in counts.items() if count)

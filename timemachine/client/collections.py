@@ -1,9 +1,25 @@
 """Collections of a server: put, find and ask, recorded where a session is named."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
 
+from timemachine.client import waiting
 from timemachine.client.asks import Asks, nobody
 from timemachine.client.connection import Connection, Document, given, segment
+
+OVER: Final = ("done", "failed")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentFile:
+    """A file to be put: its name and bytes, and how it is called and where it comes from, where that is said."""
+
+    name: str
+    data: bytes
+    title: str | None = None
+    uri: str | None = None
+    replace: bool = False
 
 
 class Collections:
@@ -15,6 +31,21 @@ class Collections:
     def put(self, name: str, frames: Sequence[Document], *, session: str | None = None) -> Document:
         """Put up to 1,000 passages (`text`, `title`, `uri`, `metadata`), all or none; the collection is made where there is none."""
         return self._post("put", name, {"frames": list(frames)}, session)
+
+    def put_file(self, name: str, file: SentFile, *, session: str | None = None) -> Document:
+        """Put a text, Markdown, HTML, PDF or JSONL file. A large one is put in the background: `{"intake_id": …}`."""
+        replace = "true" if file.replace else None
+        fields = given(title=file.title, uri=file.uri, replace=replace, session=session)
+        path = f"/api/collections/{segment(name, 'collection')}/files"
+        return self._connection.send_form(path, fields, (file.name, file.data))
+
+    def intake(self, intake: str) -> Document:
+        """How far a file is that is put in the background, and what it came to."""
+        return self._connection.get(f"/api/intakes/{segment(intake, 'intake')}")
+
+    def wait(self, intake: str, seen: Callable[[Document], None] = lambda _: None) -> Document:
+        """The intake once it is over; `seen` gets it at every look."""
+        return waiting.wait(lambda: self.intake(intake), OVER, seen)
 
     def find(
         self,

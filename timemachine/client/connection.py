@@ -46,6 +46,17 @@ class Connection:
         content = b"" if body is None else json.dumps(body, allow_nan=False).encode()
         return self.call("POST", path, content=content, content_type="application/json")
 
+    def send_form(self, path: str, fields: Mapping[str, str], file: tuple[str, bytes]) -> Document:
+        """What the server answers to a form with a file in its field `file`."""
+        name, data = file
+        form = httpx.Request(
+            "POST",
+            self.url,
+            data={each: _plain(value) for each, value in fields.items()},
+            files={"file": (_plain(name), data)},
+        )
+        return self.call("POST", path, content=form.read(), content_type=form.headers["Content-Type"])
+
     def delete(self, path: str) -> Document:
         """What the server answers to taking away what is at the path."""
         return self.call("DELETE", path)

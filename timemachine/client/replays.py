@@ -1,17 +1,14 @@
 """Replays of a server: launch one, wait for it, read its steps."""
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Final
 
+from timemachine.client import waiting
 from timemachine.client.connection import Connection, Document, given, segment
-from timemachine.client.errors import Unreachable
 from timemachine.client.pages import LARGEST_PAGE, every
 
 OVER: Final = ("done", "failed", "cancelled")
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0  # seconds between two looks
-_GRACE = 60.0  # seconds that a server may be away: it is being started again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,17 +55,4 @@ class Replays:
 
     def wait(self, replay: str, seen: Callable[[Document], None] = lambda _: None) -> Document:
         """The replay once it is over; `seen` gets it at every look. A server that is away for a minute is waited for."""
-        pause, away_since = _FIRST_PAUSE, None
-        while True:
-            try:
-                found, away_since = self.get(replay), None
-            except Unreachable:
-                away_since = away_since or time.monotonic()
-                if time.monotonic() - away_since > _GRACE:
-                    raise
-            else:
-                seen(found)
-                if found["status"] in OVER:
-                    return found
-            time.sleep(pause)
-            pause = min(pause * 1.3, _LONGEST_PAUSE)
+        return waiting.wait(lambda: self.get(replay), OVER, seen)
