@@ -89,6 +89,15 @@ def test_a_session_records_a_file_and_shows_up_at_the_frames_it_used(api: Progra
     assert used["sessions"][0]["url"].endswith(f"/sessions/{session}/?step=4")
 
 
+def test_a_record_without_a_text_is_a_frame_that_nothing_finds(api: Program) -> None:
+    lines = b'{"text": "", "id": 471}\n{"text": "Something to find.", "id": 472}\n'
+    assert put_file(api, "a.jsonl", lines).json()["report"]["new"] == 2
+    assert api.get("/collections/docs/frames/0").json()["versions"][0]["metadata"] == {"id": 471}
+    for mode in ("lexical", "semantic", "hybrid"):
+        found = api.post("/collections/docs/find", {"query": "something", "mode": mode}).json()["hits"]
+        assert [hit["frame"] for hit in found] == [1]
+
+
 def test_bad_lines_are_named_and_nothing_is_put(api: Program) -> None:
     answer = put_file(api, "a.jsonl", b'{"text": "one"}\nnonsense\n')
     assert (answer.status_code, answer.json()["code"]) == (422, "bad_lines")

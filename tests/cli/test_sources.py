@@ -36,6 +36,11 @@ def test_each_line_is_a_frame_and_its_other_fields_are_metadata(tmp_path: Path) 
     ]
 
 
+def test_a_line_whose_text_is_empty_is_a_frame(tmp_path: Path) -> None:
+    source = file(tmp_path, '{"text": "", "title": "", "id": 471}')
+    assert frames(source) == [{"text": "", "title": "", "metadata": {"id": 471}}]
+
+
 @pytest.mark.parametrize(
     ("line", "says"),
     [

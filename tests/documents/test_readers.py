@@ -314,11 +314,13 @@ def test_every_line_of_jsonl_is_a_passage_or_says_why_not() -> None:
         b'{"text": "\xff"}',
         b'{"text": "two", "title": null}\r',
         b'{"text": NaN}',
+        b'{"text": "", "id": 471}',
     ]
     found = read_jsonl(b"\n".join(lines))
     assert [each for each in found if isinstance(each, Record)] == [
         Record(line=1, text="one", title="T", uri="u", metadata={"page": 3}),
         Record(line=8, text="two", title="", uri="", metadata={}),
+        Record(line=10, text="", title="", uri="", metadata={"id": 471}),
     ]
     bad = {each.line: each.reason for each in found if isinstance(each, BadLine)}
     assert set(bad) == {3, 4, 5, 6, 7, 9}

@@ -14,7 +14,7 @@ _NAMED: Final = ("text", "title", "uri")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """One line: a passage. What is not its text, title or uri is metadata."""
+    """One line: a passage, whose text may be empty. What is not its text, title or uri is metadata."""
 
     line: int
     text: str

@@ -103,6 +103,7 @@ def source(request: HttpRequest, name: str, id: str) -> HttpResponse:  # noqa: A
         "later": shown.end if shown.end < shown.length else None,
         "frames": frames[:SHOWN_FRAMES],
         "frame_count": current.count(),
+        "here": {name: request.GET[name] for name in ("frame", "version") if name in request.GET},
     }
     return page(request, "collections/source.html", context)
 

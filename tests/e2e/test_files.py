@@ -1,0 +1,126 @@
+"""Files in a browser and on a worker: handed in, followed, found again in their text, whoever is killed on the way."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.documents.files import pdf
+from tests.e2e.conftest import Product, Watched
+from tests.e2e.test_pages import THEMES, WIDTHS, look
+from tests.embedded.machine import Machine
+
+GUIDE = "# Guide\n\nHow it all began.\n\n## Install\n\nRun the installer twice.\n\n```\nmake up\n```\n"
+RULES = [["Retention", "Invoices are kept for ten years."], ["Travel", "Tickets are booked in second class."]]
+PASSAGES = 3_000
+
+
+def client(product: Product) -> httpx.Client:
+    headers = {"Authorization": f"Bearer {product.key}"}
+    return httpx.Client(base_url=f"{product.url}/api", headers=headers, timeout=30)
+
+
+def wait(over: Callable[[], bool], seconds: float = 90) -> None:
+    deadline = time.monotonic() + seconds
+    while not over():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+@pytest.mark.browser
+def test_a_pdf_is_uploaded_followed_and_shown_with_its_passage_marked(ada: Page, product: Product) -> None:
+    with client(product) as api:
+        api.post("/collections", json={"name": "rules"})
+    ada.goto(f"{product.url}/collections/rules/")
+    ada.get_by_label("Files", exact=True).set_input_files(
+        {"name": "rules.pdf", "mimeType": "application/pdf", "buffer": pdf(RULES, title="House rules")}
+    )
+    ada.get_by_role("button", name="Upload files").click()
+    ada.wait_for_url("**/intakes/*/")
+    ada.get_by_text("2 of 2 passages put").wait_for()
+    ada.get_by_role("link", name="Open the collection").click()
+    ada.get_by_role("link", name="House rules").nth(1).click()
+    ada.get_by_role("link", name="rules.pdf, characters").click()
+    assert ada.locator("mark").inner_text() == "Travel\nTickets are booked in second class."
+    with ada.expect_download() as download:
+        ada.get_by_role("link", name="Download the original").click()
+    assert download.value.suggested_filename == "rules.pdf"
+    assert Path(download.value.path()).read_bytes() == pdf(RULES, title="House rules")
+
+
+@pytest.mark.browser
+def test_the_pages_of_files_are_sound_in_every_theme_and_width(
+    browser: Browser, product: Product, signed_in: list[dict[str, Any]]
+) -> None:
+    faults: list[str] = []
+    addresses = filled(product)
+    for theme in THEMES:
+        for width in WIDTHS:
+            context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)  # type: ignore[arg-type]
+            context.add_cookies(signed_in)  # type: ignore[arg-type]
+            watched = Watched(context.new_page(), product.url)
+            for name, path in addresses.items():
+                faults += look(watched.page, f"files-{name}", product.url + path)
+            faults += watched.faults
+            context.close()
+    assert faults == []
+
+
+def filled(product: Product) -> dict[str, str]:
+    """The addresses of the pages of a collection with a file, a session that used it, and an intake that failed."""
+    with client(product) as api:
+        api.post("/sessions", json={"name": "Reading", "key": "reading", "collection": "guides"})
+        put = api.post(
+            "/collections/guides/files",
+            files={"file": ("guide.md", GUIDE.encode())},
+            data={"session": "reading"},
+        ).json()
+        api.post("/sessions/reading/find", json={"query": "installer"})
+        broken = api.post("/collections/guides/files", files={"file": ("broken.pdf", b"%PDF-1.4 broken")})
+        intake = broken.json()["intake_id"]
+        wait(lambda: api.get(f"/intakes/{intake}").json()["status"] == "failed")
+    return {
+        "collection": "/collections/guides/",
+        "then": "/collections/guides/?as_of=reading:1",
+        "frame": "/collections/guides/frames/1/",
+        "source": f"/collections/guides/sources/{put['source']['id']}/?frame=1&version=1",
+        "intake": f"/intakes/{intake}/",
+    }
+
+
+@pytest.fixture
+def killable(tmp_path: Path) -> Iterator[Product]:
+    """A product of its own, whose workers are missed soon."""
+    machine = Machine(tmp_path / "home", LEASE_SECONDS="2", SWEEP_SECONDS="1").ready()
+    yield Product(machine)
+    assert machine.end() == 0
+
+
+@pytest.mark.crash
+def test_a_worker_killed_half_way_through_a_file_loses_nothing_and_repeats_nothing(killable: Product) -> None:
+    words = "\n\n".join(
+        f"Paragraph {number}. " + "It says a thing or two. " * 40 for number in range(PASSAGES)
+    )
+    with client(killable) as api:
+        api.post("/sessions", json={"name": "s", "key": "s", "collection": "long"})
+        handed = api.post(
+            "/collections/long/files", files={"file": ("long.txt", words.encode())}, data={"session": "s"}
+        )
+        intake = handed.json()["intake_id"]
+        wait(lambda: api.get(f"/intakes/{intake}").json()["done"] >= PASSAGES // 10)
+        os.kill(killable.machine.the(r"celery"), signal.SIGKILL)
+        half_way = api.get(f"/intakes/{intake}").json()
+        assert half_way["status"] == "running"
+        assert half_way["done"] < PASSAGES
+        wait(lambda: api.get(f"/intakes/{intake}").json()["status"] == "done")
+        told = api.get(f"/intakes/{intake}").json()
+        assert (told["done"], told["total"]) == (PASSAGES, PASSAGES)
+        assert told["report"] == {"new": PASSAGES, "already_there": 0, "ended": 0, "skipped": []}
+        assert api.get("/collections/long").json()["frames"] == PASSAGES
+        assert api.get("/sessions/s").json()["actions"] == PASSAGES
