@@ -19,10 +19,10 @@ from timemachine.base.errors import Conflict, InvalidInput, NotFound
 from timemachine.demo import commands as demo
 from timemachine.judging.commands import LONGEST_CALL, judge
 from timemachine.judging.models import ASKING, Judgement
-from timemachine.judging.queries import judgements_of, state_of
+from timemachine.judging.queries import judgements_of, sentences_of, state_of
 from timemachine.payloads.models import Payload
 from timemachine.recording.commands import append, start_session
-from timemachine.recording.draft import ActionDraft
+from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft
 from timemachine.recording.erasure import erase_session
 from timemachine.recording.models import Action, Session
 from timemachine.recording.queries import action_of
@@ -323,3 +323,45 @@ def test_what_a_demos_removal_takes_along_counts_judgements(project: Project, st
     assert (before, demo.added_to(project)["judgement"]) == (None, 1)
     assert demo.remove(project)
     assert not Judgement.objects.exists()
+
+
+def test_an_answer_of_too_many_sentences_is_refused(project: Project, stub: StubModelServer) -> None:
+    session = start_session(project, name="long", by="test")
+    hits = (HitDraft(rank=1, text="One. Two."),)
+    answer = "It is so. " * 301
+    append(
+        session.id,
+        [ActionDraft(kind="ask", input="Why?", output=answer, retrieval=RetrievalDraft(hits=hits))],
+    )
+    with pytest.raises(InvalidInput, match="301 sentences"):
+        judge(action_of(session, 1), use_model=MODEL, by="test")
+
+
+def test_what_another_program_recorded_is_judged_without_a_grounding(
+    project: Project, stub: StubModelServer
+) -> None:
+    stub.script(Script(question="<sentence", answer=said(("supported", 1, "One."))))
+    session = start_session(project, name="theirs", by="test")
+    hits = (HitDraft(rank=1, frame="doc-7", text="One. Two."),)
+    for grounding in (None, {"sentences": "none"}, {"sentences": [{"text": "One."}, 3]}):
+        draft = ActionDraft(
+            kind="ask",
+            input={"question": "Why?"},
+            output={"answer": "One."},
+            grounding=grounding,
+            retrieval=RetrievalDraft(hits=hits),
+        )
+        action = action_of(session, append(session.id, [draft])[0])
+        made = judge(action, use_model=MODEL, by="test")
+        (found,) = sentences_of(made, action)
+        assert (found.verdict, found.frame, found.grounded, found.agrees) == (
+            "supported",
+            "doc-7",
+            None,
+            None,
+        )
+
+
+def test_a_judgement_that_is_not_this_steps_is_not_found(session: Session, api: Program) -> None:
+    path = f"/sessions/{session.id}/actions/{ASK}/judgements/{session.id}"
+    assert (api.get(path).status_code, api.get(path).json()["code"]) == (404, "judgement_not_found")

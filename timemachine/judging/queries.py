@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from timemachine.base.clock import now
-from timemachine.base.errors import NotFound, TimeMachineError
+from timemachine.base.errors import NotFound
 from timemachine.judging.commands import LONGEST_CALL, judge_model
 from timemachine.judging.estimate import Estimate, estimate
 from timemachine.judging.material import grounded_of, material_of
@@ -84,15 +84,6 @@ def estimate_of(action: Action, use_model: str) -> Estimate:
         passages=len(material.passages),
         sentences=len(material.sentences),
     )
-
-
-def why_not(action: Action) -> str | None:
-    """Why a step cannot be judged; None where it can."""
-    try:
-        material_of(action)
-    except TimeMachineError as why:
-        return why.message
-    return None
 
 
 def _sentence(kept: dict[str, Any], grounded: bool | None) -> JudgedSentence:
