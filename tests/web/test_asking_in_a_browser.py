@@ -1,0 +1,135 @@
+"""Asking in a real browser: the answer appears while it is written, the keyboard stays where it is, Cancel ends it."""
+
+import os
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+from pytest_django.fixtures import Settings
+from pytest_django.live_server_helper import LiveServer
+
+from tests.accounts.people import PASSWORD, member
+from tests.asking import MODELS, as_vendors
+from tests.builders import FACTS
+from tests.chromium import installed
+from tests.stub_model_server import Script, StubModelServer
+from timemachine.accounts.models import Project
+from timemachine.recording.commands import end_session, start_session
+from timemachine.recording.models import Session
+from timemachine.retrieval.commands import NewFrame, collection_named, put
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+ANSWER = "Invoices are kept for ten years. Then the archive team shreds them."
+expect.set_options(timeout=20_000)  # the vendors' clients are imported by the first call
+WATCH_THE_LIVE_REGION = """() => {
+    window.said = [];
+    const live = document.getElementById("live");
+    new MutationObserver(() => window.said.push(live.textContent)).observe(live, { childList: true });
+}"""
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    path = installed()
+    if path is None:
+        pytest.skip("no Chromium")
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # playwright's loop runs in this thread
+    with sync_playwright() as playwright:
+        flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+        browser = playwright.chromium.launch(executable_path=str(path), args=flags)
+        yield browser
+        browser.close()
+    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
+    with as_vendors(monkeypatch) as server:
+        yield server
+
+
+@pytest.fixture
+def session(project: Project) -> Session:
+    collection = collection_named(project, "handbook", by="test")
+    put(collection, [NewFrame(title=title, text=text) for title, text in FACTS], by="test")
+    return start_session(project, name="Fragen", key="fragen", by="test", collection=collection)
+
+
+@pytest.fixture
+def page(
+    chromium: Browser, live_server: LiveServer, project: Project, session: Session, settings: Settings
+) -> Iterator[Page]:
+    """The workbench, and nothing that went wrong on it."""
+    settings.ALLOWED_HOSTS = ["localhost"]
+    member(project, "operator", "new@example.org")
+    context = chromium.new_context()
+    context.set_default_timeout(15_000)
+    found, wrong = context.new_page(), list[str]()
+    found.on("pageerror", lambda error: wrong.append(str(error)))
+    found.goto(f"{live_server.url}/sessions/{session.id}/work/")
+    found.get_by_label("E-mail").fill("new@example.org")
+    found.get_by_label("Password").fill(PASSWORD)
+    found.get_by_role("button", name="Sign in").click()
+    yield found
+    assert wrong == []
+    context.close()
+
+
+def ask(page: Page, question: str, model: str = MODELS[0]) -> None:
+    page.get_by_label("Question or query").fill(question)
+    page.locator(".work-form details").evaluate("element => (element.open = true)")
+    page.get_by_label("Or another model").fill(model)
+    page.get_by_role("button", name="Record").click()
+
+
+def test_an_answer_appears_while_it_is_written_and_becomes_its_step(
+    page: Page, stub: StubModelServer
+) -> None:
+    stub.script(Script(mode="slow_words", seconds=0.3, answer=ANSWER))
+    page.evaluate(WATCH_THE_LIVE_REGION)
+    ask(page, "How long are invoices kept?")
+    writing = page.locator("#writing")
+    expect(writing.locator("[data-part=text]")).to_have_text(re.compile("^Invoices are( kept)?( for)?$"))
+    expect(writing.get_by_role("button", name="Cancel")).to_be_visible()
+    expect(page.locator("#done")).to_contain_text(ANSWER)
+    expect(page.locator("#done")).to_contain_text("grounding 1.00")
+    expect(writing).to_be_hidden()
+    expect(page.get_by_role("button", name="Record")).to_be_focused()
+    expect(page.get_by_label("Question or query")).to_have_value("")
+    expect(page.locator(".work-steps [aria-current=step]")).to_contain_text("How long are invoices kept?")
+    assert "step=1" in page.url
+    said: list[Any] = page.evaluate("() => window.said")
+    assert said == ["The question is asked.", "The answer is complete, recorded as step 1."]
+    page.reload()
+    expect(page.locator("#done")).to_contain_text(ANSWER)
+
+
+@pytest.mark.parametrize("mode", ["slow", "slow_words"])
+def test_cancel_ends_an_ask_however_silent_its_model_is(page: Page, stub: StubModelServer, mode: Any) -> None:
+    stub.script(Script(mode=mode, seconds=10, answer=ANSWER))
+    ask(page, "How long are invoices kept?")
+    expect(page.locator("#writing [data-part=says]")).to_have_text(re.compile("asked|written"))
+    page.locator("#writing").get_by_role("button", name="Cancel").click()
+    expect(page.locator("#done")).to_contain_text("was cancelled before its end")
+    expect(page.get_by_label("Question or query")).to_have_value("How long are invoices kept?")
+    expect(page.locator("#done")).not_to_contain_text("Grounding")
+
+
+def test_an_answer_that_breaks_off_is_shown_as_what_it_is(page: Page, stub: StubModelServer) -> None:
+    stub.script(Script(mode="error_event", answer=ANSWER))
+    ask(page, "How long are invoices kept?", MODELS[1])
+    expect(page.locator("#done")).to_contain_text("Overloaded")
+    expect(page.locator("#done")).to_contain_text("Written before it failed; not an answer")
+    expect(page.locator("#done")).to_contain_text("req_stub")
+
+
+def test_what_is_refused_is_said_in_the_form(page: Page, session: Session) -> None:
+    ask(page, "How long are invoices kept?", "nobody:nothing")
+    expect(page.locator(".work-form")).to_contain_text("no model provider")
+    expect(page.get_by_label("Question or query")).to_be_focused()
+    end_session(session.id)
+    ask(page, "Another?", "local:extractive-1")
+    expect(page.locator(".note").first).to_contain_text("has ended")
