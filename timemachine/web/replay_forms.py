@@ -69,7 +69,7 @@ class ReplayForm(forms.Form):
         label="Spend at most, in US dollars",
         required=False,
         min_value=0,
-        help_text="No call starts once this is spent.",
+        help_text="No call starts once this is spent. Calls of unknown price are not counted in it.",
     )
 
     def __init__(self, choices: tuple[Choice, ...], session: Session, data: Any = None, **more: Any) -> None:
