@@ -13,6 +13,7 @@ from django.db import transaction
 from kombu.exceptions import OperationalError
 
 from timemachine.answering.cache_upkeep import trim
+from timemachine.answering.lost import record_lost
 from timemachine.intake import commands as intakes
 from timemachine.intake.working import work as put_file
 from timemachine.replay import commands as replays
@@ -45,7 +46,8 @@ def embed_backlog(collection_id: str) -> None:
 
 @shared_task(name="timemachine.jobs.sweep")
 def sweep() -> None:
-    """Ring again for what has work to do and nobody at it."""
+    """Ring again for what has work to do and nobody at it; record the asks that were lost."""
+    record_lost()
     for replay_id in replays.due_for_ringing():
         run_replay.delay(str(replay_id))
     for intake_id in intakes.due_for_ringing():
