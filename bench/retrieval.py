@@ -25,7 +25,9 @@ import bm25s  # type: ignore[import-untyped]  # noqa: E402
 from django.core.management import call_command  # noqa: E402
 
 from timemachine.accounts.models import Project  # noqa: E402
+from timemachine.retrieval import backlog  # noqa: E402
 from timemachine.retrieval.commands import NewFrame, make_collection, put  # noqa: E402
+from timemachine.retrieval.embedding import table  # noqa: E402
 from timemachine.retrieval.finding import MODES, Query, find  # noqa: E402
 from timemachine.retrieval.models import Collection  # noqa: E402
 
@@ -66,8 +68,18 @@ def filled(frames: Sequence[dict[str, Any]]) -> Collection:
     print(
         f"put: {len(new):,} of {len(frames):,} frames with text in {took:.1f} s under {collection.embedding_model}"
     )
+    embedded_by_a_worker(collection)
     collection.refresh_from_db()
     return collection
+
+
+def embedded_by_a_worker(collection: Collection) -> None:
+    """What a slow embedding model leaves behind a put; prints how long it takes."""
+    began = time.perf_counter()
+    if backlog.work_off(collection.id, seconds=math.inf):
+        sys.exit("The vectors could not be made.")
+    if table.named(collection.embedding_model).slow:
+        print(f"embedded behind the put in {time.perf_counter() - began:.1f} s")
 
 
 def ours(collection: Collection, mode: str) -> Ranking:

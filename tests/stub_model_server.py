@@ -14,6 +14,7 @@ then the one added last. What no script fits is answered from a hash of model an
 the same answer.
 """
 
+import hashlib
 import json
 import sys
 import threading
@@ -139,8 +140,9 @@ class StubModelServer:
 
 
 def prompt_of(body: dict[str, Any]) -> str:
-    """All that a request says, in order: the system text and each message."""
+    """All that a request says, in order: the system text and each message, or the texts to be embedded."""
     messages = [{"content": body.get("system", "")}, *body.get("messages", [])]
+    messages += [{"content": text} for text in body.get("input", [])]
     texts = (message.get("content") or "" for message in messages)
     return "\n".join(text if isinstance(text, str) else json.dumps(text) for text in texts if text)
 
@@ -174,7 +176,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path == "/script":
             self.shared.add(Script(**body))
             self._json(201, {})
-        elif self.path.endswith(("/chat/completions", "/messages")):
+        elif self.path.endswith(("/chat/completions", "/messages", "/embeddings")):
             self._answer(body)
         else:
             self._json(404, {"error": {"message": f"There is nothing at {self.path}."}})
@@ -196,6 +198,8 @@ class _Handler(BaseHTTPRequestHandler):
             return self._refuse(script)
         if script.mode in _MISBEHAVIOURS:
             return self._misbehave(script)
+        if call.path.endswith("/embeddings"):
+            return self._json(200, _embeddings(call, script))
         if call.body.get("stream") and script.mode != "in_one_piece":
             return self._stream(call, script)
         return self._in_one_piece(call, script)
@@ -276,6 +280,26 @@ _ERRORS: dict[str, int | None] = {"429_then_ok": 429, "500": 500, "redirect": 30
 _WORDS = {429: "Too many requests; slow down.", 500: "The stub broke.", 302: "Elsewhere."}
 _MISBEHAVIOURS = frozenset({"drip", "huge", "garbage", "html"})
 _NOT_TAKEN = {"no_usage_in_stream": "stream_options", "no_stream": "stream"}
+
+
+def _embeddings(call: Call, script: Script) -> dict[str, Any]:
+    """A vector for each text, how often its words fall into each place; a script's answer says how many places there are.
+
+    The last text comes first: the order is in the index.
+    """
+    places = int(script.answer or 8)
+    rows = [
+        {"object": "embedding", "index": number, "embedding": _counts(text, places)}
+        for number, text in enumerate(call.body["input"])
+    ]
+    return {"object": "list", "model": call.model, "data": rows[::-1]}
+
+
+def _counts(text: str, places: int) -> list[float]:
+    counts = [0.0] * places
+    for word in text.lower().split():
+        counts[hashlib.sha256(word.encode()).digest()[0] % places] += 1
+    return counts
 
 
 def _now() -> str:

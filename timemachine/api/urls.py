@@ -10,6 +10,7 @@ from timemachine.api import (
     answer_cache,
     asks,
     collections,
+    embeddings,
     errors,
     files,
     imports,
@@ -50,6 +51,7 @@ api.add_router("/replays", replays.router)
 api.add_router("/asks", asks.router)
 api.add_router("/collections", collections.router)
 api.add_router("/collections", files.router)
+api.add_router("/collections", embeddings.router)
 api.add_router("/intakes", intakes.router)
 api.add_router("/import", imports.router)
 api.add_router("/shares", shares.router)

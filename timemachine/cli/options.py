@@ -19,6 +19,11 @@ top_k: Decorator = click.option("--top-k", type=int, metavar="N", help="How many
 mode: Decorator = click.option(
     "--mode", type=click.Choice(["hybrid", "semantic", "lexical"]), help="How to look for passages."
 )
+embedding_model: Decorator = click.option(
+    "--embedding-model",
+    metavar="M",
+    help="Another embedding model that the collection has vectors of.",
+)
 use_model: Decorator = click.option(
     "--use-model", metavar="M", help="The model that answers, as provider:model."
 )

@@ -36,6 +36,7 @@ _EXCERPT = 100
 @click.option("--query", required=True, metavar="Q", help="What to look for.")
 @options.top_k
 @options.mode
+@options.embedding_model
 @click.option("--adaptive", is_flag=True, help="Cut where the passages stop being relevant.")
 @click.option("--as-of", metavar="WHEN", help="The collection as it was: RFC 3339, now, or SESSION:SEQUENCE.")
 @options.recorded_in
@@ -53,6 +54,7 @@ def find(*, collection: str, adaptive: bool, as_json: bool, **asked: Any) -> Non
 @options.use_model
 @options.top_k
 @options.mode
+@options.embedding_model
 @click.option("--no-cache", is_flag=True, help="Ask the model again, even where the answer is in the cache.")
 @options.recorded_in
 @options.as_json
@@ -88,6 +90,7 @@ def ground(*, file: str, as_json: bool) -> None:
 
 
 def _found_lines(collection: str, found: dict[str, Any]) -> Iterator[str]:
+    yield from _lacking(found)
     if found["hits"]:
         yield from _hits(found["hits"])
         yield f"{plural(len(found['hits']), 'passage')} by {found['mode']} search, {ending(found['cut_by'])}."
@@ -96,6 +99,11 @@ def _found_lines(collection: str, found: dict[str, Any]) -> Iterator[str]:
         yield f"Nothing was found in {one_line(collection)} by {found['mode']} search{rule}."
     if found["sequence"] is not None:
         yield f"Recorded as step {found['sequence']:,}."
+
+
+def _lacking(found: dict[str, Any]) -> Iterator[str]:
+    if found["not_embedded"]:
+        yield f"{plural(found['not_embedded'], 'frame')} had no vector yet and could not be found by meaning."
 
 
 def _hits(hits: list[dict[str, Any]]) -> Iterator[str]:
@@ -137,6 +145,7 @@ def _answer_facts(answer: dict[str, Any]) -> Iterator[str]:
             ("recorded", "" if answer["sequence"] is None else f"as step {answer['sequence']:,}"),
         ]
     )
+    yield from _lacking(answer)
     yield from warning(answer["grounding"])
 
 

@@ -56,10 +56,18 @@ class Collections:
         mode: str | None = None,
         adaptive: bool | None = None,
         as_of: str | None = None,
+        embedding_model: str | None = None,
         session: str | None = None,
     ) -> Document:
         """Find passages."""
-        body = given(query=query, top_k=top_k, mode=mode, adaptive=adaptive, as_of=as_of)
+        body = given(
+            query=query,
+            top_k=top_k,
+            mode=mode,
+            adaptive=adaptive,
+            as_of=as_of,
+            embedding_model=embedding_model,
+        )
         return self._post("find", name, body, session)
 
     def ask(
@@ -71,6 +79,7 @@ class Collections:
         top_k: int | None = None,
         mode: str | None = None,
         no_cache: bool | None = None,
+        embedding_model: str | None = None,
         session: str | None = None,
         on_text: Callable[[str], None] | None = None,
         on_begun: Callable[[str], None] = nobody,
@@ -79,11 +88,27 @@ class Collections:
 
         With `on_text` the answer is heard as it is written, and `on_begun` gets the id by which it can be cancelled.
         """
-        body = given(question=question, use_model=use_model, top_k=top_k, mode=mode, no_cache=no_cache)
+        body = given(
+            question=question,
+            use_model=use_model,
+            top_k=top_k,
+            mode=mode,
+            no_cache=no_cache,
+            embedding_model=embedding_model,
+        )
         if on_text is None:
             return self._post("ask", name, body, session)
         path, whole = _place("ask", name, body, session)
         return Asks(self._connection).follow(path, whole, on_text=on_text, on_begun=on_begun)
+
+    def embedding(self, name: str) -> Document:
+        """The collection's embedding model, how many of its frames are embedded, and what is to replace it."""
+        return self._connection.get(f"/api/collections/{segment(name, 'collection')}/embedding")
+
+    def reembed(self, name: str, model: str) -> Document:
+        """Have the collection embedded with another model in the background; answers as `embedding` does."""
+        path = f"/api/collections/{segment(name, 'collection')}/embedding"
+        return self._connection.post(path, {"model": model})
 
     def _post(self, verb: str, name: str, body: Document, session: str | None) -> Document:
         return self._connection.post(*_place(verb, name, body, session))

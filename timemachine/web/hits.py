@@ -72,6 +72,7 @@ def retrieval_json(findings: Findings) -> dict[str, Any]:
         "cut_by": findings.cut_by,
         "curve": findings.curve.as_json(),
         "below": findings.below.as_json() if findings.below else None,
+        "not_embedded": findings.not_embedded,
     }
 
 

@@ -8,7 +8,9 @@ from django import forms
 from timemachine.base.errors import TimeMachineError
 from timemachine.documents.formats import ENDINGS
 from timemachine.exchange.formats import FORMATS
+from timemachine.providers.embedding_server import is_configured
 from timemachine.providers.listing import Choice
+from timemachine.retrieval.embedding.table import usable_here
 from timemachine.retrieval.finding import DEFAULT_TOP_K, LARGEST_TOP_K
 from timemachine.web.model_select import ModelSelect
 
@@ -101,6 +103,38 @@ class CollectionForm(RecordForm):
             "max_length": "A name has at most 200 characters.",
         },
     )
+
+
+class EmbeddingForm(RecordForm):
+    """The embedding model that a collection is to have."""
+
+    ids = "embedding"
+    places: ClassVar[Mapping[str, str]] = {ANY: "model"}
+    model = forms.ChoiceField(
+        label="Model",
+        error_messages={
+            "invalid_choice": "That model cannot be used here; choose another.",
+            "required": "Choose a model.",
+        },
+    )
+    server_model = _line(
+        "Or a model of the embedding server",
+        "By the name that the server knows it by; it counts instead.",
+        code=True,
+    )
+
+    def __init__(self, data: Any = None, **options: Any) -> None:
+        super().__init__(data, **options)
+        model = cast("forms.ChoiceField", self.fields["model"])
+        model.choices = [(each.asked, each.asked) for each in usable_here()]
+        if not is_configured():
+            del self.fields["server_model"]
+
+    @property
+    def chosen_model(self) -> str:
+        """The model as it is asked for."""
+        said: Mapping[str, Any] = self.cleaned_data
+        return f"server:{said['server_model']}" if said.get("server_model") else str(said["model"])
 
 
 class PassageForm(RecordForm):

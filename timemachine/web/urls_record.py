@@ -2,11 +2,22 @@
 
 from django.urls import path
 
-from timemachine.web.views import asking, collections, files, frames, imports, judging, record, work
+from timemachine.web.views import (
+    asking,
+    collections,
+    embedding,
+    files,
+    frames,
+    imports,
+    judging,
+    record,
+    work,
+)
 
 urlpatterns = [
     path("collections/", collections.collections, name="collections"),
     path("collections/<str:name>/", collections.collection, name="collection"),
+    path("collections/<str:name>/embedding/", embedding.embedding, name="embedding"),
     path("collections/<str:name>/put/", collections.put, name="put_passage"),
     path("collections/<str:name>/upload/", files.upload, name="upload_passages"),
     path("collections/<str:name>/frames/<int:number>/", frames.frame, name="frame"),

@@ -75,6 +75,11 @@ def why_not(model: EmbeddingModel) -> str | None:
     return None
 
 
+def usable_here() -> list[EmbeddingModel]:
+    """The models that need no server and can be used here."""
+    return [model for model in _LOCAL if why_not(model) is None]
+
+
 def require_usable(model: EmbeddingModel) -> None:
     """Raise `Unavailable` (`no_embeddings`) where something is missing for the model to be used here."""
     missing = why_not(model)

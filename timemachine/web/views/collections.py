@@ -24,12 +24,20 @@ from timemachine.retrieval.commands import put as put_passages
 from timemachine.retrieval.finding import Findings, Query, find
 from timemachine.retrieval.models import Collection, Frame
 from timemachine.retrieval.queries import collection_of, collections_of, frames_at
+from timemachine.retrieval.reembedding import progress
 from timemachine.retrieval.sources import sources_of
 from timemachine.web.access import Access, of
 from timemachine.web.handing_in import what_was_put
 from timemachine.web.hits import of_found, retrieval_json
 from timemachine.web.http import page
-from timemachine.web.record_forms import CollectionForm, FilesForm, FindForm, PassageForm, RecordForm
+from timemachine.web.record_forms import (
+    CollectionForm,
+    EmbeddingForm,
+    FilesForm,
+    FindForm,
+    PassageForm,
+    RecordForm,
+)
 from timemachine.web.redirects import see_other
 
 PAGE: Final = 100
@@ -123,6 +131,8 @@ def collection_page(
         "hits": [of_found(found, hit) for hit in findings.hits] if findings else [],
         "passage_form": PassageForm(),
         "files_form": FilesForm(),
+        "embedding": progress(found),
+        "embedding_form": EmbeddingForm() if access.administers else None,
         "may_record": access.may(OPERATOR),
         "here": _here(request, as_of),
         "session_count": sessions_over(found),

@@ -1,0 +1,85 @@
+"""The embedding model of a collection over HTTP."""
+
+import pytest
+
+from tests.api.conftest import Program, program
+from timemachine.accounts.models import Project
+from timemachine.retrieval import backlog
+from timemachine.retrieval.embedding import minilm
+from timemachine.retrieval.embedding.files import ModelFiles
+from timemachine.retrieval.models import Collection
+
+OWN = "wordllama-l2-supercat-256@64b47a2d"
+
+
+@pytest.fixture(autouse=True)
+def installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """minilm may be asked for, whether or not its weights are here."""
+    monkeypatch.setattr(ModelFiles, "are_installed", lambda _: True)
+
+
+@pytest.fixture
+def filled(api: Program) -> Program:
+    api.post("/collections/handbook/put", {"frames": [{"text": "one"}, {"text": "two"}]})
+    return api
+
+
+def test_a_collection_that_lacks_nothing_says_so(filled: Program) -> None:
+    assert filled.get("/collections/handbook/embedding").json() == {
+        "collection": "handbook",
+        "embedding_model": OWN,
+        "frames": 2,
+        "embedded": 2,
+        "target": None,
+        "trouble": None,
+    }
+
+
+def test_re_embedding_is_accepted_and_its_progress_can_be_read(filled: Program) -> None:
+    asked = filled.post("/collections/handbook/embedding", {"model": "minilm"})
+    assert asked.status_code == 202
+    read = filled.get("/collections/handbook/embedding").json()
+    assert read == asked.json()
+    assert (read["embedding_model"], read["frames"], read["embedded"]) == (OWN, 2, 2)
+    assert read["target"].pop("requested_at")
+    assert read["target"] == {"embedding_model": minilm.NAME, "embedded": 0, "requested_by": "key test"}
+    assert backlog.is_due(Collection.objects.get().id)
+
+
+def test_only_an_administrators_key_may_re_embed(filled: Program, project: Project) -> None:
+    for scope in ("read", "record", "run"):
+        refused = program(project, scope).post("/collections/handbook/embedding", {"model": "minilm"})
+        assert (refused.status_code, refused.json()["code"]) == (403, "scope_missing")
+    assert program(project, "read").get("/collections/handbook/embedding").status_code == 200
+
+
+def test_another_projects_collection_is_not_there(filled: Program, stranger: Program) -> None:
+    assert stranger.get("/collections/handbook/embedding").status_code == 404
+    assert stranger.post("/collections/handbook/embedding", {"model": "minilm"}).status_code == 404
+
+
+def test_a_model_that_there_is_not_is_refused_with_those_that_there_are(filled: Program) -> None:
+    refused = filled.post("/collections/handbook/embedding", {"model": "bert"})
+    assert (refused.status_code, refused.json()["code"]) == (422, "unknown_embedding_model")
+    assert "wordllama, minilm" in refused.json()["message"]
+
+
+def test_a_find_says_which_model_it_used_and_how_many_frames_that_had_not_seen(filled: Program) -> None:
+    found = filled.post("/collections/handbook/find", {"query": "one"}).json()
+    assert (found["embedding_model"], found["not_embedded"]) == (OWN, 0)
+    found = filled.post("/collections/handbook/find", {"query": "one", "embedding_model": "wordllama"}).json()
+    assert found["embedding_model"] == OWN
+    refused = filled.post("/collections/handbook/find", {"query": "one", "embedding_model": "minilm"})
+    assert (refused.status_code, refused.json()["code"]) == (422, "embedding_model_not_there")
+    assert refused.json()["facts"]["there"] == [OWN]
+
+
+def test_what_was_not_embedded_is_in_the_record_and_only_where_there_was_any(filled: Program) -> None:
+    filled.post("/sessions", {"name": "s", "key": "s", "collection": "handbook"})
+    filled.post("/sessions/s/find", {"query": "one"})
+    Collection.objects.update(embedding_model="server:nomic")
+    filled.post("/collections/handbook/put", {"text": "three"})
+    filled.post("/sessions/s/find", {"query": "one"})
+    first, second = (filled.get(f"/sessions/s/actions/{step}").json()["retrieval"] for step in (1, 2))
+    assert first["not_embedded"] is None
+    assert second["not_embedded"] == 3

@@ -1,0 +1,84 @@
+"""`reembed`: asked for, watched to its end, refused in one line."""
+
+import json
+import threading
+import time
+from collections.abc import Generator
+
+import pytest
+from django.db import connection
+
+from tests.cli.terminal import Here
+from tests.stub_model_server import Script, StubModelServer
+from timemachine.retrieval import backlog
+from timemachine.retrieval.models import Collection
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> Generator[StubModelServer]:
+    with StubModelServer() as server:
+        monkeypatch.setenv("EMBEDDING_SERVER_URL", f"{server.url}/v1")
+        yield server
+
+
+@pytest.fixture
+def embedder(tm: Here) -> Generator[None]:
+    """Somebody who makes vectors while the command waits for them."""
+    stop = threading.Event()
+
+    def tend() -> None:
+        while not stop.is_set():
+            for collection_id in backlog.due_for_ringing(at_once=True):
+                backlog.work_off(collection_id)
+            time.sleep(0.02)
+        connection.close()
+
+    thread = threading.Thread(target=tend)
+    thread.start()
+    yield
+    stop.set()
+    thread.join()
+
+
+@pytest.fixture
+def handbook(tm: Here) -> Here:
+    lines = "\n".join(json.dumps({"text": f"passage {number}"}) for number in range(5))
+    tm.json("put", "handbook", tm.file("passages.jsonl", lines))
+    return tm
+
+
+def test_a_collection_is_re_embedded_and_the_command_waits_for_it(
+    handbook: Here, stub: StubModelServer, embedder: None
+) -> None:
+    ran = handbook.run("reembed", "handbook", "--model", "server:nomic")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out == "handbook is searched with server:nomic@8: 5 of 5 embedded.\n"
+    found = handbook.json("find", "handbook", "--query", "passage", "--embedding-model", "wordllama")
+    assert found["embedding_model"].startswith("wordllama")
+
+
+def test_without_waiting_it_says_how_far_it_is(handbook: Here, stub: StubModelServer) -> None:
+    ran = handbook.run("reembed", "handbook", "--model", "server:nomic", "--no-wait")
+    assert "handbook is being embedded with server:nomic@8: 0 of 5 embedded." in ran.out
+    assert "It is searched with wordllama-l2-supercat-256@64b47a2d until then." in ran.out
+
+
+def test_what_went_wrong_is_told_in_one_line(handbook: Here, stub: StubModelServer, embedder: None) -> None:
+    stub.script(Script(mode="error", status=401, question="passage", body='{"error": "bad key"}'))
+    ran = handbook.run("reembed", "handbook", "--model", "server:nomic")
+    assert (ran.code, ran.out) == (1, "")
+    assert "bad key" in ran.err
+    assert "tries again by itself" in ran.err
+
+
+def test_a_model_that_cannot_be_used_is_refused(handbook: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("EMBEDDING_SERVER_URL", raising=False)
+    assert "set EMBEDDING_SERVER_URL" in handbook.refused("reembed", "handbook", "--model", "server:nomic")
+    assert "wordllama, minilm" in handbook.refused("reembed", "handbook", "--model", "bert")
+
+
+def test_a_find_that_could_not_see_every_frame_says_so(handbook: Here, stub: StubModelServer) -> None:
+    Collection.objects.update(embedding_model="server:nomic")
+    handbook.json("put", "handbook", "-", given="a passage more")
+    ran = handbook.run("find", "handbook", "--query", "passage")
+    assert ran.out.startswith("6 frames had no vector yet and could not be found by meaning.\n")

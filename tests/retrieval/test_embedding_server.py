@@ -1,0 +1,100 @@
+"""A server's embedding model for a collection: its dimensions are learned once and held to, long texts are read whole."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from tests.stub_model_server import Script, StubModelServer
+from timemachine.accounts.models import Project
+from timemachine.base.errors import ModelFailed, Unavailable
+from timemachine.retrieval import backlog
+from timemachine.retrieval.commands import NewFrame, make_collection, put
+from timemachine.retrieval.embedding import server, table
+from timemachine.retrieval.finding import Query, find
+from timemachine.retrieval.models import EmbeddingWork, FrameEmbedding
+from timemachine.retrieval.reembedding import progress, reembed
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
+    with StubModelServer() as running:
+        monkeypatch.setenv("EMBEDDING_SERVER_URL", f"{running.url}/v1")
+        yield running
+
+
+def test_a_collection_learns_the_dimensions_with_its_first_vectors(
+    project: Project, stub: StubModelServer
+) -> None:
+    made = make_collection(project, "x", by="test", embedding_model="server:nomic@v1")
+    put(made, [NewFrame(text="trains are late"), NewFrame(text="apples look red")], by="test")
+    assert stub.calls() == []
+    assert find(made, Query(text="apples", mode="semantic")).not_embedded == 2
+    assert backlog.work_off(made.id) is False
+    made.refresh_from_db()
+    assert made.embedding_model == "server:nomic@v1@8"
+    assert not EmbeddingWork.objects.exists()
+    found = find(made, Query(text="apples look red"))
+    assert (found.embedding_model, found.not_embedded, found.hits[0].frame) == ("server:nomic@v1@8", 0, 1)
+    assert found.hits[0].scores["semantic"] == pytest.approx(1, abs=1e-3)
+
+
+def test_a_server_that_is_another_model_now_is_refused_and_re_embedding_mends_it(
+    project: Project, stub: StubModelServer
+) -> None:
+    made = make_collection(project, "x", by="test", embedding_model="server:nomic")
+    put(made, [NewFrame(text="trains are late")], by="test")
+    backlog.work_off(made.id)
+    made.refresh_from_db()
+    stub.script(Script(answer="5"))
+    with pytest.raises(Unavailable, match="Re-embed the collection with server:nomic"):
+        find(made, Query(text="trains"))
+    assert find(made, Query(text="trains", mode="lexical")).hits
+    reembed(made, "server:nomic", by="test")
+    backlog.work_off(made.id)
+    assert progress(made).model == "server:nomic@5"
+
+
+def test_re_embedding_asks_the_server_before_anything_is_changed(
+    project: Project, stub: StubModelServer
+) -> None:
+    made = make_collection(project, "x", by="test")
+    stub.script(Script(mode="error", status=404, body='{"error": "no such model"}'))
+    with pytest.raises(ModelFailed, match="no such model"):
+        reembed(made, "server:typo", by="test")
+    assert not EmbeddingWork.objects.exists()
+
+
+def test_a_model_whose_dimensions_were_not_known_yet_can_be_asked_for_again(
+    project: Project, stub: StubModelServer
+) -> None:
+    made = make_collection(project, "x", by="test", embedding_model="server:nomic")
+    put(made, [NewFrame(text="trains are late")], by="test")
+    reembed(made, "server:nomic", by="test")
+    while backlog.work_off(made.id):
+        pass
+    assert progress(made).model == "server:nomic@8"
+    assert FrameEmbedding.objects.count() == 1
+    assert not EmbeddingWork.objects.exists()
+
+
+def test_a_long_text_is_read_whole_in_windows_and_is_their_mean(stub: StubModelServer) -> None:
+    words = " ".join(f"word{number}" for number in range(900))
+    vector = server.embed("server:m@8", [words, "", "short"])
+    assert not vector[1].any()
+    assert np.allclose(np.linalg.norm(vector[[0, 2]], axis=1), 1, atol=1e-6)
+    sent = [text for call in stub.calls() for text in call.body["input"]]
+    assert "".join(sent[:-1]) == words
+    assert max(map(len, sent)) <= server.WINDOW
+    mean = server.embed("server:m@8", sent[:-1]).mean(axis=0)
+    assert np.allclose(vector[0], mean / np.linalg.norm(mean), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "dimensions"),
+    [("server:m", "server:m", None), ("server:m@v1", "server:m@v1", None), ("server:m@384", "server:m", 384)],
+)
+def test_a_name_may_fix_the_dimensions(name: str, asked: str, dimensions: int | None) -> None:
+    model = table.named(name)
+    assert (model.asked, server.dimensions_of(name)) == (asked, dimensions)
+    assert table.is_settled(model) == (dimensions is not None)

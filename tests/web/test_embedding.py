@@ -1,0 +1,81 @@
+"""The embedding of a collection on its page: how far it is, and the form of administrators."""
+
+import pytest
+from django.test import Client
+
+from tests.web.people import browser_of
+from timemachine.accounts.models import Project
+from timemachine.retrieval import backlog
+from timemachine.retrieval.commands import NewFrame, make_collection, put
+from timemachine.retrieval.embedding.files import ModelFiles
+from timemachine.retrieval.models import Collection, EmbeddingWork
+
+PART = {"HX-Request": "true", "HX-Target": "embedded"}
+PAGE = "/collections/handbook/"
+
+
+@pytest.fixture
+def handbook(project: Project, monkeypatch: pytest.MonkeyPatch) -> Collection:
+    monkeypatch.setattr(ModelFiles, "are_installed", lambda _: True)
+    made = make_collection(project, "handbook", by="test")
+    put(made, [NewFrame(text=f"passage {number}") for number in range(3)], by="test")
+    return made
+
+
+@pytest.fixture
+def admin(project: Project, handbook: Collection) -> Client:
+    return browser_of(project, "admin")
+
+
+def test_the_page_says_how_many_frames_are_embedded(admin: Client) -> None:
+    page = admin.get(PAGE).content.decode()
+    assert "3 of 3 embedded" in page
+    assert "Re-embed" in page
+    assert "hx-trigger" not in page[page.index('id="embedded"') :]
+
+
+def test_an_administrator_re_embeds_and_sees_how_far_it_is(admin: Client) -> None:
+    answer = admin.post(f"{PAGE}embedding/", {"model": "minilm"}, follow=True)
+    assert answer.redirect_chain == [(PAGE, 303)]
+    page = answer.content.decode()
+    assert "0 of 3 embedded" in page
+    assert "<progress" in page
+    assert EmbeddingWork.objects.get().replaces
+
+
+def test_the_part_is_asked_for_alone_and_a_visit_leads_to_the_page(admin: Client) -> None:
+    part = admin.get(f"{PAGE}embedding/", headers=PART).content.decode()
+    assert part.strip().startswith('<div id="embedded"')
+    assert "<html" not in part
+    assert admin.get(f"{PAGE}embedding/").headers["location"] == PAGE
+
+
+def test_what_went_wrong_stands_on_the_page(admin: Client, handbook: Collection) -> None:
+    admin.post(f"{PAGE}embedding/", {"model": "minilm"})
+    EmbeddingWork.objects.update(error_code="model_failed", error_message="It said <no>.")
+    assert "It said &lt;no&gt;." in admin.get(PAGE).content.decode()
+    assert backlog.is_due(handbook.id)
+
+
+@pytest.mark.parametrize("data", [{}, {"model": "bert"}])
+def test_a_model_that_is_not_offered_is_refused_at_its_field(admin: Client, data: dict[str, str]) -> None:
+    answer = admin.post(f"{PAGE}embedding/", data)
+    assert answer.status_code == 422
+    assert "embedding_model_error" in answer.content.decode()
+
+
+def test_a_server_out_of_reach_is_told_at_its_field(admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMBEDDING_SERVER_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setattr("timemachine.providers.openai_embeddings.sleep", lambda _: None)
+    answer = admin.post(f"{PAGE}embedding/", {"model": "wordllama", "server_model": "nomic"})
+    assert answer.status_code == 502
+    assert "http://127.0.0.1:9/v1" in answer.content.decode()
+    assert not EmbeddingWork.objects.exists()
+
+
+def test_an_operator_sees_how_far_it_is_and_may_not_change_it(project: Project, handbook: Collection) -> None:
+    operator = browser_of(project, "operator")
+    page = operator.get(PAGE).content.decode()
+    assert "3 of 3 embedded" in page
+    assert "Re-embed" not in page
+    assert operator.post(f"{PAGE}embedding/", {"model": "minilm"}).status_code == 403
