@@ -31,9 +31,10 @@ def keys(text: str) -> list[str]:
         ("twenty-five of thirty", ["25", "30"]),
         ("2-5 items", ["2", "5"]),
         ("the 5th, 2,5 and .5", ["5", "2", "5", "0.5"]),
-        ("1/3 of 10 to 2.50", ["1/3", "10", "2.5"]),
+        ("1/3 of 10 to 2.50", ["100/3 %", "10", "2.5"]),
         ("7 days is 1 week", ["604800 s", "604800 s"]),
         ("192.168.0.1", ["192.168.0.1"]),
+        ("from 12 to $2 million", ["12", "2000000 USD"]),
         ("3 bps is 1 bp times 3 ", ["0.03 %", "0.01 %", "3"]),
     ],
 )
@@ -106,6 +107,91 @@ def test_a_number_says_where_it_was_written() -> None:
 def test_a_number_of_a_million_digits_is_compared_as_it_is_written() -> None:
     text = "7" * 1_000_000
     assert keys(text) == [text]
+
+
+SAME = [
+    ("two billion", "$2B"),
+    ("2,000,000,000", "two billion dollars"),
+    ("2 bn dollars", "$2 billion"),
+    ("a dozen eggs", "12 eggs"),
+    ("two dozen", "24"),
+    ("half a million people", "500,000 people"),
+    ("half a dozen", "6"),
+    ("two and a half million", "2.5 million"),
+    ("one and a half hours", "90 minutes"),
+    ("half an hour", "30 minutes"),
+    ("a quarter of an hour", "15 minutes"),
+    ("50 percent", "50%"),
+    ("fifty percent", "50 %"),
+    ("half of the staff", "50% of the staff"),
+    ("a quarter of users", "25% of users"),
+    ("three quarters of users", "75% of users"),
+    ("two thirds of users", "2/3 of users"),
+    ("one third", "1/3"),
+    ("two-thirds", "2/3"),
+    ("the fifth day", "the 5th day"),
+    ("twenty-first century", "21st century"),
+    ("a hundred", "100"),
+    ("one hundred and twenty", "120"),
+    ("three hundred thousand", "300,000"),
+    ("two hundred fifty", "250"),
+    ("twelve hundred", "1,200"),
+    ("a thousand and one nights", "1,001 nights"),
+    ("3 May 2021", "May 3, 2021"),
+    ("May 3rd, 2021", "2021-05-03"),
+    ("the 3rd of May 2021", "3 May 2021"),
+    ("3 minutes", "180 seconds"),
+    ("5-10 minutes", "five to ten minutes"),
+    ("10–12%", "10 to 12 percent"),
+    ("$1.5-2 million", "1.5 million to 2 million dollars"),
+    ("two decades", "20 years"),
+    ("1½ cups", "1.5 cups"),
+    ("½ cup", "1/2 cup"),
+    ("1 1/2 cups", "1.5 cups"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), SAME)
+def test_a_number_is_the_same_in_words_digits_and_other_units(one: str, other: str) -> None:
+    assert numbers(one)
+    assert not missing_numbers(numbers(one), numbers(other))
+    assert not missing_numbers(numbers(other), numbers(one))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("two billion", "$3B"),
+        ("half a million", "half a billion"),
+        ("50 percent", "15%"),
+        ("the fifth", "the sixth"),
+        ("two thirds of users", "one third of users"),
+        ("3 minutes", "180 minutes"),
+        ("a dozen", "20"),
+        ("one hundred and thirty", "120"),
+        ("21st", "twenty-second"),
+        ("5/4", "4/5"),
+    ],
+)
+def test_another_number_is_another(one: str, other: str) -> None:
+    assert missing_numbers(numbers(one), numbers(other))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "loved ones",
+        "a second chance in the second half",
+        "third, mix",
+        "the first half of the year",
+        "a third party",
+        "in half",
+        "hundreds of people",
+        "repeat steps 5 and 6",
+    ],
+)
+def test_words_that_state_no_number_state_none(text: str) -> None:
+    assert keys(text) == []
 
 
 @settings(deadline=None)

@@ -2,6 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from fractions import Fraction
 from operator import attrgetter
 from typing import Final, Literal
 
@@ -16,6 +17,7 @@ Conflict = Literal["number", "name", "negation", "no_support"]
 
 # How much of a claim a sentence must hold before a number of its own goes against that of the claim.
 _CLOSE: Final = 0.4
+_COUNTED: Final = 12
 _YEARS: Final = range(1500, 2200)
 
 
@@ -35,11 +37,17 @@ def conflict(claim: Statement, place: Place, source: Source) -> Conflict | None:
 
 
 def _nowhere(claim: Statement, source: Source) -> Conflict | None:
-    if any(not source.numbers.hold(number) for number in claim.numbers if number.certain):
+    if any(not source.numbers.hold(number) for number in claim.numbers if _stated(number)):
         return "number"
     if missing_names((name for name in claim.names if name.certain), source.vocabulary):
         return "name"
     return None
+
+
+def _stated(number: Number) -> bool:
+    """Whether a number has to be found: a small count in words may be counted ("two ways", and the passage names two)."""
+    counted = number.text.isalpha() and number.unit is None and Fraction(number.bare or 0) <= _COUNTED
+    return number.certain and not counted
 
 
 def _replaced(claim: Statement, place: Place, source: Source) -> Conflict | None:

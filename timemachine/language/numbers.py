@@ -1,14 +1,17 @@
 """The numbers a text states, brought to one form: amounts, money, percentages, measures, dates, times, versions."""
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final, cast
 
 from timemachine.language.identifiers import identifier_spans
-from timemachine.language.units import COUNTS, CURRENCIES, MONTHS, SCALES, UNITS, WEEKDAYS
+from timemachine.language.spelled import COUNTED, ORDINAL, PORTION, SHARE, value_of
+from timemachine.language.units import CURRENCIES, MONTHS, SCALES, UNITS, WEEKDAYS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,12 +58,14 @@ _CODES: Final = _any(set(CURRENCIES.values()))
 _LONG_SCALES: Final = _any(name for name in SCALES if len(name) > 1)
 _LONG_UNITS: Final = _any([*(name for name in UNITS if len(name) > 1), "per cent", "percentage points"])
 _ORDINAL: Final = r"(?:st|nd|rd|th)"
+_SIGNS: Final = "¼½¾⅓⅔⅛"
 _GAP: Final = r"[ \u00a0\u202f-]?"
 _UNIT: Final = rf"(?:{_GAP}(?i:{_LONG_UNITS})|[ ]?[smghwSGHW%]|[xX])"
 
 # What looks like a number and states none: citations, "passage 2".
 _CITATION: Final = r"\[\^?\d{1,3}(?:\s?[,–-]\s?\d{1,3})*\]"
-_REFERENCE: Final = r"(?i:(?:passages?|documents?|sources?|frames?|chunks?|excerpts?|contexts?)\s#?\d{1,3}\b)"
+_REFERENCE: Final = r"(?i:(?:passages?|documents?|sources?|frames?|chunks?|excerpts?|contexts?)\s#?\d{1,3}\b|steps?\s\d{1,3}(?:(?:,|\sand|\sor|\sto|\s?[–-])\s?\d{1,3})*\b)"
+_RANGES: Final = frozenset(("-", "–", "—", " - ", " – ", " to ", " or "))
 _MARKER: Final = re.compile(r"\d{1,3}[.)][ \t]")
 _FORMS: Final = {
     "iso": r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)"
@@ -76,13 +81,17 @@ _FORMS: Final = {
     "slashed": r"(?P<first>\d{1,2})[/.](?P<second>\d{1,2})[/.](?P<year>\d{4})",
     "time": r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d))?(?:\s?(?P<half>[AaPp])\.?[Mm])?",
     "hour": r"(?P<hour>\d{1,2})\s?(?P<half>[AaPp])\.?[Mm]",
+    "part": r"\d{1,2}/[1-9]\d?(?=\sof\b)",
+    "fraction": rf"(?P<whole>\d{{1,3}}[ ])?(?P<over>\d{{1,2}})/(?P<under>[1-9]\d?)(?P<unit>{_UNIT})?(?![./\d])",
     "dotted": r"\d+(?:\.\d+){2,}|\d{1,4}/\d{1,4}",
     "amount": rf"(?P<sign>[-−+](?=[\d.]|{_SYMBOLS}|US\$))?"
     rf"(?P<money>(?:US\$|{_SYMBOLS}|(?:{_CODES})(?=[ \d]))[ ]?)?(?P<inner>-)?"
-    rf"(?P<digits>(?:\d{{1,3}}(?:,\d{{3}})+|\d+)(?:\.\d+)?|\.\d+)"
+    rf"(?P<digits>(?:\d{{1,3}}(?:,\d{{3}})+|\d+)(?:\.\d+|[ ]?[{_SIGNS}])?|\.\d+|[{_SIGNS}])"
     rf"(?P<scale>{_GAP}(?i:{_LONG_SCALES})\b|[kKmMbBtT]\b)?(?P<unit>{_UNIT})?{_ORDINAL}?",
-    "spelled": rf"(?i:(?P<word>{_any(COUNTS)})(?:[ -](?P<ones>{_any(list(COUNTS)[1:10])}))?)"
-    rf"(?P<scales>(?:[ -](?i:{_LONG_SCALES})\b)*)(?P<unit>{_UNIT})?",
+    "share": SHARE,
+    "portion": PORTION,
+    "ordinal": ORDINAL,
+    "spelled": rf"(?P<words>{COUNTED})(?P<unit>[ -](?i:{_LONG_UNITS}))?",
 }
 
 
@@ -93,7 +102,11 @@ def numbers(text: str) -> tuple[Number, ...]:
 
 def numbers_beside(text: str, identifiers: Iterable[tuple[int, int]]) -> tuple[Number, ...]:
     """The numbers of a text whose identifiers are known already, as spans in order."""
-    return tuple(_read(text, iter(identifiers)))
+    found = list(_read(text, iter(identifiers)))
+    for at, (first, last) in enumerate(pairwise(found)):
+        if text[first.end : last.start] in _RANGES:
+            found[at] = _of_scale(first, last)
+    return tuple(found)
 
 
 def missing_numbers(stated: Iterable[Number], elsewhere: Iterable[Number]) -> tuple[Number, ...]:
@@ -163,6 +176,18 @@ def _marks_an_item(found: re.Match[str]) -> bool:
     return not before[2].strip(" \t(") and (bool(before[1]) or start <= _INDENT)
 
 
+def _of_scale(first: Number, last: Number) -> Number:
+    """The first number of a range ("1.5–2 million") in the scale that is written after the last one only."""
+    one, other = (_COMPILED["amount"].fullmatch(number.text) for number in (first, last))
+    if not one or not other or one["scale"] or one["unit"] or not other["scale"]:
+        return first
+    if other["money"] and not one["money"]:
+        return first
+    value = _valued(one["digits"].replace(",", "")) * SCALES[_lower(other["scale"])]
+    meaning = _measured(value, _lower(one["money"]))
+    return replace(first, key=meaning.key, bare=meaning.bare, unit=meaning.unit)
+
+
 def _number(found: re.Match[str]) -> Number:
     meaning = _meaning(str(found.lastgroup), found[0])
     return Number(
@@ -223,7 +248,7 @@ def _time(parts: re.Match[str]) -> _Meaning:
 
 
 def _amount(parts: re.Match[str]) -> _Meaning:
-    value = Fraction(parts["digits"].replace(",", ""))
+    value = _valued(parts["digits"].replace(",", ""))
     scale, unit = _lower(parts["scale"]), _lower(parts["unit"])
     if scale == "m" and parts["scale"] == "m" and not (parts["money"] or unit in CURRENCIES):
         scale, unit = "", unit or "m"
@@ -232,11 +257,28 @@ def _amount(parts: re.Match[str]) -> _Meaning:
     return _measured(value * SCALES.get(scale, 1), _lower(parts["money"]) or unit)
 
 
+def _valued(digits: str) -> Fraction:
+    """The value of digits with a sign for a fraction after them or in their place ("1½")."""
+    whole, sign = (digits[:-1].strip(), digits[-1]) if digits[-1] in _SIGNS else (digits, "")
+    part = Fraction(unicodedata.numeric(sign)).limit_denominator(8) if sign else Fraction(0)
+    return Fraction(whole or 0) + part
+
+
+def _fraction(parts: re.Match[str]) -> _Meaning:
+    over, under = int(parts["over"]), int(parts["under"])
+    if not over < under:
+        return _Meaning(parts[0])
+    value = int(parts["whole"] or 0) + Fraction(over, under)
+    return _measured(value, _lower(parts["unit"]))
+
+
+def _share(value: Fraction) -> _Meaning:
+    """A part of something is so many percent of it."""
+    return _measured(100 * value, "%")
+
+
 def _spelled(parts: re.Match[str]) -> _Meaning:
-    value = Fraction(COUNTS[_lower(parts["word"])] + COUNTS[_lower(parts["ones"]) or "zero"])
-    for scale in parts["scales"].replace("-", " ").split():
-        value *= SCALES[scale.lower()]
-    return _measured(value, _lower(parts["unit"]), certain=_lower(parts[0]) != "one")
+    return _measured(value_of(parts["words"]), _lower(parts["unit"]), certain=_lower(parts[0]) != "one")
 
 
 def _measured(value: Fraction, unit: str, *, certain: bool = True) -> _Meaning:
@@ -270,13 +312,28 @@ _MEANINGS: Final[dict[str, Callable[[re.Match[str]], _Meaning]]] = {
     "slashed": _slashed,
     "time": _time,
     "hour": _time,
+    "part": lambda parts: _share(Fraction(parts[0])),
+    "fraction": _fraction,
+    "share": lambda parts: _share(value_of(parts[0])),
+    "portion": lambda parts: _measured(value_of(parts[0]), ""),
+    "ordinal": lambda parts: _measured(value_of(parts[0]), ""),
     "dotted": lambda parts: _Meaning(parts[0]),
     "amount": _amount,
     "spelled": _spelled,
 }
 _DATE: Final = re.compile(r"date (\d{4}|-)-(\d\d)(-\d\d)?")
+# A number is read again from its own text, where what has to stand before or after it is not to be seen.
+_ALONE: Final = {
+    **_FORMS,
+    "part": r"\d+/\d+",
+    "share": ".+",
+    "spelled": rf"(?P<words>.+?)(?P<unit>[ -](?i:{_LONG_UNITS}))?",
+    "portion": ".+",
+    "ordinal": ".+",
+}
 _COMPILED: Final = {
-    name: re.compile(re.sub(r"[(][?]<=[a-z]+ [)]", "", form)) for name, form in _FORMS.items()
+    name: re.compile(re.sub(r"[(][?]<=[a-z]+ [)]", "", form).replace("(?![./\\d])", ""))
+    for name, form in _ALONE.items()
 }
 _ALTERNATIVES: Final = "|".join(
     f"(?P<{name}>{re.sub(r'[?]P<[a-z]+>', '?:', form)})" for name, form in _FORMS.items()

@@ -12,6 +12,7 @@ SCALES: Final = {
     **dict.fromkeys(("billion", "billions", "bn", "b"), 10**9),
     **dict.fromkeys(("trillion", "trillions", "tn", "trn", "t"), 10**12),
     "hundred": 100,
+    "dozen": 12,
 }
 
 CURRENCIES: Final = {
@@ -43,7 +44,10 @@ UNITS: Final[dict[str, tuple[str, Fraction]]] = {
     **_all("h hr hrs hour hours", "s", 3600),
     **_all("day days", "s", 86_400),
     **_all("week weeks", "s", 604_800),
+    **_all("fortnight fortnights", "s", 1_209_600),
     **_all("month months", "month"),
+    **_all("decade decades", "month", 120),
+    **_all("century centuries", "month", 1200),
     **_all("year years yr yrs", "month", 12),
     **_all("byte bytes", "byte"),
     **{name: ("byte", Fraction(size)) for key, size in _BYTES.items() for name in (f"{key}b", f"{key}bytes")},
