@@ -231,6 +231,33 @@ def test_the_demo_is_loaded_once_and_removed_whole(api: Program) -> None:
 def test_an_answer_is_grounded_without_a_session(api: Program) -> None:
     told = api.post("/ground", {"answer": "Cats bark.", "context": ["Cats sleep."]}).json()
     assert told["has_warning"]
+    assert told["sentences"][0]["missing"] == ["bark"]
+
+
+def test_several_answers_are_grounded_at_once_as_each_alone(api: Program) -> None:
+    items = [
+        {"answer": "Cats bark.", "context": ["Cats sleep."]},
+        {"answer": "Cats sleep.", "context": ["Dogs bark.", "Cats sleep."]},
+    ]
+    told = api.post("/ground", {"items": items}).json()["items"]
+    assert told == [api.post("/ground", item).json() for item in items]
+    assert [each["label"] for each in told] == ["LOW", "HIGH"]
+    span = told[1]["sentences"][0]
+    assert (span["frame"], span["passage_start"], span["passage_end"]) == (1, 0, 11)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"answer": "A."},
+        {"items": [], "answer": "A."},
+        {"items": []},
+        {"answer": "A.", "context": ["B."], "items": [{"answer": "A.", "context": []}]},
+    ],
+)
+def test_what_is_neither_one_answer_nor_several_is_refused(api: Program, body: dict[str, object]) -> None:
+    assert api.post("/ground", body).status_code in (400, 422)
 
 
 def test_models_say_why_they_cannot_be_used(api: Program, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -295,7 +295,17 @@ def test_ground_answers_each_line_and_warns(tm: Here) -> None:
     assert lines[1].startswith("line 3: LOW")
     assert lines[2].startswith("Warning: grounding is LOW")
     assert lines[3] == "  not supported (number): The deal closed for 9 billion."
+    assert lines[4] == "    no passage has: 9 billion"
     assert lines[-1] == "2 answers, 1 with a warning."
+
+
+def test_ground_takes_any_number_of_lines_in_their_order(tm: Here) -> None:
+    lines = (
+        f'{{"context": ["There are {number} cats."], "answer": "There are {number + number % 2} cats."}}\n'
+        for number in range(20, 140)
+    )
+    items = tm.json("ground", tm.file("many.jsonl", "".join(lines)))["items"]
+    assert [each["label"] for each in items] == ["HIGH", "LOW"] * 60
 
 
 def test_an_answer_that_claims_nothing_has_no_grounding(tm: Here) -> None:

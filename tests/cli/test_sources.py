@@ -136,4 +136,4 @@ def test_a_line_to_ground_has_an_answer_and_a_list_of_texts(written: str, tmp_pa
 
 def test_other_fields_of_a_line_to_ground_are_left_alone(tmp_path: Path) -> None:
     (line,) = read_lines(file(tmp_path, '{"id": 7, "answer": "a", "context": ["b"]}'))
-    assert answer_and_context(line) == ("a", ["b"])
+    assert answer_and_context(line) == {"answer": "a", "context": ["b"]}

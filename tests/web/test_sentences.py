@@ -61,3 +61,28 @@ def test_without_an_answer_the_recorded_sentences_are_listed() -> None:
 def test_support_without_a_frame_and_doubt_without_a_reason_have_words_too() -> None:
     assert Sentence(text="", grounded=True).words == "supported"
     assert Sentence(text="", grounded=False).words == "not supported"
+
+
+@pytest.mark.parametrize(
+    ("told", "why"),
+    [
+        ({"reason": "number"}, "a number of it is in no passage, or the passage has another"),
+        ({"reason": "no_support", "missing": ["moon"]}, "no passage says it"),
+        ({"reason": "no_support", "missing": []}, "its words are in the passages, but not together"),
+        ({"reason": "no_support", "missing": [], "frame": 3}, "the passage says it the other way round"),
+        ({"reason": "no_support"}, "no passage says it"),
+        ({"reason": "else"}, "not supported"),
+    ],
+)
+def test_an_unsupported_sentence_says_why(told: dict[str, Any], why: str) -> None:
+    (found,) = sentences(
+        "A.", {"sentences": [{"text": "A.", "start": 0, "end": 2, "grounded": False, **told}]}
+    )
+    assert (found.why, found.number) == (why, 1)
+
+
+def test_a_sentence_tells_the_span_it_rests_on_and_what_is_missing() -> None:
+    told = {"passage_start": 3, "passage_end": 8, "missing": ["moon", 5]}
+    found = sentences(ANSWER, {"sentences": [{**RECORDED[0], **told}]})
+    assert (found[0].passage_start, found[0].passage_end, found[0].missing) == (3, 8, ("moon", "5"))
+    assert [each.number for each in found] == [1, None]

@@ -323,11 +323,27 @@ class KeyIn(Strict):
     expires_at: AwareDatetime | None = None
 
 
-class GroundIn(Strict):
+class AnswerIn(Strict):
     """An answer and the passages that should support it."""
 
     answer: str
     context: list[str]
+
+
+class GroundIn(Strict):
+    """An answer and the passages that should support it, or several in `items`."""
+
+    answer: str | None = None
+    context: list[str] | None = None
+    items: list[AnswerIn] | None = Field(default=None, min_length=1, max_length=200)
+
+    def answers(self) -> list[AnswerIn]:
+        """All that is to be grounded. Raises `InvalidInput` where it is neither one answer nor several."""
+        if self.items is not None and self.answer is None and self.context is None:
+            return self.items
+        if self.items is None and self.answer is not None and self.context is not None:
+            return [AnswerIn(answer=self.answer, context=self.context)]
+        raise InvalidInput("Send either `answer` and `context`, or `items`.", code="invalid_request")
 
 
 class JudgementIn(Strict):

@@ -17,12 +17,17 @@ router = Router()
 
 @router.post("/ground", tags=["judge"], summary="Ground an answer")
 def ground(request: HttpRequest, payload: schemas.GroundIn) -> dict[str, Any]:
-    """How far an answer is supported by its context, sentence by sentence."""
+    """How far an answer is supported by its context, sentence by sentence; for `items`, a list of that in their order."""
     caller(request, "read")
+    found = [_grounding(each) for each in payload.answers()]
+    return found[0] if payload.items is None else {"items": found, "next": None}
+
+
+def _grounding(asked: schemas.AnswerIn) -> dict[str, Any]:
     passages = [
-        ContextPassage(frame=number, title="", text=text) for number, text in enumerate(payload.context)
+        ContextPassage(frame=number, title="", text=text) for number, text in enumerate(asked.context)
     ]
-    return grounding_of(payload.answer, passages)
+    return grounding_of(asked.answer, passages)
 
 
 @router.get("/project", tags=["project"], summary="The key's project")

@@ -26,13 +26,13 @@ def is_lines(file: str) -> bool:
     return file == STANDARD_INPUT or file.lower().endswith((".jsonl", ".ndjson"))
 
 
-def batches(frames: Sequence[Frame]) -> Iterator[list[Frame]]:
-    """The passages in their order, in parts of which each fits into one request."""
+def batches(frames: Sequence[Frame], most: int = MOST_FRAMES) -> Iterator[list[Frame]]:
+    """The passages, or answers, in their order, in parts of which each fits into one request."""
     part: list[Frame] = []
     room = MOST_BYTES
     for frame in frames:
         size = len(json.dumps(frame))
-        if part and (len(part) == MOST_FRAMES or size > room):
+        if part and (len(part) == most or size > room):
             yield part
             part, room = [], MOST_BYTES
         part.append(frame)

@@ -9,14 +9,14 @@ from timemachine.cli.wording import one_line, plural, words
 _EXPECTED = 'A line has to be like {"context": ["…", …], "answer": "…"}.'
 
 
-def answer_and_context(line: Line) -> tuple[str, list[str]]:
-    """The answer of a line and the passages that should support it. Raises `Failure`; fields of other names are left alone."""
+def answer_and_context(line: Line) -> dict[str, Any]:
+    """The `answer` of a line and its `context`, the passages that should support it. Raises `Failure`; other fields are left out."""
     answer, context = line.fields.get("answer"), line.fields.get("context")
     if not isinstance(answer, str) or not isinstance(context, list):
         raise line.refused(_EXPECTED)
     if not all(isinstance(passage, str) for passage in context):
         raise line.refused("Each passage in `context` has to be a text.")
-    return answer, context
+    return {"answer": answer, "context": context}
 
 
 def in_short(grounding: dict[str, Any] | None) -> str:
@@ -43,6 +43,9 @@ def warning(grounding: dict[str, Any] | None) -> Iterator[str]:
         if sentence["grounded"] is False:  # None claims nothing
             why = words(sentence["reason"] or "no reason given")
             yield f"  not supported ({why}): {one_line(sentence['text'])}"
+            missing = sentence.get("missing")
+            if missing:
+                yield f"    no passage has: {one_line(', '.join(map(str, missing)))}"
 
 
 def number_of_warnings(groundings: Sequence[dict[str, Any]]) -> int:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from timemachine.client.client import Client
 
 _EXCERPT = 100
+_ANSWERS_AT_ONCE = 50
 
 
 @click.command()
@@ -83,8 +84,8 @@ def ground(*, file: str, as_json: bool) -> None:
     asked = [answer_and_context(line) for line in lines]
     groundings: list[dict[str, Any]] = []
     with connected() as client, Progress() as progress:
-        for answer, context in asked:
-            groundings.append(client.ground(answer, context))
+        for batch in batches(asked, _ANSWERS_AT_ONCE):
+            groundings.extend(client.ground_all(batch))
             progress.tell(f"{len(groundings):,} of {plural(len(asked), 'answer')} grounded")
     show({"items": groundings, "next": None}, _ground_lines(lines, groundings), as_json=as_json)
 

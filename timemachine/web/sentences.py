@@ -1,21 +1,49 @@
 """An answer in its sentences, each with what the recording says of its support. Pure."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any, Final
 
 from timemachine.base.wording import spaced
+
+_WHY: Final = {
+    "no_support": "no passage says it",
+    "number": "a number of it is in no passage, or the passage has another",
+    "name": "a name of it is in no passage, or the passage has another in its place",
+    "negation": "it is negated on one side only, or points the other way",
+}
+_OTHERWISE: Final = "the passage says it the other way round"
+_NOT_TOGETHER: Final = "its words are in the passages, but not together"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentence:
-    """A stretch of an answer. `grounded` is None between sentences, and where nothing was recorded about it."""
+    """A stretch of an answer. `grounded` is None between sentences, and where nothing was recorded about it.
+
+    Those that claim something have a `number` from 1. `passage_start` and `passage_end` are the span in the frame's text that
+    supports it or goes against it, `missing` what no passage has; older recordings have neither, and `told` is False.
+    """
 
     text: str
+    number: int | None = None
     grounded: bool | None = None
     frame: Any = None
     score: float | None = None
     reason: str | None = None
+    passage_start: int | None = None
+    passage_end: int | None = None
+    missing: tuple[str, ...] = ()
+    told: bool = False
+
+    @property
+    def why(self) -> str:
+        """In words why no passage supports it."""
+        if self.reason == "no_support" and self.frame is not None:
+            return _OTHERWISE
+        if self.reason == "no_support" and self.told and not self.missing:
+            return _NOT_TOGETHER
+        return _WHY.get(str(self.reason), "not supported")
 
     @property
     def words(self) -> str:
@@ -33,8 +61,13 @@ def sentences(answer: str | None, grounding: Any) -> Sequence[Sentence]:
     found = grounding.get("sentences") if isinstance(grounding, Mapping) else None
     recorded = [each for each in found if isinstance(each, Mapping)] if isinstance(found, list) else []
     if answer is not None and recorded and _lies_in(answer, recorded):
-        return list(_stretches(answer, recorded))
-    return [_sentence(each, str(each.get("text") or "")) for each in recorded]
+        return _numbered(_stretches(answer, recorded))
+    return _numbered(_sentence(each, str(each.get("text") or "")) for each in recorded)
+
+
+def _numbered(found: Iterable[Sentence]) -> list[Sentence]:
+    numbers = count(1)
+    return [each if each.grounded is None else replace(each, number=next(numbers)) for each in found]
 
 
 def _lies_in(answer: str, recorded: Sequence[Mapping[str, Any]]) -> bool:
@@ -61,10 +94,15 @@ def _stretches(answer: str, recorded: Sequence[Mapping[str, Any]]) -> Iterator[S
 
 
 def _sentence(recorded: Mapping[str, Any], text: str) -> Sentence:
+    missing = recorded.get("missing")
     return Sentence(
         text=text,
         grounded=recorded.get("grounded"),
         frame=recorded.get("frame"),
         score=recorded.get("score"),
         reason=recorded.get("reason"),
+        passage_start=recorded.get("passage_start"),
+        passage_end=recorded.get("passage_end"),
+        missing=tuple(map(str, missing)) if isinstance(missing, list) else (),
+        told=isinstance(missing, list),
     )

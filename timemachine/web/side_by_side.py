@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from timemachine.difference.text import DiffRow, Folded, Span, fold, text_diff
+from timemachine.payloads.queries import text
 from timemachine.recording.models import Action, Hit
 from timemachine.replay import frozen
 from timemachine.replay.models import ReplayHit, ReplayStep
+from timemachine.web.evidence import Evidence, Source, evidence
+from timemachine.web.sentences import Sentence, sentences
 
 ELEMENTS = {"removed": "del", "added": "ins"}
 SHOWN_EVIDENCE = 400
@@ -59,6 +62,19 @@ class FoundFrame:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Grounded:
+    """An answer of one side in its sentences, with what they rest on. `side` begins the names of its anchors."""
+
+    title: str
+    side: str
+    live: bool
+    grounding: Any
+    sentences: Sequence[Sentence]
+    in_answer: bool
+    evidence: Sequence[Evidence]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sides:
     """A step, recorded and replayed. `rows` is None where there are no two answers to compare."""
 
@@ -73,6 +89,7 @@ class Sides:
     found: list[FoundFrame]
     attempts: list[Any]
     recorded_call_ms: float | None
+    grounded: list[Grounded]
 
 
 def side_by_side(step: ReplayStep, *, everything: bool = False) -> Sides:
@@ -97,6 +114,38 @@ def side_by_side(step: ReplayStep, *, everything: bool = False) -> Sides:
         found=[_found_frame(step, hit) for hit in step.hits.all()],
         attempts=sorted(step.attempts.all(), key=lambda each: each.number),
         recorded_call_ms=_number((step.action.parameters or {}).get("call_ms")),
+        grounded=list(_grounded_sides(step, recorded, new, hits)),
+    )
+
+
+def _grounded_sides(
+    step: ReplayStep, recorded: str | None, new: str | None, hits: Sequence[Hit]
+) -> Iterator[Grounded]:
+    sides = (
+        ("Recorded", "old-", False, recorded, step.action.grounding, hits),
+        ("Replayed", "new-", True, new, step.grounding, list(step.hits.all()) or hits),
+    )
+    for title, side, live, answer, grounding, passages in sides:
+        said = sentences(answer, grounding)
+        if any(each.grounded is not None for each in said):
+            yield Grounded(
+                title=title,
+                side=side,
+                live=live,
+                grounding=grounding,
+                sentences=said,
+                in_answer=answer is not None and "".join(each.text for each in said) == answer,
+                evidence=evidence(said, [_source(hit) for hit in passages]),
+            )
+
+
+def _source(hit: Hit | ReplayHit) -> Source:
+    return Source(
+        frame=hit.frame,
+        rank=hit.rank,
+        title=hit.title,
+        version=hit.version,
+        text=text(hit.payload) if hit.payload is not None else None,
     )
 
 
@@ -146,14 +195,14 @@ def _grounding(found: dict[str, Any]) -> str:
 
 def _words(found: Any) -> str:
     if isinstance(found, str):
-        text = found
+        said = found
     elif isinstance(found, bool):
-        text = "yes" if found else "no"
+        said = "yes" if found else "no"
     elif isinstance(found, list):
-        text = " · ".join(_words(each) for each in found)
+        said = " · ".join(_words(each) for each in found)
     else:
-        text = json.dumps(found, ensure_ascii=False)
-    return text if len(text) <= SHOWN_EVIDENCE else text[:SHOWN_EVIDENCE] + "…"
+        said = json.dumps(found, ensure_ascii=False)
+    return said if len(said) <= SHOWN_EVIDENCE else said[:SHOWN_EVIDENCE] + "…"
 
 
 def _recorded_frames(step: ReplayStep, hits: Sequence[Hit]) -> list[RecordedFrame]:

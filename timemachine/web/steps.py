@@ -149,13 +149,20 @@ def step_link(context: Context, words: str, sequence: int | None, key: str, arro
 
 
 @register.simple_tag
-def supported_text(sentences: Sequence[Sentence], in_answer: bool) -> SafeString:
+def supported_text(sentences: Sequence[Sentence], in_answer: bool, side: str = "") -> SafeString:
     """An answer with each of its sentences underlined and marked by its support; those without an answer one by one.
 
+    Each mark leads to what the sentence rests on, or to why nothing supports it; `side` keeps two answers on a page apart.
     It is written here because white space between sentences would be shown.
     """
     between = "" if in_answer else "<br>"
-    return SafeString(between.join(_supported(sentence) for sentence in sentences))
+    return SafeString(between.join(_supported(sentence, side) for sentence in sentences))
+
+
+@register.filter
+def unsupported(sentences: Sequence[Sentence]) -> list[Sentence]:
+    """The sentences that claim something that nothing supports."""
+    return [each for each in sentences if each.grounded is False]
 
 
 @register.simple_tag(takes_context=True)
@@ -184,17 +191,24 @@ def _arrowed(words: str, arrow: str) -> SafeString:
     return format_html(after if words.startswith("Next") else before, words, arrow)
 
 
-def _supported(sentence: Sentence) -> str:
+def _supported(sentence: Sentence, side: str) -> str:
     text = wording.shown(sentence.text)
     if sentence.grounded is None:
         return escape(text)
     score = f", {sentence.score:.2f}" if isinstance(sentence.score, int | float) else ""
     frame = "" if sentence.frame is None else f"#{sentence.frame}"
     reason = "" if sentence.reason is None else f" {spaced(str(sentence.reason))}"
+    leads_on = not sentence.grounded or sentence.frame is not None
+    to = "said" if not leads_on else "rests" if sentence.grounded else "why"
     return format_html(
-        '<span class="sentence {}">{}</span><sup class="support" title="{}">{}</sup>',
+        '<span class="sentence {}" id="{}said-{}">{}</span><a class="support" href="#{}{}-{}" title="{}">{}</a>',
         "supported" if sentence.grounded else "unsupported",
+        side,
+        sentence.number,
         text,
+        side,
+        to,
+        sentence.number,
         wording.shown(sentence.words + score),
         wording.shown(f"✓{frame}" if sentence.grounded else f"✗{reason}"),
     )

@@ -20,6 +20,7 @@ from timemachine.sharing.scope import Scope, gone
 from timemachine.timeline.document import USAGE
 from timemachine.timeline.step import FIRST_BYTES, Head, Step
 from timemachine.web.access import address_of
+from timemachine.web.evidence import evidence, sources_of
 from timemachine.web.http import asked_part, page
 from timemachine.web.redirects import see_other
 from timemachine.web.sentences import sentences
@@ -151,6 +152,7 @@ def _of_step(found: Step) -> dict[str, Any]:
         "source": found.source,
         "found": replace(found, source=None),  # the parts link to it where only members get it
         "sentences": said,
+        "evidence": evidence(said, sources_of(found.passages)),
         "sentences_in_answer": answer is not None and "".join(each.text for each in said) == answer,
         "usage": [(name, number) for name in USAGE if (number := getattr(action, name)) is not None],
         "prose": action.kind in PROSE,

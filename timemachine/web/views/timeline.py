@@ -19,6 +19,7 @@ from timemachine.timeline.origin import origin_of
 from timemachine.timeline.rows import View
 from timemachine.timeline.step import FIRST_BYTES, Head, Step
 from timemachine.web.access import of
+from timemachine.web.evidence import evidence, sources_of
 from timemachine.web.http import asked_part, page
 from timemachine.web.judging import judging_of
 from timemachine.web.sentences import sentences
@@ -147,6 +148,7 @@ def _action_tab(session: Session, found: Step) -> dict[str, Any]:
     said = sentences(answer, found.action.grounding)
     return {
         "sentences": said,
+        "evidence": evidence(said, sources_of(found.passages)),
         "sentences_in_answer": answer is not None and "".join(each.text for each in said) == answer,
         "usage": [(name, number) for name in USAGE if (number := getattr(found.action, name)) is not None],
         "prose": found.action.kind in PROSE,

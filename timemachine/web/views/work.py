@@ -26,6 +26,7 @@ from timemachine.timeline.origin import origin_of
 from timemachine.timeline.rows import rows_before
 from timemachine.timeline.step import Step, step
 from timemachine.web.access import Access, of
+from timemachine.web.evidence import evidence, sources_of
 from timemachine.web.handing_in import handed_in, take, what_was_put, what_was_taken
 from timemachine.web.hits import of_passage
 from timemachine.web.http import page
@@ -224,6 +225,7 @@ def _shown(session: Session, written: str) -> dict[str, Any]:
         "more_hits": len(found.passages) - SHOWN_HITS,
         "origin": origin_of(session.project_id, found.action.cached_from),
         "sentences": said,
+        "evidence": evidence(said, sources_of(found.passages)),
         "sentences_in_answer": answer is not None and "".join(each.text for each in said) == answer,
     }
 
