@@ -141,14 +141,17 @@ def test_a_step_shows_its_question_its_answer_by_sentence_and_what_it_cost(
         "MEDIUM",
     ):
         assert phrase in words(page)
-    assert '<span class="sentence supported">The row is lost.</span>' in page
-    assert '<span class="sentence unsupported">Nobody knows why.</span>' in page
+    assert '<span class="sentence supported" id="said-1">The row is lost.</span>' in page
+    assert '<span class="sentence unsupported" id="said-2">Nobody knows why.</span>' in page
+    targets = re.findall(r'class="(?:support|back[^"]*)"[^>]*?href="#([^"]+)"', page)
+    assert {"rests-1", "why-2", "said-1", "said-2"} == set(targets)
+    assert all(page.count(f'id="{target}"') == 1 for target in targets)
     assert "✗ no support" in page
     answer = re.search(
         r'<div class="text prose">(.*?)</div>', page.split('aria-label="Answer"')[1], re.DOTALL
     )
     assert answer
-    assert re.sub(r"<sup.*?</sup>|<[^>]+>", "", answer[1]) == ANSWER
+    assert re.sub(r'<a class="support".*?</a>|<[^>]+>', "", answer[1]) == ANSWER
     assert "✓#61" in page
 
 
