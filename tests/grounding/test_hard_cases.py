@@ -71,6 +71,7 @@ def test_the_same_roles_in_another_order_are_supported(claim: str, passage: str)
         ("The harbour bridge was opened in 1933 after eight years of work.", "number"),
         ("It carries six lanes of traffic and two railway tracks.", "number"),
         ("The arch rises 143 metres above the water.", "number"),
+        ("It is not true that the arch rises 134 metres above the water.", "negation"),
         ("The arch rises 134 metres below the water.", "negation"),
         ("The steel came from two mills in England and one in Canada.", "name"),
         ("Sixteen workers died during the building of the Tower Bridge.", "name"),
@@ -83,6 +84,13 @@ def test_one_false_sentence_in_a_long_answer_is_never_high(claim: str, reason: s
         assert found.label in ("LOW", "MEDIUM")
         assert (found.sentences[at].grounded, found.sentences[at].reason) == (False, reason)
         assert found.grounded_sentences == len(GOOD)
+
+
+def test_a_denial_of_what_is_negated_goes_against_it() -> None:
+    found = grounded(
+        "It is not true that a drawing may not be shown.", "A drawing may not be shown in daylight."
+    )
+    assert (found.label, found.sentences[0].reason) == ("LOW", "negation")
 
 
 def test_what_a_passage_says_and_denies_elsewhere_goes_against_nothing() -> None:

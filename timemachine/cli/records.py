@@ -9,6 +9,7 @@ from timemachine.base.wording import money_or_unknown
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
 from timemachine.cli.failure import Interrupted
+from timemachine.cli.frames import batches
 from timemachine.cli.grounding import answer_and_context, in_short, number_of_warnings, warning
 from timemachine.cli.moment import local
 from timemachine.cli.source import Line, read_lines

@@ -1,5 +1,6 @@
 """What in a claim goes against the passage that it seems to rest on: a number, a name, a negation."""
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from fractions import Fraction
@@ -17,6 +18,11 @@ Conflict = Literal["number", "name", "negation", "no_support"]
 
 # How much of a claim a sentence must hold before a number of its own goes against that of the claim.
 _CLOSE: Final = 0.4
+# A sentence that is denied as a whole, whatever it negates itself.
+_DENIED: Final = re.compile(
+    r"\b(?:not|isn't|wasn't|never)\s(?:true|correct|the case)\sthat\b|\b(?:false|untrue|incorrect|wrong)\sthat\b",
+    re.IGNORECASE,
+)
 _COUNTED: Final = 12
 _YEARS: Final = range(1500, 2200)
 
@@ -64,6 +70,8 @@ def _swapped(claim: Statement, sentence: Statement) -> Conflict | None:
 
 
 def _turned(claim: Statement, sentence: Statement) -> Conflict | None:
+    if bool(_DENIED.search(claim.text)) != bool(_DENIED.search(sentence.text)):
+        return "negation"
     if negated_in_one(claim.rooted, sentence.rooted) or turned(claim.polarity, sentence.polarity):
         return "negation"
     return None
