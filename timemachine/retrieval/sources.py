@@ -76,9 +76,13 @@ def sources_of(collection: Collection) -> QuerySet[Source]:
 
 
 def source_of(project: Project, source_id: str) -> Source:
-    """The project's source of that id. Raises `NotFound`, the same for another project's."""
+    """The project's source of that id; bytes and text come once they are asked for. Raises `NotFound`, the same for another project's."""
     wanted = uuid_of(source_id)
-    sources = Source.objects.filter(project=project).select_related("collection", "original", "text")
+    sources = (
+        Source.objects.filter(project=project)
+        .select_related("collection", "original", "text")
+        .defer("original__data", "text__data")
+    )
     found = None if wanted is None else sources.filter(id=wanted).first()
     if found is None:
         raise NotFound("There is no such file in this project.", code="source_not_found")
