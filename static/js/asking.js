@@ -5,40 +5,37 @@
   const part = (name) => one(`#writing [data-part=${name}]`);
   const announce = (text) => (document.getElementById("live").textContent = text);
   const REPLACED = [".page-head > p", ".work-step:not(#writing)", ".work-steps"];
-  let asking = false;
+  let before = Promise.resolve(); // a question sent while an answer is written waits for its end
 
   document.addEventListener("submit", (event) => {
     const form = event.target;
     if (form.matches("#writing form")) {
       event.preventDefault();
       cancel(form);
-    } else if (form.matches(".work-form") && form.elements.do.value === "ask" && one("#writing")) {
+    } else if (form.matches(".work-form") && form.elements.do.value === "ask" && !answersAtOnce(form)) {
       event.preventDefault();
-      if (!asking) ask(form);
+      const sent = new URLSearchParams(new FormData(form));
+      before = before.then(() => ask(form, sent));
     }
   });
 
-  async function ask(form) {
-    asking = true;
-    begin(form.elements.text.value);
+  const answersAtOnce = ({ elements, dataset }) =>
+    (elements.other_model.value.trim() || elements.model.value || dataset.model).startsWith("local");
+
+  async function ask(form, sent) {
+    begin(sent.get("text"));
     try {
-      await follow(form, await send(form, "text/event-stream"));
+      await follow(form, sent, await send(form.action, sent, "text/event-stream"));
     } catch {
       part("says").textContent = "The connection broke off. The ask goes on and is recorded; load the page again to see it.";
       announce(part("says").textContent);
     } finally {
-      asking = false;
       one("#writing form").hidden = true;
     }
   }
 
-  const send = (form, accept) =>
-    fetch(form.action, {
-      method: "POST",
-      body: new URLSearchParams(new FormData(form)),
-      headers: { Accept: accept },
-      redirect: accept ? "follow" : "manual",
-    });
+  const send = (address, body, accept) =>
+    fetch(address, { method: "POST", body, headers: { Accept: accept }, redirect: "manual" });
 
   function begin(question) {
     part("question").textContent = question;
@@ -49,8 +46,8 @@
     announce("The question is asked.");
   }
 
-  async function follow(form, response) {
-    if (!response.headers.get("content-type").startsWith("text/event-stream")) {
+  async function follow(form, sent, response) {
+    if (!response.headers.get("content-type")?.startsWith("text/event-stream")) {
       refused(await response.text(), form);
       return;
     }
@@ -58,7 +55,7 @@
       if (name === "begun") allow(data.cancel);
       else if (name === "found") part("says").textContent = `${data.says} The model is asked.`;
       else if (name === "text") write(data.text);
-      else if (name === "end") return end(form, data);
+      else if (name === "end") return end(form, sent, data);
     }
     throw new Error("the stream ended before the ask did");
   }
@@ -79,15 +76,16 @@
   async function cancel(form) {
     one("button", form).disabled = true;
     part("says").textContent = "The ask is being cancelled.";
-    await send(form);
+    await send(form.action, new URLSearchParams(new FormData(form)), "text/html");
   }
 
-  async function end(form, data) {
+  async function end(form, sent, data) {
     if (data.address) {
       const page = await (await fetch(data.address)).text();
       swap(page, REPLACED);
       history.replaceState(history.state, "", data.address);
-      if (!data.failed) form.elements.text.value = "";
+      const { text } = form.elements;
+      if (!data.failed && text.value.trim() === sent.get("text").trim()) text.value = "";
       one("#writing").hidden = true;
     } else {
       part("says").textContent = data.says;

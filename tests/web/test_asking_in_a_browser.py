@@ -73,6 +73,7 @@ def page(
     found.get_by_label("E-mail").fill("new@example.org")
     found.get_by_label("Password").fill(PASSWORD)
     found.get_by_role("button", name="Sign in").click()
+    expect(found.get_by_label("Question or query")).to_be_visible()
     yield found
     assert wrong == []
     context.close()
@@ -105,6 +106,20 @@ def test_an_answer_appears_while_it_is_written_and_becomes_its_step(
     assert said == ["The question is asked.", "The answer is complete, recorded as step 1."]
     page.reload()
     expect(page.locator("#done")).to_contain_text(ANSWER)
+
+
+def test_a_question_sent_meanwhile_waits_for_its_turn_and_so_does_the_end(
+    page: Page, stub: StubModelServer, session: Session
+) -> None:
+    stub.script(Script(mode="slow_words", seconds=0.1, answer=ANSWER))
+    ask(page, "How long are invoices kept?")
+    expect(page.locator("#writing [data-part=text]")).to_contain_text("Invoices")
+    ask(page, "And then?")
+    expect(page.locator("#writing [data-part=question]")).to_have_text("And then?")
+    expect(page.locator("#writing [data-part=text]")).to_contain_text("Invoices")
+    page.get_by_role("button", name="End session").click()
+    expect(page.locator(".messages")).to_contain_text("ended with 4 actions")
+    assert not session.actions.exclude(error_type=None).exists()
 
 
 @pytest.mark.parametrize("mode", ["slow", "slow_words"])

@@ -1,6 +1,7 @@
 """Asks while they are under way: how many one process makes at a time, and ending one from any process."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from django.db.models import QuerySet
 from timemachine.accounts.models import Project
 from timemachine.answering.models import AskUnderWay
 from timemachine.base.clock import now
-from timemachine.base.errors import NotFound, Unavailable
+from timemachine.base.errors import Conflict, NotFound, Unavailable
 from timemachine.providers.listening import Cancellation
 from timemachine.recording.models import Session
 
@@ -23,6 +24,7 @@ LOOK_SECONDS = 0.5
 """How often an ask looks whether it shall end, and says that it lives."""
 LOST_AFTER = timedelta(seconds=30)
 TRY_AGAIN_SECONDS = 5
+PATIENCE_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +62,19 @@ def asks_of(project: Project) -> QuerySet[AskUnderWay]:
     """The project's asks under way, the oldest first; those of a process that died meanwhile are none."""
     alive = AskUnderWay.objects.filter(project=project, seen_at__gt=now() - LOST_AFTER)
     return alive.order_by("started_at", "id")
+
+
+def wait_for_asks(session: Session) -> None:
+    """Let the session's asks come to their record before it ends. Raises `Conflict` where one takes longer than ten seconds."""
+    until = time.monotonic() + PATIENCE_SECONDS
+    while asks_of(session.project).filter(session=session).exists():
+        if time.monotonic() > until:
+            raise Conflict(
+                "An ask is under way in this session, and its answer could not be recorded any more; wait for its end, or "
+                "cancel it.",
+                code="ask_under_way",
+            )
+        time.sleep(0.1)
 
 
 def let_go() -> None:

@@ -9,6 +9,7 @@ from ninja import Status
 from timemachine.accounts.models import Project
 from timemachine.answering import commands as answering
 from timemachine.answering.asking import CallParameters
+from timemachine.answering.under_way import wait_for_asks
 from timemachine.api import routers, schemas
 from timemachine.api.access import Caller, caller
 from timemachine.api.asks import asked
@@ -132,8 +133,9 @@ def checkpoint(
 
 @routers.sessions.post("/{session_id}/end", summary="End a session")
 def end(request: HttpRequest, session_id: str) -> dict[str, Any]:
-    """Close a session; ending it twice is the same as once."""
+    """Close a session, once the asks that are under way in it have their record; ending it twice is the same as once."""
     session = session_of(caller(request, "record").project, session_id)
+    wait_for_asks(session)
     commands.end_session(session.id)
     return session_json(session_of(session.project, str(session.id)))
 

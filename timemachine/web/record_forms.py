@@ -277,6 +277,7 @@ class WorkForm(RecordForm):
         super().__init__(data, **options)
         select = cast("ModelSelect", self.fields["model"].widget)
         select.offer(models, f"The default: {default}")
+        self.default_model = default
         if has_collection:
             del self.fields["collection"]
 

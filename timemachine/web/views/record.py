@@ -11,6 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from timemachine.accounts.models import ADMIN, OPERATOR
+from timemachine.answering.under_way import wait_for_asks
 from timemachine.base.errors import TimeMachineError
 from timemachine.base.faithful import is_plain
 from timemachine.base.wording import counted
@@ -64,7 +65,9 @@ def end(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     """End a session; ending it twice is the same as once."""
     access = of(request)
     access.require(OPERATOR)
-    ended = end_session(session_of(access.project, id).id)
+    session = session_of(access.project, id)
+    wait_for_asks(session)
+    ended = end_session(session.id)
     messages.success(request, f"The session has ended with {counted(ended.last_sequence, 'action')}.")
     return see_other("timeline", ended.id)
 
