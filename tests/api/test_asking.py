@@ -254,3 +254,19 @@ def test_more_asks_than_there_are_places_are_refused(
     list(first)
     assert ask(handbook, "local:extractive").status_code == 200
     under_way._places.cache_clear()
+
+
+def test_a_session_ends_only_once_its_asks_have_their_record(
+    handbook: Program, stub: StubModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stub.script(Script(mode="slow_words", seconds=0.2, answer=ANSWER))
+    told = iter(ask(handbook, MODELS[0], stream=True).streaming_content)
+    next(told)
+    under_way_soon()
+    monkeypatch.setattr(under_way, "PATIENCE_SECONDS", 0.1)
+    refused = handbook.post("/sessions/s/end")
+    assert (refused.status_code, refused.json()["code"]) == (409, "ask_under_way")
+    monkeypatch.setattr(under_way, "PATIENCE_SECONDS", 20)
+    assert handbook.post("/sessions/s/end").json()["status"] == "ended"
+    assert step(handbook)["output"] == ANSWER
+    assert list(told)[-1].startswith(b"event: done")
