@@ -530,7 +530,7 @@ def test_a_files_passage_is_shown_marked_in_its_text(operator: Client, handbook:
     frame = operator.get(f"{HERE}frames/4/").text
     assert f"sources/{source.id}/?frame=4&amp;version=1#passage" in frame
     start = GUIDE.index("## <b>")
-    assert f"guide.md, characters {start} to {len(GUIDE) - 1}" in frame
+    assert f"<bdi>guide.md</bdi>, characters {start} to {len(GUIDE) - 1}" in frame
     assert "guide.md" in operator.get(HERE).text
 
 
