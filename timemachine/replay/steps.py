@@ -23,6 +23,7 @@ from timemachine.replay.options import ReplayOptions, from_json
 from timemachine.replay.outcome import Outcome
 from timemachine.retrieval import finding
 from timemachine.retrieval.finding import Findings, Found, Query
+from timemachine.retrieval.meaning import models_with_vectors
 
 SAME_PARAMETERS = ("system_prompt", "temperature", "seed", "max_tokens")
 
@@ -141,7 +142,18 @@ def _query(work: _Work) -> Query:
         adaptive=kept.get("adaptive") is True if options.adaptive is None else options.adaptive,
         min_score=options.min_score,
         as_of=_moment(work) if options.as_of == "recorded" else None,
+        embedding_model=_embedding_model(work),
     )
+
+
+def _embedding_model(work: _Work) -> str | None:
+    """As it was recorded also means: by the model it was found with, where the collection has its vectors; else by its own."""
+    kept, options = work.action.retrieval or {}, work.options
+    recorded_model = kept.get("embedding_model")
+    lexical = (options.search_mode or kept.get("mode")) == "lexical"
+    if options.as_of != "recorded" or lexical or recorded_model is None:
+        return None
+    return recorded_model if recorded_model in models_with_vectors(_collection(work.action)) else None
 
 
 def _moment(work: _Work) -> Any:

@@ -30,7 +30,7 @@ LOOKED_UP = 1_000
 MOST_REFUSED = 3
 FIRST_PAUSE = timedelta(seconds=5)
 LONGEST_PAUSE = timedelta(minutes=10)
-RING_AGAIN_AFTER = timedelta(seconds=60)
+RING_AGAIN_AFTER = timedelta(seconds=15)
 _REFUSALS = frozenset({400, 413, 422})
 
 
