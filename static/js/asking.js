@@ -42,6 +42,7 @@
     part("says").textContent = "Looking for passages.";
     part("text").replaceChildren(document.createTextNode(""));
     one("#writing").hidden = false;
+    one("#writing").scrollIntoView({ block: "nearest" });
     one(REPLACED[1]).hidden = true;
     announce("The question is asked.");
   }
