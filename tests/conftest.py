@@ -5,9 +5,15 @@ from pathlib import Path
 
 import pytest
 from django.db import connection
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 from pytest_django.fixtures import Settings
 
 from timemachine.accounts.models import Project
+
+# nothing is timed in a test: a busy machine proves nothing about a law
+hypothesis_settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis_settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session")

@@ -19,6 +19,8 @@ from timemachine.retrieval.ranking import VISIBLE, dense
 
 DEPTH = 200
 """How many of the nearest are asked of an index at most; a deeper ranking is searched exactly."""
+MOST_DIMENSIONS = 4_000
+"""What pgvector's HNSW takes of half-precision vectors; longer ones are searched exactly."""
 _BUILT_WITH = "m = 16, ef_construction = 200"
 
 _STATE = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)"
@@ -59,7 +61,7 @@ def nearest(
     sql = _NEAREST.format(
         size=len(vector),
         collection=collection_id,
-        model=_literal(model),
+        model=_quoted(model).replace("%", "%%"),
         depth=DEPTH,
         visible=VISIBLE.format("w"),
     )
@@ -84,13 +86,13 @@ def due() -> list[tuple[UUID, str]]:
 
 
 def build(collection_id: UUID, model: str) -> bool:
-    """Build the index of a collection under a model; False where another process is at it, or there is nothing to index.
+    """Build the index of a collection under a model; False where another process is at it, or there is nothing to index by.
 
     Safe to run twice: what a killed build left behind is removed first. Must not run inside a transaction.
     """
     name = index_name(collection_id, model)
     first = FrameEmbedding.objects.filter(collection_id=collection_id, model=model).first()
-    if first is None:
+    if first is None or len(first.vector) > MOST_DIMENSIONS:
         return False
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", [name])
@@ -103,7 +105,7 @@ def build(collection_id: UUID, model: str) -> bool:
             cursor.execute(
                 f"CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON tm_frame_embedding"
                 f" USING hnsw ((vector::halfvec({size})) halfvec_cosine_ops) WITH ({_BUILT_WITH})"
-                f" WHERE collection_id = '{collection_id}' AND model = '{_literal(model)}'"
+                f" WHERE collection_id = '{collection_id}' AND model = '{_quoted(model)}'"
             )
         finally:
             cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [name])
@@ -124,5 +126,5 @@ def _state(name: str) -> bool | None:
     return None if row is None else bool(row[0])
 
 
-def _literal(model: str) -> str:
-    return model.replace("'", "''").replace("%", "%%")
+def _quoted(model: str) -> str:
+    return model.replace("'", "''")
