@@ -1,5 +1,6 @@
 """Collections: versions stay, the past can be asked, and a find says what it did."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -196,6 +197,14 @@ def test_a_taken_name_is_a_conflict_and_asking_by_name_finds_it(
     with pytest.raises(Conflict):
         make_collection(project, "handbook", by="test")
     assert collection_named(project, "handbook", by="test") == collection
+
+
+def test_a_passage_that_an_update_made_is_not_put_again_in_the_same_put(collection: Collection) -> None:
+    put(collection, [NewFrame(text="Before."), NewFrame(text="Another.")], by="test")
+    after = NewFrame(text="After.")
+    update, again = put(collection, [replace(after, number=0), after], by="test")
+    assert again.already_there
+    assert again.frame == update.frame
 
 
 def test_a_passage_that_an_update_ended_can_be_put_again_in_the_same_put(collection: Collection) -> None:

@@ -167,8 +167,10 @@ def _update(
     if before == identity(row.sha256, row):
         return Put(frame=current, already_there=True)
     _end(current, "update", moment)
-    standing.pop(before, None)
+    if before in standing and standing[before].number == current.number:
+        del standing[before]
     row.save(force_insert=True)
+    standing.setdefault(identity(row.sha256, row), row)
     return Put(frame=row, already_there=False)
 
 
