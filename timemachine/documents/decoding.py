@@ -1,11 +1,25 @@
 """The bytes of a text file as text: UTF-8, or UTF-16 with a byte order mark."""
 
-from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, register_error
 from typing import Final
 
 from timemachine.base.errors import InvalidInput
 
 _MARKS: Final = ((BOM_UTF8, "utf-8"), (BOM_UTF16_LE, "utf-16-le"), (BOM_UTF16_BE, "utf-16-be"))
+_CONTROLS: Final = "timemachine.controls"
+_WITH_CONTROLS: Final = (
+    "cp1252",
+    "cp1254",
+)  # of every byte that these leave open a browser makes a control character
+
+
+def _as_controls(why: UnicodeError) -> tuple[str, int]:
+    if not isinstance(why, UnicodeDecodeError):
+        raise why
+    return why.object[why.start : why.end].decode("latin-1"), why.end
+
+
+register_error(_CONTROLS, _as_controls)
 
 
 def decoded(data: bytes, *, otherwise: str = "utf-8") -> str:
@@ -15,7 +29,7 @@ def decoded(data: bytes, *, otherwise: str = "utf-8") -> str:
     """
     mark, encoding = next((each for each in _MARKS if data.startswith(each[0])), (b"", otherwise))
     try:
-        text = data.removeprefix(mark).decode(encoding)
+        text = data.removeprefix(mark).decode(encoding, _CONTROLS if encoding in _WITH_CONTROLS else "strict")
     except UnicodeDecodeError as why:
         place = why.start + len(mark) + 1
         raise InvalidInput(

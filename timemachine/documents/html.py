@@ -17,6 +17,19 @@ _CHARSET: Final = re.compile(
 _KNOWN: Final = re.compile(
     r"(?:iso-8859-(?:[1-9]|1[0345])|windows-125[0-8]|(?:us-)?ascii|koi8-[ru]|gbk|gb2312|gb18030|big5|shift_jis|euc-(?:jp|kr)|latin-?1)\Z"
 )
+# What browsers read under these labels (WHATWG Encoding Standard): pages bear them and hold the larger character set.
+_READ_AS: Final = {
+    "ascii": "cp1252",
+    "us-ascii": "cp1252",
+    "iso-8859-1": "cp1252",
+    "latin1": "cp1252",
+    "latin-1": "cp1252",
+    "iso-8859-9": "cp1254",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "shift_jis": "cp932",
+    "euc-kr": "cp949",
+}
 _WHERE_CHARSET: Final = 4_096
 _BLANKS: Final = re.compile(r"[ \t\n\r\f]+")
 _SPACES: Final = re.compile(r" {2,}")
@@ -104,7 +117,7 @@ def _declared(data: bytes) -> str:
             f"This page declares the charset {name!r}, which is unknown; save it as UTF-8 and send it again.",
             code="not_text",
         )
-    return name
+    return _READ_AS.get(name, name)
 
 
 def _walk(root: "LexborNode") -> Iterator[tuple["LexborNode", bool]]:
