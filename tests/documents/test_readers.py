@@ -1,5 +1,8 @@
 """Readers: what each format's blocks and text are, and what hostile files end in."""
 
+import subprocess
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -148,6 +151,14 @@ def test_a_heading_inside_a_table_is_a_heading() -> None:
     [
         ("<meta charset=iso-8859-1><p>Zoë".encode("latin-1"), "Zoë"),
         (b'<meta http-equiv="Content-Type" content="text/html; charset=windows-1252"><p>\x80 5', "€ 5"),
+        (b"<meta charset=iso-8859-1><p>\x80 5 \x93so\x94", "€ 5 “so”"),
+        (b"<meta charset=latin1><p>a\x81b", "a\x81b"),
+        (b"<meta charset=us-ascii><p>Zo\xeb", "Zoë"),
+        ("<meta charset=iso-8859-9><p>İş €".encode("cp1254"), "İş €"),
+        ("<meta charset=gb2312><p>朱镕基".encode("gbk"), "朱镕基"),
+        ("<meta charset=gbk><p>㐀".encode("gb18030"), "㐀"),
+        ("<meta charset=shift_jis><p>①髙".encode("cp932"), "①髙"),
+        ("<meta charset=euc-kr><p>똠방각하".encode("cp949"), "똠방각하"),
         ("<meta charset='utf-16'><p>Zoë".encode(), "Zoë"),
         ("<p>Zoë".encode("utf-16"), "Zoë"),
         (b"<p>one</i><b></p></div>two<<<", "one\n\ntwo<<<"),
@@ -243,6 +254,22 @@ def test_a_file_without_text_is_refused(data: bytes, format_: Format) -> None:
     with pytest.raises(InvalidInput) as refused:
         read(data, format_, LIMITS)
     assert refused.value.code == "no_text"
+
+
+def test_who_reads_a_strangers_file_knows_no_secret_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET_KEY", "sesame")
+    started: list[dict[str, str]] = []
+    run = subprocess.run
+
+    def seen(*given: Any, **named: Any) -> Any:
+        started.append(named["env"])
+        return run(*given, **named)
+
+    monkeypatch.setattr(subprocess, "run", seen)
+    assert read(b"<p>x", "html", LIMITS).text == "x"
+    (environment,) = started
+    assert "SECRET_KEY" not in environment
+    assert not {name for name in environment if "URL" in name or "KEY" in name or "TOKEN" in name}
 
 
 def test_a_refusal_comes_out_of_the_reading_process_as_it_went_in() -> None:

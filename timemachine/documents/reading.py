@@ -1,6 +1,7 @@
 """Reading a file within limits: what could take for ever or fill the memory happens in a process of its own."""
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -13,6 +14,18 @@ from timemachine.documents.formats import Format
 from timemachine.documents.plain_text import read_plain_text
 
 _CODE: Final = Path(__file__).resolve().parent.parent.parent
+# Who reads a stranger's file knows no secret of ours: it gets what an interpreter needs, nothing else.
+_ENVIRONMENT: Final = (
+    "PATH",
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TMPDIR",
+    "LD_LIBRARY_PATH",
+    "PYTHONDONTWRITEBYTECODE",
+)
 _REFUSED: Final = {"InvalidInput": InvalidInput, "TooLarge": TooLarge}
 
 
@@ -52,7 +65,13 @@ def _apart(data: bytes, format_: Format, limits: Limits) -> Document:
     ]
     try:
         done = subprocess.run(
-            command, input=data, capture_output=True, cwd=_CODE, timeout=limits.seconds, check=False
+            command,
+            input=data,
+            capture_output=True,
+            cwd=_CODE,
+            env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
+            timeout=limits.seconds,
+            check=False,
         )
     except subprocess.TimeoutExpired as why:
         raise _over(limits) from why
