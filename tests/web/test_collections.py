@@ -608,6 +608,29 @@ def test_an_upload_may_replace_the_files_earlier_version(operator: Client, handb
     assert Frame.objects.filter(uri="guide.md", valid_until=None).count() == 2
 
 
+def test_two_files_of_one_name_are_not_taken_for_one(operator: Client, handbook: Collection) -> None:
+    sent = upload(operator, ("README.md", b"One."), ("README.md", b"Two."))
+    assert sent.status_code == 422
+    assert "Two of the files are called README.md" in sent.text
+    assert Frame.objects.filter(uri="README.md").count() == 0
+
+
+def test_an_upload_may_have_a_uri_of_its_own(operator: Client, handbook: Collection) -> None:
+    for folder in ("a", "b"):
+        file = SimpleUploadedFile("README.md", f"Of {folder}.".encode())
+        operator.post(f"{HERE}upload/", {"file": file, "uri": f"{folder}/README.md", "replace": "on"})
+    assert set(
+        Frame.objects.filter(uri__endswith="/README.md", valid_until=None).values_list("uri", flat=True)
+    ) == {
+        "a/README.md",
+        "b/README.md",
+    }
+    both = [SimpleUploadedFile(name, b"x") for name in ("a.md", "b.md")]
+    refused = operator.post(f"{HERE}upload/", {"file": both, "uri": "urn:x"})
+    assert refused.status_code == 422
+    assert "A URI names one file" in refused.text
+
+
 def test_a_frame_names_the_sessions_that_used_it(operator: Client, handbook: Collection) -> None:
     session = start_session(handbook.project, name="Läufe", by="test", collection=handbook)
     assert "No recorded find or ask has found it." in operator.get(f"{HERE}frames/0/").text

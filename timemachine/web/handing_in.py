@@ -1,5 +1,6 @@
 """Files of a form on their way into a collection: small ones are put at once, all or none; others are handed to a worker."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from timemachine.intake.commands import (
     check,
     hand_in,
     is_small,
+    must_wait,
     put_at_once,
 )
 from timemachine.intake.models import Intake
@@ -41,12 +43,16 @@ class Taken:
         return [sequence for each in self.done for sequence in each.sequences]
 
 
-def handed_in(request: HttpRequest, *, replace: bool) -> list[HandedIn]:
-    """The files of a form. Raises `InvalidInput` where there is none, or one that cannot be used."""
+def handed_in(request: HttpRequest, *, replace: bool, uri: str = "") -> list[HandedIn]:
+    """The files of a form; a `uri` is that of its one file.
+
+    Raises `InvalidInput` where there is none, one that cannot be used, or two that would have the same uri.
+    """
     files = received(request, "file")
     if not files:
         raise InvalidInput("Choose at least one file.", code="no_file")
-    found = [HandedIn(name=file.name, data=file.data, replace=replace) for file in files]
+    found = [HandedIn(name=file.name, data=file.data, uri=uri, replace=replace) for file in files]
+    _check_uris(found)
     for file in found:
         with _named(file):
             check(file)
@@ -60,7 +66,7 @@ def take(
     prepared = _prepared(files)
     with transaction.atomic():
         collection = into()
-        if prepared is not None:
+        if prepared is not None and not any(must_wait(collection, each) for each in prepared):
             ring_backlog(collection.id)
             return Taken(
                 done=tuple(put_at_once(collection, each, by=by, session=session) for each in prepared)
@@ -69,6 +75,22 @@ def take(
         for intake in intakes:
             ring_intake(intake.id)
         return Taken(intakes=intakes)
+
+
+def _check_uris(files: Sequence[HandedIn]) -> None:
+    uris = Counter(file.uri or file.name for file in files)
+    twice = next((uri for uri, count in uris.items() if count > 1), None)
+    if twice is None:
+        return
+    if files[0].uri:
+        raise InvalidInput(
+            "A URI names one file; choose one, or leave the URI out.", code="same_uri", field="uri"
+        )
+    raise InvalidInput(
+        f"Two of the files are called {twice}: a browser sends no folders, so one would stand for the other. "
+        "Upload them one by one, each with a URI of its own.",
+        code="same_uri",
+    )
 
 
 def what_was_put(puts: Sequence[Put], ended: int = 0) -> str:

@@ -165,10 +165,15 @@ class FilesForm(RecordForm):
             'line: "title", "uri", "text"; its other fields are kept as metadata. One bad line refuses all of it.'
         ),
     )
+    uri = _line(
+        "URI",
+        "Of one file that is not .jsonl; without it, a file's URI is its name, without any folder.",
+        code=True,
+    )
     replace = forms.BooleanField(
         label="Replace the earlier version",
         required=False,
-        help_text="Passages of the same file name that the file no longer has are ended; their history stays.",
+        help_text="Passages with the file's URI that the file no longer has are ended; their history stays.",
     )
 
 

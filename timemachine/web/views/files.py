@@ -54,9 +54,11 @@ def upload(request: HttpRequest, name: str) -> HttpResponse:
     access.require(OPERATOR)
     found = collection_of(access.project, name)
     form = FilesForm(request.POST)
-    form.is_valid()
+    if not form.is_valid():
+        return collection_page(request, access, found, status=422, files_form=form)
     try:
-        files = handed_in(request, replace=form.cleaned_data["replace"])
+        said = form.cleaned_data
+        files = handed_in(request, replace=said["replace"], uri=said["uri"])
         taken = take(files, lambda: found, by=access.user.email)
     except TimeMachineError as why:
         return collection_page(request, access, found, status=form.refuse(why), files_form=form)

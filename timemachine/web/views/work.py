@@ -98,9 +98,8 @@ def upload(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
         return _page(request, access, session, status=422, files_form=form)
     try:
         said = form.cleaned_data
-        return _take(
-            request, access, session, handed_in(request, replace=said["replace"]), said.get("collection", "")
-        )
+        files = handed_in(request, replace=said["replace"], uri=said["uri"])
+        return _take(request, access, session, files, said.get("collection", ""))
     except TimeMachineError as why:
         return _page(request, access, session, status=form.refuse(why), files_form=form)
 
