@@ -33,6 +33,8 @@ def run_replay(replay_id: str) -> None:
 def run_intake(intake_id: str) -> None:
     """Put the passages of a file that was handed in."""
     put_file(UUID(intake_id))
+    for waiting_id in intakes.next_after(UUID(intake_id)):
+        run_intake.delay(str(waiting_id))
     for collection_id in backlog.due_for_ringing():
         embed_backlog.delay(str(collection_id))
 

@@ -57,6 +57,13 @@ def test_a_file_replaces_its_earlier_version(api: Program) -> None:
     assert texts == ["# Guide\n\nHow it began.", "## Install\n\nRun the installer once."]
 
 
+def test_a_small_file_follows_the_earlier_one_of_its_uri(api: Program) -> None:
+    first = put_file(api, "guide.md", GUIDE.encode() * 10_000, replace="true")
+    second = put_file(api, "guide.md", GUIDE.encode(), replace="true")
+    assert (first.status_code, second.status_code) == (202, 202)
+    assert put_file(api, "other.md", GUIDE.encode(), replace="true").status_code == 201
+
+
 def test_a_pdf_is_handed_in_and_followed_to_its_end(api: Program) -> None:
     file = pdf([["Invoices are kept for ten years."]], title="Rules")
     answer = put_file(api, "rules.pdf", file)

@@ -12,7 +12,7 @@ from timemachine.base.clock import now
 from timemachine.base.errors import Conflict, InvalidInput, TooLarge
 from timemachine.documents.document import LARGEST_FILE
 from timemachine.intake import working
-from timemachine.intake.commands import FilePut, due_for_ringing, hand_in, put_at_once
+from timemachine.intake.commands import FilePut, due_for_ringing, hand_in, next_after, put_at_once
 from timemachine.intake.models import Intake
 from timemachine.intake.preparing import HandedIn, prepare
 from timemachine.intake.working import MOST_ATTEMPTS, LeaseLost, work
@@ -235,6 +235,49 @@ def test_an_intake_whose_session_ends_or_goes_stops_there(project: Project, hand
         each.refresh_from_db()
         assert (each.status, each.error_code) == ("failed", "session_ended")
     assert Frame.objects.count() == 0
+
+
+def test_the_newer_of_two_files_of_one_uri_has_the_last_word(handbook: Collection) -> None:
+    newer = GUIDE.replace("twice", "once")
+    old = hand_in(handbook, guide(replace=True), by="Ada")
+    new = hand_in(
+        handbook, HandedIn(name="x.md", data=newer.encode(), uri="guide.md", replace=True), by="Ada"
+    )
+    other = hand_in(handbook, HandedIn(name="other.md", data=b"Another."), by="Ada")
+    for each in (new, other, old):
+        work(each.id)
+    new.refresh_from_db()
+    assert new.status == "waiting", "the older one comes first"
+    assert Intake.objects.get(id=other.id).status == "done", "a file of another uri is not held"
+    assert (next_after(old.id), next_after(new.id)) == ([new.id], [])
+    work(new.id)
+    new.refresh_from_db()
+    assert (new.status, new.ended) == ("done", 1)
+    texts = {text(frame.payload) for frame in current(handbook) if frame.uri == "guide.md"}
+    assert {passage.text for passage in prepare(guide(newer)).frames} == texts
+
+
+def test_a_file_that_was_begun_is_finished_before_another_of_its_uri(
+    handbook: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = (hand_in(handbook, guide(replace=True), by="Ada") for _ in range(2))
+    Intake.objects.filter(id=second.id).update(status="running", attempts=1, lease_until=now() - timedelta(1))
+    work(first.id)
+    first.refresh_from_db()
+    assert first.status == "waiting"
+    work(second.id)
+    work(first.id)
+    assert set(Intake.objects.values_list("status", flat=True)) == {"done"}
+
+
+def test_a_file_is_not_put_at_once_over_an_earlier_one_on_its_way(handbook: Collection) -> None:
+    intake = hand_in(handbook, guide(replace=True), by="Ada")
+    with pytest.raises(Conflict) as refused:
+        now_put(handbook, guide("Newer.", replace=True))
+    assert refused.value.code == "file_on_its_way"
+    work(intake.id)
+    assert now_put(handbook, guide("Newer.", replace=True)).ended == 3
+    assert [text(frame.payload) for frame in current(handbook)] == ["Newer."]
 
 
 def test_long_passages_make_small_batches(handbook: Collection, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,9 +21,10 @@ from timemachine.intake.commands import (
     check,
     hand_in,
     is_small,
+    must_wait,
     put_at_once,
 )
-from timemachine.intake.preparing import HandedIn, prepare
+from timemachine.intake.preparing import HandedIn, Prepared, prepare
 from timemachine.jobs import ring_backlog, ring_intake
 from timemachine.recording.models import Session
 from timemachine.recording.queries import session_of
@@ -68,23 +69,30 @@ def put_file(request: HttpRequest, name: str) -> Status[dict[str, Any]]:
     """Put the passages of a text, Markdown, HTML, PDF or JSONL file into a collection, which is made where there is none.
 
     A small one is put at once (201, with what became of each passage). A PDF or one over 256 KB is kept and put in the background
-    (202, `intake_id`: follow it at /api/intakes/{id}). `replace` ends the passages of the same `uri` that this file does not have.
+    (202, `intake_id`: follow it at /api/intakes/{id}), and so is one whose `uri` an earlier file that is still on its way has: they
+    are put in the order in which they came. `replace` ends the passages of the same `uri` that this file does not have.
     """
     who = caller(request, "record")
     file, session = _sent(request, who)
     check(file)
-    if is_small(file):
-        prepared = prepare(file, seconds=min(AT_ONCE_SECONDS, settings.DOCUMENT_SECONDS))
-        if len(prepared.frames) <= AT_ONCE_PASSAGES:
-            with transaction.atomic():  # a file that is refused makes no collection
-                collection = collection_for(who, name)
-                done = put_at_once(collection, prepared, by=who.by, session=session)
-                ring_backlog(collection.id)
+    prepared = _prepared(file)
+    with transaction.atomic():  # a file that is refused makes no collection
+        collection = collection_for(who, name)
+        if prepared is not None and not must_wait(collection, prepared):
+            done = put_at_once(collection, prepared, by=who.by, session=session)
+            ring_backlog(collection.id)
             return Status(201, file_json(done))
-    with transaction.atomic():
-        intake = hand_in(collection_for(who, name), file, by=who.by, session=session)
+        intake = hand_in(collection, file, by=who.by, session=session)
         ring_intake(intake.id)
     return Status(202, {"intake_id": str(intake.id)})
+
+
+def _prepared(file: HandedIn) -> Prepared | None:
+    """The passages of a file that is small enough for its sender to wait."""
+    if not is_small(file):
+        return None
+    prepared = prepare(file, seconds=min(AT_ONCE_SECONDS, settings.DOCUMENT_SECONDS))
+    return prepared if len(prepared.frames) <= AT_ONCE_PASSAGES else None
 
 
 @router.get("/{name}/sources", summary="List files")

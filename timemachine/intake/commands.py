@@ -10,11 +10,12 @@ from django.db.models import Q
 from timemachine.answering import commands as answering
 from timemachine.base.clock import now
 from timemachine.base.content import file_content
-from timemachine.base.errors import InvalidInput, TooLarge
+from timemachine.base.errors import Conflict, InvalidInput, TooLarge
 from timemachine.documents.document import LARGEST_FILE
 from timemachine.documents.formats import format_of
 from timemachine.intake.models import RUNNING, WAITING, Intake
 from timemachine.intake.preparing import HandedIn, Prepared
+from timemachine.intake.queries import on_their_way
 from timemachine.payloads.commands import keep
 from timemachine.recording.commands import require_open
 from timemachine.recording.models import Session
@@ -63,12 +64,25 @@ def is_small(file: HandedIn) -> bool:
     return len(file.data) <= AT_ONCE_BYTES and format_of(file.name, file.data) != "pdf"
 
 
+def must_wait(collection: Collection, prepared: Prepared) -> bool:
+    """Whether an earlier file of the same uri is still on its way into the collection."""
+    return prepared.source is not None and on_their_way(collection, prepared.source.uri).exists()
+
+
 @transaction.atomic
 def put_at_once(
     collection: Collection, prepared: Prepared, *, by: str, session: Session | None = None
 ) -> FilePut:
-    """Put all passages of a file, or none; in a session each is recorded."""
+    """Put all passages of a file, or none; in a session each is recorded.
+
+    Raises `Conflict` where an earlier file of its uri is still on its way: the newer one is to have the last word.
+    """
     source = None if prepared.source is None else keep_source(collection, prepared.source, by=by)
+    if must_wait(collection, prepared):
+        raise Conflict(
+            "An earlier file of this uri is still on its way; send this one again when that is done.",
+            code="file_on_its_way",
+        )
     frames = prepared.of_source(None if source is None else source.id)
     done = answering.put(collection, frames, by=by, session=session)
     ended = end_others(collection, source.uri, frames) if prepared.replace and source is not None else 0
@@ -112,3 +126,12 @@ def due_for_ringing(*, at_once: bool = False) -> list[UUID]:
     ids = list(idle.values_list("id", flat=True))
     Intake.objects.filter(id__in=ids).update(rung_at=moment)
     return ids
+
+
+def next_after(intake_id: UUID) -> list[UUID]:
+    """The file that waited for this one and is to be rung for now; none while this one is not over."""
+    over = Intake.objects.filter(id=intake_id, finished_at__isnull=False).select_related("collection").first()
+    if over is None:
+        return []
+    waiting = on_their_way(over.collection, over.uri or over.name)
+    return list(waiting.order_by("id").values_list("id", flat=True)[:1])

@@ -1,6 +1,7 @@
 """Working on an intake: its file is read, its passages are put batch by batch. A killed worker costs the batch it was at.
 
-A batch, its counts and the place to go on from are one transaction, written only under the lease.
+A batch, its counts and the place to go on from are one transaction, written only under the lease. Files of one uri are put one
+after the other, in the order in which they were handed in: the newer one is to have the last word.
 """
 
 import threading
@@ -20,7 +21,9 @@ from timemachine.base.clock import now
 from timemachine.base.errors import Conflict, TimeMachineError
 from timemachine.intake.models import DONE, FAILED, RUNNING, WAITING, Intake
 from timemachine.intake.preparing import HandedIn, Prepared, prepare
+from timemachine.intake.queries import on_their_way
 from timemachine.retrieval.commands import NewFrame
+from timemachine.retrieval.models import Collection
 from timemachine.retrieval.sources import end_others, keep_source
 
 MOST_ATTEMPTS = 3
@@ -54,10 +57,14 @@ def work(intake_id: UUID) -> None:
 
 @transaction.atomic
 def _claim(intake_id: UUID) -> _Lease | None:
-    """The right to work on the intake; None where it is over or somebody is at it. The third worker lost at one place ends it."""
+    """The right to work on the intake; None where it is over, somebody is at it, or another file of its uri comes first.
+
+    The third worker lost at one place ends it.
+    """
+    _lock_collection(intake_id)
     free = Q(status=WAITING) | Q(status=RUNNING, lease_until__lt=now())
     intake = Intake.objects.select_for_update().filter(free, id=intake_id, finished_at=None).first()
-    if intake is None:
+    if intake is None or _comes_later(intake):
         return None
     lease = _Lease(intake_id=intake_id, token=uuid4())
     if intake.attempts >= MOST_ATTEMPTS:
@@ -73,6 +80,19 @@ def _claim(intake_id: UUID) -> _Lease | None:
     intake.revision += 1
     intake.save()
     return lease
+
+
+def _lock_collection(intake_id: UUID) -> None:
+    """Two files of one uri are not claimed at the same time."""
+    collections = Collection.objects.filter(intakes__id=intake_id)
+    list(collections.select_for_update(of=("self",), no_key=True).values("id"))
+
+
+def _comes_later(intake: Intake) -> bool:
+    """Whether another file of the uri was begun, or was handed in before this one that was not begun itself."""
+    others = on_their_way(intake.collection, intake.uri or intake.name).exclude(id=intake.id)
+    first = Q(attempts__gt=0) if intake.attempts else Q(attempts__gt=0) | Q(id__lt=intake.id)
+    return others.filter(first).exists()
 
 
 def _put_all(lease: _Lease) -> None:

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now
@@ -71,8 +72,10 @@ def end_others(collection: Collection, uri: str, stay: Sequence[NewFrame]) -> in
 
 def sources_of(collection: Collection) -> QuerySet[Source]:
     """The files of a collection, newest first, each with `frame_count`, the number of its current frames."""
-    current = Count("frames", filter=Q(frames__valid_until=None))
-    return Source.objects.filter(collection=collection).annotate(frame_count=current).order_by("-id")
+    # a subquery counts for the rows of a page only; a join would be grouped for every file of the collection
+    current = Frame.objects.filter(source=OuterRef("id"), valid_until=None).order_by()
+    counted = Coalesce(Subquery(current.values("source").annotate(n=Count("id")).values("n")), 0)
+    return Source.objects.filter(collection=collection).annotate(frame_count=counted).order_by("-id")
 
 
 def source_of(project: Project, source_id: str) -> Source:
