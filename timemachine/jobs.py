@@ -49,7 +49,6 @@ def embed_backlog(collection_id: str) -> None:
 @shared_task(name="timemachine.jobs.sweep")
 def sweep() -> None:
     """Ring again for what has work to do and nobody at it; record the asks that were lost."""
-    record_lost()
     for replay_id in replays.due_for_ringing():
         run_replay.delay(str(replay_id))
     for intake_id in intakes.due_for_ringing():
@@ -58,6 +57,7 @@ def sweep() -> None:
         embed_backlog.delay(str(collection_id))
     for collection_id, model in nearest.due():
         index_collection.delay(str(collection_id), model)
+    record_lost()  # last, so that it stands in nobody's way
 
 
 @shared_task(name="timemachine.jobs.index_collection")

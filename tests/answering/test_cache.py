@@ -14,6 +14,7 @@ from tests.stub_model_server import Script, StubModelServer
 from timemachine.accounts.models import Project
 from timemachine.answering import cache_upkeep
 from timemachine.answering.asking import CallParameters
+from timemachine.answering.cache import OF_THE_CALL
 from timemachine.answering.commands import AskDone, Audience, ask, put
 from timemachine.answering.models import CachedAnswer
 from timemachine.base.clock import now, written
@@ -93,7 +94,8 @@ def test_the_same_question_over_the_same_passages_is_answered_from_the_cache(
     }
     assert told["grounding"] == before["grounding"]
     assert told["retrieval"]["hits"] == before["retrieval"]["hits"]
-    assert "call_ms" not in told["parameters"]
+    assert OF_THE_CALL & before["parameters"].keys() == {"call_ms", "first_text_ms", "response_id"}
+    assert not OF_THE_CALL & told["parameters"].keys()
     assert told["parameters"]["prompt_sha256"] == before["parameters"]["prompt_sha256"]
     assert [each.kind for each in Action.objects.filter(session=second).order_by("sequence")] == [
         "ask",

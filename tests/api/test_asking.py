@@ -19,6 +19,7 @@ from timemachine.answering import under_way
 from timemachine.answering.models import AskUnderWay
 from timemachine.base.server_sent import events_in
 from timemachine.providers.listening import Cancellation
+from timemachine.providers.places import places
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -240,7 +241,7 @@ def test_more_asks_than_there_are_places_are_refused(
     handbook: Program, settings: Settings, stub: StubModelServer
 ) -> None:
     settings.ASKS_AT_ONCE = 1
-    under_way._places.cache_clear()
+    places.cache_clear()
     stub.script(Script(mode="slow_words", seconds=0.2, answer=ANSWER))
     first = iter(ask(handbook, MODELS[0], stream=True).streaming_content)
     next(first)
@@ -253,7 +254,7 @@ def test_more_asks_than_there_are_places_are_refused(
         )
     list(first)
     assert ask(handbook, "local:extractive").status_code == 200
-    under_way._places.cache_clear()
+    places.cache_clear()
 
 
 def test_a_session_ends_only_once_its_asks_have_their_record(

@@ -2,12 +2,14 @@
 
 import json
 import threading
+import time
 from collections.abc import Generator
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, connections
+from pytest_django.fixtures import Settings
 
 from tests.api.conftest import Program, program
 from tests.builders import recorded_session, tamper
@@ -15,17 +17,21 @@ from tests.stub_model_server import Script, StubModelServer
 from tests.web.people import browser_of
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now
-from timemachine.base.errors import Conflict, InvalidInput, NotFound
+from timemachine.base.errors import Conflict, InvalidInput, NotFound, Unavailable
 from timemachine.demo import commands as demo
 from timemachine.judging.commands import LONGEST_CALL, judge
 from timemachine.judging.models import ASKING, Judgement
 from timemachine.judging.queries import judgements_of, sentences_of, state_of
 from timemachine.payloads.models import Payload
+from timemachine.providers.models import ModelTrial
+from timemachine.providers.places import place, places
+from timemachine.providers.trials import try_model
 from timemachine.recording.commands import append, start_session
 from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft
 from timemachine.recording.erasure import erase_session
 from timemachine.recording.models import Action, Session
 from timemachine.recording.queries import action_of
+from timemachine.replay import frozen
 
 MODEL = "openai:gpt-4o-mini"
 ANSWER = "Invoices are kept for ten years. Then the archive team shreds them. Zoë eats them."
@@ -222,6 +228,72 @@ def test_a_form_that_was_sent_twice_is_not_paid_twice(
         thread.join()
     assert sorted(outcomes) == ["done", "judge_under_way"]
     assert len(stub.calls()) == 2
+
+
+def test_a_judge_and_a_test_of_a_model_take_a_place_as_an_ask_does(
+    session: Session, ask: Action, stub: StubModelServer, settings: Settings
+) -> None:
+    settings.ASKS_AT_ONCE = 1
+    places.cache_clear()
+    with place():
+        for call in (
+            lambda: judge(ask, use_model=MODEL, by="test"),
+            lambda: try_model(session.project_id, MODEL, by="test"),
+        ):
+            with pytest.raises(Unavailable) as refused:
+                call()
+            assert refused.value.code == "too_many_asks"
+    assert (Judgement.objects.count(), ModelTrial.objects.count(), len(stub.calls())) == (0, 0, 1)
+    assert try_model(session.project_id, MODEL, by="test").error_code is None
+    places.cache_clear()
+
+
+@pytest.mark.parametrize("what", ["judge", "test"])
+def test_no_connection_is_held_while_a_model_is_silent(
+    transactional_db: None, session: Session, ask: Action, stub: StubModelServer, what: str
+) -> None:
+    stub.script(Script(answer=opinion(ask), mode="slow", seconds=0.8))
+    mine = connections["default"]
+    held: list[bool] = []
+
+    def look() -> None:
+        while len(stub.calls()) < 2:
+            time.sleep(0.01)
+        held.append(mine.connection is not None)
+
+    watching = threading.Thread(target=look)
+    watching.start()
+    if what == "judge":
+        judge(ask, use_model=MODEL, by="test")
+    else:
+        try_model(session.project_id, MODEL, by="test")
+    watching.join()
+    assert held == [False]
+
+
+def test_what_a_failed_ask_had_written_is_no_answer_to_judge(project: Project, stub: StubModelServer) -> None:
+    session = start_session(project, name="theirs", by="test")
+    hits = (HitDraft(rank=1, text="One. Two."),)
+    for kind, message in (("timeout", None), (None, "It broke off.")):
+        draft = ActionDraft(
+            kind="ask",
+            input="Why?",
+            output="One. Tw",
+            error_type=kind,
+            error_message=message,
+            retrieval=RetrievalDraft(hits=hits),
+        )
+        append(session.id, [draft])
+    page = browser_of(project)
+    for sequence in (1, 2):
+        action = action_of(session, sequence)
+        assert frozen.answer_of(action) is None
+        with pytest.raises(InvalidInput, match="Only an ask"):
+            judge(action, use_model=MODEL, by="test")
+        shown = page.get(f"/sessions/{session.id}/?step={sequence}").text
+        assert "One. Tw" in shown
+        assert "Let a model judge this answer" not in shown
+    assert not stub.calls()
 
 
 def test_one_whose_process_was_lost_says_so_and_stands_in_nobodys_way(

@@ -151,6 +151,17 @@ def test_a_longer_wait_than_a_worker_can_spare_is_a_failure_that_says_when(
     assert waits == []
 
 
+@pytest.mark.parametrize("endless", ["inf", "1e999", "nan", "-inf", "tomorrow"])
+def test_a_wait_without_an_end_is_none_that_was_asked_for(
+    stub: StubModelServer, waits: list[float], endless: str
+) -> None:
+    stub.script(Script(mode="error", status=429, retry_after=endless))
+    with pytest.raises(ModelFailed) as failure:
+        complete(request_to(openai_connection(stub)))
+    assert "retry_after_seconds" not in failure.value.facts
+    assert len(waits) == 2
+
+
 REFUSALS = [
     (
         401,

@@ -85,3 +85,30 @@ def test_what_is_called_nowhere_is_not_tested(project: Project, monkeypatch: pyt
     with pytest.raises(Unavailable, match="OPENAI_API_KEY is not set"):
         try_model(project.id, GPT, by="ada")
     assert not ModelTrial.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        (Script(answer="O\ud800\x00K"), "O\ufffd\ufffdK"),
+        (
+            Script(mode="error", status=400, body='{"error": {"message": "no\\u0000 \\ud800"}}'),
+            "no\ufffd \ufffd",
+        ),
+    ],
+    ids=["answer", "error"],
+)
+def test_what_no_database_takes_is_told_all_the_same(
+    project: Project, stub: StubModelServer, script: Script, words: str
+) -> None:
+    stub.script(script)
+    trial = try_model(project.id, GPT, by="ada")
+    trial.refresh_from_db()
+    assert words in trial.words
+    assert trial.ended_at is not None
+
+
+def test_a_name_that_its_provider_makes_too_long_is_refused(project: Project, stub: StubModelServer) -> None:
+    with pytest.raises(InvalidInput, match="at most 200 characters"):
+        try_model(project.id, "gpt-" + "x" * 190, by="ada")
+    assert not stub.calls()

@@ -7,7 +7,6 @@ from typing import Any
 from uuid import UUID
 
 from timemachine.answering import prompt
-from timemachine.answering.under_way import let_go
 from timemachine.base.clock import now
 from timemachine.grounding.support import Passage as Support
 from timemachine.grounding.support import ground
@@ -15,6 +14,7 @@ from timemachine.providers.calling import complete
 from timemachine.providers.catalogue import LOCAL, ModelName
 from timemachine.providers.completion import Completion, ModelRequest
 from timemachine.providers.listening import Listening
+from timemachine.providers.places import let_go
 from timemachine.providers.prices import price
 from timemachine.providers.queries import connection_of
 from timemachine.recording.draft import Usage

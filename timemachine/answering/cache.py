@@ -32,8 +32,8 @@ from timemachine.providers.queries import connection_of
 from timemachine.recording.models import Session
 from timemachine.retrieval.models import Collection
 
-CALL_MS = "call_ms"
-"""The parameter that says how long the call took: of an answer from the cache there was none."""
+OF_THE_CALL = frozenset({"call_ms", "first_text_ms", "attempts", "response_id"})
+"""Parameters that say how a call went: for an answer from the cache there was none."""
 
 
 def key_of(
@@ -78,7 +78,7 @@ def kept_answer(project_id: UUID, key: str, passages: Sequence[ContextPassage]) 
     return Answered(
         text=kept.text,
         model=kept.model,
-        parameters={name: value for name, value in kept.parameters.items() if name != CALL_MS},
+        parameters={name: value for name, value in kept.parameters.items() if name not in OF_THE_CALL},
         usage=None,
         cost_usd=Decimal(0),
         prices=None,

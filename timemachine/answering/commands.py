@@ -1,9 +1,11 @@
 """Put, find and ask, done and recorded: inside a session each becomes an action, the find inside an ask its child."""
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.db import transaction
 
@@ -11,8 +13,9 @@ from timemachine.accounts.models import Project
 from timemachine.answering import cache
 from timemachine.answering.asking import Answered, CallParameters, ContextPassage, answer
 from timemachine.answering.failing import failed_parameters, partial_output, recorded_as
+from timemachine.answering.under_way import calls, come_to_its_record
 from timemachine.base.clock import now
-from timemachine.base.errors import TimeMachineError
+from timemachine.base.errors import NotFound, TimeMachineError
 from timemachine.base.ids import uuid7
 from timemachine.providers.listening import Listening
 from timemachine.providers.queries import usable_model
@@ -24,6 +27,8 @@ from timemachine.retrieval.commands import NewFrame, Put
 from timemachine.retrieval.commands import put as put_frames
 from timemachine.retrieval.finding import Findings, Found, Query
 from timemachine.retrieval.models import Collection
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,10 +62,14 @@ def _nobody(findings: Findings) -> None:  # noqa: ARG001
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audience:
-    """Who follows an ask: `found` gets the passages before a model is asked over them, `listening` the answer as it is written."""
+    """Who follows an ask: `found` gets the passages before a model is asked over them, `listening` the answer as it is written.
+
+    `ask` is the id by which the ask is under way, None where it has none.
+    """
 
     found: Callable[[Findings], None] = _nobody
     listening: Listening = field(default_factory=Listening)
+    ask: UUID | None = None
 
 
 @transaction.atomic
@@ -106,7 +115,8 @@ def ask(
     The same question over the same passages is answered from the project's cache, unless `no_cache` asks the model again;
     the fresh answer is then kept in place of the earlier one.
     Raises `InvalidInput` for an unknown model and `Unavailable` for one that cannot be used here, before anything is done;
-    `ModelFailed` where the call failed, with the `sequence` that records it.
+    `ModelFailed` where the call failed, with the `sequence` that records it. A session that is ended meanwhile still gets the
+    record; one that is erased takes it along (`NotFound`).
     """
     _check_open(session)
     model = usable_model(project.id, use_model)
@@ -121,13 +131,15 @@ def ask(
         kept = None if no_cache else cache.kept_answer(project.id, key, passages)
         if kept is not None:
             following.listening.on_text(kept.text)
+        else:
+            calls(following.ask, model)
         answered = kept or answer(project.id, model, query.text, passages, asked, following.listening)
     except TimeMachineError as failed:
         draft = replace(
             _failed_draft(findings, str(model), failed, started), parameters=failed_parameters(failed, asked)
         )
-        raise recorded_as(failed, _record(session, draft, findings, started)) from failed
-    sequence = _record(session, _ask_draft(findings, answered, started), findings, started)
+        raise recorded_as(failed, _recorded_failure(session, draft, findings, following.ask)) from failed
+    sequence = _record(session, _ask_draft(findings, answered, started), findings, following.ask)
     cache.keep(key, answered, collection=collection, session=session, sequence=sequence, asked_at=started)
     return AskDone(findings=findings, answered=answered, sequence=sequence)
 
@@ -155,11 +167,34 @@ def _check_open(session: Session | None) -> None:
         require_open(session)
 
 
-def _record(session: Session | None, asked: ActionDraft, findings: Findings, started: datetime) -> int | None:
+def _record(
+    session: Session | None, asked: ActionDraft, findings: Findings, ask_id: UUID | None
+) -> int | None:
     if session is None:
         return None
-    child = replace(_find_draft(findings, started), parent=asked.id)
-    return append(session.id, [asked, child])[0]
+    child = replace(_find_draft(findings, asked.started_at), parent=asked.id)
+    try:
+        with transaction.atomic():
+            recorded = append(session.id, [asked, child], was_open=True)[0]
+            # after the session, as erasing locks them
+            come_to_its_record(ask_id)
+    except NotFound as erased:
+        raise NotFound(
+            "The session was erased while its ask was made; nothing is kept, and the call may have been billed.",
+            code="session_not_found",
+        ) from erased
+    return recorded
+
+
+def _recorded_failure(
+    session: Session | None, asked: ActionDraft, findings: Findings, ask_id: UUID | None
+) -> int | None:
+    """The step of a failed ask; None where it cannot be recorded, because what the provider said matters more than why not."""
+    try:
+        return _record(session, asked, findings, ask_id)
+    except TimeMachineError as why:
+        log.warning("a failed ask could not be recorded: %s", why.message)
+        return None
 
 
 def _put_draft(
@@ -191,7 +226,7 @@ def _origin(frame: NewFrame) -> dict[str, Any]:
     return {"source": {"id": str(found.source), "uri": frame.uri, "start": found.start, "end": found.end}}
 
 
-def _find_draft(findings: Findings, started: datetime) -> ActionDraft:
+def _find_draft(findings: Findings, started: datetime | None) -> ActionDraft:
     return ActionDraft(
         kind="find",
         layer="agent",

@@ -1,12 +1,15 @@
 """Asks whose process died before they ended: what became of them is not known, and that is what is recorded."""
 
+import logging
 from datetime import timedelta
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from timemachine.answering.models import AskUnderWay
 from timemachine.base.clock import now
+from timemachine.base.errors import TimeMachineError
 from timemachine.recording.commands import append
 from timemachine.recording.draft import ActionDraft
 from timemachine.recording.models import Session
@@ -14,23 +17,41 @@ from timemachine.recording.models import Session
 SILENT_FOR = timedelta(seconds=60)
 """An ask says twice a second that it lives; after so long without that word it is given up."""
 
+log = logging.getLogger(__name__)
+
 
 def record_lost() -> int:
-    """Record each ask that was lost as a failed step of its session, where that is still open. Returns how many were lost."""
-    lost = AskUnderWay.objects.filter(seen_at__lt=now() - SILENT_FOR).values_list("id", flat=True)
-    return sum(_record(ask_id) for ask_id in lost)
+    """Record each ask that was lost as a failed step of its session, also where that has ended. Returns how many were lost.
+
+    One that cannot be recorded is in the log and forgotten, so that it stands in nobody's way.
+    """
+    return sum(_given_up(ask_id) for ask_id in _silent().values_list("id", flat=True))
+
+
+def _given_up(ask_id: UUID) -> bool:
+    try:
+        return _record(ask_id)
+    except TimeMachineError as why:
+        log.error("the lost ask %s could not be recorded: %s", ask_id, why.message)  # noqa: TRY400 - it has a name
+        return bool(_silent().filter(id=ask_id).delete()[0])
 
 
 @transaction.atomic
 def _record(ask_id: UUID) -> bool:
-    asks = AskUnderWay.objects.select_for_update(skip_locked=True, of=("self",)).select_related("session")
-    ask = asks.filter(id=ask_id, seen_at__lt=now() - SILENT_FOR).first()
-    if ask is None:  # another process records it, or it came back
+    ask = _silent().filter(id=ask_id).first()
+    if ask is None:
         return False
-    if ask.session is not None and ask.session.status == Session.RECORDING:
-        append(ask.session.id, [_draft(ask)])
-    ask.delete()
-    return True
+    # its session before the ask, as erasing and recording lock them
+    if ask.session_id is not None:
+        Session.objects.select_for_update().filter(id=ask.session_id).first()
+    taken, _ = _silent().filter(id=ask_id).delete()
+    if taken and ask.session_id is not None:
+        append(ask.session_id, [_draft(ask)], was_open=True)
+    return bool(taken)  # not where another process was first, or it came back
+
+
+def _silent() -> QuerySet[AskUnderWay]:
+    return AskUnderWay.objects.filter(seen_at__lt=now() - SILENT_FOR)
 
 
 def _draft(ask: AskUnderWay) -> ActionDraft:
@@ -39,9 +60,12 @@ def _draft(ask: AskUnderWay) -> ActionDraft:
         layer="agent",
         started_at=ask.started_at,
         input=ask.question,
+        model=ask.model,
         error_type="ask_lost",
         error_message=(
             "The process that asked stopped before the answer was recorded. Whether a model was called is not known; "
             "it may have been billed."
+            if ask.model is None
+            else f"The process that asked {ask.model} stopped before the answer was recorded; the call may have been billed."
         ),
     )

@@ -68,12 +68,16 @@ class AnswerCacheSwitch(models.Model):
 
 
 class AskUnderWay(models.Model):
-    """An ask whose model has not answered yet. The process that asks looks here whether it shall end, and says that it lives."""
+    """An ask whose model has not answered yet. The process that asks looks here whether it shall end, and says that it lives.
+
+    `model` is the one that was called, with its provider; None as long as none was, or for one of our own.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid7)
     project = models.ForeignKey(Project, on_delete=models.DB_CASCADE, related_name="+")
     session = models.ForeignKey(Session, null=True, on_delete=models.DB_CASCADE, related_name="+")
     question = FaithfulTextField()
+    model = FaithfulTextField(null=True)
     started_at = models.DateTimeField(db_default=Now())
     seen_at = models.DateTimeField(db_default=Now())
     cancel_wanted_at = models.DateTimeField(null=True)

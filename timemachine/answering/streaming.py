@@ -1,5 +1,6 @@
 """An ask as a stream of what happens: it is made in a thread of its own, and goes on to its record whoever stops reading."""
 
+import logging
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -11,11 +12,14 @@ from django.db import connection
 
 from timemachine.accounts.models import Project
 from timemachine.answering.commands import AskDone, Audience
-from timemachine.answering.under_way import let_go, under_way
+from timemachine.answering.under_way import under_way
 from timemachine.base.errors import TimeMachineError
 from timemachine.providers.listening import Listening
+from timemachine.providers.places import let_go
 from timemachine.recording.models import Session
 from timemachine.retrieval.finding import Findings
+
+log = logging.getLogger(__name__)
 
 QUIET_SECONDS = 10.0
 """After so long without anything to tell, that is told: what stands between would take the silence for an end."""
@@ -52,8 +56,8 @@ def happenings(
 ) -> Iterator[Happening]:
     """What happens while `make` asks: it begins, passages are found, text is written; the last is what it came to, or its error.
 
-    Where nobody reads on, the ask goes on: it is paid for, and its record is wanted. Raises `Unavailable` at the first step
-    where too many asks are under way.
+    Where nobody reads on, the ask goes on: it is paid for, and its record is wanted. Nothing is raised: that there are too
+    many asks is an error that comes as the only happening.
     """
     told: SimpleQueue[Happening] = SimpleQueue()
     threading.Thread(target=_made, args=(project, question, session, make, told.put), daemon=True).start()
@@ -96,9 +100,11 @@ def _made(
             listening = Listening(
                 on_text=lambda text: tell(Written(text=text)), cancellation=mine.cancellation
             )
-            outcome = make(Audience(found=tell, listening=listening))
+            outcome = make(Audience(found=tell, listening=listening, ask=mine.id))
     except TimeMachineError as failed:
         outcome = failed
+    except Exception:  # this thread has no caller who would log it
+        log.exception("an ask failed")
     finally:
         tell(outcome)
         connection.close()

@@ -1,29 +1,32 @@
 """Asks while they are under way: how many one process makes at a time, and ending one from any process."""
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import cache
 from uuid import UUID
 
-from django.conf import settings
-from django.db import connection
+from django.db import Error, connection
 from django.db.models import QuerySet
 
 from timemachine.accounts.models import Project
 from timemachine.answering.models import AskUnderWay
 from timemachine.base.clock import now
-from timemachine.base.errors import Conflict, NotFound, Unavailable
+from timemachine.base.errors import Conflict, NotFound
+from timemachine.providers.catalogue import LOCAL, ModelName
 from timemachine.providers.listening import Cancellation
+from timemachine.providers.places import place
 from timemachine.recording.models import Session
+from timemachine.retrieval.finding import Query, check
+
+log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 0.5
 """How often an ask looks whether it shall end, and says that it lives."""
 LOST_AFTER = timedelta(seconds=30)
-TRY_AGAIN_SECONDS = 5
 PATIENCE_SECONDS = 10.0
 
 
@@ -37,14 +40,43 @@ class UnderWay:
 
 @contextmanager
 def under_way(project: Project, question: str, *, session: Session | None = None) -> Iterator[UnderWay]:
-    """While an ask is made it has a place and can be ended. Raises `Unavailable` (`too_many_asks`) where every place is taken."""
-    with _place():
+    """While an ask is made it has a place and can be ended.
+
+    Raises `Unavailable` (`too_many_asks`) where every place is taken, `InvalidInput` for a question that cannot be looked for.
+    """
+    check(Query(text=question))
+    with place():
         ask = AskUnderWay.objects.create(project=project, session=session, question=question)
+        recorded = True
         try:
             with _looking(UnderWay(id=ask.id, cancellation=Cancellation())) as mine:
                 yield mine
+        except Error:  # its record could not be written: the sweeper does it, once this ask is silent
+            recorded = False
+            raise
         finally:
-            AskUnderWay.objects.filter(id=ask.id).delete()
+            if recorded:
+                AskUnderWay.objects.filter(id=ask.id).delete()
+
+
+def calls(ask_id: UUID | None, model: ModelName) -> None:
+    """Note which model is called from now on, so that an ask that is lost counts as a call of it. A local one costs nothing."""
+    if ask_id is not None and model.provider != LOCAL:
+        AskUnderWay.objects.filter(id=ask_id).update(model=str(model))
+
+
+def come_to_its_record(ask_id: UUID | None) -> None:
+    """End an ask in the transaction that records it: it is recorded or lost, never both.
+
+    Raises `Conflict` (`ask_lost`) where it was silent for so long that it was recorded as lost meanwhile.
+    """
+    if ask_id is None or AskUnderWay.objects.filter(id=ask_id).delete()[0]:
+        return
+    raise Conflict(
+        "This ask was silent for so long that it is recorded as lost already, so its answer is not recorded. It may have been "
+        "billed; ask again.",
+        code="ask_lost",
+    )
 
 
 def cancel(project: Project, ask_id: UUID) -> None:
@@ -77,31 +109,6 @@ def wait_for_asks(session: Session) -> None:
         time.sleep(0.1)
 
 
-def let_go() -> None:
-    """Give this thread's database connection back before a long wait, where nothing of it is open."""
-    if not connection.in_atomic_block:
-        connection.close()
-
-
-@cache
-def _places() -> threading.BoundedSemaphore:
-    return threading.BoundedSemaphore(settings.ASKS_AT_ONCE)
-
-
-@contextmanager
-def _place() -> Iterator[None]:
-    if not _places().acquire(blocking=False):
-        raise Unavailable(
-            f"{settings.ASKS_AT_ONCE} asks are under way here, which is as many as there may be; try again in a few seconds.",
-            code="too_many_asks",
-            retry_after_seconds=TRY_AGAIN_SECONDS,
-        )
-    try:
-        yield
-    finally:
-        _places().release()
-
-
 @contextmanager
 def _looking(mine: UnderWay) -> Iterator[UnderWay]:
     over = threading.Event()
@@ -116,8 +123,16 @@ def _looking(mine: UnderWay) -> Iterator[UnderWay]:
 
 def _look(mine: UnderWay, is_over: Callable[[float], bool]) -> None:
     while not is_over(LOOK_SECONDS):
-        row = AskUnderWay.objects.filter(id=mine.id)
-        row.update(seen_at=now())
-        if row.filter(cancel_wanted_at__isnull=False).exists():
-            mine.cancellation.cancel()
-        connection.close()
+        try:
+            _say_alive(mine)
+        except Error as why:  # a database that is away comes back, and then the ask still has to be seen
+            log.warning("ask %s could not say that it lives: %s", mine.id, why)
+        finally:
+            connection.close()
+
+
+def _say_alive(mine: UnderWay) -> None:
+    row = AskUnderWay.objects.filter(id=mine.id)
+    row.update(seen_at=now())
+    if row.filter(cancel_wanted_at__isnull=False).exists():
+        mine.cancellation.cancel()

@@ -61,7 +61,8 @@ def asked(
     if payload.stream or MEDIA_TYPE in request.headers.get("Accept", ""):
         return _stream(once_begun(happenings(project, payload.question, make, session=session)))
     with under_way(project, payload.question, session=session) as mine:
-        return ask_json(make(Audience(listening=Listening(cancellation=mine.cancellation))))
+        listening = Listening(cancellation=mine.cancellation)
+        return ask_json(make(Audience(listening=listening, ask=mine.id)))
 
 
 def _stream(told: Iterator[Happening]) -> StreamingHttpResponse:

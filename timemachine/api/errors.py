@@ -1,7 +1,7 @@
 """Every error as JSON in one form: `code`, `message`, `facts`, with the right status."""
 
 import logging
-from math import ceil
+from math import ceil, isfinite
 from typing import Any
 
 from django.conf import settings
@@ -43,8 +43,9 @@ def _answer(api: NinjaAPI, request: HttpRequest, error: Exception) -> HttpRespon
         return api.create_response(request, facts, status=error.status_code)
     ours = _ours(request, error)
     response = api.create_response(request, ours.as_json(), status=ours.status)
-    if "retry_after_seconds" in ours.facts:
-        response["Retry-After"] = str(ceil(ours.facts["retry_after_seconds"]))
+    wait = ours.facts.get("retry_after_seconds")
+    if wait is not None and isfinite(wait):
+        response["Retry-After"] = str(ceil(wait))
     return response
 
 

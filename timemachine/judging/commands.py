@@ -30,6 +30,7 @@ from timemachine.payloads.commands import keep
 from timemachine.providers.calling import complete
 from timemachine.providers.catalogue import LOCAL, ModelName
 from timemachine.providers.completion import Completion, ModelRequest
+from timemachine.providers.places import let_go, place
 from timemachine.providers.prices import UNKNOWN, Priced, price
 from timemachine.providers.queries import connection_of, usable_model
 from timemachine.recording.models import Action
@@ -44,17 +45,20 @@ def judge(action: Action, *, use_model: str, by: str) -> Judgement:
 
     A provider that fails, and an answer that cannot be read, end in a `failed` row that says why. Raises `InvalidInput` and
     `Conflict` for a step that cannot be judged or is being judged by this model already, and `InvalidInput` or `Unavailable`
-    for a model that cannot judge, all before anything is sent.
+    for a model that cannot judge or where every place is taken, all before anything is sent.
     """
     model = judge_model(action, use_model)
     material = material_of(action)
     rendered = render(material.question, material.passages, material.sentences)
-    row = _begun(material, model, rendered, by)
-    try:
-        completion = complete(_request(action, model, rendered))
-    except TimeMachineError as failed:
-        return _ended(row, None, _failure(failed), raw=failed.facts.get("partial_text"))
-    return _answered(row, material, model, completion)
+    with place():
+        row = _begun(material, model, rendered, by)
+        try:
+            request = _request(action, model, rendered)
+            let_go()
+            completion = complete(request)
+        except TimeMachineError as failed:
+            return _ended(row, None, _failure(failed), raw=failed.facts.get("partial_text"))
+        return _answered(row, material, model, completion)
 
 
 def judge_model(action: Action, use_model: str) -> ModelName:

@@ -109,7 +109,14 @@ def resolve(
 
     Raises `InvalidInput` (`unknown_model`) for a provider or local model that there is not, with the nearest names.
     """
-    written = _plain(text.strip() or default.strip())
+    found = _resolved(_plain(text.strip() or default.strip()), servers, keys)
+    _plain(str(found))  # an alias or a default is longer than what was written
+    return found
+
+
+def _resolved(
+    written: str, servers: Mapping[str, ModelServerValue], keys: Mapping[str, ProjectKey]
+) -> ModelName:
     name, _, model = written.partition(":")
     provider = ALIASES.get(name.lower(), name.lower())
     if provider == LOCAL:

@@ -9,6 +9,7 @@ where the provider said so, `retry_after_seconds` and `provider_error` (its own 
 import json
 from collections.abc import Mapping
 from http import HTTPStatus
+from math import isfinite
 from typing import Any
 
 from timemachine.base.content import parse_json
@@ -195,9 +196,10 @@ def _may_pass(response: Any) -> bool:
 
 def _seconds(header: str | None) -> float | None:
     try:
-        return max(0.0, float(header or ""))
+        seconds = float(header or "")
     except ValueError:  # absent, or a date: then our own pace holds
         return None
+    return max(0.0, seconds) if isfinite(seconds) else None
 
 
 def _clean(words: str, request: ModelRequest) -> str:

@@ -9,10 +9,12 @@ from django.db.models import QuerySet
 
 from timemachine.base.clock import now
 from timemachine.base.errors import InvalidInput, TimeMachineError, TooManyRequests
+from timemachine.base.faithful import searchable
 from timemachine.providers.calling import complete
 from timemachine.providers.catalogue import LOCAL, ModelName
 from timemachine.providers.completion import Completion, Message, ModelRequest
 from timemachine.providers.models import ModelTrial
+from timemachine.providers.places import let_go, place
 from timemachine.providers.prices import price
 from timemachine.providers.queries import connection_of, usable_model
 
@@ -28,20 +30,23 @@ def try_model(project_id: UUID, text: str, *, by: str) -> ModelTrial:
     """Call the model once, without repeating, and keep what came of it: its first words or its error, time, tokens, cost.
 
     It is a paid call. Raises, before anything is called, `InvalidInput` for an unknown model and for a local one, `Unavailable`
-    for one that cannot be used, and `TooManyRequests` after `MOST` trials of a project in `WINDOW`.
+    for one that cannot be used and where every place is taken, and `TooManyRequests` after `MOST` trials of a project in `WINDOW`.
     """
     name = usable_model(project_id, text)
     if name.provider == LOCAL:
         raise InvalidInput(
             f"{name} is called nowhere, so there is nothing to test; it always works.", code="nothing_to_test"
         )
-    trial = _begun(project_id, name, by)
-    try:
-        _note_answer(trial, name, complete(_request(project_id, name)))
-    except TimeMachineError as failed:
-        trial.error_code, trial.words = failed.code, failed.message
-    trial.ended_at = now()
-    trial.save()
+    with place():
+        trial = _begun(project_id, name, by)
+        try:
+            request = _request(project_id, name)
+            let_go()
+            _note_answer(trial, name, complete(request))
+        except TimeMachineError as failed:
+            trial.error_code, trial.words = failed.code, searchable(failed.message)
+        trial.ended_at = now()
+        trial.save()
     return trial
 
 
@@ -85,7 +90,7 @@ def _request(project_id: UUID, name: ModelName) -> ModelRequest:
 def _note_answer(trial: ModelTrial, name: ModelName, answered: Completion) -> None:
     usage = answered.usage
     priced = price(name, usage, trial.started_at, used=answered.model)
-    trial.words = answered.text[:SHOWN_CHARACTERS].replace("\x00", "")
+    trial.words = searchable(answered.text[:SHOWN_CHARACTERS])
     trial.duration_ms = answered.duration_ms
     trial.input_tokens = usage.input_tokens if usage else None
     trial.output_tokens = usage.output_tokens if usage else None

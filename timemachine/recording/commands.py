@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now
-from timemachine.base.errors import Conflict, InvalidInput
+from timemachine.base.errors import Conflict, InvalidInput, NotFound
 from timemachine.recording import rows, validation
 from timemachine.recording.draft import ActionDraft
 from timemachine.recording.models import Action, Delivery, Hit, Session
@@ -74,20 +74,24 @@ def append(
     idempotency_key: str | None = None,
     request_sha256: str = "",
     imported: bool = False,
+    was_open: bool = False,
 ) -> list[int]:
     """Record actions in their order, all or none, and return their sequences; durable when it returns.
 
     The session's row is locked, so that sequences run without a gap under any number of writers. A client id that the
     session has already is the same action: its sequence is returned and nothing is added. The same idempotency key again
     returns the first answer. Raises `InvalidInput`, `TooLarge`, `Conflict` (the session has ended; the key came with
-    another request). An import may add to a session that has ended, and is bound by the size of its file alone.
+    another request), `NotFound` (it was erased). An import may add to a session that has ended, and is bound by the size of its
+    file alone; so may what began while the session `was_open` and comes late.
     """
     _check(drafts)
-    session = Session.objects.select_for_update().get(id=session_id)
+    session = Session.objects.select_for_update().filter(id=session_id).first()
+    if session is None:
+        raise NotFound("The session was erased; nothing is recorded.", code="session_not_found")
     earlier = _earlier_answer(session, idempotency_key, request_sha256)
     if earlier is not None:
         return earlier
-    if not imported:
+    if not imported and not was_open:
         require_open(session)
     sequences = _append(
         session, drafts, settings.MAX_REQUEST_BYTES if imported else settings.MAX_ACTION_BYTES

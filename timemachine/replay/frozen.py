@@ -61,7 +61,9 @@ def question_of(action: Action) -> str | None:
 
 
 def answer_of(action: Action) -> str | None:
-    """What was answered; None where that was not recorded."""
+    """What was answered; None where that was not recorded, or the call failed: what was written until then is no answer."""
+    if action.error_type is not None or action.error_message is not None:
+        return None
     return _words(value(action.output), ANSWER_KEYS)
 
 

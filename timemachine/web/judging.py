@@ -85,9 +85,14 @@ class JudgeForm(forms.Form):
         return str(said["other_model"].strip() or said["model"])
 
 
+def _answered(found: Step) -> bool:
+    failed = found.action.error_type is not None or found.action.error_message is not None
+    return found.action.kind == "ask" and found.output is not None and not failed
+
+
 def judging_of(found: Step) -> dict[str, Any]:
-    """What the Action tab of an ask shows of its judgements; nothing for another kind of step."""
-    if found.action.kind != "ask" or found.output is None:
+    """What the Action tab of an ask shows of its judgements; nothing for another kind of step or a failed one."""
+    if not _answered(found):
         return {}
     return {"judged": _judged(found), "judge_form": JudgeForm(models=_choices(found))}
 

@@ -36,7 +36,7 @@ def asked(
         told = once_begun(happenings(session.project, question, make, session=session))
         return _stream(session, told, address)  # type: ignore[return-value]  # its content has another form
     with under_way.under_way(session.project, question, session=session) as mine:
-        done = make(Audience(listening=Listening(cancellation=mine.cancellation)))
+        done = make(Audience(listening=Listening(cancellation=mine.cancellation), ask=mine.id))
     return see_other(address(done.sequence), part="done")
 
 
