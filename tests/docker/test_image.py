@@ -22,7 +22,7 @@ from tests.embedded.machine import clean_environment, free_port, wait_until
 TOP = Path(__file__).resolve().parent.parent.parent
 DOCKERFILE = TOP / "docker" / "Dockerfile"
 CHOSEN = {"POSTGRES_PASSWORD": "letters", "SECRET_KEY": "k" * 50}
-INSTRUCTIONS = {"FROM", "ENV", "RUN", "WORKDIR", "COPY", "USER", "EXPOSE", "HEALTHCHECK", "CMD"}
+INSTRUCTIONS = {"FROM", "ARG", "ENV", "RUN", "WORKDIR", "COPY", "USER", "EXPOSE", "HEALTHCHECK", "CMD"}
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +101,23 @@ def test_the_commands_of_the_image_run_outside_a_container(
         codes = {name: _ended(process) for name, process in running.items()}
     assert codes == dict.fromkeys(running, 0)
     assert not list(TOP.glob("celerybeat*"))
+
+
+def test_the_image_has_minilm_where_it_is_built_with_it(services: dict[str, Any]) -> None:
+    steps = [rest for name, rest in _instructions() if name == "RUN" and rest.startswith("uv sync")]
+    assert len(steps) == 2
+    assert "ARG MINILM=" in DOCKERFILE.read_text()
+    assert services["web"]["build"]["args"] == {"MINILM": ""}
+    for chosen, brings in (("", False), ("1", True)):
+        for step in steps:
+            said = subprocess.run(
+                step.replace("uv", "echo", 1),
+                shell=True,
+                env={"MINILM": chosen},
+                capture_output=True,
+                check=True,
+            )
+            assert said.stdout.endswith(b" --extra minilm\n") is brings
 
 
 def test_the_step_that_collects_static_files_works(tmp_path: Path) -> None:

