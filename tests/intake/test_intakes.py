@@ -193,6 +193,42 @@ def test_a_file_that_kills_its_workers_is_given_up(
     assert due_for_ringing(at_once=True) == []
 
 
+def refused_by_the_database(*_: Any) -> None:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT 1 / 0")
+
+
+def test_a_file_that_the_database_does_not_take_is_tried_again_and_says_why(
+    handbook: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    intake = hand_in(handbook, guide(), by="Ada")
+    monkeypatch.setattr(working, "_put", refused_by_the_database)
+    for _ in range(MOST_ATTEMPTS):
+        with pytest.raises(DatabaseError):
+            work(intake.id)
+        lost(intake)
+    work(intake.id)
+    intake.refresh_from_db()
+    assert (intake.status, intake.error_code) == ("failed", "not_kept")
+    assert intake.error_message == (
+        "The database did not take the passages: division by zero. The file was tried 3 times."
+    )
+
+
+def test_what_the_database_did_not_take_at_first_is_forgotten_once_it_does(
+    handbook: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    intake = hand_in(handbook, guide(), by="Ada")
+    with monkeypatch.context() as broken:
+        broken.setattr(working, "_put", refused_by_the_database)
+        with pytest.raises(DatabaseError):
+            work(intake.id)
+    lost(intake)
+    work(intake.id)
+    intake.refresh_from_db()
+    assert (intake.status, intake.error_code, intake.error_message) == ("done", None, None)
+
+
 @pytest.mark.parametrize(
     ("name", "data", "code"),
     [

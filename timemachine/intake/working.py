@@ -13,7 +13,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, transaction
 from django.db.models import F, Q
 
 from timemachine.answering import commands as answering
@@ -53,6 +53,9 @@ def work(intake_id: UUID) -> None:
         return
     except TimeMachineError as why:
         _fail(lease, why)
+    except DatabaseError as why:  # it may pass (a deadlock), so another worker tries again
+        _note(lease, why)
+        raise
 
 
 @transaction.atomic
@@ -69,10 +72,14 @@ def _claim(intake_id: UUID) -> _Lease | None:
     lease = _Lease(intake_id=intake_id, token=uuid4())
     if intake.attempts >= MOST_ATTEMPTS:
         intake.status, intake.finished_at, intake.lease_until = FAILED, now(), None
-        intake.error_code = "worker_lost"
-        intake.error_message = (
-            f"The worker was lost {MOST_ATTEMPTS} times at this file; it was not tried again. Split the file."
-        )
+        if intake.error_message:
+            intake.error_message += f" The file was tried {MOST_ATTEMPTS} times."
+        else:
+            intake.error_code = "worker_lost"
+            intake.error_message = (
+                f"The worker was lost {MOST_ATTEMPTS} times at this file; it was not tried again. Its log may say why; "
+                "where the file is large, split it."
+            )
         intake.save()
         return None
     intake.status, intake.lease_token, intake.lease_until = RUNNING, lease.token, _until()
@@ -170,10 +177,19 @@ def _fail(lease: _Lease, why: TimeMachineError) -> None:
     )
 
 
+def _note(lease: _Lease, why: DatabaseError) -> None:
+    """Write down why a try failed, in case it is the last."""
+    first_line = str(why).partition("\n")[0]
+    message = f"The database did not take the passages: {first_line.rstrip('.')}."
+    held = Intake.objects.filter(id=lease.intake_id, lease_token=lease.token, status=RUNNING)
+    held.update(error_code="not_kept", error_message=message)
+
+
 def _write(lease: _Lease, **changes: Any) -> None:
     """Write under the lease, at the end of a transaction. Raises `LeaseLost`: then nothing of the transaction stands."""
     held = Intake.objects.filter(id=lease.intake_id, lease_token=lease.token, status=RUNNING)
-    if not held.update(**changes, lease_until=_until(), revision=F("revision") + 1):
+    told = {"error_code": None, "error_message": None}  # of an earlier try
+    if not held.update(**told, **changes, lease_until=_until(), revision=F("revision") + 1):
         raise LeaseLost
 
 
