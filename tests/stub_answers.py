@@ -42,6 +42,7 @@ class Script:
 
     `times` bounds how often the mode holds before the answer is simply given (None: always; `429_then_ok` fails once).
     `seconds` is how long `slow` waits before its first byte, `silent` before its first event, and `slow_words` and `drip` pause;
+    To embed, texts longer than `longest_text` and more than `most_texts` at once are refused with 413.
     `status`, `body` and `retry_after` belong to `error` and 429; `usage` replaces the counted tokens.
     """
 
@@ -55,6 +56,8 @@ class Script:
     retry_after: str | None = None
     usage: dict[str, Any] | None = None
     model: str | None = None
+    longest_text: int | None = None
+    most_texts: int | None = None
 
 
 @dataclass(slots=True, kw_only=True)

@@ -205,13 +205,18 @@ class _Handler(BaseHTTPRequestHandler):
         return self._in_one_piece(call, script)
 
     def _refused(self, call: Call, script: Script) -> Script:
-        """What a server makes of a parameter that it does not know."""
+        """What a server makes of a parameter that it does not know, and of texts that are too many or too long for it."""
         for mode, name in _NOT_TAKEN.items():
             if script.mode == mode and name in call.body:
                 body = {
                     "error": {"message": f"Unknown parameter: '{name}'.", "type": "invalid_request_error"}
                 }
                 return Script(mode="error", status=400, body=json.dumps(body))
+        texts = call.body.get("input", [])
+        if _over(script.most_texts, len(texts)) or _over(
+            script.longest_text, max(map(len, texts), default=0)
+        ):
+            return Script(mode="error", status=413, body='{"error": "too long"}')
         return script
 
     def _in_one_piece(self, call: Call, script: Script) -> int:
@@ -280,6 +285,10 @@ _ERRORS: dict[str, int | None] = {"429_then_ok": 429, "500": 500, "redirect": 30
 _WORDS = {429: "Too many requests; slow down.", 500: "The stub broke.", 302: "Elsewhere."}
 _MISBEHAVIOURS = frozenset({"drip", "huge", "garbage", "html"})
 _NOT_TAKEN = {"no_usage_in_stream": "stream_options", "no_stream": "stream"}
+
+
+def _over(limit: int | None, count: int) -> bool:
+    return limit is not None and count > limit
 
 
 def _embeddings(call: Call, script: Script) -> dict[str, Any]:

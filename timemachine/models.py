@@ -15,6 +15,7 @@ from timemachine.retrieval.models import (
     Frame,
     FrameEmbedding,
     FrameWeights,
+    RefusedFrame,
     Source,
     TermCount,
 )
@@ -43,6 +44,7 @@ __all__ = [
     "Payload",
     "Project",
     "ProviderKey",
+    "RefusedFrame",
     "Replay",
     "ReplayAttempt",
     "ReplayHit",

@@ -7,7 +7,8 @@ from timemachine.accounts.models import Project
 from timemachine.retrieval import backlog
 from timemachine.retrieval.embedding import minilm
 from timemachine.retrieval.embedding.files import ModelFiles
-from timemachine.retrieval.models import Collection
+from timemachine.retrieval.models import Collection, Frame
+from timemachine.retrieval.vectors import keep_refusal
 
 OWN = "wordllama-l2-supercat-256@64b47a2d"
 
@@ -30,6 +31,7 @@ def test_a_collection_that_lacks_nothing_says_so(filled: Program) -> None:
         "embedding_model": OWN,
         "frames": 2,
         "embedded": 2,
+        "refused": None,
         "target": None,
         "trouble": None,
     }
@@ -42,7 +44,26 @@ def test_re_embedding_is_accepted_and_its_progress_can_be_read(filled: Program) 
     assert read == asked.json()
     assert (read["embedding_model"], read["frames"], read["embedded"]) == (OWN, 2, 2)
     assert read["target"].pop("requested_at")
-    assert read["target"] == {"embedding_model": minilm.NAME, "embedded": 0, "requested_by": "key test"}
+    assert read["target"] == {
+        "embedding_model": minilm.NAME,
+        "embedded": 0,
+        "refused": None,
+        "requested_by": "key test",
+    }
+    assert backlog.is_due(Collection.objects.get().id)
+
+
+def test_what_the_server_refused_is_counted_with_its_reason_and_tried_again_when_asked(
+    filled: Program,
+) -> None:
+    for frame in Frame.objects.all():
+        keep_refusal(frame.collection, minilm.NAME, frame, "it answered 413: too long")
+    Collection.objects.update(embedding_model=minilm.NAME)
+    read = filled.get("/collections/handbook/embedding").json()
+    assert read["refused"] == {"count": 2, "frame": 1, "reason": "it answered 413: too long"}
+    assert (read["embedded"], read["frames"]) == (0, 2)
+    asked = filled.post("/collections/handbook/embedding", {"model": "minilm"}).json()
+    assert asked["refused"] is None
     assert backlog.is_due(Collection.objects.get().id)
 
 

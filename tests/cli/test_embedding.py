@@ -63,6 +63,19 @@ def test_without_waiting_it_says_how_far_it_is(handbook: Here, stub: StubModelSe
     assert "It is searched with wordllama-l2-supercat-256@64b47a2d until then." in ran.out
 
 
+def test_what_the_server_refused_is_told_and_the_command_ends(
+    handbook: Here, stub: StubModelServer, embedder: None
+) -> None:
+    stub.script(Script(mode="error", status=413, question="passage 3", body='{"error": "too long"}'))
+    ran = handbook.run("reembed", "handbook", "--model", "server:nomic")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines() == [
+        "handbook is searched with server:nomic@8: 4 of 5 embedded.",
+        "1 refused by the server (the latest is frame 3): it answered 413: too long",
+        "What was refused has no vector and is found by its words; the same command tries it again.",
+    ]
+
+
 def test_what_went_wrong_is_told_in_one_line(handbook: Here, stub: StubModelServer, embedder: None) -> None:
     stub.script(Script(mode="error", status=401, question="passage", body='{"error": "bad key"}'))
     ran = handbook.run("reembed", "handbook", "--model", "server:nomic")
@@ -81,4 +94,4 @@ def test_a_find_that_could_not_see_every_frame_says_so(handbook: Here, stub: Stu
     Collection.objects.update(embedding_model="server:nomic")
     handbook.json("put", "handbook", "-", given="a passage more")
     ran = handbook.run("find", "handbook", "--query", "passage")
-    assert ran.out.startswith("6 frames had no vector yet and could not be found by meaning.\n")
+    assert ran.out.startswith("6 frames had no vector and could not be found by meaning.\n")

@@ -20,7 +20,7 @@ from timemachine.retrieval.embedding.table import MINILM, WORDLLAMA, EmbeddingMo
 from timemachine.retrieval.erasure import erase_collection
 from timemachine.retrieval.finding import Query, find
 from timemachine.retrieval.models import BlankFrame, Collection, EmbeddingWork, Frame, FrameEmbedding
-from timemachine.retrieval.reembedding import progress, reembed
+from timemachine.retrieval.reembedding import Refused, progress, reembed
 from timemachine.retrieval.vectors import without_vector
 
 Embed = Callable[[Sequence[str]], Vectors]
@@ -286,21 +286,85 @@ def test_a_failure_is_told_and_tried_again_later_each_time(
     assert progress(slow).trouble is None
 
 
-def test_one_text_that_a_server_refuses_stops_no_other_and_is_named(
+def choosy(texts: Sequence[str]) -> Vectors:
+    if any("bad" in text for text in texts):
+        raise ModelFailed("m answered 413: Too long.", status=413, provider_error={"message": "Too \0 long"})
+    return letters(texts)
+
+
+def bad(count: int) -> list[NewFrame]:
+    return [NewFrame(text=f"a bad x {number}") for number in range(count)]
+
+
+def test_however_many_texts_a_server_refuses_the_others_are_embedded_and_the_work_ends(
     slow: Collection, models: Callable[..., None]
 ) -> None:
-    def choosy(texts: Sequence[str]) -> Vectors:
-        if any("bad" in text for text in texts):
-            raise ModelFailed("It answered 400.", status=400)
-        return letters(texts)
-
     models(replace(SLOW, embed=choosy))
-    put(slow, [*passages(5), NewFrame(text="a bad x"), *passages(5, first=5)], by="test")
-    backlog.work_off(slow.id)
+    put(slow, [*bad(7), *passages(20)], by="test")
+    work_off(slow)
     told = progress(slow)
+    assert (told.embedded, told.frames, told.trouble, told.under_way) == (20, 27, None, False)
+    assert told.refused == Refused(count=7, frame=6, reason="it answered 413: Too \0 long")
+    assert not EmbeddingWork.objects.exists()
+    assert find(slow, Query(text="x", mode="semantic")).not_embedded == 7
+    assert find(slow, Query(text="bad", mode="lexical")).hits[0].frame < 7
+
+
+def test_a_re_embed_ends_though_texts_are_refused(quick: Collection, models: Callable[..., None]) -> None:
+    models(replace(SLOW, embed=choosy))
+    put(quick, bad(4), by="test")
+    reembed(quick, "slow", by="test")
+    while backlog.work_off(quick.id, seconds=0):
+        target = progress(quick).target
+    assert target is not None
+    assert target.refused is not None
+    told = progress(quick)
+    assert (told.model, told.embedded, told.target) == (SLOW.name, 10, None)
+    assert told.refused is not None
+    assert told.refused.count == 4
+
+
+def test_what_was_refused_is_not_asked_again_until_somebody_asks(
+    slow: Collection, models: Callable[..., None]
+) -> None:
+    models(replace(SLOW, embed=choosy))
+    put(slow, bad(5), by="test")
+    work_off(slow)
+    models(SLOW)
+    put(slow, passages(1), by="test")
+    work_off(slow)
+    assert (progress(slow).embedded, lacking(slow, SLOW)) == (1, 5)
+    assert reembed(slow, "slow", by="test").refused is None
+    work_off(slow)
+    assert lacking(slow, SLOW) == 0
+    assert find(slow, Query(text="x", mode="semantic")).not_embedded == 0
+
+
+def test_a_server_that_refuses_everything_refuses_no_frame(
+    slow: Collection, models: Callable[..., None]
+) -> None:
+    def closed(texts: Sequence[str]) -> Vectors:
+        raise ModelFailed("m answered 400: no model is loaded.", status=400)
+
+    models(replace(SLOW, embed=closed))
+    put(slow, passages(3), by="test")
+    work_off(slow)
+    told = progress(slow)
+    assert told.refused is None
     assert told.trouble is not None
-    assert told.trouble.message == "Frame 5: It answered 400."
-    assert (told.embedded, told.frames) == (10, 11)
+    assert told.trouble.message == "m answered 400: no model is loaded."
+
+
+def test_vectors_that_the_database_does_not_take_are_put_off_with_its_words(
+    slow: Collection, models: Callable[..., None]
+) -> None:
+    models(replace(SLOW, embed=lambda texts: np.ones((len(texts), 17_000), dtype=np.float32)))
+    put(slow, passages(1), by="test")
+    assert backlog.work_off(slow.id) is False
+    trouble = progress(slow).trouble
+    assert trouble is not None
+    assert (trouble.code, trouble.again_at is None) == ("not_kept", False)
+    assert trouble.message.startswith("The database did not take the vectors: halfvec cannot have more than")
 
 
 def test_a_collection_can_be_erased_while_vectors_are_made(

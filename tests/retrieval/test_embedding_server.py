@@ -13,7 +13,7 @@ from timemachine.retrieval.commands import NewFrame, make_collection, put
 from timemachine.retrieval.embedding import server, table
 from timemachine.retrieval.finding import Query, find
 from timemachine.retrieval.models import EmbeddingWork, FrameEmbedding
-from timemachine.retrieval.reembedding import progress, reembed
+from timemachine.retrieval.reembedding import Refused, progress, reembed
 
 
 @pytest.fixture
@@ -88,6 +88,66 @@ def test_a_long_text_is_read_whole_in_windows_and_is_their_mean(stub: StubModelS
     assert max(map(len, sent)) <= server.WINDOW
     mean = server.embed("server:m@8", sent[:-1]).mean(axis=0)
     assert np.allclose(vector[0], mean / np.linalg.norm(mean), atol=1e-6)
+
+
+def test_a_text_alone_is_asked_for_in_fewer_and_shorter_windows_where_it_is_refused(
+    stub: StubModelServer,
+) -> None:
+    words = " ".join(f"word{number}" for number in range(900))
+    stub.script(Script(longest_text=700, most_texts=2))
+    vector = server.embed("server:m@8", [words])
+    assert np.allclose(np.linalg.norm(vector, axis=1), 1, atol=1e-6)
+    taken = [call.body["input"] for call in stub.calls() if call.status == 200]
+    assert "".join("".join(texts) for texts in taken).replace(" ", "") == words.replace(" ", "")
+
+
+def test_a_text_that_is_refused_in_500_characters_too_is_refused(stub: StubModelServer) -> None:
+    stub.script(Script(longest_text=200))
+    with pytest.raises(ModelFailed, match="answered 413: too long"):
+        server.embed("server:m@8", ["x" * 1_900])
+    assert min(len(text) for call in stub.calls() for text in call.body["input"]) >= 400
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [(400, "no"), (413, "no"), (422, "no"), (500, "input (992 tokens) is too large to process.")],
+)
+def test_more_texts_than_three_that_a_server_refuses_stop_no_other(
+    project: Project, stub: StubModelServer, status: int, body: str
+) -> None:
+    stub.script(Script(mode="error", status=status, body=body, question="bad"))
+    made = make_collection(project, "x", by="test", embedding_model="server:nomic")
+    frames = [NewFrame(text=f"bad {number}") for number in range(4)]
+    put(made, [*frames, *(NewFrame(text=f"good {number}") for number in range(100))], by="test")
+    while backlog.work_off(made.id):
+        pass
+    told = progress(made)
+    assert (told.embedded, told.frames, told.under_way) == (100, 104, False)
+    assert told.refused == Refused(count=4, frame=3, reason=f"it answered {status}: {body}")
+
+
+@pytest.mark.parametrize("written", ["server:huge", "server:huge@17000"])
+def test_vectors_that_are_too_long_to_be_kept_are_refused_before_anything_is_made(
+    project: Project, stub: StubModelServer, written: str
+) -> None:
+    stub.script(Script(answer="17000"))
+    made = make_collection(project, "x", by="test")
+    with pytest.raises(Unavailable, match="17,000 dimensions, and at most 16,000 can be kept") as refused:
+        reembed(made, written, by="test")
+    assert refused.value.code == "no_embeddings"
+    assert not EmbeddingWork.objects.exists()
+
+
+def test_a_collection_that_learns_that_its_vectors_are_too_long_says_so(
+    project: Project, stub: StubModelServer
+) -> None:
+    stub.script(Script(answer="17000"))
+    made = make_collection(project, "x", by="test", embedding_model="server:huge")
+    put(made, [NewFrame(text="trains are late")], by="test")
+    assert backlog.work_off(made.id) is False
+    trouble = progress(made).trouble
+    assert trouble is not None
+    assert trouble.code == "no_embeddings"
 
 
 @pytest.mark.parametrize(

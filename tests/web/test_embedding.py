@@ -8,7 +8,8 @@ from timemachine.accounts.models import Project
 from timemachine.retrieval import backlog
 from timemachine.retrieval.commands import NewFrame, make_collection, put
 from timemachine.retrieval.embedding.files import ModelFiles
-from timemachine.retrieval.models import Collection, EmbeddingWork
+from timemachine.retrieval.models import Collection, EmbeddingWork, Frame, FrameEmbedding
+from timemachine.retrieval.vectors import keep_refusal
 
 PART = {"HX-Request": "true", "HX-Target": "embedded"}
 PAGE = "/collections/handbook/"
@@ -55,6 +56,18 @@ def test_what_went_wrong_stands_on_the_page(admin: Client, handbook: Collection)
     EmbeddingWork.objects.update(error_code="model_failed", error_message="It said <no>.")
     assert "It said &lt;no&gt;." in admin.get(PAGE).content.decode()
     assert backlog.is_due(handbook.id)
+
+
+def test_what_the_server_refused_stands_on_the_page_with_its_reason(
+    admin: Client, handbook: Collection
+) -> None:
+    frame = Frame.objects.get(number=2)
+    FrameEmbedding.objects.filter(frame=frame).delete()
+    keep_refusal(handbook, handbook.embedding_model, frame, "it answered 413: <long>")
+    page = admin.get(PAGE).content.decode()
+    assert "2 of 3 embedded" in page
+    assert "1 refused by the server (the latest is frame 2): <bdi>it answered 413: &lt;long&gt;</bdi>" in page
+    assert "hx-trigger" not in page[page.index('id="embedded"') :]
 
 
 @pytest.mark.parametrize("data", [{}, {"model": "bert"}])

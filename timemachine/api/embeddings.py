@@ -11,7 +11,7 @@ from timemachine.base.clock import written
 from timemachine.jobs import ring_backlog
 from timemachine.retrieval.models import Collection
 from timemachine.retrieval.queries import collection_of
-from timemachine.retrieval.reembedding import Progress, progress, reembed
+from timemachine.retrieval.reembedding import Progress, Refused, progress, reembed
 
 router = Router(tags=["collections"])
 
@@ -28,6 +28,7 @@ def change(request: HttpRequest, name: str, payload: schemas.EmbeddingIn) -> Sta
     """Embed the collection with another model in the background: `wordllama`, `minilm` or `server:MODEL`.
 
     It is searched with its own model until the other has seen every frame; then that one is its own. The vectors of before stay.
+    What a model's server refuses holds up nothing: `refused` says how many frames, the latest one and why; asking again tries them again.
     """
     who = caller(request, "admin")
     collection = collection_of(who.project, name)
@@ -44,13 +45,21 @@ def progress_json(collection: Collection, found: Progress) -> dict[str, Any]:
         "embedding_model": found.model,
         "frames": found.frames,
         "embedded": found.embedded,
+        "refused": _refused_json(found.refused),
         "target": target
         and {
             "embedding_model": target.model,
             "embedded": target.embedded,
+            "refused": _refused_json(target.refused),
             "requested_by": target.requested_by,
             "requested_at": written(target.requested_at),
         },
         "trouble": trouble
         and {"code": trouble.code, "message": trouble.message, "again_at": written(trouble.again_at)},
     }
+
+
+def _refused_json(found: Refused | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {"count": found.count, "frame": found.frame, "reason": found.reason}

@@ -28,6 +28,9 @@ def reembed(*, collection: str, model: str, no_wait: bool, as_json: bool) -> Non
     """Embed a collection with another model.
 
     It is searched with its own until the other has seen every frame. Run it again to go on watching; the server goes on by itself.
+
+    A frame that the model's server refuses holds up nothing: it is counted, with the server's reason, and found by its words.
+    The same command tries such frames again. The key needs the scope admin.
     """
     with connected() as client:
         asked = client.collections.reembed(collection, model)
@@ -59,13 +62,19 @@ def _is_over(found: dict[str, Any], wanted: str) -> bool:
     if wanted not in (found["embedding_model"], target and target["embedding_model"]):
         now_wanted = target["embedding_model"] if target else found["embedding_model"]
         raise Failure(f"Somebody asked for {now_wanted} meanwhile; ask again if {wanted} is right.")
-    return target is None and found["embedded"] >= found["frames"]
+    return target is None and found["embedded"] + _refused(found) >= found["frames"]
 
 
 def _bar(found: dict[str, Any]) -> str:
     embedded, frames = (found["target"] or found)["embedded"], found["frames"]
-    full = _BAR * embedded // frames if frames else _BAR
-    return f"[{'#' * full}{'.' * (_BAR - full)}] {embedded:,} of {frames:,} embedded"
+    refused = _refused(found["target"] or found)
+    full = _BAR * (embedded + refused) // frames if frames else _BAR
+    told = f", {refused:,} refused" if refused else ""
+    return f"[{'#' * full}{'.' * (_BAR - full)}] {embedded:,} of {frames:,} embedded{told}"
+
+
+def _refused(found: dict[str, Any]) -> int:
+    return found["refused"]["count"] if found["refused"] else 0
 
 
 def _lines(found: dict[str, Any]) -> Iterator[str]:
@@ -76,3 +85,8 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
         yield f"{name} is being embedded with {model}: {counts}. It is searched with {found['embedding_model']} until then."
     else:
         yield f"{name} is searched with {model}: {counts}."
+    refused = (target or found)["refused"]
+    if refused:
+        counted = f"{refused['count']:,} refused by the server (the latest is frame {refused['frame']})"
+        yield f"{counted}: {one_line(refused['reason'])}"
+        yield "What was refused has no vector and is found by its words; the same command tries it again."

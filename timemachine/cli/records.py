@@ -105,7 +105,7 @@ def _found_lines(collection: str, found: dict[str, Any]) -> Iterator[str]:
 
 def _lacking(found: dict[str, Any]) -> Iterator[str]:
     if found["not_embedded"]:
-        yield f"{plural(found['not_embedded'], 'frame')} had no vector yet and could not be found by meaning."
+        yield f"{plural(found['not_embedded'], 'frame')} had no vector and could not be found by meaning."
 
 
 def _hits(hits: list[dict[str, Any]]) -> Iterator[str]:

@@ -5,16 +5,29 @@ so its address may lie in a private network.
 """
 
 import os
+from http import HTTPStatus
 
-from timemachine.base.errors import Unavailable
+from timemachine.base.errors import ModelFailed, Unavailable
 from timemachine.providers.catalogue import Connection
 
 PROVIDER = "server"
+_REFUSALS = frozenset({400, 413, 422})
 
 
 def is_configured() -> bool:
     """Whether the operator named an embedding server."""
     return bool(_address())
+
+
+def refuses_texts(failed: ModelFailed) -> bool:
+    """Whether the server refused what it was sent, so that fewer or shorter texts may pass.
+
+    llama.cpp answers 500 to a text of more tokens than its batch, and says that it is too large.
+    """
+    status = failed.facts.get("status")
+    return status in _REFUSALS or (
+        status == HTTPStatus.INTERNAL_SERVER_ERROR and "too large" in failed.message
+    )
 
 
 def connection(model: str) -> Connection:

@@ -11,7 +11,7 @@ from timemachine.providers.answer_stream import OpenAIStream
 from timemachine.providers.calling import wait_before_repeating
 from timemachine.providers.catalogue import ModelName
 from timemachine.providers.completion import ModelRequest
-from timemachine.providers.embedding_server import PROVIDER, connection
+from timemachine.providers.embedding_server import PROVIDER, connection, refuses_texts
 from timemachine.providers.exchange import Exchange
 from timemachine.providers.failure import not_understood
 from timemachine.providers.listening import Listening
@@ -19,12 +19,13 @@ from timemachine.providers.openai_chat import client
 from timemachine.providers.usage import part_of
 
 TIMEOUT_SECONDS = 60.0
+_LARGEST = 1e16  # the length of a vector of larger numbers is more than single precision holds
 
 
 def embeddings(model: str, texts: Sequence[str]) -> list[list[float]]:
     """One vector per text (at least one), as the server answers them, all of one length.
 
-    A call is repeated at most twice, like any call of a model. Raises `Unavailable` (`no_embeddings`) where no server is
+    A call is repeated at most twice, like any call of a model, but not where the texts were refused. Raises `Unavailable` (`no_embeddings`) where no server is
     configured, `ModelFailed` where it refuses, fails or answers something else.
     """
     request = ModelRequest(
@@ -41,7 +42,7 @@ def embeddings(model: str, texts: Sequence[str]) -> list[list[float]]:
             return _send(request)
         except ModelFailed as failed:
             wait = wait_before_repeating(failed, retries, request.retries)
-            if wait is None:
+            if wait is None or refuses_texts(failed):
                 raise
         sleep(wait)
         retries += 1
@@ -77,6 +78,10 @@ def _place(row: Any) -> int:
 
 
 def _vector(request: ModelRequest, found: Any) -> list[float]:
-    if not isinstance(found, list) or not found or not all(isinstance(each, int | float) for each in found):
+    if not isinstance(found, list) or not found or not all(_is_number(each) for each in found):
         raise not_understood(request, "an embedding is not a list of numbers.")
     return [float(each) for each in found]
+
+
+def _is_number(each: Any) -> bool:
+    return isinstance(each, int | float) and abs(each) <= _LARGEST

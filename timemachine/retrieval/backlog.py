@@ -1,8 +1,9 @@
 """Vectors that are made after their frames: of slow models, and of a model that is to replace another.
 
 What is missing stands in rows (`EmbeddingWork`); a worker holds one by a lease, makes vectors batch by batch, and each batch
-is kept as it is made. So a worker may be killed at any point, and another goes on where it was. Whoever changes what a
-collection needs or has locks the collection first, then frames, then the row of work.
+is kept as it is made. So a worker may be killed at any point, and another goes on where it was. What a server refuses stands
+in rows too (`RefusedFrame`) and holds up nothing. Whoever changes what a collection needs or has locks the collection first,
+then frames, then the row of work.
 """
 
 import threading
@@ -14,24 +15,24 @@ from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, transaction
 from django.db.models import Q, QuerySet
 
 from timemachine.base.clock import now
 from timemachine.base.errors import ModelFailed, TimeMachineError
+from timemachine.base.faithful import searchable
+from timemachine.providers.embedding_server import refuses_texts
 from timemachine.retrieval.embedding import table
 from timemachine.retrieval.embedding.table import EmbeddingModel
 from timemachine.retrieval.models import Collection, EmbeddingWork, Frame
-from timemachine.retrieval.vectors import keep_vectors, without_vector
+from timemachine.retrieval.vectors import keep_refusal, keep_vectors, waiting
 
 TURN_SECONDS = 20.0
 """How long a job works on one collection before it queues behind the others again."""
 LOOKED_UP = 1_000
-MOST_REFUSED = 3
 FIRST_PAUSE = timedelta(seconds=5)
 LONGEST_PAUSE = timedelta(minutes=10)
 RING_AGAIN_AFTER = timedelta(seconds=15)
-_REFUSALS = frozenset({400, 413, 422})
 
 
 class LeaseLost(Exception):
@@ -61,10 +62,10 @@ def due_for_ringing(*, at_once: bool = False) -> list[UUID]:
 
     `at_once` (a worker has just started) does not wait for the last ringing to grow old.
     """
-    waiting = _free()
+    unheld = _free()
     if not at_once:
-        waiting = waiting.filter(Q(rung_at=None) | Q(rung_at__lt=now() - RING_AGAIN_AFTER))
-    found = dict(waiting.values_list("id", "collection_id"))
+        unheld = unheld.filter(Q(rung_at=None) | Q(rung_at__lt=now() - RING_AGAIN_AFTER))
+    found = dict(unheld.values_list("id", "collection_id"))
     EmbeddingWork.objects.filter(id__in=list(found)).update(rung_at=now())
     return list(dict.fromkeys(found.values()))
 
@@ -84,6 +85,9 @@ def work_off(collection_id: UUID, seconds: float = TURN_SECONDS) -> bool:
         except TimeMachineError as failed:
             _put_off(lease, failed)
             continue
+        except DatabaseError as why:
+            _put_off(lease, _not_kept(why))
+            continue
         if not complete:
             _let_go(lease)
             return True
@@ -93,16 +97,12 @@ def work_off(collection_id: UUID, seconds: float = TURN_SECONDS) -> bool:
 def _turn(lease: _Lease, until: float) -> bool:
     """Whether nothing is missing any more: then the row of work is gone."""
     model = _settled(lease)
-    refused: dict[int, ModelFailed] = {}
     while True:
-        ids = _missing(lease, model, refused)
-        if not (ids or refused) and _completed(lease, model):
+        ids = _missing(lease, model)
+        if not ids and _completed(lease, model):
             return True
-        _embed_all(lease, model, ids, refused, until)
-        over = time.monotonic() > until
-        if refused and (over or not ids):
-            raise next(iter(refused.values()))
-        if over:
+        _embed_all(lease, model, ids, until)
+        if time.monotonic() > until:
             return False
 
 
@@ -126,45 +126,61 @@ def _rename(lease: _Lease, old: str, new: str) -> None:
     Collection.objects.filter(id=collection.id, embedding_model=old).update(embedding_model=new)
 
 
-def _missing(lease: _Lease, model: EmbeddingModel, refused: dict[int, ModelFailed]) -> list[int]:
+def _missing(lease: _Lease, model: EmbeddingModel) -> list[int]:
     """The next frames to see: those that stand before those that ended, older ones first."""
-    frames = Frame.objects.filter(collection_id=lease.collection_id).exclude(id__in=list(refused))
-    missing = without_vector(frames, model.name).values_list("id", flat=True)
+    frames = Frame.objects.filter(collection_id=lease.collection_id)
+    missing = waiting(frames, model.name).values_list("id", flat=True)
     standing = list(missing.filter(valid_until=None).order_by("id")[:LOOKED_UP])
     return standing or list(missing.order_by("id")[:LOOKED_UP])
 
 
-def _embed_all(
-    lease: _Lease, model: EmbeddingModel, ids: Sequence[int], refused: dict[int, ModelFailed], until: float
-) -> None:
+def _embed_all(lease: _Lease, model: EmbeddingModel, ids: Sequence[int], until: float) -> None:
     """Batch after batch while there is time, and at least one."""
     for first in range(0, len(ids), model.batch):
-        _embed(lease, model, ids[first : first + model.batch], refused)
+        _embed(lease, model, ids[first : first + model.batch])
         if time.monotonic() > until:
             return
 
 
-def _embed(lease: _Lease, model: EmbeddingModel, ids: Sequence[int], refused: dict[int, ModelFailed]) -> None:
+def _embed(lease: _Lease, model: EmbeddingModel, ids: Sequence[int]) -> None:
     """Embed these frames; where the server refuses them, by halves, so that one bad text stops no other."""
     frames = list(Frame.objects.filter(id__in=ids).only("id", "number", "search_title", "search_text"))
     try:
         vectors = model.embed([_text(frame) for frame in frames])
     except ModelFailed as failed:
-        if failed.facts.get("status") not in _REFUSALS or len(refused) == MOST_REFUSED:
+        if not refuses_texts(failed):
             raise
-        if len(ids) == 1:
-            refused[ids[0]] = ModelFailed(f"Frame {frames[0].number}: {failed.message}", **failed.facts)
+        if len(ids) > 1:
+            for half in (ids[: len(ids) // 2], ids[len(ids) // 2 :]):
+                _embed(lease, model, half)
             return
-        for half in (ids[: len(ids) // 2], ids[len(ids) // 2 :]):
-            _embed(lease, model, half, refused)
+        table.probe(
+            model
+        )  # or a server that refuses everything would be taken for one that refuses these frames
+        _keep_refused(lease, model, frames[0], failed)
         return
     _keep(lease, model, frames, vectors)
 
 
 @transaction.atomic
 def _keep(lease: _Lease, model: EmbeddingModel, frames: Sequence[Frame], vectors: table.Vectors) -> None:
-    collection = _held(lease.collection_id)
-    keep_vectors(collection, model.name, frames, vectors)
+    keep_vectors(_held(lease.collection_id), model.name, frames, vectors)
+    _went_on(lease)
+
+
+@transaction.atomic
+def _keep_refused(lease: _Lease, model: EmbeddingModel, frame: Frame, failed: ModelFailed) -> None:
+    keep_refusal(_held(lease.collection_id), model.name, frame, _reason(failed))
+    _went_on(lease)
+
+
+def _reason(failed: ModelFailed) -> str:
+    """The status and the server's own words, without our advice, which is for those who ask a question."""
+    said = failed.facts.get("provider_error", {}).get("message")
+    return f"it answered {failed.facts['status']}: {said}" if said else failed.message
+
+
+def _went_on(lease: _Lease) -> None:
     work = _owned(lease)
     work.failures, work.error_code, work.error_message = 0, None, None
     work.lease_until = _until()
@@ -173,10 +189,10 @@ def _keep(lease: _Lease, model: EmbeddingModel, frames: Sequence[Frame], vectors
 
 @transaction.atomic
 def _completed(lease: _Lease, model: EmbeddingModel) -> bool:
-    """Close the row of work where, while no put can add one, no frame lacks a vector; a replacement becomes the model."""
+    """Close the row of work where, while no put can add one, no frame waits for a vector; a replacement becomes the model."""
     collection = Collection.objects.select_for_update().get(id=lease.collection_id)
     work = _owned(lease)
-    if without_vector(Frame.objects.filter(collection=collection), model.name).exists():
+    if waiting(Frame.objects.filter(collection=collection), model.name).exists():
         return False
     if work.replaces:
         Collection.objects.filter(id=collection.id).update(embedding_model=model.name)
@@ -202,8 +218,8 @@ def _free() -> QuerySet[EmbeddingWork]:
 @transaction.atomic
 def _claim(collection_id: UUID) -> _Lease | None:
     """The work that fills the collection's own model goes first."""
-    waiting = _free().filter(collection_id=collection_id).select_for_update(skip_locked=True)
-    work = waiting.order_by("replaces", "id").first()
+    unheld = _free().filter(collection_id=collection_id).select_for_update(skip_locked=True)
+    work = unheld.order_by("replaces", "id").first()
     if work is None:
         return None
     work.lease_token, work.lease_until = uuid4(), _until()
@@ -235,6 +251,11 @@ def _let_go(lease: _Lease) -> None:
     )
 
 
+def _not_kept(why: DatabaseError) -> TimeMachineError:
+    first_line = str(why).partition("\n")[0]
+    return TimeMachineError(f"The database did not take the vectors: {first_line}", code="not_kept")
+
+
 def _put_off(lease: _Lease, failed: TimeMachineError) -> None:
     """Write down why it failed, and try again later each time."""
     with transaction.atomic():
@@ -248,7 +269,7 @@ def _put_off(lease: _Lease, failed: TimeMachineError) -> None:
         work.lease_token = work.lease_until = None
         work.not_before = now() + min(FIRST_PAUSE * 2 ** min(work.failures, 10), LONGEST_PAUSE)
         work.failures += 1
-        work.error_code, work.error_message = failed.code, failed.message
+        work.error_code, work.error_message = failed.code, searchable(failed.message)
         work.save()
 
 

@@ -92,7 +92,7 @@ class Findings:
     """What a find came to: the frames, the rule that ended the list, the scores that it looked at, and what it left out first.
 
     `semantic_search` says how the vectors were searched, `exact` or `hnsw`; None where they were not.
-    `not_embedded` counts the frames that the semantic leg could not see, as they have no vector yet.
+    `not_embedded` counts the frames that the semantic leg could not see, as they have no vector.
     """
 
     query: Query

@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 
 from timemachine.base.errors import InvalidInput
 from timemachine.retrieval.embedding import table
-from timemachine.retrieval.models import Collection, EmbeddingWork, Frame, FrameEmbedding
+from timemachine.retrieval.models import Collection, EmbeddingWork, Frame, FrameEmbedding, RefusedFrame
 from timemachine.retrieval.queries import frames_at
 from timemachine.retrieval.vectors import without_vector
 
@@ -33,9 +33,12 @@ def meaning_of(collection: Collection, words: str, asked: str | None = None) -> 
 
 
 def not_embedded(collection: Collection, model: str, at: datetime) -> int:
-    """How many of the frames of that moment the model has not seen yet. Nothing is counted where nothing can be missing."""
+    """How many of the frames of that moment the model has not seen. Nothing is counted where nothing can be missing."""
     own = model == Collection.objects.values_list("embedding_model", flat=True).get(id=collection.id)
-    if own and not EmbeddingWork.objects.filter(collection=collection, model=model).exists():
+    lacking = (
+        kind.objects.filter(collection=collection, model=model) for kind in (EmbeddingWork, RefusedFrame)
+    )
+    if own and not any(rows.exists() for rows in lacking):
         return 0
     frames: QuerySet[Frame] = frames_at(collection, at).select_related(None).order_by()
     return without_vector(frames, model).count()

@@ -199,6 +199,23 @@ class BlankFrame(models.Model):
         return f"{self.frame_id} is blank to {self.model}"
 
 
+class RefusedFrame(models.Model):
+    """A frame that the server of an embedding model refused, and why: it has no vector, and is not asked for until somebody does."""
+
+    frame = models.ForeignKey(Frame, on_delete=models.DB_CASCADE, related_name="+")
+    collection = models.ForeignKey(Collection, on_delete=models.DB_CASCADE, related_name="+")
+    model = models.CharField(max_length=200)
+    reason = FaithfulTextField()
+    refused_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "tm_refused_frame"
+        constraints = [models.UniqueConstraint(fields=["frame", "model"], name="refused_once")]
+
+    def __str__(self) -> str:
+        return f"{self.frame_id} was refused by {self.model}"
+
+
 class EmbeddingWork(models.Model):
     """A collection lacks vectors of a model; the row goes when none is missing any more.
 

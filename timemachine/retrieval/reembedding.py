@@ -9,8 +9,17 @@ from django.db import transaction
 from timemachine.retrieval.backlog import note_missing
 from timemachine.retrieval.embedding import table
 from timemachine.retrieval.embedding.table import EmbeddingModel
-from timemachine.retrieval.models import Collection, EmbeddingWork, Frame
-from timemachine.retrieval.vectors import number_seen, without_vector
+from timemachine.retrieval.models import Collection, EmbeddingWork, Frame, RefusedFrame
+from timemachine.retrieval.vectors import number_seen, waiting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """How many frames the model's server refused; the number of the latest, and what the server said of it."""
+
+    count: int
+    frame: int
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +28,7 @@ class Target:
 
     model: str
     embedded: int
+    refused: Refused | None
     requested_by: str
     requested_at: datetime
 
@@ -39,13 +49,15 @@ class Progress:
     model: str
     frames: int
     embedded: int
+    refused: Refused | None
     target: Target | None
     trouble: Trouble | None
 
     @property
     def under_way(self) -> bool:
-        """Whether vectors are missing."""
-        return self.target is not None or self.embedded < self.frames
+        """Whether vectors are still to be made."""
+        refused = self.refused.count if self.refused else 0
+        return self.target is not None or self.embedded + refused < self.frames
 
 
 def model_of_new_collections(name: str = "") -> EmbeddingModel:
@@ -56,9 +68,10 @@ def model_of_new_collections(name: str = "") -> EmbeddingModel:
 
 
 def reembed(collection: Collection, name: str, *, by: str) -> Progress:
-    """Have the collection embedded with the model of that name; it is searched with its own until no vector is missing.
+    """Have the collection embedded with the model of that name; it is searched with its own until every frame was seen or refused.
 
-    The model that it has already drops any other target. Asking twice is asking once; a failed try is made again at once.
+    The model that it has already drops any other target. Asking twice is asking once; a failed try is made again at once, and
+    the frames that the model's server refused are given to it again.
     Raises `InvalidInput` (`unknown_embedding_model`), `Unavailable`, `ModelFailed` where a server does not answer.
     """
     model = table.named(name)
@@ -68,11 +81,12 @@ def reembed(collection: Collection, name: str, *, by: str) -> Progress:
         locked = Collection.objects.select_for_update().get(id=collection.id)
         work = EmbeddingWork.objects.filter(collection=locked)
         work.filter(replaces=True).exclude(model=model.name).delete()
+        RefusedFrame.objects.filter(collection=locked, model=model.name).delete()
         if locked.embedding_model != model.name:
             work.get_or_create(
                 model=model.name, defaults={"collection": locked, "replaces": True, "requested_by": by}
             )
-        elif without_vector(Frame.objects.filter(collection=locked), model.name).exists():
+        elif waiting(Frame.objects.filter(collection=locked), model.name).exists():
             note_missing(locked)
         work.update(not_before=None, failures=0)
     return progress(locked)
@@ -83,11 +97,13 @@ def progress(collection: Collection) -> Progress:
     own = Collection.objects.values_list("embedding_model", flat=True).get(id=collection.id)
     work = list(EmbeddingWork.objects.filter(collection=collection).order_by("id"))
     frames = Frame.objects.filter(collection=collection).count()
-    lacking = any(each.model == own for each in work)
+    refused = _refused(collection, own)
+    lacking = refused is not None or any(each.model == own for each in work)
     return Progress(
         model=own,
         frames=frames,
         embedded=number_seen(collection, own) if lacking else frames,
+        refused=refused,
         target=next((_target(collection, each) for each in work if each.replaces), None),
         trouble=next((_trouble(each) for each in work if each.error_message), None),
     )
@@ -97,9 +113,18 @@ def _target(collection: Collection, work: EmbeddingWork) -> Target:
     return Target(
         model=work.model,
         embedded=number_seen(collection, work.model),
+        refused=_refused(collection, work.model),
         requested_by=work.requested_by,
         requested_at=work.requested_at,
     )
+
+
+def _refused(collection: Collection, model: str) -> Refused | None:
+    rows = RefusedFrame.objects.filter(collection=collection, model=model)
+    latest = rows.select_related("frame").order_by("-id").first()
+    if latest is None:
+        return None
+    return Refused(count=rows.count(), frame=latest.frame.number, reason=latest.reason)
 
 
 def _trouble(work: EmbeddingWork) -> Trouble:

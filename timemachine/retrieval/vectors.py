@@ -1,11 +1,11 @@
-"""The vectors of frames: kept, counted, and which are missing."""
+"""The vectors of frames: kept, counted, which are missing, and which the model would not make."""
 
 from collections.abc import Sequence
 
 from django.db.models import Exists, OuterRef, QuerySet
 
 from timemachine.retrieval.embedding.table import Vectors
-from timemachine.retrieval.models import BlankFrame, Collection, Frame, FrameEmbedding
+from timemachine.retrieval.models import BlankFrame, Collection, Frame, FrameEmbedding, RefusedFrame
 
 
 def keep_vectors(collection: Collection, model: str, frames: Sequence[Frame], vectors: Vectors) -> None:
@@ -24,8 +24,20 @@ def keep_vectors(collection: Collection, model: str, frames: Sequence[Frame], ve
     BlankFrame.objects.bulk_create(blank, ignore_conflicts=True)
 
 
+def keep_refusal(collection: Collection, model: str, frame: Frame, reason: str) -> None:
+    """Store that the model's server refused the frame: it is not asked again of its own accord."""
+    refused = RefusedFrame(frame=frame, collection=collection, model=model, reason=reason)
+    RefusedFrame.objects.bulk_create([refused], ignore_conflicts=True)
+
+
+def waiting(frames: QuerySet[Frame], model: str) -> QuerySet[Frame]:
+    """Those of the frames that the model is still to see: it has not seen them, and they were not refused."""
+    refused = RefusedFrame.objects.filter(frame=OuterRef("pk"), model=model)
+    return without_vector(frames, model).exclude(Exists(refused))
+
+
 def without_vector(frames: QuerySet[Frame], model: str) -> QuerySet[Frame]:
-    """Those of the frames that the model has not seen yet."""
+    """Those of the frames that the model has not seen."""
     embedded = FrameEmbedding.objects.filter(frame=OuterRef("pk"), model=model)
     blank = BlankFrame.objects.filter(frame=OuterRef("pk"), model=model)
     return frames.exclude(Exists(embedded)).exclude(Exists(blank))

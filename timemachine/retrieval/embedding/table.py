@@ -72,7 +72,7 @@ def why_not(model: EmbeddingModel) -> str | None:
         return f"{minilm.FILES.package} is not installed. {minilm.FILES.advice}"
     if model.name.startswith(server.PREFIX) and not is_configured():
         return "No embedding server is configured; set EMBEDDING_SERVER_URL and restart."
-    return None
+    return server.too_long(model.name) if model.name.startswith(server.PREFIX) else None
 
 
 def usable_here() -> list[EmbeddingModel]:
@@ -99,6 +99,11 @@ def settled(model: EmbeddingModel) -> EmbeddingModel:
 def is_settled(model: EmbeddingModel) -> bool:
     """Whether vectors can be stored under the model's name: it is known how long they are."""
     return not model.name.startswith(server.PREFIX) or server.dimensions_of(model.name) is not None
+
+
+def probe(model: EmbeddingModel) -> None:
+    """Have a short text embedded, so that it shows whether the model works at all. Raises `Unavailable`, `ModelFailed`."""
+    model.embed([server.PROBE])
 
 
 def question_vector(model: EmbeddingModel, text: str) -> list[float]:
