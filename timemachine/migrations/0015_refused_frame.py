@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('timemachine', '0013_embedding_work'),
+        ('timemachine', '0014_ask_model'),
     ]
 
     operations = [
