@@ -16,10 +16,10 @@ from timemachine.documents.formats import Format, format_of
 from timemachine.documents.html import read_html
 from timemachine.documents.jsonl import BadLine, Record, read_jsonl
 from timemachine.documents.markdown import read_markdown
-from timemachine.documents.passages import passages
+from timemachine.documents.passages import parted, passages
 from timemachine.documents.pdf import read_pdf
 from timemachine.documents.plain_text import read_plain_text
-from timemachine.documents.reading import Limits, read
+from timemachine.documents.reading import SMALL_TEXT, Limits, read
 
 LIMITS = Limits(seconds=20, megabytes=768)
 
@@ -294,6 +294,45 @@ def test_a_page_nested_without_end_stops_at_the_time_limit() -> None:
     with pytest.raises(TooLarge) as refused:
         read(b"<div>" * 200_000 + b"deep", "html", Limits(seconds=2, megabytes=768))
     assert refused.value.facts["seconds"] == 2
+
+
+@pytest.mark.parametrize("text", [b"a\n\n" * 8_000_000, b"?! " * 8_000_000])
+def test_a_plain_text_of_endless_pieces_stops_at_the_time_limit(text: bytes) -> None:
+    with pytest.raises(TooLarge) as refused:
+        read(text, "text", Limits(seconds=1, megabytes=2_000))
+    assert refused.value.facts["seconds"] == 1
+
+
+def test_a_plain_text_of_endless_pieces_stops_at_the_memory_limit() -> None:
+    with pytest.raises(TooLarge):
+        read(b"a\n\n" * 800_000, "text", Limits(seconds=60, megabytes=120))
+
+
+def test_the_size_of_a_text_does_not_change_its_passages() -> None:
+    words = "\n\n".join(f"Paragraph {number}. It says: Zoë, 😀." for number in range(3_000)).encode()
+    found = read(words, "text", LIMITS, name="a.txt")
+    assert len(words) > SMALL_TEXT
+    assert found == parted(read_plain_text(words), title="", name="a.txt")
+
+
+@pytest.mark.parametrize(
+    ("title", "name", "called"),
+    [("Given", "a.md", "Given"), ("", "a.md", "Own"), ("\ud800\n", "", "\ud800\n")],
+)
+def test_a_file_is_called_as_was_asked_or_as_it_calls_itself(title: str, name: str, called: str) -> None:
+    found = read(b"# Own\n\nText.", "markdown", LIMITS, title=title, name=name)
+    assert (found.title, found.passages[0].title.startswith(called)) == (called, True)
+
+
+def test_a_file_of_more_passages_than_a_file_may_have_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("timemachine.documents.passages.MOST_PASSAGES", 2)
+    assert len(passages(read_markdown(b"# A\n\n# B"), "")) == 2
+    with pytest.raises(TooLarge):
+        passages(read_markdown(b"# A\n\n# B\n\n# C"), "")
+    monkeypatch.setattr("timemachine.documents.jsonl.MOST_PASSAGES", 2)
+    assert len(read_jsonl(b"1\n2\n")) == 2
+    with pytest.raises(TooLarge):
+        read_jsonl(b"1\n2\n3")
 
 
 def test_a_reader_that_breaks_is_a_file_that_cannot_be_read() -> None:

@@ -1,4 +1,4 @@
-"""The process that reads one file: its bytes come in on standard input, the document goes out as JSON.
+"""The process that reads one file: a line of JSON and its bytes come in on standard input, its text and passages go out as JSON.
 
 `python -m timemachine.documents FORMAT SECONDS MEGABYTES`; whatever goes wrong in here goes wrong for this file only.
 """
@@ -7,11 +7,11 @@ import json
 import resource
 import sys
 from contextlib import suppress
-from dataclasses import asdict
 from typing import Any
 
 from timemachine.base.errors import InvalidInput
 from timemachine.documents.document import Document
+from timemachine.documents.passages import Parted, parted
 
 
 def main(format_: str, seconds: int, megabytes: int) -> None:
@@ -20,7 +20,8 @@ def main(format_: str, seconds: int, megabytes: int) -> None:
     _limit(resource.RLIMIT_AS, megabytes * 1024 * 1024)
     _limit(resource.RLIMIT_CORE, 0)
     try:
-        answer = _written(_read(format_, sys.stdin.buffer.read()))
+        names = json.loads(sys.stdin.buffer.readline())
+        answer = _written(parted(_read(format_, sys.stdin.buffer.read()), **names))
     except InvalidInput as why:
         answer = {"refused": {"kind": type(why).__name__, **why.as_json()}}
     sys.stdout.write(json.dumps(answer))
@@ -34,6 +35,8 @@ def _read(format_: str, data: bytes) -> Document:
         from timemachine.documents.html import read_html as read
     elif format_ == "markdown":
         from timemachine.documents.markdown import read_markdown as read
+    elif format_ == "text":
+        from timemachine.documents.plain_text import read_plain_text as read
     else:
         raise ValueError(format_)
     return read(data)
@@ -44,11 +47,15 @@ def _limit(which: int, most: int) -> None:
         resource.setrlimit(which, (most, most))
 
 
-def _written(document: Document) -> dict[str, Any]:
+def _written(found: Parted) -> dict[str, Any]:
+    titles = {
+        title: place for place, title in enumerate(dict.fromkeys(each.title for each in found.passages))
+    }
     return {
-        "text": document.text,
-        "title": document.title,
-        "blocks": [asdict(block) for block in document.blocks],
+        "text": found.text,
+        "title": found.title,
+        "titles": list(titles),
+        "passages": [(each.start, each.end, titles[each.title], each.page) for each in found.passages],
     }
 
 

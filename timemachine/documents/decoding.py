@@ -1,7 +1,7 @@
 """The bytes of a text file as text: UTF-8, or UTF-16 with a byte order mark."""
 
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, register_error
-from typing import Final
+from typing import Any, Final
 
 from timemachine.base.errors import InvalidInput
 
@@ -13,9 +13,7 @@ _WITH_CONTROLS: Final = (
 )  # of every byte that these leave open a browser makes a control character
 
 
-def _as_controls(why: UnicodeError) -> tuple[str, int]:
-    if not isinstance(why, UnicodeDecodeError):
-        raise why
+def _as_controls(why: Any) -> tuple[str, int]:
     return why.object[why.start : why.end].decode("latin-1"), why.end
 
 

@@ -3,11 +3,14 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import BytesIO
+from itertools import islice
 from typing import Any, Final
 
 from timemachine.base.content import parse_json
-from timemachine.base.errors import InvalidInput
+from timemachine.base.errors import InvalidInput, TooLarge
 from timemachine.documents.decoding import decoded
+from timemachine.documents.passages import MOST_PASSAGES
 
 _NAMED: Final = ("text", "title", "uri")
 
@@ -32,19 +35,24 @@ class BadLine:
 
 
 def read_jsonl(data: bytes) -> list[Record | BadLine]:
-    """Every line that is not blank, in order, as what it says or why it says nothing. Raises `InvalidInput` for no lines at all."""
-    found = list(_lines(data))
+    """Every line that is not blank, in order, as what it says or why it says nothing.
+
+    Raises `InvalidInput` for no lines at all, `TooLarge` for more than `MOST_PASSAGES`.
+    """
+    found = list(islice(_lines(data), MOST_PASSAGES + 1))
+    if len(found) > MOST_PASSAGES:
+        raise TooLarge(f"This file has more than {MOST_PASSAGES:,} lines; split it.", limit=MOST_PASSAGES)
     if not found:
         raise InvalidInput("This file has no lines; there is nothing to put.", code="no_text")
     return found
 
 
 def _lines(data: bytes) -> Iterator[Record | BadLine]:
-    for number, line in enumerate(data.split(b"\n"), start=1):
+    for number, line in enumerate(BytesIO(data), start=1):
         if not line.strip():
             continue
         try:
-            yield _record(number, parse_json(decoded(line)))
+            yield _record(number, parse_json(decoded(line.removesuffix(b"\n"))))
         except InvalidInput as why:
             yield BadLine(line=number, reason=_reason(why))
 

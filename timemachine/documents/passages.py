@@ -2,14 +2,16 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
+from timemachine.base.errors import InvalidInput, TooLarge
 from timemachine.documents.document import Block, Document, Kind
 from timemachine.language.sentences import sentences
 
 TARGET: Final = 1_000
 MOST: Final = 1_200
+MOST_PASSAGES: Final = 200_000
 LONGEST_HEADING: Final = 120
 BETWEEN: Final = " › "
 
@@ -30,6 +32,15 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Parted:
+    """A document's text, what it is called, and its passages in order."""
+
+    text: str
+    title: str
+    passages: tuple[Passage, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Piece:
     """What is not parted any more: a run of characters that fits into a passage."""
 
@@ -39,13 +50,24 @@ class _Piece:
     page: int | None
 
 
+def parted(document: Document, *, title: str, name: str) -> Parted:
+    """The document in its passages; without a `title` it is called what it calls itself, else by the file's `name`.
+
+    Raises `InvalidInput` where it holds no text, `TooLarge` for more than `MOST_PASSAGES`.
+    """
+    if not document.text.strip():
+        raise InvalidInput("There is no text in this file.", code="no_text")
+    called = title or document.title or name
+    return Parted(text=document.text, title=called, passages=passages(document, called))
+
+
 def passages(document: Document, title: str) -> tuple[Passage, ...]:
     """The document's passages in order; `title` is what the document is called.
 
     Together they hold every character that is not white space exactly once. Whole paragraphs, lists, tables and code blocks
     are packed up to `TARGET` characters; what is longer than `MOST` is parted at lines, sentences, words, and where there
     is none of these, at `MOST`. A heading opens a passage together with those above it that have no text of their own; its
-    passages are called after the document and the headings that they stand under.
+    passages are called after the document and the headings that they stand under. Raises `TooLarge` for more than `MOST_PASSAGES`.
     """
     found: list[Passage] = []
     path: list[Block] = []
@@ -56,6 +78,10 @@ def passages(document: Document, title: str) -> tuple[Passage, ...]:
         named = BETWEEN.join(_names(title, path))
         for start, end, page in _packed(document.text, section):
             found.append(Passage(text=document.text[start:end], title=named, start=start, end=end, page=page))
+        if len(found) > MOST_PASSAGES:
+            raise TooLarge(
+                f"This file comes to more than {MOST_PASSAGES:,} passages; split it.", limit=MOST_PASSAGES
+            )
     return tuple(found)
 
 
@@ -96,20 +122,17 @@ def _parts(before: Block, block: Block) -> bool:
 
 def _tiled(document: Document) -> Iterator[Block]:
     """The blocks without outer white space; what stands between two of them is a paragraph of its own."""
-    at, page = 0, None
+    text, at, page = document.text, 0, None
     for block in document.blocks:
-        yield from _trimmed(document.text, Block(kind="paragraph", start=at, end=block.start, page=page))
-        yield from _trimmed(document.text, block)
+        for start, end in _solid(text, at, block.start):
+            yield Block(kind="paragraph", start=start, end=end, page=page)
+        for start, end in _solid(text, block.start, block.end):
+            yield Block(
+                kind=block.kind, start=start, end=end, level=block.level, title=block.title, page=block.page
+            )
         at, page = block.end, block.page
-    yield from _trimmed(document.text, Block(kind="paragraph", start=at, end=len(document.text), page=page))
-
-
-def _trimmed(text: str, block: Block) -> Iterator[Block]:
-    said = text[block.start : block.end]
-    end = block.start + len(said.rstrip())
-    start = block.end - len(said.lstrip())
-    if start < end:
-        yield replace(block, start=start, end=end)
+    for start, end in _solid(text, at, len(text)):
+        yield Block(kind="paragraph", start=start, end=end, page=page)
 
 
 def _packed(text: str, section: Sequence[Block]) -> Iterator[tuple[int, int, int | None]]:
@@ -183,7 +206,8 @@ def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
             yield from _solid(text, at, min(at + MOST, stop))
 
 
-def _solid(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _solid(text: str, start: int, end: int) -> tuple[tuple[int, int], ...]:
     """The run without the white space around it; nothing where there is nothing else."""
-    for found in _trimmed(text, Block(kind="paragraph", start=start, end=end)):
-        yield found.start, found.end
+    said = text[start:end]
+    kept = len(said.rstrip())
+    return ((end - len(said.lstrip()), start + kept),) if kept else ()

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from timemachine.base.errors import InvalidInput, TooLarge
-from timemachine.documents.document import LARGEST_FILE, Block, Document
+from timemachine.documents.document import LARGEST_FILE
 from timemachine.documents.formats import Format
+from timemachine.documents.passages import Parted, Passage, parted
 from timemachine.documents.plain_text import read_plain_text
 
 _CODE: Final = Path(__file__).resolve().parent.parent.parent
@@ -25,7 +26,10 @@ _ENVIRONMENT: Final = (
     "TMPDIR",
     "LD_LIBRARY_PATH",
     "PYTHONDONTWRITEBYTECODE",
+    "COVERAGE_PROCESS_CONFIG",
+    "COVERAGE_PROCESS_START",
 )
+SMALL_TEXT: Final = 64 * 1024  # read where it is: a process takes longer to start
 _REFUSED: Final = {"InvalidInput": InvalidInput, "TooLarge": TooLarge}
 
 
@@ -37,8 +41,8 @@ class Limits:
     megabytes: int
 
 
-def read(data: bytes, format_: Format, limits: Limits) -> Document:
-    """The document in a file's bytes.
+def read(data: bytes, format_: Format, limits: Limits, *, title: str = "", name: str = "") -> Parted:
+    """The text in a file's bytes and its passages, called by the `title`, else what it calls itself, else by the file's `name`.
 
     Raises `InvalidInput` where the file cannot be read or holds no text, and `TooLarge` where it is over `LARGEST_FILE` or
     over the limits. JSONL is not a document: its lines are.
@@ -48,13 +52,13 @@ def read(data: bytes, format_: Format, limits: Limits) -> Document:
             f"This file has {len(data):,} bytes; one may have {LARGEST_FILE:,}. Split it.",
             limit_bytes=LARGEST_FILE,
         )
-    document = read_plain_text(data) if format_ == "text" else _apart(data, format_, limits)
-    if not document.text.strip():
-        raise InvalidInput("There is no text in this file.", code="no_text")
-    return document
+    if format_ == "text" and len(data) <= SMALL_TEXT:
+        return parted(read_plain_text(data), title=title, name=name)
+    names = json.dumps({"title": title, "name": name}).encode()
+    return _apart(names + b"\n" + data, format_, limits)
 
 
-def _apart(data: bytes, format_: Format, limits: Limits) -> Document:
+def _apart(said: bytes, format_: Format, limits: Limits) -> Parted:
     command = [
         sys.executable,
         "-m",
@@ -66,7 +70,7 @@ def _apart(data: bytes, format_: Format, limits: Limits) -> Document:
     try:
         done = subprocess.run(
             command,
-            input=data,
+            input=said,
             capture_output=True,
             cwd=_CODE,
             env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
@@ -77,16 +81,19 @@ def _apart(data: bytes, format_: Format, limits: Limits) -> Document:
         raise _over(limits) from why
     if done.returncode:
         raise _over(limits) if done.returncode < 0 or b"MemoryError" in done.stderr else _broken(done.stderr)
-    return _document(json.loads(done.stdout))
+    return _parted(json.loads(done.stdout))
 
 
-def _document(answer: dict[str, Any]) -> Document:
+def _parted(answer: dict[str, Any]) -> Parted:
     refused = answer.get("refused")
     if refused is not None:
         raise _REFUSED[refused["kind"]](refused["message"], code=refused["code"], **refused["facts"])
-    return Document(
-        text=answer["text"], blocks=tuple(Block(**each) for each in answer["blocks"]), title=answer["title"]
+    text, titles = answer["text"], answer["titles"]
+    found = tuple(
+        Passage(text=text[start:end], title=titles[title], start=start, end=end, page=page)
+        for start, end, title, page in answer["passages"]
     )
+    return Parted(text=text, title=answer["title"], passages=found)
 
 
 def _over(limits: Limits) -> TooLarge:

@@ -9,7 +9,7 @@ from django.conf import settings
 from timemachine.base.errors import InvalidInput
 from timemachine.documents.formats import MEDIA_TYPES, Format, format_of
 from timemachine.documents.jsonl import BadLine, Record, read_jsonl
-from timemachine.documents.passages import Passage, passages
+from timemachine.documents.passages import Passage
 from timemachine.documents.reading import Limits, read
 from timemachine.retrieval.commands import LARGEST_FRAME, NewFrame, Origin
 from timemachine.retrieval.sources import SourceFile
@@ -61,16 +61,14 @@ def prepare(file: HandedIn, *, seconds: int | None = None) -> Prepared:
 
 
 def _of_document(file: HandedIn, format_: Format, limits: Limits) -> Prepared:
-    document = read(file.data, format_, limits)
-    title = file.title or document.title or file.name
-    uri = file.uri or file.name
-    found = passages(document, title)
+    document = read(file.data, format_, limits, title=file.title, name=file.name)
+    uri, found = file.uri or file.name, document.passages
     return Prepared(
         frames=tuple(_frame(each, uri) for each in found),
         places=tuple((each.start, each.end) for each in found),
         source=SourceFile(
             name=file.name,
-            title=title,
+            title=document.title,
             uri=uri,
             media_type=MEDIA_TYPES[format_],
             data=file.data,
