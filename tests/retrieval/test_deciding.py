@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timemachine.retrieval.cutoff import cut_adaptively, cut_at
+from timemachine.retrieval.cutoff import WEAKEST, cut_adaptively, cut_at, strengths
 from timemachine.retrieval.fusion import fuse
 
 scores = st.dictionaries(st.integers(0, 50), st.floats(-10, 100, allow_nan=False), max_size=20)
@@ -49,3 +49,19 @@ def test_a_fused_score_lies_between_nothing_and_one_for_every_frame_found(
 def test_a_frame_that_both_legs_rank_first_comes_first() -> None:
     fused = fuse({1: 9.0, 2: 5.0, 3: 1.0}, {1: 0.9, 3: 0.5, 4: 0.1}, 0.3)
     assert max(fused, key=lambda frame: fused[frame]) == 1
+
+
+def test_a_frame_is_as_strong_as_the_leg_that_is_surer_of_it() -> None:
+    lexical, semantic = {1: 10.0, 2: 4.0}, {2: 0.6, 3: 0.7, 4: 0.1}
+    assert strengths([1, 2, 3, 4, 5], lexical, semantic) == pytest.approx([1, 0.8, 1, 0, 0])
+    assert strengths([7], {}, {}) == [0]
+
+
+def test_a_frame_found_by_its_meaning_alone_survives_among_those_that_share_words() -> None:
+    order = [1, 3, 2, 4]
+    cut = cut_adaptively(strengths(order, {1: 10.0, 2: 9.0}, {3: 0.7, 4: 0.1}), 8, WEAKEST)
+    assert (cut.keep, cut.cut_by) == (3, "floor")
+
+
+def test_the_first_of_a_list_is_never_cut_but_by_the_floor() -> None:
+    assert cut_adaptively([0.4, 1.0, 0.1], 8).keep == 2

@@ -1,5 +1,7 @@
 """A find says why each frame was found, finds identifiers exactly, and weighs words by the frames of its moment."""
 
+from datetime import timedelta
+
 import pytest
 from django.db import connection
 from hypothesis import HealthCheck, given
@@ -9,8 +11,8 @@ from pytest_django import Settings
 
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now
-from timemachine.base.errors import InvalidInput
-from timemachine.retrieval import nearest, ranking
+from timemachine.base.errors import InvalidInput, NotFound, TooLarge, Unavailable
+from timemachine.retrieval import finding, moment, nearest, ranking
 from timemachine.retrieval.commands import NewFrame, delete, make_collection, put
 from timemachine.retrieval.erasure import erase_collection
 from timemachine.retrieval.finding import LONGEST_QUERY, Query, find
@@ -78,8 +80,11 @@ def test_the_scores_behind_a_cut_are_kept_with_what_lay_just_below(collection: C
 
 
 def test_an_adaptive_cut_keeps_the_raw_scores_it_looked_at(collection: Collection) -> None:
+    found = find(collection, Query(text="apple trees in spring", adaptive=True, mode="lexical"))
+    assert (found.curve.leg, found.cut_by) == ("lexical", "all")
     found = find(collection, Query(text="apple trees in spring", adaptive=True))
-    assert (found.curve.leg, found.cut_by) == ("lexical", "cliff")
+    assert found.curve.leg == "strength"
+    assert found.curve.scores[0] == 1
     assert found.curve.kept == len(found.hits) == 1
 
 
@@ -199,3 +204,64 @@ def test_an_index_is_left_to_who_builds_it_already(collection: Collection, setti
     finally:
         other.close()
     erase_collection(collection)
+
+
+def test_a_word_that_every_frame_holds_still_finds_them(project: Project) -> None:
+    same = make_collection(project, "same", by="test")
+    put(same, [NewFrame(text=f"acme ticket{n}") for n in range(5)], by="test")
+    question = ranking.read(same.id, "acme", now(), 10**9)
+    assert question.terms[0].weight > 0
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE tm_term_count SET frames = 10 ^ 9 WHERE term = 'acm'")
+        cursor.execute("UPDATE tm_collection SET frame_count = 10 ^ 9 WHERE id = %s", [same.id])
+    assert len(find(same, Query(text="acme", mode="lexical")).hits) == 5
+
+
+def test_the_future_is_not_looked_up(collection: Collection) -> None:
+    with pytest.raises(InvalidInput, match="future"):
+        find(collection, Query(text="invoices", as_of=now() + timedelta(days=1)))
+    soon = find(collection, Query(text="invoices", as_of=now() + timedelta(seconds=5)))
+    assert soon.as_of < now()
+    assert soon.hits
+
+
+def test_stamps_only_grow_whatever_the_clock_says(collection: Collection) -> None:
+    ahead = now() + timedelta(hours=1)
+    Collection.objects.filter(id=collection.id).update(changed_at=ahead)
+    late = put(collection, [NewFrame(text="Zebras are striped.")], by="test")[0].frame
+    assert late.valid_from > ahead
+    found = find(collection, Query(text="zebras"))
+    assert found.hits[0].frame == late.number
+    again = find(collection, Query(text="zebras", as_of=found.as_of - timedelta(microseconds=0)))
+    assert [hit.frame for hit in again.hits] == [hit.frame for hit in found.hits]
+
+
+def test_passages_that_would_fill_the_memory_are_refused(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(finding, "LARGEST_FINDING", 100)
+    assert find(collection, Query(text="apple", top_k=1, mode="lexical")).hits
+    with pytest.raises(TooLarge, match="smaller `top_k`"):
+        find(collection, Query(text="gateway parser invoices", mode="lexical"))
+
+
+def test_a_find_in_a_collection_that_is_gone_says_so(collection: Collection) -> None:
+    erase_collection(collection)
+    with pytest.raises(NotFound):
+        find(collection, Query(text="invoices", mode="lexical"))
+    with pytest.raises(NotFound):
+        put(collection, [NewFrame(text="x")], by="test")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_find_waits_for_a_put_only_so_long(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(moment, "_HOLD", moment._HOLD.replace("10s", "50ms"))
+    other = connection.copy()
+    try:
+        other.set_autocommit(False)
+        with other.cursor() as cursor:
+            cursor.execute("SELECT 1 FROM tm_collection WHERE id = %s FOR UPDATE", [collection.id])
+            with pytest.raises(Unavailable, match="large put"):
+                find(collection, Query(text="invoices", mode="lexical"))
+    finally:
+        other.close()

@@ -69,5 +69,8 @@ def test_a_step_shows_why_its_passages_were_found_and_where_the_list_was_cut(
     assert "2 of 3 kept" in shown
     assert "just below" in shown
     assert '<span class="mono identifier">parser.js:42</span>' in shown
-    tried = client.get("/collections/handbook/?q=pruning&mode=semantic&top_k=1").content.decode()
+    assert '<a href="/collections/handbook/frames/1/?version=1">Frame 1</a>' in shown
+    tried = client.get("/collections/handbook/?q=pruning&mode=hybrid&top_k=1").content.decode()
     assert "No word in common; found by its meaning." in tried
+    meant = client.get("/collections/handbook/?q=invoices&mode=semantic&top_k=1").content.decode()
+    assert "No word in common" not in meant  # nobody looked

@@ -15,13 +15,16 @@ _SIGN: Final = re.compile(
     \w@\w                                  # an address
     | [^\W_]_[^\W_]                        # snake_case
     | \w\w\.[a-z][a-z0-9]{0,4}(?::\d+)*$   # a file, with line numbers
-    | ^[A-Za-z]:\\ | ^[./~\\]+\w | \w[/\\].*\w[./\\]\w    # a path
+    | ^[A-Za-z]:\\ | ^[./~\\]+\w    # a path from somewhere
     | ::\w | \(\)$                         # code
     | ^[a-z]+[A-Z]                         # camelCase
     | ^\#?[A-Za-z][A-Za-z.-]*\d            # GPT-4, v1.2, sha256
     """,
     re.VERBOSE,
 )
+# a path of several parts: two signs, looked for one after the other, because one pattern for both would try every pair
+_FOLDER: Final = re.compile(r"\w[/\\]")
+_PART: Final = re.compile(r"\w[./\\]\w")
 _COMMIT: Final = re.compile(r"(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}")
 # "ham.6": a sentence that ends in a word, and the number of the next one, without the space between them.
 _RUN_ON: Final = re.compile(r"[a-z]{3,}\.\d+")
@@ -73,4 +76,10 @@ def _is_identifier(chunk: str) -> bool:
         return True
     if _RUN_ON.fullmatch(chunk):
         return False
-    return bool(_LETTER.search(chunk) and _SHAPE.fullmatch(chunk) and _SIGN.search(chunk))
+    shaped = _LETTER.search(chunk) and _SHAPE.fullmatch(chunk)
+    return bool(shaped and (_SIGN.search(chunk) or _is_path(chunk)))
+
+
+def _is_path(chunk: str) -> bool:
+    folder = _FOLDER.search(chunk)
+    return folder is not None and _PART.search(chunk, folder.end()) is not None

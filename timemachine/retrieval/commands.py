@@ -10,7 +10,6 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 
 from timemachine.accounts.models import Project
-from timemachine.base.clock import now
 from timemachine.base.content import canonical_json, content_of, text_sha256
 from timemachine.base.errors import Conflict, InvalidInput, NotFound, TooLarge
 from timemachine.base.faithful import searchable
@@ -19,6 +18,7 @@ from timemachine.retrieval.backlog import note_missing
 from timemachine.retrieval.embedding import table
 from timemachine.retrieval.identifiers import identifiers
 from timemachine.retrieval.models import Collection, Frame
+from timemachine.retrieval.moment import stamp
 from timemachine.retrieval.reembedding import model_of_new_collections
 from timemachine.retrieval.vectors import keep_vectors
 
@@ -52,6 +52,17 @@ class NewFrame:
     number: int | None = None
     origin: Origin | None = None
     may_be_empty: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ready:
+    """A passage with what its row is made of."""
+
+    new: NewFrame
+    sha256: str
+    title: str
+    text: str
+    identifiers: list[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,11 +111,12 @@ def put(collection: Collection, frames: Sequence[NewFrame], *, by: str) -> list[
         _check_frame(frame)
     model = table.named(collection.embedding_model)
     vectors = None if model.slow else model.embed([_for_search(frame) for frame in frames])
+    ready = [_ready(frame) for frame in frames]  # before anybody has to wait
     with transaction.atomic():
-        locked = Collection.objects.select_for_update().get(id=collection.id)
+        locked = lock(collection)
         kept = keep(locked.project_id, [content_of(frame.text) for frame in frames])
         payloads = {content.sha256: row for content, row in kept.items()}
-        done = _put_all(locked, frames, payloads, by)
+        done = _put_all(locked, ready, payloads, by)
         locked.save(update_fields=["next_number"])
         _keep_vectors(locked, model.name, done, vectors)
     return done
@@ -113,29 +125,48 @@ def put(collection: Collection, frames: Sequence[NewFrame], *, by: str) -> list[
 @transaction.atomic
 def delete(collection: Collection, number: int) -> Frame:
     """End the current version of a frame; its history stays. Raises `NotFound` where there is no current one."""
-    Collection.objects.select_for_update().get(id=collection.id)
+    lock(collection)
     frame = _current(collection, number)
-    _end(frame, "delete", now())
+    _end(frame, "delete", stamp(collection.id))
     return frame
 
 
+def _ready(new: NewFrame) -> _Ready:
+    title, text = (searchable(said)[:INDEXED_CHARACTERS] for said in (new.title, new.text))
+    return _Ready(
+        new=new,
+        sha256=text_sha256(new.text),
+        title=title,
+        text=text,
+        identifiers=list(identifiers(f"{title}\n{text}")),
+    )
+
+
+def lock(collection: Collection) -> Collection:
+    """The collection as it stands, held for a change until this transaction ends. Raises `NotFound` where it is gone."""
+    held = Collection.objects.select_for_update().filter(id=collection.id).first()
+    if held is None:
+        raise NotFound("This collection is not there any more.", code="collection_not_found")
+    return held
+
+
 def _put_all(
-    collection: Collection, frames: Sequence[NewFrame], payloads: Mapping[str, int], by: str
+    collection: Collection, frames: Sequence[_Ready], payloads: Mapping[str, int], by: str
 ) -> list[Put]:
     """The rows of the passages: an update ends its current version, the same passage again is the one that stands."""
     standing = _standing(collection, payloads)
-    moment = now()
+    moment = stamp(collection.id)
     fresh: list[Frame] = []
     done: list[Put] = []
-    for new in frames:
-        sha256 = text_sha256(new.text)
-        if new.number is not None:
-            done.append(_update(collection, new, payloads[sha256], by, moment, standing))
+    for ready in frames:
+        payload = payloads[ready.sha256]
+        if ready.new.number is not None:
+            done.append(_update(collection, ready, payload, by, moment, standing))
             continue
-        name = identity(sha256, new)
+        name = identity(ready.sha256, ready.new)
         already_there = name in standing
         if not already_there:
-            standing[name] = _row(collection, new, payloads[sha256], collection.next_number, 1, by, moment)
+            standing[name] = _row(collection, ready, payload, collection.next_number, 1, by, moment)
             collection.next_number += 1
             fresh.append(standing[name])
         done.append(Put(frame=standing[name], already_there=already_there))
@@ -155,14 +186,14 @@ def identity(sha256: str, frame: NewFrame | Frame) -> tuple[str, ...]:
 
 def _update(
     collection: Collection,
-    new: NewFrame,
+    ready: _Ready,
     payload_id: int,
     by: str,
     moment: datetime,
     standing: dict[tuple[str, ...], Frame],
 ) -> Put:
-    current = _current(collection, new.number or 0)
-    row = _row(collection, new, payload_id, current.number, current.version + 1, by, moment)
+    current = _current(collection, ready.new.number or 0)
+    row = _row(collection, ready, payload_id, current.number, current.version + 1, by, moment)
     before = identity(current.sha256, current)
     if before == identity(row.sha256, row):
         return Put(frame=current, already_there=True)
@@ -176,14 +207,14 @@ def _update(
 
 def _row(
     collection: Collection,
-    new: NewFrame,
+    ready: _Ready,
     payload_id: int,
     number: int,
     version: int,
     by: str,
     moment: datetime,
 ) -> Frame:
-    title, text = searchable(new.title)[:INDEXED_CHARACTERS], searchable(new.text)[:INDEXED_CHARACTERS]
+    new = ready.new
     return Frame(
         project_id=collection.project_id,
         collection=collection,
@@ -193,10 +224,10 @@ def _row(
         uri=new.uri,
         metadata=new.metadata,
         payload_id=payload_id,
-        sha256=text_sha256(new.text),
-        search_title=title,
-        search_text=text,
-        identifiers=list(identifiers(f"{title}\n{text}")),
+        sha256=ready.sha256,
+        search_title=ready.title,
+        search_text=ready.text,
+        identifiers=ready.identifiers,
         valid_from=moment,
         put_by=by,
         **_from(new.origin),

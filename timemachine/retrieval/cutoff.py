@@ -1,15 +1,17 @@
 """How many of the ranked frames are an answer: by number, or by how their scores fall. Pure.
 
-The rules look at raw scores of one leg (BM25 where the words matched, else cosine), because a fused score means nothing by
-itself. `cut_by` names the rule that ended the list: `top_k`, `all` (fewer were found), `relative` (below half of the best),
+The rules look at raw scores, BM25 or cosine, because a fused score means nothing by itself; in a hybrid find at the strength of
+each frame, by the leg that is surer of it. `cut_by` names the rule that ended the list: `top_k`, `all` (fewer were found), `relative` (below half of the best),
 `cliff` (a fall of more than 60 % from the frame before), `floor` (below what counts as relevant at all).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 RELATIVE_TO_BEST = 0.5
+COSINE_FLOOR = 0.2
+WEAKEST = 0.01
 CLIFF = 0.4
 LONGEST_CURVE = 100
 
@@ -47,8 +49,22 @@ def cut_at(found: int, top_k: int) -> Cut:
     return Cut(keep=top_k, cut_by="top_k") if found > top_k else Cut(keep=found, cut_by="all")
 
 
+def strengths(
+    order: Sequence[int], lexical: Mapping[int, float], semantic: Mapping[int, float]
+) -> list[float]:
+    """How strongly each frame answers, 0 to 1: as a share of the best, by the leg in which that is more.
+
+    Cosine counts above `COSINE_FLOOR`, for any two texts of one kind have some.
+    """
+    legs = (lexical, {row: max(0.0, cosine - COSINE_FLOOR) for row, cosine in semantic.items()})
+    best = [max(leg.values(), default=0.0) or 1.0 for leg in legs]
+    return [
+        max(leg.get(row, 0.0) / highest for leg, highest in zip(legs, best, strict=True)) for row in order
+    ]
+
+
 def cut_adaptively(scores: Sequence[float], top_k: int, floor: float = 0.0) -> Cut:
-    """Where the raw scores, best first, stop being an answer; at most `top_k`. Nothing may stay."""
+    """Where the scores, in the ranking's order, stop being an answer; at most `top_k`. Nothing may stay, but only by the floor."""
     best = max(scores, default=0.0)
     for rank, score in enumerate(scores[:top_k]):
         rule = _rule(score, scores[rank - 1] if rank else None, best, floor)
@@ -62,4 +78,4 @@ def _rule(score: float, before: float | None, best: float, floor: float) -> str 
         return "floor"
     if before is not None and score < CLIFF * before:
         return "cliff"
-    return "relative" if score < RELATIVE_TO_BEST * best else None
+    return "relative" if before is not None and score < RELATIVE_TO_BEST * best else None

@@ -6,18 +6,19 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
+from django.db.models import QuerySet, Sum
 
-from timemachine.base.clock import now
-from timemachine.base.errors import InvalidInput
+from timemachine.base.errors import InvalidInput, TooLarge
 from timemachine.base.faithful import searchable
 from timemachine.payloads.queries import text
 from timemachine.retrieval import cutoff, nearest, ranking
-from timemachine.retrieval.cutoff import Curve, Cut
+from timemachine.retrieval.cutoff import COSINE_FLOOR, WEAKEST, Curve, Cut, strengths
 from timemachine.retrieval.fusion import fuse
 from timemachine.retrieval.matching import NOTHING, Matched, matched
 from timemachine.retrieval.meaning import Meaning, meaning_of, not_embedded
 from timemachine.retrieval.models import Collection, Frame
+from timemachine.retrieval.moment import Moment, hold
 from timemachine.retrieval.ranking import Question
 
 DEFAULT_TOP_K = 8
@@ -25,17 +26,17 @@ LARGEST_TOP_K = 1_000
 LONGEST_QUERY = 100_000
 WINDOW = 100
 MODES = ("hybrid", "semantic", "lexical")
-COSINE_FLOOR = 0.2
+LARGEST_FINDING = 64 * 1024 * 1024
 EXACT, APPROXIMATE = "exact", "hnsw"
 _FOR_SEARCH = ("search_title", "search_text", "identifiers", "terms")
-_HELD = "SELECT frame_count, changed_at FROM tm_collection WHERE id = %s FOR SHARE"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
     """What is looked for, and how.
 
-    `as_of` None is now, `embedding_model` None the collection's own; `min_score` is on the raw score of the leg that ranks.
+    `as_of` None is now, `embedding_model` None the collection's own; `min_score` is on the score that ranks: BM25 or cosine, and
+    in a hybrid find a number from 0 to 1 that means something only within its list (the fused score; in an adaptive one the strength).
     """
 
     text: str
@@ -108,14 +109,6 @@ class Findings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Moment:
-    """When a find looks, and how many frames there are where that is now."""
-
-    at: datetime
-    counted: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Ranked:
     """Scores by frame row: of the mode, and raw by leg; best first."""
 
@@ -166,11 +159,11 @@ def find(collection: Collection, query: Query) -> Findings:
     words = searchable(query.text)
     meaning = None if query.mode == "lexical" else meaning_of(collection, words, query.embedding_model)
     with transaction.atomic():
-        moment = _moment(collection, query)
+        moment = hold(collection.id, query.as_of)
         missing = None if meaning is None else not_embedded(collection, meaning.model, moment.at)
         ranked = _rank(collection, query, words, meaning, moment)
-    curve, cut = _cut(ranked, query)
-    hits, below = _shown(ranked, curve)
+        curve, cut = _cut(ranked, query)
+        hits, below = _shown(ranked, curve)
     return Findings(
         query=query,
         as_of=moment.at,
@@ -185,22 +178,8 @@ def find(collection: Collection, query: Query) -> Findings:
     )
 
 
-def _moment(collection: Collection, query: Query) -> _Moment:
-    """The moment that is asked for, or now: at which no put is under way, until this transaction ends.
-
-    What was put until then is all committed, and nothing can still be stamped with an earlier time. So the same find "as of"
-    that moment always sees the same frames, and the counts that are kept are those of that moment.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute(_HELD, [collection.id])
-        counted, changed_at = cursor.fetchone()
-    at = query.as_of or now()
-    unchanged = changed_at is None or changed_at <= at
-    return _Moment(at=at, counted=counted if unchanged else None)
-
-
 def _rank(
-    collection: Collection, query: Query, words: str, meaning: Meaning | None, moment: _Moment
+    collection: Collection, query: Query, words: str, meaning: Meaning | None, moment: Moment
 ) -> _Ranked:
     depth = max(WINDOW, query.top_k + 1)
     legs: dict[str, dict[int, float]] = {}
@@ -218,7 +197,7 @@ def _rank(
 
 
 def _semantic(
-    collection: Collection, meaning: Meaning, moment: _Moment, depth: int
+    collection: Collection, meaning: Meaning, moment: Moment, depth: int
 ) -> tuple[dict[int, float], str | None]:
     """The semantic leg, and how it was searched: by an index where that is right, and gives as many as there are to give."""
     if not meaning.vector:
@@ -237,7 +216,7 @@ def _cut(ranked: _Ranked, query: Query) -> tuple[Curve, Cut]:
     if not query.adaptive:
         cut = _by_number(scores, query)
         return cutoff.curve(query.mode, scores, cut), cut
-    leg, scores, floor = _raw(ranked, query)
+    leg, scores, floor = _judged(ranked, query)
     cut = cutoff.cut_adaptively(scores, query.top_k, floor)
     return cutoff.curve(leg, scores, cut), cut
 
@@ -250,27 +229,40 @@ def _by_number(scores: Sequence[float], query: Query) -> Cut:
     return cut if cut.cut_by == "top_k" or enough == len(scores) else Cut(keep=cut.keep, cut_by="floor")
 
 
-def _raw(ranked: _Ranked, query: Query) -> tuple[str, list[float], float]:
-    """The leg whose raw scores the adaptive rules look at, these in the ranking's order, and the floor on their scale."""
-    lexical = ranked.legs.get("lexical") or {}
-    if lexical:
-        return "lexical", [lexical.get(row, 0.0) for row in ranked.order], query.min_score or 0.0
-    semantic = ranked.legs.get("semantic") or {}
+def _judged(ranked: _Ranked, query: Query) -> tuple[str, list[float], float]:
+    """What the adaptive rules look at: its name, a score for each row in the ranking's order, and the floor on its scale."""
+    lexical, semantic = (ranked.legs.get(name) or {} for name in ("lexical", "semantic"))
+    if query.mode == "hybrid":
+        return "strength", strengths(ranked.order, lexical, semantic), query.min_score or WEAKEST
+    if query.mode == "lexical":
+        return "lexical", [lexical[row] for row in ranked.order], query.min_score or 0.0
     floor = COSINE_FLOOR if query.min_score is None else query.min_score
-    return "semantic", [semantic.get(row, 0.0) for row in ranked.order], floor
+    return "semantic", [semantic[row] for row in ranked.order], floor
 
 
 def _shown(ranked: _Ranked, curve: Curve) -> tuple[tuple[Found, ...], Below | None]:
     """The frames that stay, and the first one that does not."""
     keep = curve.kept
     rows = ranked.order[: keep + 1]
-    wanted = Frame.objects.filter(id__in=rows).select_related("payload").defer(*_FOR_SEARCH)
+    wanted = Frame.objects.filter(id__in=rows)
+    _check_size(wanted)
+    wanted = wanted.select_related("payload").defer(*_FOR_SEARCH)
     frames = {frame.id: frame for frame in wanted}
     reasons = matched(ranked.question, rows[:keep])
     found = tuple(
         _hit(ranked, rank, frames[row], reasons.get(row, NOTHING)) for rank, row in enumerate(rows[:keep], 1)
     )
     return found, _below(ranked, curve, frames[rows[keep]]) if len(rows) > keep else None
+
+
+def _check_size(frames: QuerySet[Frame]) -> None:
+    """Refuse passages that together would fill the memory."""
+    size = frames.aggregate(size=Sum("payload__size"))["size"] or 0
+    if size > LARGEST_FINDING:
+        raise TooLarge(
+            f"These passages have {size:,} bytes together; one find may return {LARGEST_FINDING:,}. Ask for a smaller `top_k`.",
+            limit_bytes=LARGEST_FINDING,
+        )
 
 
 def _hit(ranked: _Ranked, rank: int, frame: Frame, reason: Matched) -> Found:

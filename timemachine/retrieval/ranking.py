@@ -21,8 +21,12 @@ from django.db import connection
 from timemachine.retrieval.identifiers import identifiers
 from timemachine.retrieval.models import LEXEME_SPACE
 
-MOST_TERMS = 4_000
-"""How many terms of a question are looked up: those that weigh most. A sparse vector may have 16,000."""
+MOST_TERMS = 256
+"""How many words of a question, and how many identifiers, are looked up: its first ones. What follows counts by its meaning."""
+MOST_EXPLAINED = 64
+"""How many terms, the heaviest ones, a hit is explained by."""
+LEAST_WEIGHT = 0.0001
+"""What a word weighs at least, also one that every frame holds."""
 IDENTIFIER_TIMES = 2
 RARE = 0.05
 """Where the terms of a question occur in less than this share of the frames, these are looked up by an index and no others read."""
@@ -32,14 +36,18 @@ VISIBLE = (
     "{0}.collection_id = %(collection)s AND {0}.valid_from <= %(at)s"
     " AND ({0}.valid_until IS NULL OR {0}.valid_until > %(at)s)"
 )
-_TERMS = """
-WITH asked AS (
-    SELECT lexeme AS term, cardinality(positions) AS times FROM unnest(to_tsvector('pg_catalog.english', %(query)s))
+_ASKED = """
+asked AS (
+    (SELECT lexeme AS term, false AS exact, cardinality(positions) AS times
+     FROM unnest(to_tsvector('pg_catalog.english', %(query)s)) ORDER BY positions[1] LIMIT %(most)s)
     UNION ALL
-    SELECT '=' || each, %(identifier_times)s FROM unnest(%(identifiers)s::text[]) AS each
+    SELECT '=' || each, true, %(identifier_times)s FROM unnest(%(identifiers)s::text[]) AS each
 )
-SELECT asked.term, coalesce(spelled.word, asked.term), asked.times, tm_term_dimension(asked.term), {frames}
-FROM asked {join}
+"""
+_TERMS = """
+SELECT asked.term, coalesce(spelled.word, asked.term), asked.times, tm_term_dimension(asked.term),
+       coalesce(counted.frames, 0)
+FROM asked LEFT JOIN counted ON counted.term = asked.term
 LEFT JOIN (
     SELECT DISTINCT ON (lexeme) lexeme, word
     FROM unnest(%(words)s::text[]) WITH ORDINALITY AS written(word, place),
@@ -47,19 +55,28 @@ LEFT JOIN (
     ORDER BY lexeme, place
 ) AS spelled ON spelled.lexeme = asked.term
 """
-_TERMS_NOW = _TERMS.format(
-    frames="coalesce(known.frames, 0)",
-    join="LEFT JOIN tm_term_count AS known ON known.collection_id = %(collection)s AND known.term = asked.term",
-)
 _QUOTED = r"('''' || replace(replace({0}, '\', '\\'), '''', '''''') || '''')"
-_HOLDS = (
-    f"CASE WHEN asked.term LIKE '=%%' THEN f.identifiers @> ARRAY[substr(asked.term, 2)]"
-    f" ELSE f.terms @@ {_QUOTED.format('asked.term')}::tsquery END"
+_COUNTED_NOW = """
+counted AS (
+    SELECT known.term, known.frames FROM tm_term_count AS known JOIN asked ON asked.term = known.term
+    WHERE known.collection_id = %(collection)s
 )
-_TERMS_THEN = _TERMS.format(
-    frames=f"(SELECT count(*) FROM tm_frame f WHERE {VISIBLE.format('f')} AND {_HOLDS})",  # noqa: S608  # constants of this file
-    join="",
+"""
+# each term by the index that holds it: one condition for both kinds would read every frame for every term
+_COUNTED_THEN = f"""
+counted AS (
+    SELECT term, (
+        SELECT count(*) FROM tm_frame f
+        WHERE {VISIBLE.format("f")} AND f.terms @@ {_QUOTED.format("term")}::tsquery
+    ) AS frames FROM asked WHERE NOT exact
+    UNION ALL
+    SELECT term, (
+        SELECT count(*) FROM tm_frame f WHERE {VISIBLE.format("f")} AND f.identifiers @> ARRAY[substr(term, 2)]
+    ) FROM asked WHERE exact
 )
+"""  # noqa: S608  # constants of this file
+_TERMS_NOW = f"WITH {_ASKED}, {_COUNTED_NOW} {_TERMS}"
+_TERMS_THEN = f"WITH {_ASKED}, {_COUNTED_THEN} {_TERMS}"
 _FRAMES_THEN = f"SELECT count(*) FROM tm_frame f WHERE {VISIBLE.format('f')}"  # noqa: S608  # constants of this file
 
 _LEXICAL = """
@@ -132,7 +149,8 @@ def read(collection_id: UUID, query: str, at: datetime, counted: int | None) -> 
         "collection": collection_id,
         "query": query,
         "at": at,
-        "identifiers": list(identifiers(query)),
+        "most": MOST_TERMS,
+        "identifiers": list(identifiers(query))[:MOST_TERMS],
         "words": [*dict.fromkeys(_WORD.findall(query))][:MOST_TERMS],
         "identifier_times": IDENTIFIER_TIMES,
     }
@@ -144,13 +162,19 @@ def read(collection_id: UUID, query: str, at: datetime, counted: int | None) -> 
         else:
             cursor.execute(_TERMS_NOW, facts)
         found = [_term(counted, *row) for row in cursor.fetchall()]
-    heaviest = sorted((term for term in found if term.weight > 0), key=lambda term: (-term.weight, term.term))
-    return Question(terms=tuple(heaviest[:MOST_TERMS]), frames=counted)
+    heaviest = sorted(found, key=lambda term: (-term.weight, term.term))
+    return Question(terms=tuple(heaviest), frames=counted)
 
 
 def _term(all_frames: int, term: str, word: str, times: int, dimension: int, frames: int) -> Term:
     rarity = math.log(1 + (all_frames - frames + 0.5) / (frames + 0.5))
-    return Term(term=term, word=word, dimension=dimension, weight=round(times * rarity, 4), frames=frames)
+    return Term(
+        term=term,
+        word=word,
+        dimension=dimension,
+        weight=max(round(times * rarity, 4), LEAST_WEIGHT),
+        frames=frames,
+    )
 
 
 def lexical(collection_id: UUID, question: Question, at: datetime, limit: int) -> dict[int, float]:
@@ -173,10 +197,13 @@ def lexical(collection_id: UUID, question: Question, at: datetime, limit: int) -
 
 
 def why(question: Question, rows: Sequence[int]) -> dict[int, list[tuple[Term, float]]]:
-    """What each term gave to the score of each frame row: its part of the BM25 score; together they are the score."""
+    """What each term gave to the score of each frame row: its part of the BM25 score; together they are the score.
+
+    Of a question with more than `MOST_EXPLAINED` terms the lightest ones are left out.
+    """
     if not question.terms or not rows:
         return {}
-    vectors = [_sparse({term.dimension: term.weight}) for term in question.terms]
+    vectors = [_sparse({term.dimension: term.weight}) for term in question.terms[:MOST_EXPLAINED]]
     found: dict[int, list[tuple[Term, float]]] = {}
     with connection.cursor() as cursor:
         cursor.execute(_WHY, {"vectors": vectors, "rows": list(rows)})

@@ -7,13 +7,13 @@ from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from timemachine.accounts.models import Project
-from timemachine.base.clock import now
 from timemachine.base.content import content_of, file_content, text_sha256
 from timemachine.base.errors import NotFound
 from timemachine.base.ids import uuid_of
 from timemachine.payloads.commands import keep
-from timemachine.retrieval.commands import NewFrame, identity
+from timemachine.retrieval.commands import NewFrame, identity, lock
 from timemachine.retrieval.models import Collection, Frame, Source
+from timemachine.retrieval.moment import stamp
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class SourceFile:
 
 def keep_source(collection: Collection, file: SourceFile, *, by: str) -> Source:
     """The file in the collection; the same file again is the one that is kept. Call it in a transaction."""
-    Collection.objects.select_for_update().get(id=collection.id)
+    lock(collection)
     original, extracted = file_content(file.data), content_of(file.text)
     same = Source.objects.filter(
         collection=collection,
@@ -59,7 +59,7 @@ def keep_source(collection: Collection, file: SourceFile, *, by: str) -> Source:
 
 def end_others(collection: Collection, uri: str, stay: Sequence[NewFrame]) -> int:
     """End the current frames of the uri that are none of these passages; how many there were. Call it in a transaction."""
-    Collection.objects.select_for_update().get(id=collection.id)
+    lock(collection)
     staying = {identity(text_sha256(frame.text), frame) for frame in stay}
     current = Frame.objects.filter(collection=collection, uri=uri, valid_until=None)
     gone = [
@@ -67,7 +67,9 @@ def end_others(collection: Collection, uri: str, stay: Sequence[NewFrame]) -> in
         for frame in current.only("id", "sha256", "title", "uri", "metadata")
         if identity(frame.sha256, frame) not in staying
     ]
-    return Frame.objects.filter(id__in=gone, valid_until=None).update(valid_until=now(), ended_by="delete")
+    return Frame.objects.filter(id__in=gone, valid_until=None).update(
+        valid_until=stamp(collection.id), ended_by="delete"
+    )
 
 
 def sources_of(collection: Collection) -> QuerySet[Source]:

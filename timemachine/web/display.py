@@ -15,11 +15,11 @@ from django.utils.safestring import SafeString
 from timemachine.base import wording as base
 from timemachine.base.clock import now, written
 from timemachine.base.numbers import together
-from timemachine.web import bodies, curves, furniture, rows, steps, wording
+from timemachine.web import bodies, curves, furniture, hits, rows, steps, wording
 from timemachine.web.bodies import Body
 from timemachine.web.library import or_absent, register
 
-MODULES_OF_TAGS: Final = (curves, furniture, rows, steps)
+MODULES_OF_TAGS: Final = (curves, furniture, hits, rows, steps)
 THEMES: Final = furniture.THEMES
 
 

@@ -1,6 +1,6 @@
 """The passages that the sentences of an answer rest on, with the spans marked that support them or go against them."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
@@ -13,6 +13,9 @@ _WHOLE: Final = 700
 _AROUND: Final = 160
 
 
+NOWHERE: Final[Mapping[int, str]] = {}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """A recorded passage as a page may show it: `text` is None where it was not recorded, or only its beginning."""
@@ -22,6 +25,7 @@ class Source:
     title: str | None = None
     version: int | None = None
     text: str | None = None
+    address: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +64,8 @@ def evidence(sentences: Sequence[Sentence], sources: Sequence[Source]) -> list[E
     return found
 
 
-def sources_of(passages: Iterable[Passage]) -> list[Source]:
-    """The frozen passages of a step, with as much of their text as the page has."""
+def sources_of(passages: Iterable[Passage], addresses: Mapping[int, str] = NOWHERE) -> list[Source]:
+    """The frozen passages of a step, with as much of their text as the page has, and where their frames stand by row."""
     return [
         Source(
             frame=each.hit.frame,
@@ -69,6 +73,7 @@ def sources_of(passages: Iterable[Passage]) -> list[Source]:
             title=each.hit.title,
             version=each.hit.version,
             text=each.text.text if each.text else None,
+            address=addresses.get(each.hit.stored_frame_id or 0, ""),
         )
         for each in passages
     ]

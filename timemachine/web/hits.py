@@ -1,6 +1,6 @@
 """A passage that was found, as a page shows it: the same whether it was recorded or has just been computed."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,8 +8,9 @@ from django.urls import reverse
 
 from timemachine.recording.models import Hit
 from timemachine.retrieval.finding import Findings, Found
-from timemachine.retrieval.models import Collection
+from timemachine.retrieval.models import Collection, Frame
 from timemachine.timeline.step import Passage
+from timemachine.web.library import register
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +65,24 @@ def of_passage(collection: Collection | None, passage: Passage) -> ShownHit:
         matched=hit.matched,
         address=_address_of(collection, hit),
     )
+
+
+def frame_addresses(passages: Iterable[Passage]) -> dict[int, str]:
+    """Where the frames of recorded hits stand now, by row; one query. What came from nowhere here, or was erased, is absent."""
+    rows = [each.hit.stored_frame_id for each in passages if each.hit.stored_frame_id is not None]
+    if not rows:
+        return {}
+    found = Frame.objects.filter(id__in=rows).values_list("id", "collection__name", "number", "version")
+    return {
+        row: reverse("frame", args=[collection, number], query={"version": version})
+        for row, collection, number, version in found
+    }
+
+
+@register.filter
+def address_in(hit: Hit, addresses: Mapping[int, str]) -> str:
+    """Where the frame of a recorded hit stands; empty where that is not known."""
+    return (addresses or {}).get(hit.stored_frame_id or 0, "")
 
 
 def retrieval_json(findings: Findings) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """A session's timeline: its rows around a step, and that step in detail."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -140,15 +141,18 @@ def _tab(session: Session, found: Step, asked: Asked) -> dict[str, Any]:
         return {"state": queries.state_at(session, found.action.sequence)}
     if asked.tab == "raw":
         return {"raw": _raw(found.action, asked.first_bytes)}
-    return _action_tab(session, found) if asked.tab == "action" else {}
+    addresses = frame_addresses(found.passages)
+    return {"frame_addresses": addresses} | (
+        _action_tab(session, found, addresses) if asked.tab == "action" else {}
+    )
 
 
-def _action_tab(session: Session, found: Step) -> dict[str, Any]:
+def _action_tab(session: Session, found: Step, addresses: Mapping[int, str]) -> dict[str, Any]:
     answer = _answer(found.output)
     said = sentences(answer, found.action.grounding)
     return {
         "sentences": said,
-        "evidence": evidence(said, sources_of(found.passages)),
+        "evidence": evidence(said, sources_of(found.passages, addresses)),
         "sentences_in_answer": answer is not None and "".join(each.text for each in said) == answer,
         "usage": [(name, number) for name in USAGE if (number := getattr(found.action, name)) is not None],
         "prose": found.action.kind in PROSE,

@@ -1,0 +1,81 @@
+"""When things happen in a collection: by the database's clock, under the collection's lock, so that every process agrees.
+
+A frame comes or ends at a `stamp`, taken while nobody else changes the collection and later than every stamp before it; a find
+looks at a `Moment` at which no change is under way. So a find "as of" the moment of another one sees exactly its frames,
+whatever the clocks of the machines say.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from django.db import OperationalError, connection
+from psycopg.errors import LockNotAvailable
+
+from timemachine.base.errors import InvalidInput, NotFound, Unavailable
+
+LONGEST_WAIT: Final = "10s"
+"""How long a find waits for a put that holds the collection."""
+TOLERATED: Final = timedelta(minutes=1)
+"""How far another clock may be ahead; a time so near in the future means now."""
+
+_STAMP = "SELECT greatest(clock_timestamp(), changed_at + interval '1 microsecond') FROM tm_collection WHERE id = %s"
+# the clock is read by a statement of its own: in that which locks, it would be read before the wait
+_HOLD = f"""
+SET LOCAL lock_timeout = '{LONGEST_WAIT}';
+SELECT 1 FROM tm_collection WHERE id = %(collection)s FOR SHARE;
+SELECT frame_count, changed_at, greatest(clock_timestamp(), changed_at) FROM tm_collection WHERE id = %(collection)s
+"""  # noqa: S608  # a constant of this file
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """When a find looks, and how many frames there are then, where the collection has not changed since; else None."""
+
+    at: datetime
+    counted: int | None
+
+
+def stamp(collection_id: UUID) -> datetime:
+    """The time of a change, later than any before it. The collection has to be locked for the change."""
+    with connection.cursor() as cursor:
+        cursor.execute(_STAMP, [collection_id])
+        found: datetime = cursor.fetchone()[0]
+    return found
+
+
+def hold(collection_id: UUID, as_of: datetime | None) -> Moment:
+    """The moment that is asked for (None: now), with no change under way until this transaction ends.
+
+    Raises `Unavailable` where a put holds the collection for too long, `NotFound` where it is gone, `InvalidInput` for the future.
+    """
+    counted, changed_at, present = _held(collection_id)
+    if as_of is not None and as_of > present + TOLERATED:
+        raise InvalidInput(
+            "`as_of` lies in the future, where nothing can be looked up yet; name a time that has passed, or `now`.",
+            code="not_a_time",
+            field="as_of",
+        )
+    at = present if as_of is None else min(as_of, present)
+    unchanged = changed_at is None or changed_at <= at
+    return Moment(at=at, counted=counted if unchanged else None)
+
+
+def _held(collection_id: UUID) -> tuple[int, datetime | None, datetime]:
+    with connection.cursor() as cursor:
+        try:
+            cursor.execute(_HOLD, {"collection": collection_id})
+        except OperationalError as why:
+            if not isinstance(why.__cause__, LockNotAvailable):
+                raise
+            raise Unavailable(
+                "A large put holds this collection; ask again in a minute.", code="collection_busy"
+            ) from why
+        while cursor.nextset():
+            pass
+        row = cursor.fetchone()
+    if row is None:
+        raise NotFound("This collection is not there any more.", code="collection_not_found")
+    counted, changed_at, present = row
+    return counted, changed_at, present
