@@ -21,6 +21,7 @@ from timemachine.timeline.rows import View
 from timemachine.timeline.step import FIRST_BYTES, Head, Step
 from timemachine.web.access import of
 from timemachine.web.evidence import evidence, sources_of
+from timemachine.web.hits import frame_addresses
 from timemachine.web.http import asked_part, page
 from timemachine.web.judging import judging_of
 from timemachine.web.sentences import sentences
