@@ -108,3 +108,9 @@ class Completion:
 def is_cut_off(finish_reason: object) -> bool | None:
     """Whether an answer that ended for this reason, in the provider's own words, ends where it was cut off; None without a reason."""
     return finish_reason in CUT_SHORT if isinstance(finish_reason, str) else None
+
+
+def cut_off_by(parameters: object) -> str | None:
+    """The recorded reason that cut an answer off, in the provider's own words; None where it was not cut off for all that is known."""
+    reason = parameters.get("finish_reason") if isinstance(parameters, dict) else None
+    return str(reason) if is_cut_off(reason) else None

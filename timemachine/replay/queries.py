@@ -116,6 +116,7 @@ def _tally(
         recorded_cost_usd=recorded.cost_usd,
         recorded_unknown_cost_calls=recorded.unknown,
         uncertain_calls=uncertain,
+        cut_off=sum(group["cut_off"] for group in groups),
     )
 
 
@@ -131,7 +132,8 @@ def _counted_steps(ids: Sequence[UUID]) -> dict[UUID, list[dict[str, Any]]]:
     fields = ("replay_id", "status", "context", "verdict", "retrieval__verdict", "was_asked")
     steps = ReplayStep.objects.filter(replay__in=ids).annotate(was_asked=_WAS_ASKED)
     found: dict[UUID, list[dict[str, Any]]] = {}
-    for row in steps.order_by().values(*fields).annotate(steps=Count("id")):
+    cut_off = Count("id", filter=Q(evidence__has_key="cut_off"))
+    for row in steps.order_by().values(*fields).annotate(steps=Count("id"), cut_off=cut_off):
         found.setdefault(row["replay_id"], []).append(row)
     return found
 

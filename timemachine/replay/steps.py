@@ -12,6 +12,7 @@ from timemachine.base.clock import parse_time, written
 from timemachine.base.errors import InvalidInput, ModelFailed, TimeMachineError
 from timemachine.difference.ranking import Ranked, compare_rankings
 from timemachine.difference.verdict import answer_verdict
+from timemachine.providers.completion import cut_off_by
 from timemachine.providers.queries import usable_model
 from timemachine.recording.models import Action, Hit
 from timemachine.replay import frozen
@@ -93,7 +94,7 @@ def _asked_again(work: _Work, outcome: Outcome, before_call: Callable[[], None])
     except TimeMachineError as failed:
         return _failed(outcome, failed)
     compared = answer_verdict(frozen.answer_of(work.action), answered.text)
-    evidence = {**compared.evidence, **_same_prompt(work, answered)}
+    evidence = {**compared.evidence, **_same_prompt(work, answered), **_cut_off(work, answered)}
     return replace(
         outcome, answered=answered, verdict=compared.name, evidence=evidence, calls_made=answered.calls_made
     )
@@ -101,7 +102,7 @@ def _asked_again(work: _Work, outcome: Outcome, before_call: Callable[[], None])
 
 def _not_asked(work: _Work, outcome: Outcome) -> Outcome:
     """No model is called: in an audit the recorded answer is checked against its own context."""
-    evidence: dict[str, Any] = {}
+    evidence = _cut_off(work, None)
     if work.intent.why_not:
         evidence["not_asked"] = work.intent.why_not
     said = frozen.answer_of(work.action) if work.action.kind == "ask" else None
@@ -176,6 +177,13 @@ def _same_prompt(work: _Work, answered: Answered) -> dict[str, Any]:
         answered.parameters.get("prompt_sha256"),
     )
     return {"same_prompt": before == after} if before and after else {}
+
+
+def _cut_off(work: _Work, answered: Answered | None) -> dict[str, Any]:
+    """Which of the two answers ends where it was cut off: whatever the verdict on them, it compares no whole answer."""
+    sides = {"recorded": work.action.parameters, "new": answered.parameters if answered else None}
+    found = [side for side, parameters in sides.items() if cut_off_by(parameters)]
+    return {"cut_off": found} if found else {}
 
 
 def _retrieval_json(findings: Findings, compared: Any, work: _Work) -> dict[str, Any]:

@@ -27,7 +27,10 @@ VERDICT_ORDER = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """What the steps of a replay came to, counted. Money in US dollars; `unknown` counts calls of unknown price."""
+    """What the steps of a replay came to, counted. Money in US dollars; `unknown` counts calls of unknown price.
+
+    `cut_off` counts the steps with an answer, recorded or new, that ends where it was cut off.
+    """
 
     kind: str
     status: str
@@ -42,6 +45,7 @@ class Tally:
     recorded_cost_usd: Decimal
     recorded_unknown_cost_calls: int
     uncertain_calls: int
+    cut_off: int = 0
 
     @property
     def total(self) -> int:
@@ -59,6 +63,8 @@ def sentence(tally: Tally) -> str:
     parts = [_what(tally), _context(tally)]
     if tally.kind == "debug":
         parts.append(_counts("retrieval", tally.retrievals))
+    if tally.cut_off:
+        parts.append(f"{counted(tally.cut_off, 'step')} with an answer that is cut off")
     if tally.asked:
         parts.append(_cost(tally))
     if tally.uncertain_calls:

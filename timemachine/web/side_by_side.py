@@ -7,6 +7,7 @@ from typing import Any
 
 from timemachine.difference.text import DiffRow, Folded, Span, fold, text_diff
 from timemachine.payloads.queries import text
+from timemachine.providers.completion import cut_off_by
 from timemachine.recording.models import Action, Hit
 from timemachine.replay import frozen
 from timemachine.replay.models import ReplayHit, ReplayStep
@@ -76,7 +77,7 @@ class Grounded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sides:
-    """A step, recorded and replayed. `rows` is None where there are no two answers to compare."""
+    """A step, recorded and replayed. `rows` is None where there are no two answers to compare; `…_cut_off` is what ended an answer."""
 
     question: str
     recorded: Action
@@ -89,6 +90,8 @@ class Sides:
     found: list[FoundFrame]
     attempts: list[Any]
     recorded_call_ms: float | None
+    recorded_cut_off: str | None
+    replayed_cut_off: str | None
     grounded: list[Grounded]
 
 
@@ -114,6 +117,8 @@ def side_by_side(step: ReplayStep, *, everything: bool = False) -> Sides:
         found=[_found_frame(step, hit) for hit in step.hits.all()],
         attempts=sorted(step.attempts.all(), key=lambda each: each.number),
         recorded_call_ms=_number((step.action.parameters or {}).get("call_ms")),
+        recorded_cut_off=cut_off_by(step.action.parameters),
+        replayed_cut_off=cut_off_by(step.parameters),
         grounded=list(_grounded_sides(step, recorded, new, hits)),
     )
 

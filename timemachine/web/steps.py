@@ -10,7 +10,7 @@ from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
 
 from timemachine.base.wording import spaced
-from timemachine.providers.completion import is_cut_off
+from timemachine.providers.completion import cut_off_by
 from timemachine.timeline.step import Step
 from timemachine.web import wording
 from timemachine.web.library import register
@@ -116,11 +116,11 @@ def payload_words(kind: str, failed: bool = False) -> dict[str, str]:  # a tag's
 def how_it_ended(found: Step) -> dict[str, Any]:
     """How a step ended otherwise than with a whole answer: the reason why it is cut off, that it is empty, the provider's own error."""
     known = found.action.parameters if isinstance(found.action.parameters, dict) else {}
-    reason, said = known.get("finish_reason"), known.get("provider_error")
+    said = known.get("provider_error")
     empty = found.output is not None and not found.output.size and found.output.media_type == "text/plain"
     error = {**known, **said} if isinstance(said, dict) else {}
     return {
-        "cut_off": reason if is_cut_off(reason) else None,
+        "cut_off": cut_off_by(known),
         "empty": empty and found.action.kind in ("ask", "llm_call"),
         "provider": [
             (spaced(name), str(error[name])) for name in PROVIDER_ERROR if error.get(name) is not None
