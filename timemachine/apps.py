@@ -12,4 +12,4 @@ class TimeMachineConfig(AppConfig):
 
     def ready(self) -> None:
         """Let Django's checks, which every start runs, know of ours."""
-        from timemachine.providers import overrides  # noqa: F401
+        from timemachine.providers import base_urls, overrides  # noqa: F401

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from timemachine.providers.answer_stream import AnthropicStream, OpenAIStream
 
 
@@ -35,6 +37,38 @@ def test_a_streamed_refusal_is_no_content() -> None:
     assert stream.body["choices"][0]["message"] == {"content": None, "refusal": "No."}
 
 
+def test_a_refusal_after_the_answer_had_begun_stands_behind_it() -> None:
+    stream = OpenAIStream()
+    shown = [
+        stream.add(each) for each in (choice({"content": "I think"}), choice({"refusal": " No."}, "stop"))
+    ]
+    assert shown == ["I think", " No."]
+    assert stream.body["choices"][0]["message"] == {"content": "I think", "refusal": " No."}
+
+
+HALVES = [
+    (["a\ud83d", "\ude00b"], ["a", "😀b"]),
+    (["\ud83d", "", "\ude00", "."], ["", "", "😀", "."]),
+    (["\ud83d", "b"], ["", "\ud83db"]),
+    (["b\ud83d"], ["b", "\ud83d"]),
+    (["\ude00\ud83d\ude00"], ["\ude00😀"]),
+]
+
+
+@pytest.mark.parametrize(("pieces", "shown"), HALVES)
+def test_the_halves_of_a_character_are_shown_and_kept_as_one(pieces: list[str], shown: list[str]) -> None:
+    stream, other = OpenAIStream(), AnthropicStream()
+    told = [stream.add(choice({"content": piece})) for piece in pieces] + [stream.add(choice({}, "stop"))]
+    assert [text for text in told if text] == [text for text in shown if text]
+    assert stream.body["choices"][0]["message"]["content"] == "".join(shown)
+    events: list[dict[str, Any]] = [
+        {"type": "content_block_delta", "delta": {"type": "text_delta", "text": piece}} for piece in pieces
+    ]
+    ended = {"type": "message_delta", "delta": {"stop_reason": "end_turn"}}
+    assert [text for each in [*events, ended] if (text := other.add(each))] == [t for t in shown if t]
+    assert other.body["content"] == [{"type": "text", "text": "".join(shown)}]
+
+
 def test_groqs_own_place_for_the_usage_is_known() -> None:
     stream = OpenAIStream()
     stream.add({"choices": None, "x_groq": {"usage": {"prompt_tokens": 3}}})
@@ -61,8 +95,9 @@ def test_events_come_to_a_message() -> None:
         {"type": "ping"},
         {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 4}},
     ]
-    assert "".join(stream.add(event) for event in events) == "14 days."
+    assert "".join(stream.add(event) for event in events[:-1]) == "14 days."
     assert not stream.complete
+    assert stream.add(events[-1]) == ""
     stream.add({"type": "message_stop"})
     assert stream.complete
     assert stream.body == {

@@ -355,11 +355,13 @@ def test_a_temperature_out_of_range_is_the_callers_to_mend(stub: StubModelServer
 def test_a_server_that_does_not_run_is_out_of_reach(waits: list[float]) -> None:
     with StubModelServer() as gone:
         connection = openai_connection(gone)
-    with pytest.raises(ModelFailed, match="cannot be reached at http://127") as failure:
+    with pytest.raises(ModelFailed, match="cannot be reached: ") as failure:
         complete(request_to(connection))
     assert failure.value.code == "model_unreachable"
     assert failure.value.facts["attempts"] == 3
     assert failure.value.facts["status"] is None
+    assert failure.value.facts["unsent"] is True
+    assert "127.0.0.1" not in failure.value.message
 
 
 def test_the_vendors_environment_does_not_reach_other_servers(

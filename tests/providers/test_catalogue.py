@@ -167,6 +167,25 @@ def test_the_operator_may_move_a_provider_to_another_address() -> None:
     assert (found.base_url, found.pinned) == ("http://127.0.0.1:9/v1", False)
 
 
+ADDRESSES_WITH_A_USER = [
+    "https://user:s3cret@inside:9/v1",
+    "https://user:s3/cr?et@inside:9/v1",
+    "s3cret@inside/v1",
+]
+
+
+@pytest.mark.parametrize("address", ADDRESSES_WITH_A_USER)
+@pytest.mark.parametrize("own_key", [None, "project-key"])
+def test_an_address_with_a_user_in_it_is_refused_and_never_told(address: str, own_key: str | None) -> None:
+    environment = {"OPENAI_API_KEY": "key", "OPENAI_BASE_URL": address}
+    with pytest.raises(Unavailable, match="OPENAI_BASE_URL has a user or a password") as refused:
+        connection_to(ModelName(provider="openai", model="m"), environment, own_key=own_key)
+    (told,) = [each for each in listed({}, {}, environment) if each.provider == "openai"]
+    assert not told.usability.usable
+    assert "inside" in str(told.base_url)
+    assert "s3" not in f"{refused.value.message} {told.base_url} {told.usability.why_not}"
+
+
 @pytest.mark.parametrize(
     ("written", "url"),
     [

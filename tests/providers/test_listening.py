@@ -37,10 +37,39 @@ def test_a_closed_connection_and_none_at_all_are_no_trouble() -> None:
 
 def test_after_an_attempt_its_socket_is_left_alone(ends: tuple[socket.socket, socket.socket]) -> None:
     cancellation = Cancellation()
-    with cancellation.watching():
+    with cancellation.watching(60):
         cancellation.connected(ends[0])
     cancellation.cancel()
     ends[0].send(b"x")
+    assert ends[1].recv(1) == b"x"
+
+
+def test_an_attempt_that_is_out_of_time_loses_its_socket_and_any_later_one(
+    ends: tuple[socket.socket, socket.socket],
+) -> None:
+    cancellation = Cancellation()
+    with cancellation.watching(0.05):
+        cancellation.connected(ends[0])
+        assert ends[1].recv(1) == b""
+        assert cancellation.out_of_time
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            cancellation.connected(ours)
+            assert theirs.recv(1) == b""
+    assert not cancellation.wanted
+
+
+def test_the_time_of_one_attempt_is_not_taken_from_the_next(
+    ends: tuple[socket.socket, socket.socket],
+) -> None:
+    cancellation = Cancellation()
+    with cancellation.watching(60):
+        first = cancellation._attempt
+    with cancellation.watching(60):
+        cancellation.connected(ends[0])
+        cancellation._expire(first)
+        assert not cancellation.out_of_time
+        ends[0].send(b"x")
     assert ends[1].recv(1) == b"x"
 
 

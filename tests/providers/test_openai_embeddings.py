@@ -7,6 +7,7 @@ import pytest
 from tests.stub_model_server import Script, StubModelServer
 from timemachine.base.errors import ModelFailed, Unavailable
 from timemachine.providers import openai_embeddings
+from timemachine.providers.base_urls import check_base_urls
 from timemachine.providers.calling import Connection, ModelName, ModelRequest
 from timemachine.providers.openai_embeddings import embeddings
 
@@ -92,13 +93,24 @@ def test_vectors_that_do_not_fit_the_texts_are_refused(body: object, why: str) -
         openai_embeddings._vectors(request, body)
 
 
-def test_a_server_out_of_reach_is_told_with_its_address(
+def test_a_server_out_of_reach_is_told_without_its_address(
     stub: StubModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EMBEDDING_SERVER_URL", "http://127.0.0.1:9/v1")
-    with pytest.raises(ModelFailed, match=r"http://127\.0\.0\.1:9/v1") as failed:
+    with pytest.raises(ModelFailed, match="server:m cannot be reached") as failed:
         embeddings("m", ["a"])
     assert failed.value.code == "model_unreachable"
+    assert "127.0.0.1" not in failed.value.message
+
+
+def test_a_server_whose_address_has_a_password_in_it_is_not_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMBEDDING_SERVER_URL", "http://user:s3cret@127.0.0.1:9/v1")
+    with pytest.raises(Unavailable, match="EMBEDDING_SERVER_URL has a user or a password") as refused:
+        embeddings("m", ["a"])
+    assert "s3cret" not in refused.value.message
+    assert [(each.id, "s3cret" in each.msg) for each in check_base_urls(None)] == [
+        ("timemachine.E002", False)
+    ]
 
 
 def test_without_a_server_it_says_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -135,6 +135,8 @@ def _parameters(rendered: prompt.Prompt, completion: Completion) -> dict[str, An
         facts["attempts"] = completion.attempts
     if completion.cut_short:
         facts["cut_off"] = True
+    if completion.broke_off_after_end:
+        facts["broke_off_after_end"] = True
     if completion.not_accepted:
         facts["not_accepted"] = list(completion.not_accepted)
     return {name: value for name, value in facts.items() if value is not None}

@@ -17,7 +17,9 @@ from timemachine.answering.under_way import calls, come_to_its_record
 from timemachine.base.clock import now
 from timemachine.base.errors import NotFound, TimeMachineError
 from timemachine.base.ids import uuid7
+from timemachine.providers.catalogue import ModelName
 from timemachine.providers.listening import Listening
+from timemachine.providers.prices import failed_price
 from timemachine.providers.queries import usable_model
 from timemachine.recording.commands import append, require_open
 from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft
@@ -136,7 +138,7 @@ def ask(
         answered = kept or answer(project.id, model, query.text, passages, asked, following.listening)
     except TimeMachineError as failed:
         draft = replace(
-            _failed_draft(findings, str(model), failed, started), parameters=failed_parameters(failed, asked)
+            _failed_draft(findings, model, failed, started), parameters=failed_parameters(failed, asked)
         )
         raise recorded_as(failed, _recorded_failure(session, draft, findings, following.ask)) from failed
     sequence = _record(session, _ask_draft(findings, answered, started), findings, following.ask)
@@ -259,7 +261,10 @@ def _ask_draft(findings: Findings, answered: Answered, started: datetime) -> Act
     )
 
 
-def _failed_draft(findings: Findings, model: str, failed: TimeMachineError, started: datetime) -> ActionDraft:
+def _failed_draft(
+    findings: Findings, model: ModelName, failed: TimeMachineError, started: datetime
+) -> ActionDraft:
+    priced = failed_price(model, failed, now())
     return ActionDraft(
         kind="ask",
         id=str(uuid7()),
@@ -268,7 +273,9 @@ def _failed_draft(findings: Findings, model: str, failed: TimeMachineError, star
         duration_ms=_milliseconds_since(started),
         input=findings.query.text,
         output=partial_output(failed),
-        model=model,
+        model=str(model),
+        cost_usd=priced.cost_usd,
+        prices=priced.prices,
         error_type=failed.code,
         error_message=failed.message,
         retrieval=retrieval_draft(findings),

@@ -31,13 +31,13 @@ from timemachine.providers.calling import complete
 from timemachine.providers.catalogue import LOCAL, ModelName
 from timemachine.providers.completion import Completion, ModelRequest
 from timemachine.providers.places import let_go, place
-from timemachine.providers.prices import UNKNOWN, Priced, price
+from timemachine.providers.prices import UNKNOWN, Priced, failed_price, price
 from timemachine.providers.queries import connection_of, usable_model
 from timemachine.recording.models import Action
 from timemachine.recording.validation import COST_DIGITS
 
-LONGEST_CALL: Final = timedelta(minutes=20)
-"""Longer than all attempts of a call together may take: a row that asks since then has lost its process."""
+LONGEST_CALL: Final = timedelta(minutes=21)
+"""Longer than all attempts of a call together may take (`complete`: 4 times its 300 seconds): a row that asks since then has lost its process."""
 
 
 def judge(action: Action, *, use_model: str, by: str) -> Judgement:
@@ -57,7 +57,8 @@ def judge(action: Action, *, use_model: str, by: str) -> Judgement:
             let_go()
             completion = complete(request)
         except TimeMachineError as failed:
-            return _ended(row, None, _failure(failed), raw=failed.facts.get("partial_text"))
+            facts = _price_of(failed, model) | _failure(failed)
+            return _ended(row, None, facts, raw=failed.facts.get("partial_text"))
         return _answered(row, material, model, completion)
 
 
@@ -178,6 +179,11 @@ def _priced(model: ModelName, completion: Completion) -> Priced:
         return price(model, completion.usage, now(), used=completion.model)
     except Unavailable:
         return UNKNOWN
+
+
+def _price_of(failed: TimeMachineError, model: ModelName) -> dict[str, Any]:
+    priced = failed_price(model, failed, now())
+    return {"cost_usd": priced.cost_usd, "prices": priced.prices}
 
 
 def _failure(failed: TimeMachineError) -> dict[str, Any]:

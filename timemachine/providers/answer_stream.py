@@ -1,9 +1,13 @@
 """A streamed answer put together: after each event what was written so far, at the end the same body as an answer in one piece. Pure."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, Protocol
 
 from timemachine.providers.usage import part_of, text_of
+
+_HALF = re.compile("[\ud800-\udfff]")
+_FIRST_HALF = re.compile("[\ud800-\udbff]")
 
 
 class AnswerStream(Protocol):
@@ -24,6 +28,19 @@ class AnswerStream(Protocol):
     def body(self) -> dict[str, Any]: ...
 
 
+class Halves:
+    """Text in pieces that may cut a character in two (a UTF-16 surrogate pair): the first half is held back until the other comes."""
+
+    def __init__(self) -> None:
+        self._held = ""
+
+    def take(self, piece: str, *, last: bool = False) -> str:
+        """What can be shown with this piece; of the last one all, a half that stays alone included."""
+        text = joined(self._held + piece)
+        self._held = text[-1:] if not last and _FIRST_HALF.fullmatch(text[-1:]) else ""
+        return text.removesuffix(self._held)
+
+
 class OpenAIStream:
     """The chunks of a chat completion."""
 
@@ -32,6 +49,7 @@ class OpenAIStream:
         self._known: dict[str, Any] = {}
         self._said: dict[str, list[str]] = {"content": [], "refusal": []}
         self._finish: str | None = None
+        self._halves = Halves()
 
     @property
     def complete(self) -> bool:
@@ -41,7 +59,7 @@ class OpenAIStream:
     @property
     def body(self) -> dict[str, Any]:
         """The chat completion."""
-        message = {name: "".join(said) or None for name, said in self._said.items()}
+        message = {name: joined("".join(said)) or None for name, said in self._said.items()}
         return {**self._known, "choices": [{"message": message, "finish_reason": self._finish}]}
 
     def add(self, event: Mapping[str, Any]) -> str:
@@ -59,7 +77,7 @@ class OpenAIStream:
         written = {"content": written_text(delta.get("content")), "refusal": text_of(delta.get("refusal"))}
         for name, text in written.items():
             self._said[name].append(text or "")
-        return "".join(text for text in written.values() if text)
+        return self._halves.take("".join(text for text in written.values() if text), last=self.complete)
 
 
 class AnthropicStream:
@@ -67,10 +85,15 @@ class AnthropicStream:
 
     def __init__(self) -> None:
         self.error: Mapping[str, Any] | None = None
-        self.complete = False
         self._known: dict[str, Any] = {}
         self._usage: dict[str, Any] = {}
         self._text: list[str] = []
+        self._halves = Halves()
+
+    @property
+    def complete(self) -> bool:
+        """Whether a reason to stop came; nothing of the answer comes after it."""
+        return "stop_reason" in self._known
 
     @property
     def body(self) -> dict[str, Any]:
@@ -87,9 +110,7 @@ class AnthropicStream:
             self._learn(part_of(event.get("message")), part_of(event.get("message")))
         elif kind == "message_delta":
             self._learn(part_of(event.get("delta")), event)
-        elif kind == "message_stop":
-            self.complete = True
-        text = _text_in(event)
+        text = self._halves.take(_text_in(event), last=self.complete)
         self._text.append(text)
         return text
 
@@ -98,6 +119,13 @@ class AnthropicStream:
         self._known |= {name: known[name] for name in names if known.get(name)}
         usage = part_of(with_usage.get("usage"))
         self._usage |= {name: value for name, value in usage.items() if value is not None}
+
+
+def joined(text: str) -> str:
+    """The text with the halves of each surrogate pair made one character; a half that stands alone stays."""
+    if not _HALF.search(text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
 def written_text(content: Any) -> str:

@@ -82,4 +82,5 @@ def _completion(request: ModelRequest, answer: Answer, parameters: Parameters) -
         first_text_ms=answer.first_text_ms,
         parameters=parameters.asked,
         not_accepted=parameters.left_out,
+        broke_off_after_end=answer.broke_off_after_end,
     )

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from random import SystemRandom
-from time import perf_counter
+from time import monotonic, perf_counter
 
 from timemachine.base.errors import ModelFailed
 from timemachine.providers import extractive, failure
@@ -19,6 +19,8 @@ __all__ = ["Completion", "Connection", "Message", "ModelName", "ModelRequest", "
 LONGEST_WAIT_SECONDS = 20.0
 MAY_BE_BILLED = frozenset({"model_timed_out", "model_interrupted", "cancelled"})
 """Failures after which a call is not repeated, although it might go well."""
+NOT_SENT = frozenset({"model_unreachable", "address_not_allowed"})
+"""Failures of an attempt before anything of the question was sent."""
 
 _random = SystemRandom()
 
@@ -28,8 +30,9 @@ def complete(request: ModelRequest, listening: Listening | None = None) -> Compl
 
     A call is repeated at most `request.retries` times, after a wait with jitter, where the provider is busy (408, 409, 429), broken (5xx) or
     cannot be connected to; never after a timeout or once it began to answer, which may have been billed. It is repeated at
-    once without a temperature, a seed or the streaming that the provider says it does not take. Raises `ModelFailed`, its facts
-    with `attempts`, and `Cancelled`.
+    once without a temperature, a seed or the streaming that the provider says it does not take. No attempt begins later than
+    `request.whole_seconds` times one more than `request.retries` after the first, so that the whole call has a bound. Raises
+    `ModelFailed`, its facts with `attempts` (and `unsent` where none of them got as far as to send the question), and `Cancelled`.
     """
     listener = listening or Listening()
     answered = _extract(request) if request.connection.protocol == "local" else _ask(request, listener)
@@ -42,15 +45,17 @@ def _ask(request: ModelRequest, listening: Listening) -> Completion:
     send = _adapter(request.connection.protocol)
     left_out: frozenset[str] = frozenset()
     attempts = retries = 0
+    sent, latest = False, monotonic() + request.whole_seconds * (request.retries + 1)
     while True:
         attempts += 1
         try:
             return replace(_bounded(request, send(request, left_out, listening)), attempts=attempts)
         except ModelFailed as failed:
+            sent = sent or failed.code not in NOT_SENT
             refused = _not_taken(failed, request, left_out)
             wait = 0.0 if refused else wait_before_repeating(failed, retries, request.retries)
-            if wait is None:
-                raise _last(failed, request, attempts) from failed
+            if wait is None or monotonic() + wait > latest:
+                raise _last(failed, request, attempts, sent=sent) from failed
         if refused:
             left_out |= {refused}
         else:
@@ -94,9 +99,10 @@ def wait_before_repeating(failed: ModelFailed, retries: int, most: int) -> float
     return float(asked) + _random.uniform(0, 0.25) if asked <= LONGEST_WAIT_SECONDS else None
 
 
-def _last(failed: ModelFailed, request: ModelRequest, attempts: int) -> ModelFailed:
+def _last(failed: ModelFailed, request: ModelRequest, attempts: int, *, sent: bool) -> ModelFailed:
     known = {"provider": request.model.provider, "model": str(request.model), "status": None}
-    return type(failed)(failed.message, code=failed.code, **{**known, **failed.facts, "attempts": attempts})
+    found = {**known, **failed.facts, "attempts": attempts, **({} if sent else {"unsent": True})}
+    return type(failed)(failed.message, code=failed.code, **found)
 
 
 def _extract(request: ModelRequest) -> Completion:

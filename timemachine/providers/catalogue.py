@@ -173,11 +173,11 @@ def connection_to(
     The address is the provider's own, or what the operator put in its `…_BASE_URL`: whoever runs the server decides where a
     project's key is sent.
     """
-    if own_key is None:
-        require_usable(name, environment=environment)
     if name.provider == LOCAL:
         return LOCAL_CONNECTION
     provider = PROVIDERS[name.provider]
+    if own_key is None or user_in(provider.base_url_variable, environment):
+        require_usable(name, environment=environment)
     return Connection(
         protocol=provider.protocol,
         base_url=base_url_of(provider, environment),
@@ -268,10 +268,28 @@ def _unknown_provider(written: str, provider: str, servers: Mapping[str, ModelSe
 
 
 def base_url_of(provider: Provider, environment: Mapping[str, str] | None = None) -> str:
-    """Where the provider is called: its `…_BASE_URL`, else its own address."""
-    url = (_setting(provider.base_url_variable, environment) or provider.base_url).rstrip("/")
+    """Where the provider is called: its `…_BASE_URL`, else its own address; a user and a password in it are never told."""
+    written = _setting(provider.base_url_variable, environment)
+    url = (without_user(written) or provider.base_url).rstrip("/")
     # Ollama's own tools write its address without the path of its OpenAI-compatible part
     return f"{url}/v1" if provider.name == "ollama" and not url.endswith("/v1") else url
+
+
+def without_user(url: str) -> str:
+    """The address without the user and the password that it may have before its host, whatever stands in them."""
+    scheme, mark, rest = url.rpartition("://")
+    return f"{scheme}{mark}{rest.rpartition('@')[2]}"
+
+
+def user_in(variable: str, environment: Mapping[str, str] | None = None) -> str | None:
+    """What is wrong with the address in a variable that has a user or a password in it; None where it has neither."""
+    url = _setting(variable, environment)
+    if without_user(url) == url:
+        return None
+    return (
+        f"{variable} has a user or a password in its address, which would be shown; take them out and set the key in the "
+        f"variable of its own."
+    )
 
 
 def key_of_environment(provider: Provider, environment: Mapping[str, str] | None = None) -> bool:
@@ -282,6 +300,8 @@ def key_of_environment(provider: Provider, environment: Mapping[str, str] | None
 def _why_no_key(
     provider: Provider, keys: Mapping[str, ProjectKey], environment: Mapping[str, str] | None
 ) -> str | None:
+    if wrong := user_in(provider.base_url_variable, environment):
+        return wrong
     own = keys.get(provider.name)
     if own is not None:
         return None if own.readable else KEY_UNREADABLE
@@ -297,7 +317,9 @@ def _why_no_server(name: str, servers: Mapping[str, ModelServerValue]) -> str | 
     if not server.readable:
         return KEY_UNREADABLE
     return (
-        None if server.allowed else f"The operator does not allow {server.base_url}: see MODEL_HOSTS_ALLOWED."
+        None
+        if server.allowed
+        else "The operator does not allow the address of this server: see MODEL_HOSTS_ALLOWED."
     )
 
 

@@ -17,7 +17,7 @@ CUT_SHORT = frozenset(
 REFUSED = frozenset({"refusal", "content_filter"})
 ENDED = frozenset({"stop", "end_turn", "stop_sequence"})
 
-ADAPTER_VERSIONS: Mapping[Protocol, int] = {"openai": 1, "anthropic": 1, "local": 1}
+ADAPTER_VERSIONS: Mapping[Protocol, int] = {"openai": 2, "anthropic": 2, "local": 1}
 """Raised by one when the same request would be sent, read or answered otherwise: what was cached before is then not used."""
 
 
@@ -74,7 +74,8 @@ class Completion:
     `usage` is None for what is not a language model. `model` and `finish_reason` are the provider's own words, None where it
     gave none. `parameters` are those that were sent with the attempt that succeeded, `not_accepted` the names of those asked
     for that this model does not take. `duration_ms` is that attempt's, `attempts` counts it and those before it;
-    `first_text_ms` is when its first text came, None where the answer came in one piece.
+    `first_text_ms` is when its first text came, None where the answer came in one piece. `broke_off_after_end` says that the
+    connection broke off after the answer had ended, so that its usage may not have come.
     """
 
     text: str
@@ -88,6 +89,7 @@ class Completion:
     attempts: int = 1
     language_model: bool = True
     first_text_ms: float | None = None
+    broke_off_after_end: bool = False
 
     @property
     def cut_short(self) -> bool:

@@ -8,9 +8,10 @@ import os
 from http import HTTPStatus
 
 from timemachine.base.errors import ModelFailed, Unavailable
-from timemachine.providers.catalogue import Connection
+from timemachine.providers.catalogue import Connection, user_in
 
 PROVIDER = "server"
+URL_VARIABLE = "EMBEDDING_SERVER_URL"
 _REFUSALS = frozenset({400, 413, 422})
 
 
@@ -38,9 +39,13 @@ def connection(model: str) -> Connection:
             "EMBEDDING_SERVER_URL, like http://localhost:11434/v1, and restart.",
             code="no_embeddings",
         )
+    if wrong := user_in(URL_VARIABLE):
+        raise Unavailable(
+            f"The embedding model {PROVIDER}:{model} cannot be used: {wrong}", code="no_embeddings"
+        )
     key = os.environ.get("EMBEDDING_SERVER_API_KEY", "").strip()
     return Connection(protocol="openai", base_url=_address(), api_key=key or None)
 
 
 def _address() -> str:
-    return os.environ.get("EMBEDDING_SERVER_URL", "").strip().rstrip("/")
+    return os.environ.get(URL_VARIABLE, "").strip().rstrip("/")

@@ -22,11 +22,15 @@ LAST = "[DONE]"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The provider's answer as JSON, how long it took, and when its first text came (None: in one piece)."""
+    """The provider's answer as JSON, how long it took, and when its first text came (None: in one piece).
+
+    `broke_off_after_end`: the connection broke off after the answer had ended, but before the provider said that this was all.
+    """
 
     body: Any
     duration_ms: float
     first_text_ms: float | None
+    broke_off_after_end: bool = False
 
 
 class Exchange:
@@ -43,6 +47,7 @@ class Exchange:
         self._length = 0
         self._started = time.perf_counter()
         self._first_text_ms: float | None = None
+        self._broke_off_after_end = False
 
     def answer(self, send: Callable[[], httpx2.Response]) -> Answer:
         """The answer to what `send` sends. Raises `ModelFailed` with the text that came before, `Cancelled`."""
@@ -53,8 +58,15 @@ class Exchange:
         except (ModelFailed, self._vendor.APIError, httpx2.TransportError) as error:
             if cancellation.wanted:
                 raise self._partial(failure.cancelled(self._request)) from error
+            if cancellation.out_of_time and not isinstance(error, self._vendor.APIStatusError):
+                raise self._partial(failure.timed_out(self._request)) from error
             raise self._partial(_failed(self._vendor, self._request, error)) from error
-        return Answer(body=body, duration_ms=self._since(), first_text_ms=self._first_text_ms)
+        return Answer(
+            body=body,
+            duration_ms=self._since(),
+            first_text_ms=self._first_text_ms,
+            broke_off_after_end=self._broke_off_after_end,
+        )
 
     def _read(self, send: Callable[[], httpx2.Response]) -> Any:
         if self._listening.cancellation.wanted:
@@ -69,10 +81,12 @@ class Exchange:
 
     def _streamed(self, response: httpx2.Response) -> Any:
         try:
-            for event in events_in(response.iter_bytes()):
-                if event.data == LAST:
-                    break
-                self._take(part_of(parse_json(event.data.encode())))
+            self._read_events(response)
+        except httpx2.TransportError:
+            # the answer itself is whole and paid for; only its usage may be missing
+            if not self._stream.complete or self._listening.cancellation.wanted:
+                raise
+            self._broke_off_after_end = True
         except (InvalidInput, UnicodeDecodeError) as why:
             raise failure.not_understood(
                 self._request, f"an event in its stream is no JSON ({why})."
@@ -80,6 +94,13 @@ class Exchange:
         if not self._stream.complete:
             raise failure.interrupted(self._request, "its stream ended before the answer did")
         return self._stream.body
+
+    def _read_events(self, response: httpx2.Response) -> None:
+        for event in events_in(response.iter_bytes()):
+            if event.data == LAST:
+                break
+            if event.data.strip():  # some servers say with an empty one that they live
+                self._take(part_of(parse_json(event.data.encode())))
 
     def _take(self, event: Any) -> None:
         text = self._stream.add(event)

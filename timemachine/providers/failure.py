@@ -1,6 +1,6 @@
 """What a provider's refusal or silence becomes: one `ModelFailed` in the provider's own words.
 
-Its facts: `provider`, `model`, `status` (None where no answer came), `retryable` and, from `calling`, `attempts`;
+Its facts: `provider`, `model`, `status` (None where no answer came), `retryable` and, from `calling`, `attempts` and `unsent`;
 where the provider said so, `retry_after_seconds` and `provider_error` (its own words by name); where an answer had begun,
 `partial_text`. Its codes: `model_failed`, `model_timed_out`, `model_unreachable`, `model_interrupted`, `model_not_understood`,
 `answer_too_long`, `address_not_allowed`, `cancelled`.
@@ -34,7 +34,7 @@ _ADVICE: Mapping[int, str] = {
 def answered_with_error(request: ModelRequest, response: Any) -> ModelFailed:
     """The failure that an answer with an error status stands for."""
     status = int(response.status_code)
-    words = own_words(response.text) or _phrase(status)
+    words = own_words(response.text, request.connection.api_key) or _phrase(status)
     if response.is_redirect:
         words = "a redirect, which is not followed; give the address it leads to"
     advice = _ADVICE.get(status, "Try again later." if response.is_server_error else "")
@@ -51,7 +51,7 @@ def answered_with_error(request: ModelRequest, response: Any) -> ModelFailed:
 
 def error_in_stream(request: ModelRequest, event: Mapping[str, Any]) -> ModelFailed:
     """The failure that an error inside a streamed answer stands for: the answer had begun, so nothing is repeated."""
-    words = own_words(json.dumps(event)) or "an error without a word"
+    words = own_words(json.dumps(event), request.connection.api_key) or "an error without a word"
     return ModelFailed(
         f"{request.model} broke off its answer: {_clean(words, request)} It may have been billed; try again later.",
         **_facts(request, status=200, retryable=True),
@@ -114,13 +114,16 @@ def about(request: ModelRequest, failed: ModelFailed) -> ModelFailed:
     )
 
 
-def own_words(body: str) -> str:
-    """What an error's body says, wherever the provider puts it; a text that is not JSON as it is. At most 500 characters."""
+def own_words(body: str, key: str | None = None) -> str:
+    """What an error's body says, wherever the provider puts it; a text that is not JSON as it is. At most 500 characters.
+
+    The key is taken out before anything is cut off, or a part of it would stay.
+    """
     try:
         found = json.loads(body)
     except ValueError:
         found = body
-    return " ".join(_said(found).split())[:LONGEST_WORDS]
+    return " ".join(_without(key, _said(found)).split())[:LONGEST_WORDS]
 
 
 def _said(found: Any) -> str:
@@ -147,8 +150,8 @@ def timed_out(request: ModelRequest) -> ModelFailed:
 def unreachable(request: ModelRequest, why: str) -> ModelFailed:
     """The failure of a server to which there is no connection."""
     return ModelFailed(
-        f"{request.model} cannot be reached at {request.connection.base_url}: {_clean(why, request)} "
-        f"Check that it runs and that this server may connect to it.",
+        f"{request.model} cannot be reached: {_clean(why, request)} Check that its server runs at the address that is "
+        f"set for it, and that this server may connect to it.",
         code="model_unreachable",
         **_facts(request, status=None, retryable=True),
     )
@@ -175,7 +178,7 @@ def _provider_error(
         "request_id": asked,
     }
     return {
-        name: _without_key(str(value)[:LONGEST_WORDS], request)
+        name: _without(request.connection.api_key, str(value))[:LONGEST_WORDS]
         for name, value in found.items()
         if isinstance(value, str | int) and value
     }
@@ -203,13 +206,18 @@ def _seconds(header: str | None) -> float | None:
 
 
 def _clean(words: str, request: ModelRequest) -> str:
-    plain = _without_key(words, request)
+    plain = _without(request.connection.api_key, words)
     return plain if plain.endswith((".", "!", "?")) else f"{plain}."
 
 
-def _without_key(words: str, request: ModelRequest) -> str:
-    key = request.connection.api_key
-    return words.replace(key, "[key]") if key else words
+def _without(key: str | None, words: str) -> str:
+    """The words without the key, also as JSON writes it, with its slashes escaped or not."""
+    if not key:
+        return words
+    escaped = json.dumps(key)[1:-1]
+    for written in (key, escaped, escaped.replace("/", "\\/")):
+        words = words.replace(written, "[key]")
+    return words
 
 
 def _phrase(status: int) -> str:

@@ -1,10 +1,10 @@
-"""Listening to a call that is under way, and ending it, also while the provider is silent: its socket is shut. Pure."""
+"""Listening to a call that is under way, and ending it, also while the provider is silent or drips: its socket is shut. Pure."""
 
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from threading import Event, Lock
+from threading import Event, Lock, Timer
 
 
 class Cancellation:
@@ -14,6 +14,13 @@ class Cancellation:
         self._wanted = Event()
         self._lock = Lock()
         self._socket: socket.socket | None = None
+        self._attempt: object = None
+        self._out_of_time: object = None
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether the attempt that is made, or was made last, had no time left."""
+        return self._attempt is not None and self._out_of_time is self._attempt
 
     @property
     def wanted(self) -> bool:
@@ -31,20 +38,33 @@ class Cancellation:
         self._wanted.wait(seconds)
 
     def connected(self, connection: socket.socket) -> None:
-        """The call has this connection from now on; where it is wanted already, it has none."""
+        """The call has this connection from now on; where it shall end already, it has none."""
         with self._lock:
             self._socket = connection
-            if self._wanted.is_set():
+            if self._wanted.is_set() or self.out_of_time:
                 self._shut()
 
     @contextmanager
-    def watching(self) -> Iterator[None]:
-        """While one attempt is made; after it no socket is shut any more."""
+    def watching(self, seconds: float) -> Iterator[None]:
+        """While one attempt is made, which ends after so many seconds; after it no socket is shut any more."""
+        attempt = object()
+        with self._lock:
+            self._attempt = attempt
+        timer = Timer(seconds, self._expire, [attempt])
+        timer.daemon = True
+        timer.start()
         try:
             yield
         finally:
+            timer.cancel()
             with self._lock:
                 self._socket = None
+
+    def _expire(self, attempt: object) -> None:
+        with self._lock:
+            if attempt is self._attempt:  # or it was over just before, and the next one has its own time
+                self._out_of_time = attempt
+                self._shut()
 
     def _shut(self) -> None:
         if self._socket is not None:

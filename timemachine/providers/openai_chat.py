@@ -80,9 +80,11 @@ def _completion(request: ModelRequest, answer: Answer, parameters: Parameters) -
         first_text_ms=answer.first_text_ms,
         parameters=parameters.asked,
         not_accepted=parameters.left_out,
+        broke_off_after_end=answer.broke_off_after_end,
     )
 
 
 def _text(message: Any) -> tuple[str, bool]:
-    refusal = text_of(message.get("refusal"))
-    return (refusal, True) if refusal is not None else (written_text(message.get("content")), False)
+    """All that the model said, as a stream showed it: a refusal may come after it had begun to answer."""
+    content, refusal = written_text(message.get("content")), text_of(message.get("refusal"))
+    return content + (refusal or ""), refusal is not None

@@ -13,6 +13,7 @@ from importlib.metadata import version
 from typing import Any
 
 from timemachine.base.clock import written
+from timemachine.base.errors import TimeMachineError, Unavailable
 from timemachine.providers.catalogue import LOCAL, ModelName
 from timemachine.providers.charging import charge
 from timemachine.providers.completion import TokenUsage
@@ -56,6 +57,9 @@ class Priced:
 
 
 UNKNOWN = Priced(cost_usd=None, prices=None)
+UNSENT = Priced(cost_usd=Decimal(0), prices=None)
+BEFORE_SENDING = frozenset({"model_not_usable", "key_unreadable"})
+"""Codes of failures before a call was attempted."""
 
 
 def price(model: ModelName, usage: TokenUsage | None, at: datetime, used: str | None = None) -> Priced:
@@ -79,6 +83,16 @@ def price(model: ModelName, usage: TokenUsage | None, at: datetime, used: str | 
         _listed(name, provider.price_provider, usage, at) for name in _listed_names(provider.name, names)
     )
     return next((priced for priced in found if priced is not None), UNKNOWN)
+
+
+def failed_price(model: ModelName, failed: TimeMachineError, at: datetime) -> Priced:
+    """What a call cost that failed: nothing where nothing was sent, or the model is free; else unknown, it may have been billed."""
+    if failed.facts.get("unsent") or failed.code in BEFORE_SENDING:
+        return UNSENT
+    try:
+        return price(model, None, at)
+    except Unavailable:
+        return UNKNOWN
 
 
 def unit_prices(model: ModelName, at: datetime) -> dict[str, Any] | None:

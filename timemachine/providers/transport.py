@@ -5,7 +5,6 @@ refuses what is not public, and connects to exactly what it checked, so that a n
 """
 
 import os
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -35,7 +34,6 @@ _SENT_HEADERS = frozenset(
 _NONE_KEPT = httpx2.Limits(max_keepalive_connections=0)
 _CONNECTED = ("connection.connect_tcp.complete", "connection.start_tls.complete")
 
-_until: ContextVar[float | None] = ContextVar("until", default=None)
 _cancellation: ContextVar[Cancellation | None] = ContextVar("cancellation", default=None)
 
 
@@ -51,13 +49,12 @@ def timeout(seconds: float) -> httpx2.Timeout:
 
 @contextmanager
 def attempting(seconds: float, cancellation: Cancellation) -> Iterator[None]:
-    """What this thread sends meanwhile is answered within so many seconds, or until it is cancelled."""
-    deadline, cancelled = _until.set(time.monotonic() + seconds), _cancellation.set(cancellation)
+    """What this thread sends meanwhile is answered within so many seconds, head and body, or until it is cancelled."""
+    cancelled = _cancellation.set(cancellation)
     try:
-        with cancellation.watching():
+        with cancellation.watching(seconds):
             yield
     finally:
-        _until.reset(deadline)
         _cancellation.reset(cancelled)
 
 
@@ -88,7 +85,8 @@ class PinnedTransport(httpx2.BaseTransport):
             try:
                 return self._inner.handle_request(_addressed(request, address))
             except (httpx2.ConnectError, httpx2.ConnectTimeout):
-                continue
+                if _is_over():
+                    raise
         return self._inner.handle_request(_addressed(request, last))
 
     def close(self) -> None:
@@ -97,9 +95,8 @@ class PinnedTransport(httpx2.BaseTransport):
 
 
 class _Bounded(httpx2.SyncByteStream):
-    def __init__(self, stream: httpx2.SyncByteStream, until: float | None) -> None:
+    def __init__(self, stream: httpx2.SyncByteStream) -> None:
         self._stream = stream
-        self._until = until
 
     def __iter__(self) -> Iterator[bytes]:
         size = 0
@@ -111,12 +108,15 @@ class _Bounded(httpx2.SyncByteStream):
                     code="answer_too_long",
                     retryable=False,
                 )
-            if self._until is not None and time.monotonic() > self._until:
-                raise httpx2.ReadTimeout("The answer did not end in time.")
             yield part
 
     def close(self) -> None:
         self._stream.close()
+
+
+def _is_over() -> bool:
+    cancellation = _cancellation.get()
+    return cancellation is not None and (cancellation.wanted or cancellation.out_of_time)
 
 
 def _send_only_what_is_needed(request: httpx2.Request) -> None:
@@ -143,7 +143,7 @@ def _bound(response: httpx2.Response) -> None:
             "The server compresses its answers although it was asked not to; switch that off.",
             retryable=False,
         )
-    response.stream = _Bounded(cast("httpx2.SyncByteStream", response.stream), _until.get())
+    response.stream = _Bounded(cast("httpx2.SyncByteStream", response.stream))
 
 
 def _public_addresses(url: httpx2.URL) -> list[str]:
@@ -155,8 +155,8 @@ def _public_addresses(url: httpx2.URL) -> list[str]:
     for address in found:
         if not is_public(address):
             raise ModelFailed(
-                f"{url.host} leads to {address}, which is not on the public internet. The operator of this server can "
-                f"allow it by naming {url.host} in MODEL_HOSTS_ALLOWED.",
+                "The name of its server leads to an address that is not on the public internet. The operator of this "
+                "server can allow it by naming that host in MODEL_HOSTS_ALLOWED.",
                 code="address_not_allowed",
                 retryable=False,
             )

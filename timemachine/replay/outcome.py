@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from timemachine.answering.asking import Answered
@@ -12,7 +13,8 @@ from timemachine.retrieval.finding import Found
 class Outcome:
     """The result of one step: the context's verdict, what retrieval found now, what was answered now, and the verdicts.
 
-    `status` is `done`, `failed` (with its error) or `skipped`. None means that part was not done.
+    `status` is `done`, `failed` (with its error) or `skipped`. None means that part was not done. `failed_cost_usd` is what a failed
+    call cost, None where that is unknown.
     """
 
     status: str = "done"
@@ -26,3 +28,4 @@ class Outcome:
     error_type: str | None = None
     error_message: str | None = None
     calls_made: int = 0
+    failed_cost_usd: Decimal | None = None

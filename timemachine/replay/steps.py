@@ -8,11 +8,12 @@ from typing import Any
 from django.db.models import Sum
 
 from timemachine.answering.asking import Answered, CallParameters, ContextPassage, answer, grounding_of
-from timemachine.base.clock import parse_time, written
+from timemachine.base.clock import now, parse_time, written
 from timemachine.base.errors import InvalidInput, ModelFailed, TimeMachineError
 from timemachine.difference.ranking import Ranked, compare_rankings
 from timemachine.difference.verdict import answer_verdict
 from timemachine.providers.completion import cut_off_by
+from timemachine.providers.prices import failed_price
 from timemachine.providers.queries import usable_model
 from timemachine.recording.models import Action, Hit
 from timemachine.replay import frozen
@@ -88,11 +89,15 @@ def _asked_again(work: _Work, outcome: Outcome, before_call: Callable[[], None])
     passages = _passages(work, outcome.found)
     try:
         model = usable_model(work.step.replay.project_id, work.intent.call or "")
+    except TimeMachineError as failed:
+        return _failed(outcome, failed)
+    try:
         if model.provider != "local":
             before_call()
         answered = answer(work.step.replay.project_id, model, question, passages, _parameters(work))
     except TimeMachineError as failed:
-        return _failed(outcome, failed)
+        cost = failed_price(model, failed, now()).cost_usd
+        return replace(_failed(outcome, failed), failed_cost_usd=cost)
     compared = answer_verdict(frozen.answer_of(work.action), answered.text)
     evidence = {**compared.evidence, **_same_prompt(work, answered), **_cut_off(work, answered)}
     return replace(
@@ -112,7 +117,8 @@ def _not_asked(work: _Work, outcome: Outcome) -> Outcome:
 
 
 def _failed(outcome: Outcome, failed: TimeMachineError) -> Outcome:
-    calls = int(failed.facts.get("attempts", 0)) if isinstance(failed, ModelFailed) else 0
+    sent = isinstance(failed, ModelFailed) and not failed.facts.get("unsent")
+    calls = int(failed.facts.get("attempts", 0)) if sent else 0
     return replace(
         outcome,
         status="failed",

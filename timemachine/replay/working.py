@@ -80,8 +80,9 @@ def write(lease: Lease, outcome: Outcome) -> None:
 def _account(lease: Lease, outcome: Outcome) -> None:
     """The attempt's own row: calls and cost stand even where a slept-over lease keeps the result out."""
     answered = outcome.answered
+    cost = answered.cost_usd if answered else outcome.failed_cost_usd
     ReplayAttempt.objects.filter(id=lease.attempt_id).update(
-        finished_at=now(), calls_made=outcome.calls_made, cost_usd=answered.cost_usd if answered else None
+        finished_at=now(), calls_made=outcome.calls_made, cost_usd=cost
     )
 
 
