@@ -24,6 +24,7 @@ from timemachine.retrieval.finding import Query
 
 NOWHERE = "http://127.0.0.1:9/v1"
 OLLAMA = "ollama:stub-model"
+FREE = Decimal(0)
 
 
 @pytest.fixture
@@ -55,13 +56,21 @@ def test_a_call_of_a_server_that_was_not_reached_cost_nothing(
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", NOWHERE)
     failed = failed_ask(session, MODELS[0])
-    assert (failed.error_type, failed.cost_usd, has_unknown_cost(failed)) == ("model_unreachable", 0, False)
+    assert (failed.error_type, failed.cost_usd, has_unknown_cost(failed)) == (
+        "model_unreachable",
+        FREE,
+        False,
+    )
 
 
 def test_a_failed_call_of_a_free_model_cost_nothing(session: Session, stub: StubModelServer) -> None:
     stub.script(Script(mode="closed", answer=ANSWER))
     failed = failed_ask(session, OLLAMA)
-    assert (failed.error_type, failed.cost_usd, has_unknown_cost(failed)) == ("model_interrupted", 0, False)
+    assert (failed.error_type, failed.cost_usd, has_unknown_cost(failed)) == (
+        "model_interrupted",
+        FREE,
+        False,
+    )
     assert failed.prices is not None
     assert failed.prices["source"] == "local"
 
