@@ -154,9 +154,8 @@ def _embed(lease: _Lease, model: EmbeddingModel, ids: Sequence[int]) -> None:
             for half in (ids[: len(ids) // 2], ids[len(ids) // 2 :]):
                 _embed(lease, model, half)
             return
-        table.probe(
-            model
-        )  # or a server that refuses everything would be taken for one that refuses these frames
+        # Or one that refuses everything (no model is loaded) would be taken for one that refuses this text.
+        table.probe(model)
         _keep_refused(lease, model, frames[0], failed)
         return
     _keep(lease, model, frames, vectors)

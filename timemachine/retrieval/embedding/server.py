@@ -63,7 +63,8 @@ def too_long(name: str) -> str | None:
 def embed(name: str, texts: Sequence[str]) -> Vectors:
     """One row per text, each of length 1, or all zeros where there is nothing to see. `name` fixes the dimensions.
 
-    One text alone is asked for in fewer and shorter windows where it is refused; several are refused together. Raises `ModelFailed`, and `Unavailable` (`no_embeddings`) where the server now answers vectors of another length.
+    One text alone is asked for in fewer and shorter windows where it is refused; several are refused together.
+    Raises `ModelFailed`, and `Unavailable` (`no_embeddings`) where the server now answers vectors of another length.
     """
     rows = np.zeros((len(texts), dimensions_of(name) or 0), dtype=np.float32)
     windows = [(row, window) for row, text in enumerate(texts) for window in _windows(text, WINDOW)]
