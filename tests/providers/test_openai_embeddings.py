@@ -71,6 +71,13 @@ def test_an_answer_that_is_none_is_not_understood(stub: StubModelServer) -> None
         embeddings("m", ["a"])
 
 
+def test_texts_that_are_too_large_for_the_server_are_not_sent_again(stub: StubModelServer) -> None:
+    stub.script(Script(mode="error", status=500, body="input (992 tokens) is too large to process."))
+    with pytest.raises(ModelFailed, match="too large"):
+        embeddings("m", ["a"])
+    assert len(stub.calls()) == 1
+
+
 @pytest.mark.parametrize(
     ("body", "why"),
     [
@@ -78,6 +85,8 @@ def test_an_answer_that_is_none_is_not_understood(stub: StubModelServer) -> None
         ({"data": []}, "not one embedding for each text"),
         ({"data": [{"embedding": "AAAA"}, {"embedding": [1]}]}, "not a list of numbers"),
         ({"data": [{"embedding": []}, {"embedding": []}]}, "not a list of numbers"),
+        ({"data": [{"embedding": [10**400]}, {"embedding": [1]}]}, "not a list of numbers"),
+        ({"data": [{"embedding": [1]}, {"embedding": [float("nan")]}]}, "not a list of numbers"),
         ({"data": [{"embedding": [1]}, {"embedding": [1, 2]}]}, "differ in length"),
     ],
 )
