@@ -17,6 +17,7 @@ from timemachine.retrieval.models import (
     FrameWeights,
     RefusedFrame,
     Source,
+    SourcePassage,
     TermCount,
 )
 from timemachine.sharing.models import ShareGrant, ShareLink, ShareOpening
@@ -56,6 +57,7 @@ __all__ = [
     "SignInAttempt",
     "SignInLink",
     "Source",
+    "SourcePassage",
     "TermCount",
     "User",
 ]

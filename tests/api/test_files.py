@@ -53,6 +53,10 @@ def test_a_file_replaces_its_earlier_version(api: Program) -> None:
     put_file(api, "guide.md", GUIDE.encode())
     newer = put_file(api, "guide.md", GUIDE.replace("twice", "once").encode(), replace="true").json()
     assert newer["report"] == {"new": 1, "already_there": 1, "ended": 1, "skipped": []}
+    kept = api.get("/collections/docs/frames/0").json()
+    assert [each["id"] == newer["source"]["id"] for each in kept["files"]] == [True, False]
+    assert kept["versions"][0]["source"]["id"] == kept["files"][1]["id"]
+    assert [each["frames"] for each in api.get("/collections/docs/sources").json()["items"]] == [2, 1]
     texts = [each["text"] for each in api.get("/collections/docs/frames").json()["items"]]
     assert texts == ["# Guide\n\nHow it began.", "## Install\n\nRun the installer once."]
 

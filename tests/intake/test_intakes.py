@@ -22,7 +22,8 @@ from timemachine.recording.commands import end_session, start_session
 from timemachine.recording.models import Action
 from timemachine.retrieval.commands import LARGEST_FRAME, NewFrame, collection_named, put
 from timemachine.retrieval.erasure import erase_collection
-from timemachine.retrieval.models import Collection, Frame, Source
+from timemachine.retrieval.models import Collection, Frame, Source, SourcePassage
+from timemachine.retrieval.sources import places_of, sources_of
 
 GUIDE = "# Guide\n\nHow it all began.\n\n## Install\n\nRun the installer twice.\n\n## Remove\n\nDelete the folder.\n"
 
@@ -84,6 +85,39 @@ def test_a_newer_version_ends_what_it_no_longer_has_only_where_asked(handbook: C
     assert (replaced.new, replaced.ended) == (0, 2)
     assert [frame.title for frame in current(handbook)] == ["", "Guide", "Guide › Install"]
     assert Frame.objects.filter(ended_by="delete").count() == 2
+
+
+def test_a_newer_file_owns_the_passages_that_it_kept(handbook: Collection) -> None:
+    put(
+        handbook,
+        [NewFrame(text="## Remove\n\nDelete the folder.", title="Guide › Remove", uri="guide.md")],
+        by="test",
+    )
+    older = now_put(handbook, guide()).source
+    newer_words = "# Guide\n\nHow it all began.\n\nA preface.\n\n" + GUIDE.partition("began.\n\n")[2]
+    newer = now_put(handbook, guide(newer_words, replace=True)).source
+    assert older is not None
+    assert newer is not None
+    counts = {source.id: source.frame_count for source in sources_of(handbook)}  # type: ignore[attr-defined]
+    assert counts == {newer.id: 3, older.id: 2}
+    for source, whole in ((older, GUIDE), (newer, newer_words)):
+        places = SourcePassage.objects.filter(source=source).select_related("frame__payload")
+        assert places.count() == 3
+        assert all(whole[place.start : place.end] == text(place.frame.payload) for place in places)
+    kept = Frame.objects.get(title="Guide › Install")
+    assert (kept.source, [place.source for place in places_of([kept.id])]) == (older, [newer, older])
+
+
+def test_the_files_of_a_collection_are_counted_without_a_join_over_all_of_them(handbook: Collection) -> None:
+    assert " JOIN " not in str(sources_of(handbook).query).partition('FROM "tm_source" ')[2]
+    assert " GROUP BY " not in str(sources_of(handbook).query).partition('FROM "tm_source" ')[2]
+
+
+def test_where_a_passage_stands_never_changes(handbook: Collection) -> None:
+    now_put(handbook, guide())
+    for statement in ("UPDATE tm_source_passage SET start = 0", "DELETE FROM tm_source_passage"):
+        with pytest.raises(DatabaseError), transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(statement)
 
 
 def test_a_pdf_says_on_which_page_a_passage_stands(handbook: Collection) -> None:
@@ -354,5 +388,5 @@ def test_erasing_a_collection_takes_its_files_along(project: Project, handbook: 
     now_put(handbook, guide())
     hand_in(handbook, long_text(3), by="Ada")
     assert erase_collection(handbook) == 3
-    assert (Source.objects.count(), Intake.objects.count()) == (0, 0)
+    assert (Source.objects.count(), SourcePassage.objects.count(), Intake.objects.count()) == (0, 0, 0)
     assert Payload.objects.filter(project=project).count() == 0

@@ -608,6 +608,24 @@ def test_an_upload_may_replace_the_files_earlier_version(operator: Client, handb
     assert Frame.objects.filter(uri="guide.md", valid_until=None).count() == 2
 
 
+def test_a_newer_file_shows_the_passages_it_kept_and_a_frame_all_its_files(
+    operator: Client, handbook: Collection
+) -> None:
+    upload(operator, ("guide.md", GUIDE.encode()))
+    newer = SimpleUploadedFile("guide.md", GUIDE.replace("twice", "once").encode())
+    operator.post(f"{HERE}upload/", {"file": newer, "replace": "on"})
+    older_file, newer_file = Source.objects.order_by("id")
+    kept, changed = Frame.objects.filter(uri="guide.md", valid_until=None).order_by("number")
+    page = operator.get(f"{HERE}sources/{newer_file.id}/?frame={kept.number}").text
+    assert "2 current frames" in page
+    assert f"{HERE}frames/{kept.number}/" in page
+    assert f"{HERE}frames/{changed.number}/" in page
+    assert '<mark id="passage">' in page
+    frame = operator.get(f"{HERE}frames/{kept.number}/").text
+    assert frame.index("Also in") < frame.index(str(newer_file.id)) < frame.index("Came with")
+    assert frame.index("Came with") < frame.index(str(older_file.id))
+
+
 def test_two_files_of_one_name_are_not_taken_for_one(operator: Client, handbook: Collection) -> None:
     sent = upload(operator, ("README.md", b"One."), ("README.md", b"Two."))
     assert sent.status_code == 422

@@ -1,6 +1,6 @@
 """Collections over HTTP: make, list, put, find, ask, and every version of a frame."""
 
-from typing import Any
+from typing import Any, Final
 
 from django.db import transaction
 from django.http import HttpRequest
@@ -10,7 +10,7 @@ from timemachine.answering import commands as answering
 from timemachine.api import paging, schemas, sizes
 from timemachine.api.access import caller
 from timemachine.api.asks import asked
-from timemachine.api.documents import collection_json, find_json, frame_json, used_by_json
+from timemachine.api.documents import collection_json, find_json, frame_json, place_json, used_by_json
 from timemachine.api.paging import checked_limit, page, sized_page
 from timemachine.api.paging import read as read_place
 from timemachine.api.puts import collection_for, frames_in, puts_json
@@ -20,8 +20,11 @@ from timemachine.recording.moments import moment
 from timemachine.recording.usage import usage_of
 from timemachine.retrieval import commands
 from timemachine.retrieval.queries import collection_of, collections_of, frames_at, versions_of
+from timemachine.retrieval.sources import places_of
 
 router = Router(tags=["collections"])
+
+SHOWN_FILES: Final = 200
 
 
 @router.post("", response={201: dict[str, Any]}, summary="Make a collection")
@@ -61,13 +64,15 @@ def frames(
 
 @router.get("/{name}/frames/{number}", summary="Every version of a frame")
 def frame(request: HttpRequest, name: str, number: int) -> dict[str, Any]:
-    """A frame with every version it had."""
+    """A frame with every version it had. `source` is the file that a version came with, `files` are all that have one, newest first."""
     versions = versions_of(collection_of(caller(request, "read").project, name), number)
     rows = list(versions)
-    used_by = usage_of([each.id for each in rows])
+    ids = [each.id for each in rows]
+    used_by = usage_of(ids)
     return {
         "frame": number,
         "versions": [frame_json(each) for each in rows],
+        "files": [place_json(each) for each in places_of(ids)[:SHOWN_FILES]],
         "used_by": used_by_json(used_by),
     }
 

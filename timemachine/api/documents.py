@@ -14,7 +14,7 @@ from timemachine.providers.completion import is_cut_off
 from timemachine.recording.models import Session
 from timemachine.recording.usage import Usage
 from timemachine.retrieval.finding import Findings, Found
-from timemachine.retrieval.models import Collection, Frame, Source
+from timemachine.retrieval.models import Collection, Frame, Source, SourcePassage
 
 
 def money(dollars: Decimal | None) -> float | None:
@@ -128,6 +128,21 @@ def intake_json(intake: Intake) -> dict[str, Any]:
         "created_at": written(intake.created_at),
         "finished_at": written(intake.finished_at),
         "url": f"{settings.PUBLIC_URL}{reverse('intake', args=[intake.id])}",
+    }
+
+
+def place_json(place: SourcePassage) -> dict[str, Any]:
+    """A file that has a version of a frame as its passage, and where."""
+    frame, source = place.frame, place.source
+    return {
+        "id": str(source.id),
+        "name": source.name,
+        "uri": source.uri,
+        "created_at": written(source.created_at),
+        "version": frame.version,
+        "start": place.start,
+        "end": place.end,
+        "url": f"{source_url(source)}?frame={frame.number}&version={frame.version}",
     }
 
 

@@ -17,7 +17,7 @@ from timemachine.payloads.commands import keep
 from timemachine.retrieval.backlog import note_missing
 from timemachine.retrieval.embedding import table
 from timemachine.retrieval.identifiers import identifiers
-from timemachine.retrieval.models import Collection, Frame
+from timemachine.retrieval.models import Collection, Frame, SourcePassage
 from timemachine.retrieval.moment import stamp
 from timemachine.retrieval.reembedding import model_of_new_collections
 from timemachine.retrieval.vectors import keep_vectors
@@ -118,6 +118,7 @@ def put(collection: Collection, frames: Sequence[NewFrame], *, by: str) -> list[
         payloads = {content.sha256: row for content, row in kept.items()}
         done = _put_all(locked, ready, payloads, by)
         locked.save(update_fields=["next_number"])
+        _keep_places(frames, done)
         _keep_vectors(locked, model.name, done, vectors)
     return done
 
@@ -238,6 +239,18 @@ def _from(origin: Origin | None) -> dict[str, Any]:
     if origin is None:
         return {}
     return {"source_id": origin.source, "source_start": origin.start, "source_end": origin.end}
+
+
+def _keep_places(frames: Sequence[NewFrame], done: Sequence[Put]) -> None:
+    """Keep where in its file each passage stands, those that stood in the collection before the file came, too."""
+    places = [
+        SourcePassage(
+            source_id=new.origin.source, frame=put.frame, start=new.origin.start, end=new.origin.end
+        )
+        for new, put in zip(frames, done, strict=True)
+        if new.origin is not None
+    ]
+    SourcePassage.objects.bulk_create(places, batch_size=BATCH, ignore_conflicts=True)
 
 
 def _keep_vectors(

@@ -131,6 +131,30 @@ class Frame(models.Model):
         return f"frame {self.number} version {self.version}"
 
 
+class SourcePassage(models.Model):
+    """A frame is a passage of a file: characters `start` to before `end` of its text. Append-only.
+
+    A frame comes from one file, its `source`, and is a passage of each later one that has it unchanged.
+    """
+
+    source = models.ForeignKey(Source, on_delete=models.DB_CASCADE, related_name="passages")
+    frame = models.ForeignKey(Frame, on_delete=models.DB_CASCADE, related_name="places")
+    start = models.IntegerField()
+    end = models.IntegerField()
+
+    class Meta:
+        db_table = "tm_source_passage"
+        constraints = [
+            models.UniqueConstraint(fields=["source", "start", "frame"], name="source_passage_once"),
+            models.CheckConstraint(
+                condition=Q(start__gte=0, end__gt=F("start")), name="source_passage_has_length"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.frame_id} in {self.source_id}, from {self.start}"
+
+
 class FrameWeights(models.Model):
     """What a frame is ranked by: the BM25 weights of its terms and identifiers, apart so that a scan reads little.
 

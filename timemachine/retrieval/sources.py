@@ -12,7 +12,7 @@ from timemachine.base.errors import NotFound
 from timemachine.base.ids import uuid_of
 from timemachine.payloads.commands import keep
 from timemachine.retrieval.commands import NewFrame, identity, lock
-from timemachine.retrieval.models import Collection, Frame, Source
+from timemachine.retrieval.models import Collection, Frame, Source, SourcePassage
 from timemachine.retrieval.moment import stamp
 
 
@@ -75,8 +75,8 @@ def end_others(collection: Collection, uri: str, stay: Sequence[NewFrame]) -> in
 def sources_of(collection: Collection) -> QuerySet[Source]:
     """The files of a collection, newest first, each with `frame_count`, the number of its current frames."""
     # a subquery counts for the rows of a page only; a join would be grouped for every file of the collection
-    current = Frame.objects.filter(source=OuterRef("id"), valid_until=None).order_by()
-    counted = Coalesce(Subquery(current.values("source").annotate(n=Count("id")).values("n")), 0)
+    current = SourcePassage.objects.filter(source=OuterRef("id"), frame__valid_until=None).values("source")
+    counted = Coalesce(Subquery(current.annotate(n=Count("frame", distinct=True)).values("n")), 0)
     return Source.objects.filter(collection=collection).annotate(frame_count=counted).order_by("-id")
 
 
@@ -92,3 +92,11 @@ def source_of(project: Project, source_id: str) -> Source:
     if found is None:
         raise NotFound("There is no such file in this project.", code="source_not_found")
     return found
+
+
+def places_of(frame_ids: Sequence[int]) -> QuerySet[SourcePassage]:
+    """The files of which versions of a frame are passages, and where they stand in each; the newest file first."""
+    places = SourcePassage.objects.filter(frame_id__in=frame_ids).select_related(
+        "source__collection", "frame"
+    )
+    return places.order_by("-source_id", "start")

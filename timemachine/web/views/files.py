@@ -15,7 +15,7 @@ from timemachine.base.numbers import whole_number
 from timemachine.intake.models import DONE
 from timemachine.intake.queries import intake_of
 from timemachine.payloads.queries import text
-from timemachine.retrieval.models import Frame, Source
+from timemachine.retrieval.models import Source, SourcePassage
 from timemachine.retrieval.queries import collection_of
 from timemachine.retrieval.sources import source_of
 from timemachine.web.access import of
@@ -89,22 +89,21 @@ def intake(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 def source(request: HttpRequest, name: str, id: str) -> HttpResponse:  # noqa: A002
     """`/collections/{name}/sources/{id}/`: the file's text; `frame` and `version` mark a passage in it, `at` goes on."""
     found = _source(request, name, id)
-    frame = _marked(found, request)
-    shown = _shown(text(found.text), frame, request.GET.get("at", ""))
-    current = found.frames.filter(valid_until=None).order_by("number")
-    frames = list(
-        current.values("number", "version", "title", "source_start", "metadata")[: SHOWN_FRAMES + 1]
-    )
+    place = _marked(found, request)
+    shown = _shown(text(found.text), place, request.GET.get("at", ""))
+    current = found.passages.filter(frame__valid_until=None)
+    passages = current.select_related("frame").order_by("start", "frame_id")
     context: dict[str, Any] = {
         "collection": found.collection,
         "source": found,
         "size": found.original.size,
-        "frame": frame,
+        "frame": None if place is None else place.frame,
         "shown": shown,
         "earlier": max(0, shown.start - WINDOW) if shown.start else None,
         "later": shown.end if shown.end < shown.length else None,
-        "frames": frames[:SHOWN_FRAMES],
-        "frame_count": current.count(),
+        "passages": list(passages[:SHOWN_FRAMES]),
+        "passage_count": current.count(),
+        "frame_count": current.values("frame").distinct().count(),
         "here": {name: request.GET[name] for name in ("frame", "version") if name in request.GET},
     }
     return page(request, "collections/source.html", context)
@@ -138,19 +137,19 @@ def _file_name(found: Source) -> str:
     return found.name.encode("utf-8", "replace").decode().replace("/", "_").replace("\\", "_") or "file"
 
 
-def _marked(found: Source, request: HttpRequest) -> Frame | None:
-    """The version of a frame that the address names, where it comes from this file."""
+def _marked(found: Source, request: HttpRequest) -> SourcePassage | None:
+    """Where the version of a frame that the address names stands in this file, if it does."""
     number = whole_number(request.GET.get("frame", ""))
     version = whole_number(request.GET.get("version", ""))
     if number is None:
         return None
-    versions = found.frames.filter(number=number)
-    chosen = versions.order_by("-version") if version is None else versions.filter(version=version)
-    return chosen.first()
+    places = found.passages.filter(frame__number=number).select_related("frame")
+    chosen = places if version is None else places.filter(frame__version=version)
+    return chosen.order_by("-frame__version", "start").first()
 
 
-def _shown(whole: str, frame: Frame | None, at: str) -> Shown:
-    start, end = (0, 0) if frame is None else (frame.source_start or 0, frame.source_end or 0)
+def _shown(whole: str, place: SourcePassage | None, at: str) -> Shown:
+    start, end = (0, 0) if place is None else (place.start, place.end)
     asked = whole_number(at)
     first = max(0, start - BEFORE) if asked is None else min(asked, len(whole))
     last = min(len(whole), first + WINDOW)

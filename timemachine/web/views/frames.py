@@ -17,6 +17,7 @@ from timemachine.retrieval import commands
 from timemachine.retrieval.commands import NewFrame
 from timemachine.retrieval.models import Collection, Frame
 from timemachine.retrieval.queries import collection_of, versions_of
+from timemachine.retrieval.sources import places_of
 from timemachine.timeline.step import FIRST_BYTES, heads
 from timemachine.web.access import Access, of
 from timemachine.web.http import page
@@ -27,6 +28,7 @@ from timemachine.web.uploads import text_of
 
 MORE_BYTES: Final = 512 * 1024
 EDITED_BYTES: Final = 256 * 1024
+SHOWN_FILES: Final = 20
 VERSION: Final = (
     "id",
     "version",
@@ -36,10 +38,6 @@ VERSION: Final = (
     "sha256",
     "payload_id",
     "source_id",
-    "source__name",
-    "source__uri",
-    "source_start",
-    "source_end",
     "put_by",
     "valid_from",
     "valid_until",
@@ -129,6 +127,7 @@ def _page(
         "number": number,
         "versions": versions,
         "chosen": chosen,
+        "places": list(places_of([chosen["id"]])[:SHOWN_FILES]),
         "metadata": list(chosen["metadata"].items()),
         "head": heads([chosen["payload_id"]], first_bytes)[chosen["payload_id"]],
         "first_bytes": first_bytes,
