@@ -1,6 +1,6 @@
 """`find`, `ask` and `ground`: what is done with a collection, and with an answer."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -25,6 +25,7 @@ from timemachine.cli.wording import (
     shortened,
     tokens,
 )
+from timemachine.client.errors import ClientError
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
@@ -63,14 +64,16 @@ def find(*, collection: str, adaptive: bool, as_json: bool, **asked: Any) -> Non
 def ask(*, collection: str, no_cache: bool, as_json: bool, **asked: Any) -> None:
     """Find passages and ask a model over them.
 
-    On a terminal the answer appears as it is written, and Ctrl-C cancels the ask.
+    On a terminal the answer appears as it is written. Ctrl-C cancels the ask.
     """
+    aloud = is_terminal() and not as_json
     with connected() as client:
-        if as_json or not is_terminal():
-            answer = client.collections.ask(collection, no_cache=no_cache or None, **asked)
-            show(answer, _answer_lines(answer), as_json=as_json)
+        answer = _asked(client, collection, write if aloud else _unheard, no_cache=no_cache or None, **asked)
+        if aloud:
+            write("\n\n")
+            say_all(_answer_facts(answer))
         else:
-            say_all(_answer_facts(_asked_aloud(client, collection, no_cache=no_cache or None, **asked)))
+            show(answer, _answer_lines(answer), as_json=as_json)
 
 
 @click.command()
@@ -115,17 +118,31 @@ def _hits(hits: list[dict[str, Any]]) -> Iterator[str]:
         yield f"     {shortened(hit['text'], _EXCERPT)}"
 
 
-def _asked_aloud(client: "Client", collection: str, **asked: Any) -> dict[str, Any]:
-    """The answer, written to the terminal as it comes."""
+def _unheard(text: str) -> None:  # noqa: ARG001
+    return
+
+
+def _asked(client: "Client", collection: str, on_text: Callable[[str], None], **asked: Any) -> dict[str, Any]:
+    """The answer; `on_text` gets it as it comes. Ctrl-C cancels the ask, and says whether it did."""
     begun: list[str] = []
     try:
-        answer = client.collections.ask(collection, on_text=write, on_begun=begun.append, **asked)
+        return client.collections.ask(collection, on_text=on_text, on_begun=begun.append, **asked)
     except KeyboardInterrupt as why:
-        for ask_id in begun:
-            client.asks.cancel(ask_id)
-        raise Interrupted("The ask was cancelled; what its model had begun may have been billed.") from why
-    write("\n\n")
-    return answer
+        raise Interrupted(_cancelled(client, begun)) from why
+
+
+def _cancelled(client: "Client", begun: list[str]) -> str:
+    """What became of the ask that shall end."""
+    if not begun:
+        return (
+            "Interrupted before the server said that the ask had begun, so nothing was cancelled; if it did begin, it goes on "
+            "to its record and may be billed."
+        )
+    try:
+        client.asks.cancel(begun[0])
+    except ClientError as why:
+        return f"The ask could not be cancelled: {why.message}"
+    return "The ask was cancelled; what its model had begun may have been billed."
 
 
 def _answer_lines(answer: dict[str, Any]) -> Iterator[str]:
