@@ -24,25 +24,14 @@
 
   async function ask(form, sent) {
     begin(sent.get("text"));
-    const known = { begun: false, ended: "" };
     try {
-      await follow(sent, await send(form.action, sent, "text/event-stream"), known);
+      await follow(form, sent, await send(form.action, sent, "text/event-stream"));
     } catch {
-      tell(lost(known));
+      part("says").textContent = "The connection broke off. The ask goes on and is recorded; load the page again to see it.";
+      announce(part("says").textContent);
     } finally {
       one("#writing form").hidden = true;
     }
-  }
-
-  function lost({ begun, ended }) {
-    if (ended) return `${ended} Load the page again to see it.`;
-    if (begun) return "The connection broke off. The ask goes on and is recorded; load the page again to see it.";
-    return "The question could not be sent: the server did not answer. It is kept here.";
-  }
-
-  function tell(text) {
-    part("says").textContent = text;
-    announce(text);
   }
 
   const send = (address, body, accept) =>
@@ -58,22 +47,16 @@
     announce("The question is asked.");
   }
 
-  async function follow(sent, response, known) {
+  async function follow(form, sent, response) {
     if (!response.headers.get("content-type")?.startsWith("text/event-stream")) {
-      refused(await response.text(), sent, response.status);
+      refused(await response.text(), form);
       return;
     }
     for await (const [name, data] of events(response.body)) {
-      if (name === "begun") {
-        known.begun = true;
-        allow(data.cancel);
-      }
+      if (name === "begun") allow(data.cancel);
       else if (name === "found") part("says").textContent = `${data.says} The model is asked.`;
       else if (name === "text") write(data.text);
-      else if (name === "end") {
-        known.ended = data.says;
-        return end(sent, data);
-      }
+      else if (name === "end") return end(form, sent, data);
     }
     throw new Error("the stream ended before the ask did");
   }
@@ -94,44 +77,35 @@
   async function cancel(form) {
     one("button", form).disabled = true;
     part("says").textContent = "The ask is being cancelled.";
-    try {
-      await send(form.action, new URLSearchParams(new FormData(form)), "text/html");
-    } catch {
-      part("says").textContent = "The server did not answer, so the ask may go on; try to cancel it again.";
-      one("button", form).disabled = false;
-    }
+    await send(form.action, new URLSearchParams(new FormData(form)), "text/html");
   }
 
-  async function end(sent, data) {
-    if (!data.failed && stands(sent)) typed().value = "";
-    if (!data.address) return tell(data.says);
-    if (!swap(await (await fetch(data.address)).text(), REPLACED)) throw new Error("the step is not on the page");
-    history.replaceState(history.state, "", data.address);
-    one("#writing").hidden = true;
+  async function end(form, sent, data) {
+    if (data.address) {
+      const page = await (await fetch(data.address)).text();
+      swap(page, REPLACED);
+      history.replaceState(history.state, "", data.address);
+      const { text } = form.elements;
+      if (!data.failed && text.value.trim() === sent.get("text").trim()) text.value = "";
+      one("#writing").hidden = true;
+    } else {
+      part("says").textContent = data.says;
+    }
     announce(data.says);
   }
 
-  function refused(page, sent, status) {
-    const meanwhile = stands(sent) ? null : typed().value;
-    if (!swap(page, [...REPLACED, ".work-form"])) {
-      const why = one(".failure h1 + p, main .note", parsed(page))?.textContent.trim();
-      return tell(`The question was not asked. ${why || `The server answered ${status || "with another page"}.`} It is kept here.`);
-    }
+  function refused(page, form) {
+    if (!swap(page, [...REPLACED, ".work-form"])) return location.assign(form.action);
     one("#writing").hidden = true;
-    if (meanwhile !== null) typed().value = meanwhile;
-    typed().focus();
+    one(".work-form textarea").focus();
   }
 
-  const typed = () => one(".work-form textarea");
-  const stands = (sent) => typed().value.trim() === sent.get("text").trim();
-
-  const parsed = (page) => new DOMParser().parseFromString(page, "text/html");
-
   function swap(page, selectors) {
-    const fresh = parsed(page);
-    const found = selectors.map((selector) => [one(selector), one(selector, fresh)]);
-    if (found.some(([now, next]) => !now || !next)) return false;
-    for (const [now, next] of found) {
+    const fresh = new DOMParser().parseFromString(page, "text/html");
+    for (const selector of selectors) {
+      const now = one(selector);
+      const next = one(selector, fresh);
+      if (!next) return false;
       now.replaceWith(next);
       window.htmx?.process(next);
     }

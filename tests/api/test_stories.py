@@ -260,6 +260,24 @@ def test_what_is_neither_one_answer_nor_several_is_refused(api: Program, body: d
     assert api.post("/ground", body).status_code in (400, 422)
 
 
+def test_more_than_one_request_may_ground_is_refused_with_the_limit(api: Program) -> None:
+    item = {"answer": "Cats sleep. " * 2_000, "context": ["Cats sleep. " * 2_000] * 3}
+    refused = api.post("/ground", {"items": [item, item]})
+    assert (refused.status_code, refused.json()["code"]) == (413, "too_large")
+    assert refused.json()["facts"] == {"limit": 120_000, "characters": 160_000}
+    assert "Send fewer items" in refused.json()["message"]
+    many = api.post("/ground", {"answer": "A.", "context": ["B."] * 1_001})
+    assert many.status_code == 422
+    assert "1000" in many.text
+
+
+def test_of_a_long_answer_the_beginning_is_grounded(api: Program) -> None:
+    text = "Cats sleep all day. " * 60_000
+    told = api.post("/ground", {"answer": text, "context": [text] * 8}).json()
+    assert (told["label"], told["sentence_count"]) == ("MEDIUM", 500)
+    assert told["unread_characters"]["answer"] == len(text) - 500 * 20
+
+
 def test_models_say_why_they_cannot_be_used(api: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     models = {each["model"].split(":")[0]: each for each in api.get("/models").json()["items"]}

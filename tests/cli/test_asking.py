@@ -3,11 +3,10 @@
 import os
 import pty
 import signal
-import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,9 +15,6 @@ from tests.asking import ANSWER, MODELS, as_vendors
 from tests.cli.terminal import Here
 from tests.stub_model_server import Script, StubModelServer
 from timemachine.answering.models import AskUnderWay
-from timemachine.cli.records import _cancelled
-from timemachine.client.client import Client
-from timemachine.client.server import find_server
 from timemachine.recording.models import Action
 
 ASK = ("ask", "handbook", "--question", "How long?", "--use-model", MODELS[0], "--session", "s", "--no-cache")
@@ -96,51 +92,6 @@ def test_what_is_refused_before_is_one_line_too(recording: Here) -> None:
     typed = Typed(*(word if word != MODELS[0] else "nobody:nothing" for word in ASK))
     assert typed.read() == ""
     assert typed.end()[0] == 1
-
-
-@pytest.mark.parametrize("more", [(), ("--json",)])
-def test_ctrl_c_ends_the_ask_in_a_pipe_too(
-    recording: Here, stub: StubModelServer, more: tuple[str, ...]
-) -> None:
-    stub.script(Script(mode="slow_words", seconds=3, answer=ANSWER))
-    piped = begun(*ASK, *more)
-    wait_until(stub.calls)
-    time.sleep(0.5)  # until the command has heard that it began
-    piped.send_signal(signal.SIGINT)
-    out, said = piped.communicate(timeout=20)
-    assert (piped.returncode, out, "was cancelled" in said) == (130, "", True)
-    wait_until(lambda: not AskUnderWay.objects.exists())
-    assert Action.objects.get(sequence=1).error_type == "cancelled"
-
-
-def test_ctrl_c_before_the_ask_is_known_to_have_begun_does_not_say_that_it_was_cancelled() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        piped = begun(*ASK, env={**os.environ, "TIMEMACHINE_URL": url, "TIMEMACHINE_API_KEY": "tmk_x"})
-        with silent.accept()[0] as connection:
-            connection.recv(1000)
-            piped.send_signal(signal.SIGINT)
-            _, said = piped.communicate(timeout=20)
-    assert piped.returncode == 130
-    assert "nothing was cancelled" in said
-
-
-def test_ctrl_c_after_the_end_says_that_nothing_could_be_cancelled(recording: Here) -> None:
-    with Client(find_server(os.environ)) as client:
-        said = _cancelled(client, ["0" * 8 + "-0000-7000-8000-" + "0" * 12])
-    assert said.startswith("The ask could not be cancelled: There is no such ask under way")
-
-
-def begun(*words: str, env: dict[str, str] | None = None) -> "subprocess.Popen[str]":
-    """The command in a process of its own, its output a pipe."""
-    command = [str(Path(sys.executable).with_name("timemachine")), *words]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
-
-
-def wait_until(so: Callable[[], object]) -> None:
-    until = time.monotonic() + 15
-    while not so() and time.monotonic() < until:
-        time.sleep(0.05)
 
 
 def test_ctrl_c_ends_the_ask(recording: Here, stub: StubModelServer) -> None:

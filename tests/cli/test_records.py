@@ -308,6 +308,14 @@ def test_ground_takes_any_number_of_lines_in_their_order(tm: Here) -> None:
     assert [each["label"] for each in items] == ["HIGH", "LOW"] * 60
 
 
+def test_ground_sends_long_lines_in_small_requests_and_says_what_was_not_read(tm: Here) -> None:
+    line = json.dumps({"context": ["Cats sleep all day. " * 900] * 2, "answer": "Cats sleep all day."})
+    long = json.dumps({"context": ["Cats sleep all day."], "answer": "Cats sleep all day. " * 2_000})
+    lines = tm.run("ground", tm.file("long.jsonl", f"{line}\n" * 8 + f"{long}\n")).out.splitlines()
+    assert [each.split()[2] for each in lines[:9]] == ["HIGH"] * 8 + ["MEDIUM"]
+    assert lines[8].endswith("(30,000 characters of the answer not read)")
+
+
 def test_an_answer_that_claims_nothing_has_no_grounding(tm: Here) -> None:
     source = tm.file("answers.jsonl", '{"context": ["a"], "answer": "The passages do not say."}')
     assert tm.run("ground", source).out.startswith("line 1: none: the answer claims nothing\n")

@@ -161,6 +161,7 @@ def test_the_json_has_the_fields_of_the_contract() -> None:
         "grounded_sentences": 1,
         "has_warning": False,
         "method": "terms-2",
+        "unread_characters": {"answer": 0, "passages": 0},
         "sentences": [
             {
                 "text": "The deal closed.",

@@ -141,68 +141,6 @@ def test_an_answer_that_breaks_off_is_shown_as_what_it_is(page: Page, stub: Stub
     expect(page.locator("#done")).to_contain_text("req_stub")
 
 
-def answer_with(page: Page, **answer: Any) -> None:
-    """Let the server seem to answer so to the question."""
-    post = re.compile("/work/")
-    page.route(
-        post, lambda route: route.fulfill(**answer) if route.request.method == "POST" else route.continue_()
-    )
-
-
-STREAM = {"status": 200, "content_type": "text/event-stream"}
-LOST = [
-    ({"status": 500, "body": "<p>Oops"}, "The question was not asked. The server answered 500."),
-    (
-        {"status": 409, "body": "<main><p class=note>It has ended.</p></main>"},
-        "not asked. It has ended. It is",
-    ),
-    ({**STREAM, "body": ""}, "The question could not be sent"),
-    ({**STREAM, "body": 'event: begun\ndata: {"cancel": "/x"}\n\n'}, "The ask goes on and is recorded"),
-    (
-        {
-            **STREAM,
-            "body": 'event: begun\ndata: {"cancel": "/x"}\n\n'
-            'event: end\ndata: {"says": "It is complete.", "address": "/nowhere/", "failed": true}\n\n',
-        },
-        "It is complete. Load the page again to see it.",
-    ),
-]
-
-
-@pytest.mark.parametrize(("answer", "says"), LOST)
-def test_what_went_wrong_is_told_truly_and_the_question_is_kept(
-    page: Page, answer: dict[str, Any], says: str
-) -> None:
-    answer_with(page, **answer)
-    ask(page, "How long are invoices kept?")
-    expect(page.locator("#writing [data-part=says]")).to_contain_text(says)
-    expect(page.locator("#writing").get_by_role("button", name="Cancel")).to_be_hidden()
-    expect(page.get_by_label("Question or query")).to_have_value("How long are invoices kept?")
-
-
-def test_a_question_that_could_not_be_sent_is_not_said_to_go_on(page: Page) -> None:
-    page.route(re.compile("/work/"), lambda route: route.abort())
-    ask(page, "How long are invoices kept?")
-    says = page.locator("#writing [data-part=says]")
-    expect(says).to_contain_text("The question could not be sent")
-    expect(says).not_to_contain_text("goes on")
-    expect(page.get_by_label("Question or query")).to_have_value("How long are invoices kept?")
-
-
-def test_what_is_typed_while_a_question_is_refused_stays(page: Page) -> None:
-    page.get_by_label("Question or query").fill("How long are invoices kept?")
-    page.locator(".work-form details").evaluate("element => (element.open = true)")
-    page.get_by_label("Or another model").fill("nobody:nothing")
-    page.evaluate(
-        """() => {
-            document.querySelector(".work-form button[type=submit]").click();
-            document.querySelector(".work-form textarea").value = "And then?";
-        }"""
-    )
-    expect(page.locator(".work-form")).to_contain_text("no model provider")
-    expect(page.get_by_label("Question or query")).to_have_value("And then?")
-
-
 def test_what_is_refused_is_said_in_the_form(page: Page, session: Session) -> None:
     ask(page, "How long are invoices kept?", "nobody:nothing")
     expect(page.locator(".work-form")).to_contain_text("no model provider")

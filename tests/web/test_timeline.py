@@ -376,6 +376,15 @@ def test_whatever_was_recorded_is_harmless(browser: Client, project: Project, ki
         assert not re.search(r"\son\w+=\"|\sstyle=\"", page)
 
 
+def test_an_answer_that_was_not_judged_whole_says_so(browser: Client, project: Project) -> None:
+    told = {"label": "MEDIUM", "score": 0.69, "sentences": [{"text": "So.", "start": 0, "end": 3}]}
+    unread = {"unread_characters": {"answer": 41, "passages": 52}}
+    recorded(project, [ActionDraft(kind="ask", output="So. And on.", grounding={**told, **unread})])
+    page = words(get(browser, "/sessions/s/"))
+    assert "Only the beginning of this answer was judged. 41 characters of it were not read" in page
+    assert "52 characters of the passages were not read" in page
+
+
 def test_a_large_payload_is_shown_in_part_with_the_way_to_the_rest(browser: Client, project: Project) -> None:
     recorded(project, [ActionDraft(kind="event", output="0123456789abcde\n" * 100_000)])
     page = get(browser, "/sessions/s/")

@@ -327,14 +327,14 @@ class AnswerIn(Strict):
     """An answer and the passages that should support it."""
 
     answer: str
-    context: list[str]
+    context: list[str] = Field(max_length=1_000)
 
 
 class GroundIn(Strict):
     """An answer and the passages that should support it, or several in `items`."""
 
     answer: str | None = None
-    context: list[str] | None = None
+    context: list[str] | None = Field(default=None, max_length=1_000)
     items: list[AnswerIn] | None = Field(default=None, min_length=1, max_length=200)
 
     def answers(self) -> list[AnswerIn]:

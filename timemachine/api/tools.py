@@ -1,5 +1,6 @@
 """What needs no session: grounding an answer, the key's project, the demo."""
 
+from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -9,7 +10,9 @@ from ninja import Router, Status
 from timemachine.answering.asking import ContextPassage, grounding_of
 from timemachine.api import schemas
 from timemachine.api.access import caller
+from timemachine.base.errors import TooLarge
 from timemachine.demo import commands as demo
+from timemachine.grounding import bounds
 from timemachine.jobs import ring
 
 router = Router()
@@ -17,10 +20,28 @@ router = Router()
 
 @router.post("/ground", tags=["judge"], summary="Ground an answer")
 def ground(request: HttpRequest, payload: schemas.GroundIn) -> dict[str, Any]:
-    """How far an answer is supported by its context, sentence by sentence; for `items`, a list of that in their order."""
+    """How far an answer is supported by its context, sentence by sentence; for `items`, a list of that in their order.
+
+    Of an answer at most 20,000 characters and 500 sentences are read, of each passage 20,000 characters, of all passages together
+    100,000 and 2,500 sentences. `unread_characters` says how many were left; an answer with such a rest is never HIGH. A
+    request has at most 200 items with 1,000 passages each, and 120,000 characters that are to be read.
+    """
     caller(request, "read")
-    found = [_grounding(each) for each in payload.answers()]
+    answers = payload.answers()
+    _refuse_too_much(answers)
+    found = [_grounding(each) for each in answers]
     return found[0] if payload.items is None else {"items": found, "next": None}
+
+
+def _refuse_too_much(answers: Sequence[schemas.AnswerIn]) -> None:
+    asked = sum(bounds.readable(each.answer, each.context) for each in answers)
+    if asked > bounds.REQUEST:
+        raise TooLarge(
+            f"The answers and passages of one request hold at most {bounds.REQUEST:,} characters; these hold {asked:,}. "
+            "Send fewer items at once.",
+            limit=bounds.REQUEST,
+            characters=asked,
+        )
 
 
 def _grounding(asked: schemas.AnswerIn) -> dict[str, Any]:

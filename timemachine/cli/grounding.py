@@ -6,6 +6,9 @@ from typing import Any
 from timemachine.cli.source import Line
 from timemachine.cli.wording import one_line, plural, words
 
+# A request may have 200 and 120,000; smaller ones show their progress.
+_MOST_ANSWERS = 50
+_MOST_CHARACTERS = 100_000
 _EXPECTED = 'A line has to be like {"context": ["…", …], "answer": "…"}.'
 
 
@@ -17,6 +20,20 @@ def answer_and_context(line: Line) -> dict[str, Any]:
     if not all(isinstance(passage, str) for passage in context):
         raise line.refused("Each passage in `context` has to be a text.")
     return {"answer": answer, "context": context}
+
+
+def requests(asked: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    """The answers in their order, in parts that the server grounds at once; of one that is too long it reads the beginning."""
+    part: list[dict[str, Any]] = []
+    room = _MOST_CHARACTERS
+    for each in asked:
+        size = len(each["answer"]) + sum(map(len, each["context"]))
+        if part and (len(part) == _MOST_ANSWERS or size > room):
+            yield part
+            part, room = [], _MOST_CHARACTERS
+        part.append(each)
+        room -= size
+    yield part
 
 
 def in_short(grounding: dict[str, Any] | None) -> str:
@@ -31,7 +48,7 @@ def in_short(grounding: dict[str, Any] | None) -> str:
         return "none: the answer claims nothing"
     score = grounding.get("score")
     shown = f"{score:.2f}" if isinstance(score, int | float) and not isinstance(score, bool) else ""
-    return " ".join(filter(None, (one_line(str(label)), shown, _supported(grounding))))
+    return " ".join(filter(None, (one_line(str(label)), shown, _supported(grounding), _unread(grounding))))
 
 
 def warning(grounding: dict[str, Any] | None) -> Iterator[str]:
@@ -58,3 +75,14 @@ def _supported(grounding: dict[str, Any]) -> str:
     if type(supported) is not int or type(sentences) is not int:
         return ""
     return f"({supported} of {plural(sentences, 'sentence')} supported)"
+
+
+def _unread(grounding: dict[str, Any]) -> str:
+    unread = grounding.get("unread_characters")
+    told = unread if isinstance(unread, dict) else {}
+    parts = [
+        f"{plural(told[of], 'character')} of the {of}"
+        for of in ("answer", "passages")
+        if type(told.get(of)) is int and told[of]
+    ]
+    return f"({' and '.join(parts)} not read)" if parts else ""

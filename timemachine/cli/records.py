@@ -1,6 +1,6 @@
 """`find`, `ask` and `ground`: what is done with a collection, and with an answer."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,8 +9,7 @@ from timemachine.base.wording import money_or_unknown
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
 from timemachine.cli.failure import Interrupted
-from timemachine.cli.frames import batches
-from timemachine.cli.grounding import answer_and_context, in_short, number_of_warnings, warning
+from timemachine.cli.grounding import answer_and_context, in_short, number_of_warnings, requests, warning
 from timemachine.cli.moment import local
 from timemachine.cli.source import Line, read_lines
 from timemachine.cli.table import facts
@@ -25,13 +24,11 @@ from timemachine.cli.wording import (
     shortened,
     tokens,
 )
-from timemachine.client.errors import ClientError
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
 
 _EXCERPT = 100
-_ANSWERS_AT_ONCE = 50
 
 
 @click.command()
@@ -64,16 +61,14 @@ def find(*, collection: str, adaptive: bool, as_json: bool, **asked: Any) -> Non
 def ask(*, collection: str, no_cache: bool, as_json: bool, **asked: Any) -> None:
     """Find passages and ask a model over them.
 
-    On a terminal the answer appears as it is written. Ctrl-C cancels the ask.
+    On a terminal the answer appears as it is written, and Ctrl-C cancels the ask.
     """
-    aloud = is_terminal() and not as_json
     with connected() as client:
-        answer = _asked(client, collection, write if aloud else _unheard, no_cache=no_cache or None, **asked)
-        if aloud:
-            write("\n\n")
-            say_all(_answer_facts(answer))
-        else:
+        if as_json or not is_terminal():
+            answer = client.collections.ask(collection, no_cache=no_cache or None, **asked)
             show(answer, _answer_lines(answer), as_json=as_json)
+        else:
+            say_all(_answer_facts(_asked_aloud(client, collection, no_cache=no_cache or None, **asked)))
 
 
 @click.command()
@@ -88,7 +83,7 @@ def ground(*, file: str, as_json: bool) -> None:
     asked = [answer_and_context(line) for line in lines]
     groundings: list[dict[str, Any]] = []
     with connected() as client, Progress() as progress:
-        for batch in batches(asked, _ANSWERS_AT_ONCE):
+        for batch in requests(asked):
             groundings.extend(client.ground_all(batch))
             progress.tell(f"{len(groundings):,} of {plural(len(asked), 'answer')} grounded")
     show({"items": groundings, "next": None}, _ground_lines(lines, groundings), as_json=as_json)
@@ -118,31 +113,17 @@ def _hits(hits: list[dict[str, Any]]) -> Iterator[str]:
         yield f"     {shortened(hit['text'], _EXCERPT)}"
 
 
-def _unheard(text: str) -> None:  # noqa: ARG001
-    return
-
-
-def _asked(client: "Client", collection: str, on_text: Callable[[str], None], **asked: Any) -> dict[str, Any]:
-    """The answer; `on_text` gets it as it comes. Ctrl-C cancels the ask, and says whether it did."""
+def _asked_aloud(client: "Client", collection: str, **asked: Any) -> dict[str, Any]:
+    """The answer, written to the terminal as it comes."""
     begun: list[str] = []
     try:
-        return client.collections.ask(collection, on_text=on_text, on_begun=begun.append, **asked)
+        answer = client.collections.ask(collection, on_text=write, on_begun=begun.append, **asked)
     except KeyboardInterrupt as why:
-        raise Interrupted(_cancelled(client, begun)) from why
-
-
-def _cancelled(client: "Client", begun: list[str]) -> str:
-    """What became of the ask that shall end."""
-    if not begun:
-        return (
-            "Interrupted before the server said that the ask had begun, so nothing was cancelled; if it did begin, it goes on "
-            "to its record and may be billed."
-        )
-    try:
-        client.asks.cancel(begun[0])
-    except ClientError as why:
-        return f"The ask could not be cancelled: {why.message}"
-    return "The ask was cancelled; what its model had begun may have been billed."
+        for ask_id in begun:
+            client.asks.cancel(ask_id)
+        raise Interrupted("The ask was cancelled; what its model had begun may have been billed.") from why
+    write("\n\n")
+    return answer
 
 
 def _answer_lines(answer: dict[str, Any]) -> Iterator[str]:

@@ -50,7 +50,7 @@ class Client:
         return self.connection.post("/api/ground", {"answer": answer, "context": list(context)})
 
     def ground_all(self, items: Sequence[Document]) -> list[Document]:
-        """The same for several, each `{"answer", "context"}`, at most 200; in their order."""
+        """The same for several, each `{"answer", "context"}`, at most 200 and 120,000 characters; in their order."""
         found: list[Document] = self.connection.post("/api/ground", {"items": list(items)})["items"]
         return found
 

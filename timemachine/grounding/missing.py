@@ -18,12 +18,13 @@ def missing(claim: Statement, source: Source) -> tuple[str, ...]:
 
     A name of several words is told whole. Words that hold any answer together ("additionally") are left out.
     """
-    spans = sorted([*_names(claim, source), *_figures(claim, source)])
+    spans = [*_names(claim, source), *_figures(claim, source)]
+    inside = {at for start, end in spans for at in range(start, end)}
+    said = frozenset(claim.keys)
     words = (
         (term.start, term.end)
         for term in claim.terms
-        if _is_missing_word(claim, term, source)
-        and not any(start <= term.start < end for start, end in spans)
+        if term.start not in inside and _is_missing_word(term, said, source)
     )
     told: dict[str, str] = {}
     for start, end in sorted([*spans, *words]):
@@ -43,8 +44,8 @@ def _figures(claim: Statement, source: Source) -> Iterator[tuple[int, int]]:
             yield number.start, number.end
 
 
-def _is_missing_word(claim: Statement, term: Term, source: Source) -> bool:
-    if term.kind != "word" or neutral_key(term) not in claim.keys:
+def _is_missing_word(term: Term, said: frozenset[str], source: Source) -> bool:
+    if term.kind != "word" or neutral_key(term) not in said:
         return False
     key = root(neutral_key(term))
     return key not in GLUE and not key.startswith("~") and not source.mentions(key)

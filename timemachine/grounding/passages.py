@@ -1,35 +1,27 @@
 """The passages that an answer was given, sentence by sentence, and which of them says what a sentence says."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import pairwise
 from typing import Final
 
+from timemachine.grounding import bounds
+from timemachine.grounding.runs import Keys, Written
 from timemachine.grounding.weights import weight
 from timemachine.language.forms import root
 from timemachine.language.names import Vocabulary
 from timemachine.language.numbers import Held
 from timemachine.language.plain import plain
 from timemachine.language.polarity import neutral_key
-from timemachine.language.sentences import sentences
 from timemachine.language.statement import Statement
 
-Keys = tuple[str, ...]
-Run = str | tuple[str, ...]
-
-# What single terms, and runs of two and of three, count; a sentence too short for the longer ones is judged by the others.
-_RUN_WEIGHTS: Final = (0.7, 0.2, 0.1)
-# A sentence may rest on the best sentence of a passage and so many on either side of it.
-_REACH: Final = 4
 # So many sentences of a passage, and of all passages, are looked at more closely.
 _OF_ONE: Final = 2
 _OF_ALL: Final = 24
 # A term that stands in more sentences is too common to look a sentence up by, as long as the claim has a rarer one.
 _COMMON: Final = 200
 # What it counts that several passages contain a sentence together.
-_TOGETHER: Final = 0.9
+MOST_TOGETHER: Final = 0.9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,13 +48,19 @@ class Place:
 
 
 class Source:
-    """All passages read once: their sentences, their numbers and the words they mention."""
+    """All passages read once: their sentences, their numbers and the words they mention.
+
+    `unread` is how many characters of them are beyond what is read (`timemachine.grounding.bounds`).
+    """
 
     def __init__(self, passages: Sequence[Passage]) -> None:
+        read = bounds.beginnings([passage.text for passage in passages])
+        lengths = [bounds.length(found) for found in read]
+        self.unread = sum(len(passage.text) for passage in passages) - sum(lengths)
         self._sentences = [
             (number, Statement(sentence.body, sentence.start))
-            for number, passage in enumerate(passages)
-            for sentence in sentences(passage.text)
+            for number, found in enumerate(read)
+            for sentence in found
         ]
         self._holders: dict[str, list[int]] = defaultdict(list)
         self._quotes: dict[str, int] = {}
@@ -70,9 +68,10 @@ class Source:
             self._quotes.setdefault(plain(statement.text), place)
             for key in set(statement.roots):
                 self._holders[key].append(place)
-        # The clauses of a claim look up the same few sentences again and again.
-        self._near = lru_cache(maxsize=64)(self._runs_around)
-        self.vocabulary = Vocabulary(passage.text for passage in passages)
+        self._written = Written((number, statement.roots) for number, statement in self._sentences)
+        self.vocabulary = Vocabulary(
+            passage.text[:length] for passage, length in zip(passages, lengths, strict=True)
+        )
         self.numbers = Held(number for _, statement in self._sentences for number in statement.numbers)
 
     def mentions(self, key: str) -> bool:
@@ -94,23 +93,27 @@ class Source:
         if len(clauses) == 1:
             return 0.0
         weights = [sum(map(weight, clause)) for clause in clauses]
-        best = [max((place.containment for place in self._places(clause)), default=0.0) for clause in clauses]
+        best = [self._most(clause) for clause in clauses]
         held = sum(share * part for share, part in zip(weights, best, strict=True))
-        return _TOGETHER * held / sum(weights)
+        return MOST_TOGETHER * held / sum(weights)
 
     def _places(self, keys: Keys) -> list[Place]:
-        asked = _Asked(keys)
-        places = [
-            self._place(place, asked.held_by(self._near(place)), own) for place, own in self._candidates(keys)
-        ]
+        asked = self._written.asked(keys)
+        places = [self._place(place, asked.held_around(place), own) for place, own in self._candidates(keys)]
         return sorted(places, key=lambda place: (-place.own, -place.containment))
+
+    def _most(self, keys: Keys) -> float:
+        """How far the best place contains the keys."""
+        asked = self._written.asked(keys)
+        return max((asked.held_around(place) for place, _ in self._candidates(keys)), default=0.0)
 
     def _candidates(self, keys: Keys) -> list[tuple[int, float]]:
         """The sentences that share most with the keys, with what they share: the best of each passage, so that none hides another."""
         shared: dict[int, float] = defaultdict(float)
         for key in self._telling(keys):
+            counts = weight(key)
             for place in self._holders[key]:
-                shared[place] += weight(key)
+                shared[place] += counts
         whole = sum(map(weight, dict.fromkeys(keys)))
         best = sorted(shared, key=lambda place: (-shared[place], place))
         taken: dict[int, int] = defaultdict(int)
@@ -120,7 +123,9 @@ class Source:
             taken[number] += 1
             if taken[number] <= _OF_ONE:
                 found.append((place, shared[place] / whole))
-        return found[:_OF_ALL]
+                if len(found) == _OF_ALL:
+                    break
+        return found
 
     def _telling(self, keys: Keys) -> list[str]:
         held = [key for key in dict.fromkeys(keys) if key in self._holders]
@@ -137,48 +142,6 @@ class Source:
             containment=containment,
             own=own,
         )
-
-    def _runs_around(self, place: int) -> frozenset[Run]:
-        """The runs of a sentence and its neighbours in the passage."""
-        number = self._sentences[place][0]
-        near = self._sentences[max(0, place - _REACH) : place + _REACH + 1]
-        keys = tuple(key for other, statement in near if other == number for key in statement.roots)
-        return frozenset(run for runs in _runs(keys) for run in runs)
-
-
-class _Asked:
-    """The runs of some keys with what each counts, ready to be looked for in one place after another."""
-
-    __slots__ = ("_counts",)
-
-    def __init__(self, keys: Keys) -> None:
-        lengths = [
-            (share, {run: _weight_of(run) for run in runs})
-            for share, runs in zip(_RUN_WEIGHTS, _runs(keys), strict=True)
-        ]
-        whole = sum(share for share, weights in lengths if weights)
-        self._counts = {
-            run: share / whole * each / sum(weights.values())
-            for share, weights in lengths
-            for run, each in weights.items()
-        }
-
-    def held_by(self, runs: frozenset[Run]) -> float:
-        """The share of the runs that are there, 0 to 1."""
-        return min(1.0, sum((count for run, count in self._counts.items() if run in runs), start=0.0))
-
-
-def _weight_of(run: Run) -> float:
-    return weight(run) if isinstance(run, str) else sum(map(weight, run))
-
-
-def _runs(keys: Keys) -> tuple[Iterable[Run], Iterable[Run], Iterable[Run]]:
-    """All runs of one, two and three keys, each once and in order."""
-    return (
-        dict.fromkeys(keys),
-        dict.fromkeys(pairwise(keys)),
-        dict.fromkeys(zip(keys, keys[1:], keys[2:], strict=False)),
-    )
 
 
 def _clauses(claim: Statement) -> list[Keys]:

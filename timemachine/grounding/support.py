@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, Literal
 
+from timemachine.grounding import bounds
 from timemachine.grounding.conflicts import conflict
 from timemachine.grounding.missing import missing
-from timemachine.grounding.passages import Passage, Place, Source
+from timemachine.grounding.passages import MOST_TOGETHER, Passage, Place, Source
 from timemachine.language.refusal import is_refusal, without_refusal
-from timemachine.language.sentences import sentences
+from timemachine.language.sentences import Sentence
 from timemachine.language.statement import Statement
 from timemachine.language.talk import claims_nothing
 
@@ -89,10 +90,15 @@ class Support:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grounding:
-    """The support of a whole answer: `score` from 0 to 1, None (and no label) where it claims nothing."""
+    """The support of a whole answer: `score` from 0 to 1, None (and no label) where it claims nothing.
+
+    `answer_unread` and `passages_unread` are the characters of a long answer and of long passages that were not read.
+    """
 
     score: float | None
     sentences: tuple[Support, ...]
+    answer_unread: int = 0
+    passages_unread: int = 0
 
     @property
     def label(self) -> Label | None:
@@ -125,17 +131,24 @@ class Grounding:
             "grounded_sentences": self.grounded_sentences,
             "has_warning": self.has_warning,
             "method": METHOD,
+            "unread_characters": {"answer": self.answer_unread, "passages": self.passages_unread},
             "sentences": [each.as_json() for each in self.sentences],
         }
 
 
 def ground(answer: str, passages: Sequence[Passage]) -> Grounding:
-    """The support of an answer in its passages. Without passages every claim is `no_support`. Deterministic."""
+    """The support of an answer in its passages. Without passages every claim is `no_support`. Deterministic.
+
+    Of a long answer the beginning is judged (`timemachine.grounding.bounds`). The rest counts as one sentence without
+    support, so that an answer that was not read whole is never HIGH.
+    """
     source = _source(tuple(passages))
-    found = tuple(_support(claim, passages, source) for claim in _statements(answer))
-    trusted = [_trust(each) for each in found if each.score is not None]
+    read = bounds.beginning(answer, bounds.ANSWER, bounds.ANSWER_SENTENCES)
+    unread = len(answer) - bounds.length(read)
+    found = tuple(_support(claim, passages, source) for claim in _statements(read))
+    trusted = [_trust(each) for each in found if each.score is not None] + [_UNSUPPORTED] * bool(unread)
     score = round(math.prod(trusted), 4) if trusted else None
-    return Grounding(score=score, sentences=found)
+    return Grounding(score=score, sentences=found, answer_unread=unread, passages_unread=source.unread)
 
 
 def _source(passages: tuple[Passage, ...]) -> Source:
@@ -161,8 +174,8 @@ def _unsupported(support: float) -> float:
     return _UNSUPPORTED * (support / _GROUNDED) ** _STEEPNESS
 
 
-def _statements(answer: str) -> Iterator[Statement]:
-    for sentence in sentences(answer):
+def _statements(read: Sequence[Sentence]) -> Iterator[Statement]:
+    for sentence in read:
         text = sentence.text.strip()
         if text:
             yield Statement(text, sentence.start + sentence.text.index(text))
@@ -180,7 +193,9 @@ def _support(sentence: Statement, passages: Sequence[Passage], source: Source) -
     if not places:
         return _judged(sentence, passages, 0.0, "no_support", None, missing(claim, source))
     place, against = _chosen(claim, places, source)
-    score = max(*(place.containment for place in places), source.together(claim))
+    score = max(place.containment for place in places)
+    if score <= MOST_TOGETHER:
+        score = max(score, source.together(claim))
     if against:
         return _judged(sentence, passages, score * _CONTRADICTED, against, place, missing(claim, source))
     if score >= _GROUNDED:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 _CHUNK: Final = re.compile(r"`[^`\n]+`|[^\s`]+")
@@ -31,6 +32,8 @@ _RUN_ON: Final = re.compile(r"[a-z]{3,}\.\d+")
 _LETTER: Final = re.compile(r"[^\W\d_]")
 _POSSESSIVE: Final = re.compile("['’][sS]$")
 _LONGEST: Final = 1_000
+# Longer ones hardly come again, and are not kept.
+_KEPT: Final = 40
 
 
 def identifier_spans(text: str) -> Iterator[tuple[int, int]]:
@@ -45,14 +48,19 @@ def identifier_spans(text: str) -> Iterator[tuple[int, int]]:
             yield start, end
 
 
+@lru_cache(maxsize=16_384)
+def _short_key(chunk: str) -> str:
+    return _POSSESSIVE.sub("", chunk.strip(_WRAPPING + "` ")).casefold()
+
+
 def chunk_key(chunk: str) -> str:
     """A piece of text between white space as it is compared: without what wraps it, without possessive 's, without case."""
-    return _POSSESSIVE.sub("", chunk.strip(_WRAPPING + "` ")).casefold()
+    return _short_key(chunk) if len(chunk) <= _KEPT else _short_key.__wrapped__(chunk)
 
 
 def chunk_keys(text: str) -> frozenset[str]:
     """The keys of everything between white space, and of everything between backticks."""
-    return frozenset(chunk_key(found[0]) for found in _CHUNK.finditer(text))
+    return frozenset(map(chunk_key, set(_CHUNK.findall(text))))
 
 
 def _unwrapped(text: str, start: int, end: int) -> tuple[int, int]:

@@ -62,7 +62,7 @@ class Vocabulary:
         stems: set[str] = set()
         chunks: set[str] = set()
         for text in texts:
-            stems.update(stem(folded(found[0])) for found in WORD.finditer(text))
+            stems.update(stem(folded(word)) for word in set(WORD.findall(text)))
             chunks.update(chunk_keys(text))
         self._stems, self._chunks = stems, chunks
 

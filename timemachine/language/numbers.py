@@ -10,7 +10,16 @@ from itertools import pairwise
 from typing import Final, cast
 
 from timemachine.language.identifiers import identifier_spans
-from timemachine.language.spelled import COUNTED, ORDINAL, PORTION, SHARE, value_of
+from timemachine.language.spelled import (
+    COUNTED,
+    ORDINAL,
+    PORTION,
+    SHARE,
+    value_of,
+)
+from timemachine.language.spelled import (
+    OPENERS as SPELLED_OPENERS,
+)
 from timemachine.language.units import CURRENCIES, MONTHS, SCALES, UNITS, WEEKDAYS
 
 
@@ -64,7 +73,8 @@ _UNIT: Final = rf"(?:{_GAP}(?i:{_LONG_UNITS})|[ ]?[smghwSGHW%]|[xX])"
 
 # What looks like a number and states none: citations, "passage 2".
 _CITATION: Final = r"\[\^?\d{1,3}(?:\s?[,–-]\s?\d{1,3})*\]"
-_REFERENCE: Final = r"(?i:(?:passages?|documents?|sources?|frames?|chunks?|excerpts?|contexts?)\s#?\d{1,3}\b|steps?\s\d{1,3}(?:(?:,|\sand|\sor|\sto|\s?[–-])\s?\d{1,3})*\b)"
+_REFERENCES: Final = ("passage", "document", "source", "frame", "chunk", "excerpt", "context", "step")
+_REFERENCE: Final = rf"(?i:(?:{'|'.join(_REFERENCES[:-1])})s?\s#?\d{{1,3}}\b|steps?\s\d{{1,3}}(?:(?:,|\sand|\sor|\sto|\s?[–-])\s?\d{{1,3}})*\b)"
 _RANGES: Final = frozenset(("-", "–", "—", " - ", " – ", " to ", " or "))
 _MARKER: Final = re.compile(r"\d{1,3}[.)][ \t]")
 _FORMS: Final = {
@@ -159,12 +169,27 @@ def _coarser(key: str) -> set[str]:
 
 def _read(text: str, identifiers: Iterator[tuple[int, int]]) -> Iterator[Number]:
     taken = next(identifiers, None)
-    for found in _NUMBER.finditer(text):
+    for found in _found(text):
         while taken and taken[1] <= found.start():
             taken = next(identifiers, None)
         inside = taken is not None and taken[0] < found.end()
         if not inside and found.lastgroup in _FORMS and not _marks_an_item(found):
             yield _number(found)
+
+
+def _found(text: str) -> Iterator[re.Match[str]]:
+    """Where numbers, citations and references match, one after another: as a search for them would find, in a fraction of the time."""
+    end = 0
+    for start in _START.finditer(text):
+        if start.start() >= end and _may_open(start[0]):
+            found = _NUMBER.match(text, start.start())
+            if found:
+                end = found.end()
+                yield found
+
+
+def _may_open(run: str) -> bool:
+    return not (run.isascii() and run.isalpha()) or run.lower() in _OPENERS
 
 
 def _marks_an_item(found: re.Match[str]) -> bool:
@@ -338,8 +363,20 @@ _COMPILED: Final = {
 _ALTERNATIVES: Final = "|".join(
     f"(?P<{name}>{re.sub(r'[?]P<[a-z]+>', '?:', form)})" for name, form in _FORMS.items()
 )
-# Tried only where a number can start: trying every alternative everywhere takes six times as long.
+# Tried only where a number can start: trying every alternative at every word takes most of the time of reading a text.
 _NUMBER: Final = re.compile(
     rf"(?<!\w)(?=\w|[.+−$€£¥₹-]{{1,4}}[ U\d])(?:(?P<reference>{_REFERENCE})|(?:{_ALTERNATIVES})(?!\w))"
     rf"|(?P<citation>{_CITATION})"
+)
+_START: Final = re.compile(r"\w+|[.+−$€£¥₹-](?=[.+−$€£¥₹-]{0,3}[ U\d])|\[(?=[\^\d])")
+_OPENERS: Final = frozenset(
+    word.lower()
+    for word in (
+        *SPELLED_OPENERS,
+        *(name + plural for name in _REFERENCES for plural in ("", "s")),
+        *MONTHS,
+        *(name + plural for name in WEEKDAYS for plural in ("", "s")),
+        *CURRENCIES.values(),
+        "US",
+    )
 )

@@ -108,6 +108,8 @@ def negated_in_one(one: Sequence[Term], other: Sequence[Term]) -> str | None:
 
 
 def _affirmed(negating: Sequence[Term], affirming: Sequence[Term]) -> str | None:
+    if all(term.kind != "negation" for term in negating):
+        return None
     keys = {term.key for term in affirming if term.kind != "negation"}
     near = {key for negation in polarity(affirming).negations for key in negation.near}
     found = polarity(negating).negations

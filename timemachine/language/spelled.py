@@ -71,6 +71,9 @@ SHARE: Final = rf"(?i:(?:(?:an?|{_any(_ONES)})[ -]{_any(_PARTS)}|(?<!first )(?<!
 PORTION: Final = rf"(?i:{_any(_ONES)}(?:[ -]{_any(_PARTS.keys() - {'quarter', 'quarters'})}|-quarters?))"
 ORDINAL: Final = rf"(?i:{_any(_TENS)}[ -]{_any(_SMALL_ORDINALS)}|{_any(_TELLING_ORDINALS)})"
 
+# The first word of any of these.
+OPENERS: Final = frozenset(("a", "an", "half", *COUNTS, *_ORDINALS))
+
 
 def value_of(words: str) -> Fraction:
     """What the words of a number come to: 500000 for "half a million", 2/3 for "two thirds", 21 for "twenty-first"."""

@@ -1,6 +1,5 @@
 """A sentence as it is compared: its terms, numbers, names and polarity, each read when it is first asked for."""
 
-from dataclasses import replace
 from functools import cached_property
 from typing import Final
 
@@ -48,7 +47,10 @@ class Statement:
     @cached_property
     def rooted(self) -> tuple[Term, ...]:
         """Its terms in order, with their roots for keys."""
-        return tuple(replace(term, key=root(term.key)) for term in self.terms)
+        return tuple(
+            Term(key=root(term.key), kind=term.kind, start=term.start, end=term.end, opens=term.opens)
+            for term in self.terms
+        )
 
     @cached_property
     def topic(self) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from heapq import merge
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from timemachine.language.identifiers import chunk_key, identifier_spans
 from timemachine.language.numbers import Number, numbers_beside
@@ -21,6 +21,8 @@ _NEGATIONS: Final = word_set(
 # "one" counts nothing in most places, and "not" that does not negate belongs to "not only".
 _EMPTY: Final = word_set("one not")
 _FAILING: Final = word_set("fail fails failed failing refuse refuses refused decline declines declined")
+_MAY_NEGATE: Final = _NEGATIONS | _FAILING
+_SAYS_NOTHING: Final = FUNCTION_WORDS | _EMPTY
 # "Do not forget to …" says to do it.
 _NEVER_MEANT: Final = word_set("forget hesitate worry")
 _CLAUSE_WORDS: Final = word_set(
@@ -45,8 +47,7 @@ class Term:
     opens: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
+class _Token(NamedTuple):
     start: int
     end: int
     word: str
@@ -77,6 +78,9 @@ def number_key(number: Number) -> str:
 def _tokens(text: str, fixed: Iterator[_Token]) -> Iterator[_Token]:
     """The words of a text, and in place of those in them the numbers and identifiers, which are in order."""
     following = next(fixed, None)
+    if not following:
+        yield from (_Token(*found.span(), folded(found[0])) for found in WORD.finditer(text))
+        return
     for found in WORD.finditer(text):
         while following and following.end <= found.start():
             yield following
@@ -102,7 +106,7 @@ def _numbers(numbers: Iterable[Number]) -> Iterator[_Token]:
 def _terms(text: str, tokens: list[_Token]) -> Iterator[Term]:
     opens, last_end = False, 0
     for position, token in enumerate(tokens):
-        opens = opens or token.word in _CLAUSE_WORDS or bool(_CLAUSE_MARK.search(text, last_end, token.start))
+        opens = opens or token.word in _CLAUSE_WORDS or _marked(text[last_end : token.start])
         last_end = token.end
         meaning = token.fixed or _meaning(text, tokens, position)
         if meaning:
@@ -111,13 +115,18 @@ def _terms(text: str, tokens: list[_Token]) -> Iterator[Term]:
             opens = False
 
 
+def _marked(gap: str) -> bool:
+    return gap not in ("", " ") and _CLAUSE_MARK.search(gap) is not None
+
+
 def _meaning(text: str, tokens: list[_Token], position: int) -> tuple[str, Kind] | None:
     word = tokens[position].word
-    following = tokens[position + 1] if position + 1 < len(tokens) else None
-    if _negates(text, tokens[position], following):
-        return NEGATION, "negation"
+    if word in _MAY_NEGATE or word.endswith("n't"):
+        following = tokens[position + 1] if position + 1 < len(tokens) else None
+        if _negates(text, tokens[position], following):
+            return NEGATION, "negation"
     # Digits that state no number mark an item of a list, or cite.
-    if word in FUNCTION_WORDS or word in _EMPTY or word.isdecimal():
+    if word in _SAYS_NOTHING or word.isdecimal():
         return None
     return stem(word), "word"
 
