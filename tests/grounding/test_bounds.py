@@ -82,3 +82,9 @@ def test_what_is_within_the_bounds_leaves_nothing_unread() -> None:
     found = ground(FACT, [Passage(frame=1, text=OTHER), Passage(frame=2, text=FACT)])
     assert found.as_json()["unread_characters"] == {"answer": 0, "passages": 0}
     assert found.label == "HIGH"
+
+
+def test_the_best_of_very_many_passages_is_found() -> None:
+    like = [Passage(frame=frame, text=f"The harbour bridge carries {frame} lanes.") for frame in range(40)]
+    found = ground(FACT, [*like, Passage(frame=40, text=f"Also: {FACT[:-1]} today.")])
+    assert (found.label, found.sentences[0].frame) == ("HIGH", 40)
