@@ -160,3 +160,25 @@ def test_a_part_of_a_sentence_that_only_refuses_does_not_count() -> None:
     said = "The first passage states that the arch rises 134 metres above the water, but it does not mention the height of the pylons."
     (found,) = grounded(said, BRIDGE).sentences
     assert (found.grounded, found.text) == (True, said)
+
+
+def test_the_unit_of_a_number_is_a_word_that_a_passage_has() -> None:
+    found = ground(
+        "It is escalated within 2 business days.", [Passage(frame=1, text="Hits older than 3 days wait.")]
+    )
+    assert "days" not in found.sentences[0].missing
+    assert "business" in found.sentences[0].missing
+
+
+def test_a_passage_that_says_little_of_a_claim_is_not_said_to_go_against_it() -> None:
+    policy = (
+        "Cash deposits of more than 10,000 EUR are reported to the FIU. Correspondent banking is reviewed."
+    )
+    invented = ground(
+        "The bank reports them to the Moon Authority.", [Passage(frame=1, text=policy)]
+    ).sentences[0]
+    assert (invented.reason, invented.frame, invented.missing) == ("name", None, ("Moon Authority",))
+    other = ground(
+        "Cash deposits of more than 10,000 EUR are reported to the SEC.", [Passage(frame=1, text=policy)]
+    )
+    assert (other.sentences[0].reason, other.sentences[0].frame) == ("name", 1)

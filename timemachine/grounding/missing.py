@@ -24,7 +24,7 @@ def missing(claim: Statement, source: Source) -> tuple[str, ...]:
     words = (
         (term.start, term.end)
         for term in claim.terms
-        if term.start not in inside and _is_missing_word(term, said, source)
+        if term.start not in inside and _is_missing_word(claim, term, said, source)
     )
     told: dict[str, str] = {}
     for start, end in sorted([*spans, *words]):
@@ -44,8 +44,10 @@ def _figures(claim: Statement, source: Source) -> Iterator[tuple[int, int]]:
             yield number.start, number.end
 
 
-def _is_missing_word(term: Term, said: frozenset[str], source: Source) -> bool:
+def _is_missing_word(claim: Statement, term: Term, said: frozenset[str], source: Source) -> bool:
     if term.kind != "word" or neutral_key(term) not in said:
         return False
     key = root(neutral_key(term))
-    return key not in GLUE and not key.startswith("~") and not source.mentions(key)
+    if key in GLUE or key.startswith("~") or source.mentions(key):
+        return False
+    return not source.vocabulary.has(claim.text[term.start : term.end])

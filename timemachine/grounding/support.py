@@ -32,6 +32,7 @@ METHOD: Final = "terms-2"
 HIGH: Final = 0.70
 MEDIUM: Final = 0.40
 # A sentence is supported from here.
+_ABOUT_IT: Final = 0.3
 _GROUNDED: Final = 0.55
 # What goes against a passage keeps this share of its support.
 _CONTRADICTED: Final = 0.35
@@ -197,7 +198,8 @@ def _support(sentence: Statement, passages: Sequence[Passage], source: Source) -
     if score <= MOST_TOGETHER:
         score = max(score, source.together(claim))
     if against:
-        return _judged(sentence, passages, score * _CONTRADICTED, against, place, missing(claim, source))
+        opposing = place if score >= _ABOUT_IT else None  # what says little of it cannot go against it
+        return _judged(sentence, passages, score * _CONTRADICTED, against, opposing, missing(claim, source))
     if score >= _GROUNDED:
         return _judged(sentence, passages, score, None, place)
     return _judged(sentence, passages, score, "no_support", None, missing(claim, source))

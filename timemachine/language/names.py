@@ -66,6 +66,10 @@ class Vocabulary:
             chunks.update(chunk_keys(text))
         self._stems, self._chunks = stems, chunks
 
+    def has(self, word: str) -> bool:
+        """Whether the word occurs in any inflection, also as the unit of a number ("3 days")."""
+        return stem(folded(word)) in self._stems
+
     def mentions(self, name: Name) -> bool:
         """Whether every word of the name occurs; an identifier has to occur whole."""
         if name.key in self._chunks:

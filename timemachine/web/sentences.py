@@ -13,6 +13,11 @@ _WHY: Final = {
     "name": "a name of it is in no passage, or the passage has another in its place",
     "negation": "it is negated on one side only, or points the other way",
 }
+_NOWHERE: Final = {"number": "a number of it is in no passage", "name": "a name of it is in no passage"}
+_REPLACED: Final = {
+    "number": "the passage has another number in its place",
+    "name": "the passage has another name in its place",
+}
 _OTHERWISE: Final = "the passage says it the other way round"
 _NOT_TOGETHER: Final = "its words are in the passages, but not together"
 
@@ -43,6 +48,8 @@ class Sentence:
             return _OTHERWISE
         if self.reason == "no_support" and self.told and not self.missing:
             return _NOT_TOGETHER
+        if self.told and self.reason in _REPLACED:
+            return _REPLACED[self.reason] if self.frame is not None else _NOWHERE[self.reason]
         return _WHY.get(str(self.reason), "not supported")
 
     @property
