@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,9 +16,11 @@ from timemachine.cli.frames import Frame, batches, frames_of, is_lines
 from timemachine.cli.source import STANDARD_INPUT, read_bytes, shown_name
 from timemachine.cli.terminal import Progress, show
 from timemachine.cli.wording import bar, one_line, plural, steps
-from timemachine.client.client import Client
-from timemachine.client.collections import SentFile
 from timemachine.client.errors import ClientError
+from timemachine.client.sent_file import SentFile
+
+if TYPE_CHECKING:
+    from timemachine.client.client import Client
 
 _SHOWN_FRAMES = 20
 
@@ -117,7 +119,12 @@ def _file(file: str, *, title: str | None, uri: str | None, replace: bool) -> Se
 
 
 def _send_frames(
-    client: Client, collection: str, frames: list[Frame], session: str | None, done: _Done, progress: Progress
+    client: "Client",
+    collection: str,
+    frames: list[Frame],
+    session: str | None,
+    done: _Done,
+    progress: Progress,
 ) -> None:
     before = done.passages
     for batch in batches(frames):
@@ -127,7 +134,7 @@ def _send_frames(
 
 
 def _send_file(
-    client: Client, collection: str, file: SentFile, session: str | None, done: _Done, progress: Progress
+    client: "Client", collection: str, file: SentFile, session: str | None, done: _Done, progress: Progress
 ) -> None:
     progress.tell(f"{file.name}: sent")
     with _told_what_was_put(done.passages, file.uri or file.name):

@@ -1,25 +1,14 @@
 """Collections of a server: put, find and ask, recorded where a session is named."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from timemachine.client import waiting
 from timemachine.client.asks import Asks, nobody
 from timemachine.client.connection import Connection, Document, given, segment
+from timemachine.client.sent_file import SentFile
 
 OVER: Final = ("done", "failed")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SentFile:
-    """A file to be put: its name and bytes, and how it is called and where it comes from, where that is said."""
-
-    name: str
-    data: bytes
-    title: str | None = None
-    uri: str | None = None
-    replace: bool = False
 
 
 class Collections:
