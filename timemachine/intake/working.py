@@ -4,21 +4,21 @@ A batch, its counts and the place to go on from are one transaction, written onl
 after the other, in the order in which they were handed in: the newer one is to have the last word.
 """
 
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
 from django.conf import settings
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, connections, transaction
 from django.db.models import F, Q
 
 from timemachine.answering import commands as answering
 from timemachine.base.clock import now
 from timemachine.base.errors import Conflict, TimeMachineError
+from timemachine.base.heartbeat import heartbeat
 from timemachine.intake.models import DONE, FAILED, RUNNING, WAITING, Intake
 from timemachine.intake.preparing import HandedIn, Prepared, prepare
 from timemachine.intake.queries import on_their_way
@@ -197,23 +197,11 @@ def _until() -> datetime:
     return now() + timedelta(seconds=settings.LEASE_SECONDS)
 
 
-@contextmanager
-def _kept(lease: _Lease) -> Iterator[None]:
+def _kept(lease: _Lease) -> AbstractContextManager[None]:
     """Keep the lease alive while the block runs: reading a file may take a minute."""
-    done = threading.Event()
-    beat = threading.Thread(target=_heartbeat, args=(lease, done), daemon=True)
-    beat.start()
-    try:
-        yield
-    finally:
-        done.set()
-        beat.join()
-
-
-def _heartbeat(lease: _Lease, done: threading.Event) -> None:
-    try:
-        while not done.wait(settings.LEASE_SECONDS / 4):
-            held = Intake.objects.filter(id=lease.intake_id, lease_token=lease.token, status=RUNNING)
-            held.update(lease_until=_until())
-    finally:
-        connection.close()
+    held = Intake.objects.filter(id=lease.intake_id, lease_token=lease.token, status=RUNNING)
+    return heartbeat(
+        lambda: held.update(lease_until=_until()),
+        every=settings.LEASE_SECONDS / 4,
+        at_end=connections.close_all,  # those of its own thread
+    )

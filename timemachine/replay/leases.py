@@ -1,17 +1,16 @@
 """Who works on a step, and until when. A worker that slept past its lease cannot write: every write carries its token."""
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import connections, transaction
 from django.db.models import Q
 
 from timemachine.base.clock import now
+from timemachine.base.heartbeat import heartbeat
 from timemachine.replay.models import Replay, ReplayAttempt, ReplayStep
 
 MOST_ATTEMPTS = 3
@@ -47,17 +46,14 @@ def claim(replay_id: UUID, worker: str) -> Lease | None:
             _give_up(step)
 
 
-@contextmanager
-def kept(lease: Lease) -> Iterator[None]:
+def kept(lease: Lease) -> AbstractContextManager[None]:
     """Keep the lease alive while the block runs: a call of a model may take minutes."""
-    done = threading.Event()
-    beat = threading.Thread(target=_heartbeat, args=(lease, done), daemon=True)
-    beat.start()
-    try:
-        yield
-    finally:
-        done.set()
-        beat.join()
+    held = ReplayStep.objects.filter(id=lease.step_id, lease_token=lease.token, status="running")
+    return heartbeat(
+        lambda: held.update(lease_until=_until()),
+        every=settings.LEASE_SECONDS / 4,
+        at_end=connections.close_all,  # those of its own thread
+    )
 
 
 def intend_call(lease: Lease) -> None:
@@ -108,13 +104,3 @@ def _give_up(step: ReplayStep) -> None:
 
 def _until() -> datetime:
     return now() + timedelta(seconds=settings.LEASE_SECONDS)
-
-
-def _heartbeat(lease: Lease, done: threading.Event) -> None:
-    try:
-        while not done.wait(settings.LEASE_SECONDS / 4):
-            ReplayStep.objects.filter(id=lease.step_id, lease_token=lease.token, status="running").update(
-                lease_until=_until()
-            )
-    finally:
-        connection.close()

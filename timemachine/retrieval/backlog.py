@@ -6,21 +6,21 @@ in rows too (`RefusedFrame`) and holds up nothing. Whoever changes what a collec
 then frames, then the row of work.
 """
 
-import threading
 import time
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
 from django.conf import settings
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, connection, connections, transaction
 from django.db.models import Q, QuerySet
 
 from timemachine.base.clock import now
 from timemachine.base.errors import ModelFailed, TimeMachineError
 from timemachine.base.faithful import searchable
+from timemachine.base.heartbeat import heartbeat
 from timemachine.providers.embedding_server import refuses_texts
 from timemachine.retrieval.embedding import table
 from timemachine.retrieval.embedding.table import EmbeddingModel
@@ -276,24 +276,11 @@ def _until() -> datetime:
     return now() + timedelta(seconds=settings.LEASE_SECONDS)
 
 
-@contextmanager
-def _kept(lease: _Lease) -> Generator[None]:
+def _kept(lease: _Lease) -> AbstractContextManager[None]:
     """Keep the lease alive while the block runs: a batch of long passages, or a slow server, may take minutes."""
-    done = threading.Event()
-    beat = threading.Thread(target=_heartbeat, args=(lease, done), daemon=True)
-    beat.start()
-    try:
-        yield
-    finally:
-        done.set()
-        beat.join()
-
-
-def _heartbeat(lease: _Lease, done: threading.Event) -> None:
-    try:
-        while not done.wait(settings.LEASE_SECONDS / 4):
-            EmbeddingWork.objects.filter(id=lease.work_id, lease_token=lease.token).update(
-                lease_until=_until()
-            )
-    finally:
-        connection.close()
+    held = EmbeddingWork.objects.filter(id=lease.work_id, lease_token=lease.token)
+    return heartbeat(
+        lambda: held.update(lease_until=_until()),
+        every=settings.LEASE_SECONDS / 4,
+        at_end=connections.close_all,  # those of its own thread
+    )
