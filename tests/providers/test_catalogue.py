@@ -79,6 +79,8 @@ UNKNOWN = [
     ("o100", [], "the providers are local, openai"),
     ("gpt-4o-mini:x", [], "the providers are local, openai"),
     ("hose:qwen3", ["house"], "Did you mean house?"),
+    ("cluade:x", ["anthropic"], "Did you mean anthropic?"),
+    ("zzzz:x", [], "are local, openai, anthropic, gemini, xai, groq, mistral, ollama, house, "),
     ("zzzz", [], "an administrator can add a server"),
     ("local:llama", ["local:extractive", "local:extractive-1"], "There is no local model 'llama'"),
     ("local:extractive-2", ["local:extractive", "local:extractive-1"], "local:extractive-5"),

@@ -255,8 +255,9 @@ def _is_called(name: str, prefix: str) -> bool:
 
 
 def _unknown_provider(written: str, provider: str, servers: Mapping[str, ModelServerValue]) -> InvalidInput:
-    known = [LOCAL, *PROVIDERS, *ALIASES, *servers]
-    closest = get_close_matches(provider, known, n=3, cutoff=0.6)
+    known = [LOCAL, *PROVIDERS, *servers]
+    near = get_close_matches(provider, [*known, *ALIASES], n=3, cutoff=0.6)
+    closest = list(dict.fromkeys(ALIASES.get(name, name) for name in near))
     hint = f" Did you mean {_listed(closest)}?" if closest else ""
     return InvalidInput(
         f"There is no model provider {provider!r}.{hint} Write provider:model; the providers are {_listed(known)}, "
