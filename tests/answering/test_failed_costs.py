@@ -11,9 +11,9 @@ from tests.asking import ANSWER, MODELS, as_vendors
 from tests.builders import recorded_session, replayed
 from tests.stub_model_server import Script, StubModelServer
 from timemachine.accounts.models import Project
-from timemachine.answering.commands import ask
-from timemachine.base.errors import TimeMachineError
-from timemachine.providers.listening import Cancellation
+from timemachine.answering.commands import Audience, ask
+from timemachine.base.errors import Cancelled, TimeMachineError
+from timemachine.providers.listening import Cancellation, Listening
 from timemachine.recording.commands import start_session
 from timemachine.recording.costs import has_unknown_cost
 from timemachine.recording.models import Action, Session
@@ -84,6 +84,28 @@ def test_a_free_model_that_the_operator_set_a_price_for_is_not_free(
     stub.script(Script(mode="closed", answer=ANSWER))
     failed = failed_ask(session, OLLAMA)
     assert (failed.cost_usd, has_unknown_cost(failed)) == (None, True)
+
+
+def test_an_ask_that_was_cancelled_before_anything_was_sent_cost_nothing(
+    session: Session, stub: StubModelServer
+) -> None:
+    listening = Listening()
+    assert session.collection is not None
+    with pytest.raises(Cancelled, match="before anything was sent"):
+        ask(
+            session.project,
+            session.collection,
+            Query(text="How long?"),
+            use_model=MODELS[0],
+            session=session,
+            audience=Audience(found=lambda _: listening.cancellation.cancel(), listening=listening),
+        )
+    assert stub.calls() == []
+    session.refresh_from_db()
+    assert (session.cost_usd, session.unknown_cost_calls) == (FREE, 0)
+    kept = Action.objects.get(session=session, kind="ask")
+    assert (kept.error_type, kept.cost_usd) == ("cancelled", FREE)
+    assert "it cost nothing" in (kept.error_message or "")
 
 
 @pytest.mark.parametrize("mode", ["closed", "500", "garbage"])

@@ -26,7 +26,7 @@ def test_an_unknown_price_is_never_nothing() -> None:
     assert money_or_unknown(None) == "unknown"
     assert money_or_unknown(0) == "$0"
     assert money_or_unknown(0.0213) == "$0.0213"
-    assert priced(Decimal(0), 1) == "unknown (1 call)"
+    assert priced(Decimal(0), 1) == "$0 + 1 call of unknown price"
     assert priced(Decimal(4), 3) == "$4.00 + 3 calls of unknown price"
     assert priced(Decimal(4), 0) == "$4.00"
 

@@ -42,7 +42,7 @@ def test_money_has_the_digits_that_say_something(dollars: float | None, shown: s
         (4.1, 0, "$4.10"),
         (0, 0, "$0"),
         (4.1, 3, "$4.10 + 3 calls of unknown price"),
-        (0, 1, "unknown (1 call)"),
+        (0, 1, "$0 + 1 call of unknown price"),
     ],
 )
 def test_a_sum_never_hides_calls_of_unknown_price(dollars: float, unknown: int, shown: str) -> None:

@@ -1,6 +1,7 @@
 """Answers that are read while they are written, and every way in which that goes wrong."""
 
 import json
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -219,6 +220,7 @@ def test_a_call_is_cancelled_at_once_however_silent_its_provider_is(
         complete(request_to(connect(stub)), Listening(cancellation=cancellation))
     assert time.monotonic() - started < 2
     assert failure.value.facts["attempts"] == 1
+    assert "unsent" not in failure.value.facts
     assert len(stub.calls()) == 1
 
 
@@ -239,18 +241,45 @@ def test_a_call_that_is_cancelled_while_it_waits_to_be_repeated_is_not_repeated(
     cancellation = Cancellation()
     cancelled_when(lambda: bool(stub.calls()), cancellation)
     started = time.monotonic()
-    with pytest.raises(Cancelled):
+    with pytest.raises(Cancelled, match="may have been billed") as failure:
         complete(request_to(openai_connection(stub)), Listening(cancellation=cancellation))
     assert time.monotonic() - started < 2
     assert len(stub.calls()) == 1
+    assert "unsent" not in failure.value.facts
 
 
-def test_a_call_that_was_cancelled_before_is_not_made(stub: StubModelServer) -> None:
+@both
+def test_a_call_that_was_cancelled_before_is_not_made_and_cost_nothing(
+    stub: StubModelServer, connect: Connect
+) -> None:
     cancellation = Cancellation()
     cancellation.cancel()
-    with pytest.raises(Cancelled):
-        complete(request_to(openai_connection(stub)), Listening(cancellation=cancellation))
+    with pytest.raises(Cancelled, match="so it cost nothing") as failure:
+        complete(request_to(connect(stub)), Listening(cancellation=cancellation))
+    assert failure.value.facts["unsent"] is True
     assert stub.calls() == []
+
+
+def test_a_call_that_is_cancelled_while_it_connects_sent_nothing() -> None:
+    cancellation, accepted = Cancellation(), threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+
+        def accept() -> None:  # and never say a word of TLS
+            connection, _ = silent.accept()
+            accepted.set()
+            with connection:
+                while connection.recv(4096):
+                    pass
+
+        threading.Thread(target=accept, daemon=True).start()
+        cancelled_when(accepted.is_set, cancellation)
+        address = f"https://127.0.0.1:{silent.getsockname()[1]}/v1"
+        with pytest.raises(Cancelled, match="so it cost nothing") as failure:
+            complete(
+                request_to(Connection(protocol="openai", base_url=address, api_key=KEY)),
+                Listening(cancellation=cancellation),
+            )
+    assert failure.value.facts["unsent"] is True
 
 
 def test_a_key_stands_in_no_part_of_a_providers_error(stub: StubModelServer) -> None:

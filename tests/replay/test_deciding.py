@@ -211,7 +211,7 @@ def tally(**more: Any) -> Tally:
                 recorded_unknown_cost_calls=1,
             ),
             "12 asks replayed with claude:x: 9 identical, 2 reworded, 1 numbers differ; context verified 12 of 12; "
-            "cost unknown (3 calls) (recorded $4.10 + 1 call of unknown price)",
+            "$0 + 3 calls of unknown price (recorded $4.10 + 1 call of unknown price)",
         ),
         (
             tally(asked=0, model=None, verdicts={}, contexts={"verified": 12}),

@@ -138,7 +138,7 @@ ESTIMATES = [
     ({"kind": "debug", "other_model": "ollama:llama3.2"}, "3 asks with ollama:llama3.2: estimated cost $0,"),
     (
         {"kind": "debug", "other_model": "gpt-4o"},
-        "3 asks with openai:gpt-4o: estimated cost unknown (3 calls), by the tokens",
+        "3 asks with openai:gpt-4o: estimated cost $0 + 3 calls of unknown price, by the tokens",
     ),
 ]
 

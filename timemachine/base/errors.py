@@ -9,7 +9,7 @@
     ├── Conflict                409  it does not fit what stands already
     ├── TooManyRequests         429  try again later; facts["retry_after_seconds"] says when
     ├── ModelFailed             502  the model's provider refused or failed; carries its own words
-    │   └── Cancelled           409  somebody ended the call before its end; it may have been billed
+    │   └── Cancelled           409  somebody ended the call before its end; once sent it may have been billed
     └── Unavailable             503  something this needs is not configured or not running
 
 Rooms raise them; doors translate them once: the status for machines, the message for people (it says what to do next),

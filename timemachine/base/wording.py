@@ -29,11 +29,8 @@ def money_or_unknown(dollars: Decimal | float | None) -> str:
 
 
 def priced(dollars: Decimal | float, unknown: int) -> str:
-    """A sum beside the calls whose price it does not know: `$4.10 + 3 calls of unknown price`, or `unknown (3 calls)`."""
-    if not unknown:
-        return money(dollars)
-    calls = counted(unknown, "call")
-    return f"{money(dollars)} + {calls} of unknown price" if dollars else f"{UNKNOWN} ({calls})"
+    """A sum beside the calls whose price it does not know: `$4.10`, `$0 + 3 calls of unknown price`."""
+    return f"{money(dollars)} + {counted(unknown, 'call')} of unknown price" if unknown else money(dollars)
 
 
 def spaced(name: str) -> str:

@@ -51,7 +51,7 @@ def _ask(request: ModelRequest, listening: Listening) -> Completion:
         try:
             return replace(_bounded(request, send(request, left_out, listening)), attempts=attempts)
         except ModelFailed as failed:
-            sent = sent or failed.code not in NOT_SENT
+            sent = sent or not (failed.code in NOT_SENT or failed.facts.get("unsent"))
             refused = _not_taken(failed, request, left_out)
             wait = 0.0 if refused else wait_before_repeating(failed, retries, request.retries)
             if wait is None or monotonic() + wait > latest:

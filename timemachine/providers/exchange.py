@@ -57,7 +57,7 @@ class Exchange:
                 body = self._read(send)
         except (ModelFailed, self._vendor.APIError, httpx2.TransportError) as error:
             if cancellation.wanted:
-                raise self._partial(failure.cancelled(self._request)) from error
+                raise self._partial(failure.cancelled(self._request, sent=cancellation.sent)) from error
             if cancellation.out_of_time and not isinstance(error, self._vendor.APIStatusError):
                 raise self._partial(failure.timed_out(self._request)) from error
             raise self._partial(_failed(self._vendor, self._request, error)) from error
@@ -70,7 +70,7 @@ class Exchange:
 
     def _read(self, send: Callable[[], httpx2.Response]) -> Any:
         if self._listening.cancellation.wanted:
-            raise failure.cancelled(self._request)
+            raise failure.cancelled(self._request, sent=self._listening.cancellation.sent)
         response = send()
         try:
             if "event-stream" in response.headers.get("content-type", ""):

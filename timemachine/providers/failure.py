@@ -99,11 +99,18 @@ def too_long(request: ModelRequest) -> ModelFailed:
     )
 
 
-def cancelled(request: ModelRequest) -> Cancelled:
-    """The end that somebody put to a call."""
+def cancelled(request: ModelRequest, *, sent: bool) -> Cancelled:
+    """The end that somebody put to a call; `sent` says whether any of its attempts got as far as to send the question."""
+    facts = _facts(request, status=None, retryable=True)
+    if sent:
+        return Cancelled(
+            f"The call of {request.model} was cancelled before its end. What its provider had begun may have been billed.",
+            **facts,
+        )
     return Cancelled(
-        f"The call of {request.model} was cancelled before its end. What its provider had begun may have been billed.",
-        **_facts(request, status=None, retryable=True),
+        f"The call of {request.model} was cancelled before anything was sent to its provider, so it cost nothing.",
+        **facts,
+        unsent=True,
     )
 
 

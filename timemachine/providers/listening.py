@@ -12,6 +12,7 @@ class Cancellation:
 
     def __init__(self) -> None:
         self._wanted = Event()
+        self._sent = False
         self._lock = Lock()
         self._socket: socket.socket | None = None
         self._attempt: object = None
@@ -26,6 +27,16 @@ class Cancellation:
     def wanted(self) -> bool:
         """Whether somebody asked for it."""
         return self._wanted.is_set()
+
+    @property
+    def sent(self) -> bool:
+        """Whether any attempt began to send its question before the end was wanted."""
+        return self._sent
+
+    def sending(self) -> None:
+        """The call sends its question now; where it shall end already, its socket is shut and nothing goes out."""
+        with self._lock:
+            self._sent = self._sent or not self._wanted.is_set()
 
     def cancel(self) -> None:
         """End the call: what waits for its connection wakes up at once."""

@@ -33,6 +33,7 @@ _SENT_HEADERS = frozenset(
 
 _NONE_KEPT = httpx2.Limits(max_keepalive_connections=0)
 _CONNECTED = ("connection.connect_tcp.complete", "connection.start_tls.complete")
+_SENDS_QUESTION = ".send_request_body.started"
 
 _cancellation: ContextVar[Cancellation | None] = ContextVar("cancellation", default=None)
 
@@ -133,6 +134,8 @@ def _watch(request: httpx2.Request) -> None:
     def trace(event: str, facts: dict[str, Any]) -> None:
         if event in _CONNECTED:
             cancellation.connected(facts["return_value"].get_extra_info("socket"))
+        elif event.endswith(_SENDS_QUESTION):
+            cancellation.sending()
 
     request.extensions["trace"] = trace
 

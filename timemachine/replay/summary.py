@@ -102,7 +102,5 @@ def _counts(title: str, counts: Mapping[str, int]) -> str:
 
 def _cost(tally: Tally) -> str:
     now = priced(tally.cost_usd, tally.unknown_cost_calls)
-    if not tally.cost_usd and tally.unknown_cost_calls:
-        now = f"cost {now}"
     then = priced(tally.recorded_cost_usd, tally.recorded_unknown_cost_calls)
     return f"{now} (recorded {then})"
