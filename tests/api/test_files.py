@@ -88,6 +88,24 @@ def test_a_pdf_is_handed_in_and_followed_to_its_end(api: Program) -> None:
     assert (found["title"], found["metadata"]) == ("Rules", {"page": 1})
 
 
+def test_the_frames_of_a_file_come_in_pages_and_only_those_that_it_still_has(
+    api: Program, stranger: Program
+) -> None:
+    first = put_file(api, "guide.md", GUIDE.encode()).json()["source"]["id"]
+    put_file(api, "guide.md", GUIDE.replace("twice", "once").encode(), replace="true")
+    put_file(api, "other.md", GUIDE.encode(), into="others")
+    frames = f"/collections/docs/sources/{first}/frames"
+    assert [each["frame"] for each in api.get(frames).json()["items"]] == [0]
+    newer = api.get("/collections/docs/sources").json()["items"][0]["id"]
+    page = api.get(f"/collections/docs/sources/{newer}/frames", limit=1).json()
+    rest = api.get(f"/collections/docs/sources/{newer}/frames", limit=1, after=page["next"]).json()
+    told = [(each["frame"], each["version"], each["title"], each["start"]) for each in page["items"]]
+    assert told == [(0, 1, "Guide", 0)]
+    assert ([each["frame"] for each in rest["items"]], rest["next"]) == ([2], None)
+    assert api.get(frames.replace("docs", "others")).json()["code"] == "source_not_found"
+    assert stranger.get(frames).status_code == 404
+
+
 def test_a_session_records_a_file_and_shows_up_at_the_frames_it_used(api: Program) -> None:
     session = api.post("/sessions", {"name": "s", "key": "s-1", "collection": "docs"}).json()["id"]
     told = put_file(api, "guide.md", GUIDE.encode(), session="s-1").json()

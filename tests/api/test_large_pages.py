@@ -57,6 +57,19 @@ def test_frames_come_in_pages_that_fit(api: Program) -> None:
 
 
 @pytest.mark.usefixtures("small")
+def test_versions_of_a_frame_come_in_pages_that_fit(api: Program) -> None:
+    api.post("/collections/c/put", {"frames": [{"text": f"0 {KILOBYTE}"}]})
+    for n in range(1, 5):
+        api.post("/collections/c/put", {"frames": [{"text": f"{n} {KILOBYTE}", "frame": 0}]})
+    first = api.get("/collections/c/frames/0").json()
+    second = api.get("/collections/c/frames/0", after=first["next"]).json()
+    assert [[each["version"] for each in page["versions"]] for page in (first, second)] == [[1, 2, 3], [4, 5]]
+    assert (second["next"], second["frame"], second["used_by"]) == (None, 0, first["used_by"])
+    alone = api.get("/collections/c/frames/0", after=first["next"], limit=1).json()
+    assert [each["text"][0] for each in alone["versions"]] == ["3"]
+
+
+@pytest.mark.usefixtures("small")
 def test_steps_of_a_replay_come_in_pages_that_fit(api: Program) -> None:
     api.post("/collections/c/put", {"text": "Invoices are kept for ten years."})
     api.post("/sessions", {"name": "x", "key": "s", "collection": "c"})

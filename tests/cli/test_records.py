@@ -7,6 +7,7 @@ import pytest
 
 from tests.cli.terminal import Here, Terminal
 from tests.documents.files import pdf
+from timemachine.base.clock import written
 from timemachine.payloads.queries import text
 from timemachine.recording.models import Action
 from timemachine.retrieval.models import Frame
@@ -128,8 +129,15 @@ def test_a_pdf_is_waited_for_until_a_worker_has_put_it(tm: Here, worker: None) -
         "rules.pdf", pdf([["Invoices are kept for ten years."], ["A second page."]], title="Rules")
     )
     put = tm.json("put", "docs", source, "--title", "The rules")
-    assert (put["frames"], put["files"][0]["report"]["new"]) == ([], 2)
-    assert tm.run("put", "docs", source).out == "2 new frames in docs, 0 there already.\n"
+    assert put["files"][0]["report"]["new"] == 2
+    told = [(each["frame"], each["title"], each["page"], each["already_there"]) for each in put["frames"]]
+    assert told == [(0, "The rules", 1, False), (1, "The rules", 2, False)]
+    assert tm.run("put", "docs", source).out.splitlines() == [
+        "#2 version 1: Rules",
+        "#3 version 1: Rules",
+        "2 new frames in docs, 0 there already.",
+    ]
+    assert "#2 version 1, was there already: Rules" in tm.run("put", "docs", source).out
     assert [(frame.title, frame.metadata) for frame in Frame.objects.order_by("number")][:2] == [
         ("The rules", {"page": 1}),
         ("The rules", {"page": 2}),
@@ -164,9 +172,27 @@ def test_a_put_in_a_session_is_recorded_there(tm: Here) -> None:
 
 def test_more_frames_than_one_request_takes_are_all_put_in_their_order(tm: Here) -> None:
     lines = "\n".join(json.dumps({"text": f"passage {number}"}) for number in range(450))
-    put = tm.json("put", "many", tm.file("many.jsonl", lines))
+    source = tm.file("many.jsonl", lines)
+    put = tm.json("put", "many", source)
     assert [frame["frame"] for frame in put["frames"]] == list(range(450))
     assert Frame.objects.count() == 450
+    again = tm.run("put", "many", source).out.splitlines()
+    assert again[19:] == [
+        "#19 version 1, was there already",
+        "… and 430 more",
+        "0 new frames in many, 450 there already.",
+    ]
+
+
+def test_of_a_large_file_the_first_frames_are_printed_and_all_are_in_the_document(
+    tm: Here, worker: None
+) -> None:
+    source = tm.file("large.md", "".join(f"# Part {n}\n\n{'word ' * 210}\n\n" for n in range(300)))
+    lines = tm.run("put", "docs", source).out.splitlines()
+    assert lines[:2] == ["#0 version 1: Part 0", "#1 version 1: Part 0 › Part 1"]
+    assert lines[20:] == ["… and 280 more", "300 new frames in docs, 0 there already."]
+    frames = tm.json("put", "docs", source)["frames"]
+    assert [(each["frame"], each["already_there"]) for each in frames] == [(n, True) for n in range(300)]
 
 
 def test_what_cannot_be_done_is_one_line_and_changes_nothing(
@@ -214,11 +240,48 @@ def test_find_prints_what_it_found_and_how(tm: Here) -> None:
         "find", handbook(tm), "--query", "When are refunds paid?", "--top-k", "2", "--mode", "lexical"
     )
     assert ran.code == 0
-    first, excerpt, *_, last = ran.out.splitlines()
+    first, excerpt, scores, words, *_, last = ran.out.splitlines()
     assert first.startswith("  1  ")
     assert first.endswith("  #0 version 1  Refunds")
     assert excerpt == "     Refunds are paid within 14 days of the return."
+    assert re.fullmatch(r"     scores  lexical \d\.\d{4}", scores)
+    assert re.fullmatch(r"     words   refunds \d\.\d{4}, paid \d\.\d{4}", words)
     assert "by lexical search" in last
+
+
+def test_find_prints_why_each_passage_was_found_under_the_others(tm: Here) -> None:
+    lines = [
+        {"text": "The parser broke at parser.js:42 and said ERR_CONN_RESET."},
+        {"text": "A cable broke in two."},
+        {"text": "Cats sleep."},
+    ]
+    tm.run("put", "log", tm.file("log.jsonl", "\n".join(map(json.dumps, lines))))
+    asked = ("find", "log", "--query", "What broke at parser.js:42?", "--mode", "hybrid")
+    first, second, third = (hit for hit in tm.json(*asked)["hits"])
+    assert first["scores"].keys() == {"lexical", "semantic", "identifier"}
+    assert {*first["matched"]["identifiers"]} == {"parser.js", "parser.js:42"}
+    assert third["matched"] is None
+    said = tm.run(*asked).out.splitlines()
+    told = [line.strip().partition("  ") for line in said if line.startswith("     ")]
+    assert [name for name, _, _ in told if name in ("scores", "words", "identifiers")] == [
+        *("scores", "words", "identifiers"),
+        *("scores", "words"),
+        *("scores", "words"),
+    ]
+    scores = [line for line in said if line.startswith("     scores       lexical ")]
+    assert len({(line.index("semantic"), line.index("identifier"), len(line)) for line in scores}) == 1
+    parts = [f"{name} {part:.4f}" for name, part in first["matched"]["identifiers"].items()]
+    assert f"     identifiers  {', '.join(parts)}" in said
+    assert "     words        none in common; found by its meaning" in said
+    assert len(second["matched"]["terms"]) == 1
+
+
+def test_a_find_by_many_words_names_the_weightiest_of_them(tm: Here) -> None:
+    words = [f"wort{chr(97 + n)}" for n in range(15)]
+    tm.run("put", "words", "-", given=" ".join(words))
+    said = tm.run("find", "words", "--query", " ".join(words), "--mode", "lexical").out
+    assert said.count("wort") == 15 + 12
+    assert "… and 3 more" in said
 
 
 def test_find_as_json_is_what_the_api_answers(tm: Here) -> None:
@@ -229,9 +292,30 @@ def test_find_as_json_is_what_the_api_answers(tm: Here) -> None:
 
 def test_find_in_an_empty_collection_finds_nothing_and_says_so(tm: Here) -> None:
     tm.json("session", "start", "empty", "--name", "n")
-    assert (
-        tm.run("find", "empty", "--query", "anything").out == "Nothing was found in empty by hybrid search.\n"
-    )
+    assert tm.run("find", "empty", "--query", "anything").out.splitlines() == [
+        "Nothing was found in empty by hybrid search.",
+        "The collection has no frames yet; put some into it.",
+    ]
+
+
+def test_find_before_the_first_frame_says_when_it_came(tm: Here) -> None:
+    tm.json("session", "start", "notes", "--name", "n", "--key", "s1")
+    tm.json("find", "notes", "--query", "anything", "--session", "s1")
+    tm.json("put", "notes", "-", given="the first note")
+    came = written(Frame.objects.get().valid_from) or ""
+    asked = ("find", "notes", "--query", "note", "--as-of", "s1:1")
+    assert tm.run(*asked).out.splitlines() == [
+        "Nothing was found in notes by hybrid search.",
+        f"The collection had no frames then; its first came at {came}.",
+    ]
+    assert tm.json(*asked)["empty"] == {
+        "why": "no_frames_then",
+        "message": f"The collection had no frames then; its first came at {came}.",
+        "first_frame_at": came,
+    }
+    assert [hit["frame"] for hit in tm.json("find", "notes", "--query", "note", "--as-of", came)["hits"]] == [
+        0
+    ]
 
 
 def test_find_as_of_a_step_sees_the_collection_of_that_moment(tm: Here) -> None:
@@ -295,8 +379,24 @@ def test_ground_answers_each_line_and_warns(tm: Here) -> None:
     assert lines[1].startswith("line 3: LOW")
     assert lines[2].startswith("Warning: grounding is LOW")
     assert lines[3] == "  not supported (number): The deal closed for 9 billion."
-    assert lines[4] == "    no passage has: 9 billion"
+    assert lines[4:6] == [
+        "    no passage has: 9 billion",
+        "    #0, characters 0 to 30: The deal closed for 7 billion.",
+    ]
     assert lines[-1] == "2 answers, 1 with a warning."
+
+
+def test_ground_quotes_the_sentence_that_says_it_the_other_way_round(tm: Here) -> None:
+    line = {
+        "context": ["The weather was fine.", "In May the buyer paid the seller. Nobody else was there."],
+        "answer": "In May the seller paid the buyer.",
+    }
+    lines = tm.run("ground", tm.file("swapped.jsonl", json.dumps(line))).out.splitlines()
+    assert lines[0].startswith("line 1: LOW")
+    assert lines[2:4] == [
+        "  not supported (the other way round): In May the seller paid the buyer.",
+        "    #1, characters 0 to 33: In May the buyer paid the seller.",
+    ]
 
 
 def test_ground_takes_any_number_of_lines_in_their_order(tm: Here) -> None:

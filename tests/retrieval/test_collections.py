@@ -16,6 +16,7 @@ from timemachine.recording.changes import let_go
 from timemachine.recording.commands import start_session
 from timemachine.recording.models import Hit
 from timemachine.retrieval.commands import NewFrame, collection_named, delete, make_collection, put
+from timemachine.retrieval.emptiness import emptiness
 from timemachine.retrieval.erasure import erase_collection
 from timemachine.retrieval.finding import Query, find
 from timemachine.retrieval.models import Collection, Frame
@@ -251,3 +252,20 @@ def test_an_empty_passage_among_many_keeps_its_number_and_is_never_found(collect
     assert put(collection, [empty], by="test")[0].already_there
     with pytest.raises(InvalidInput, match="A frame needs text"):
         put(collection, [NewFrame(text=" ")], by="test")
+
+
+def test_a_collection_without_frames_says_since_when_or_that_they_were_ended(project: Project) -> None:
+    collection = collection_named(project, "c", by="test")
+    before = now()
+    empty = emptiness(collection, before)
+    assert empty is not None
+    assert (empty.why, empty.first_frame_at) == ("no_frames_yet", None)
+    [done] = put(collection, [NewFrame(text="one")], by="test")
+    then = emptiness(collection, before)
+    assert then is not None
+    assert (then.why, then.first_frame_at) == ("no_frames_then", done.frame.valid_from)
+    assert emptiness(collection, done.frame.valid_from) is None
+    delete(collection, 0)
+    left = emptiness(collection, now())
+    assert left is not None
+    assert (left.why, left.first_frame_at) == ("no_frames_left", done.frame.valid_from)

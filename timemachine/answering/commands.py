@@ -27,6 +27,7 @@ from timemachine.recording.models import Session
 from timemachine.retrieval import finding
 from timemachine.retrieval.commands import NewFrame, Put
 from timemachine.retrieval.commands import put as put_frames
+from timemachine.retrieval.emptiness import Emptiness, emptiness
 from timemachine.retrieval.finding import Findings, Found, Query
 from timemachine.retrieval.models import Collection
 
@@ -43,10 +44,11 @@ class PutDone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindDone:
-    """What was found, and the sequence of the action where a session recorded it."""
+    """What was found, the sequence of the action where a session recorded it, and `empty` where there was nothing to find."""
 
     findings: Findings
     sequence: int | None
+    empty: Emptiness | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,9 +98,11 @@ def find(collection: Collection, query: Query, *, session: Session | None = None
     _check_open(session)
     started = now()
     findings = finding.find(collection, query)
+    empty = None if findings.hits else emptiness(collection, findings.as_of)
     if session is None:
-        return FindDone(findings=findings, sequence=None)
-    return FindDone(findings=findings, sequence=append(session.id, [_find_draft(findings, started)])[0])
+        return FindDone(findings=findings, sequence=None, empty=empty)
+    sequence = append(session.id, [_find_draft(findings, started)])[0]
+    return FindDone(findings=findings, sequence=sequence, empty=empty)
 
 
 def ask(

@@ -63,15 +63,24 @@ def frames(
 
 
 @router.get("/{name}/frames/{number}", summary="Every version of a frame")
-def frame(request: HttpRequest, name: str, number: int) -> dict[str, Any]:
-    """A frame with every version it had. `source` is the file that a version came with, `files` are all that have one, newest first."""
+def frame(
+    request: HttpRequest, name: str, number: int, limit: int = 50, after: str | None = None
+) -> dict[str, Any]:
+    """A frame with the versions it had, the first one first, in pages: `next` is null on the last.
+
+    `source` is the file that a version came with. `files` are all that have any version, newest first; they and `used_by` are the
+    same on every page.
+    """
     versions = versions_of(collection_of(caller(request, "read").project, name), number)
-    rows = list(versions)
-    ids = [each.id for each in rows]
+    ids = list(versions.values_list("id", flat=True))
     used_by = usage_of(ids)
+    if after is not None:
+        versions = versions.filter(version__gt=read_place(after, paging.number))
+    shown = sized_page(versions, limit, "version", sizes.of_frame(), frame_json)
     return {
         "frame": number,
-        "versions": [frame_json(each) for each in rows],
+        "versions": shown["items"],
+        "next": shown["next"],
         "files": [place_json(each) for each in places_of(ids)[:SHOWN_FILES]],
         "used_by": used_by_json(used_by),
     }

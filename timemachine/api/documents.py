@@ -200,8 +200,9 @@ def hit_json(hit: Found) -> dict[str, Any]:
 
 
 def find_json(done: FindDone) -> dict[str, Any]:
-    """What a find came to."""
-    return {**findings_json(done.findings), "sequence": done.sequence}
+    """What a find came to. `empty` is null, or says why nothing could be found: the collection had no frames at that moment."""
+    empty = None if done.empty is None else done.empty.as_json()
+    return {**findings_json(done.findings), "empty": empty, "sequence": done.sequence}
 
 
 def ask_json(done: AskDone) -> dict[str, Any]:

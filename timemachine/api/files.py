@@ -7,13 +7,14 @@ from django.db import transaction
 from django.http import HttpRequest
 from ninja import Router, Status
 
+from timemachine.accounts.models import Project
 from timemachine.api import paging
 from timemachine.api.access import Caller, caller
 from timemachine.api.documents import source_json
 from timemachine.api.paging import checked_limit, page
 from timemachine.api.paging import read as read_place
 from timemachine.api.puts import collection_for
-from timemachine.base.errors import InvalidInput, TooLarge
+from timemachine.base.errors import InvalidInput, NotFound, TooLarge
 from timemachine.intake.commands import (
     AT_ONCE_PASSAGES,
     AT_ONCE_SECONDS,
@@ -28,9 +29,9 @@ from timemachine.intake.preparing import HandedIn, Prepared, prepare
 from timemachine.jobs import ring_backlog, ring_intake
 from timemachine.recording.models import Session
 from timemachine.recording.queries import session_of
-from timemachine.retrieval.models import Source
+from timemachine.retrieval.models import Source, SourcePassage
 from timemachine.retrieval.queries import collection_of
-from timemachine.retrieval.sources import sources_of
+from timemachine.retrieval.sources import passages_of, source_of, sources_of
 
 router = Router(tags=["collections"])
 
@@ -108,6 +109,38 @@ def sources(request: HttpRequest, name: str, limit: int = 50, after: str | None 
         lambda each: [str(each.id)],
         _listed,
     )
+
+
+@router.get("/{name}/sources/{source_id}/frames", summary="The frames of a file")
+def source_frames(
+    request: HttpRequest, name: str, source_id: str, limit: int = 50, after: str | None = None
+) -> dict[str, Any]:
+    """The current frames that are passages of the file, in the order in which they were put; each frame's text is at /frames/{number}."""
+    found = passages_of(_source(caller(request, "read").project, name, source_id))
+    if after is not None:
+        found = found.filter(id__gt=read_place(after, paging.number))
+    rows = list(found[: checked_limit(limit) + 1])
+    return page(rows, limit, lambda each: [each.id], _passage)
+
+
+def _source(project: Project, name: str, source_id: str) -> Source:
+    found = source_of(project, source_id)
+    if found.collection_id != collection_of(project, name).id:
+        raise NotFound("There is no such file in this collection.", code="source_not_found")
+    return found
+
+
+def _passage(place: SourcePassage) -> dict[str, Any]:
+    frame = place.frame
+    return {
+        "frame": frame.number,
+        "version": frame.version,
+        "sha256": frame.sha256,
+        "title": frame.title,
+        "start": place.start,
+        "end": place.end,
+        "page": frame.metadata.get("page"),
+    }
 
 
 def _listed(source: Source) -> dict[str, Any]:

@@ -1,10 +1,10 @@
 """Groundings as people read them, and the lines of a file that asks for some. Pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from timemachine.cli.source import Line
-from timemachine.cli.wording import one_line, plural, words
+from timemachine.cli.wording import frame_name, one_line, plural, words
 
 # A request may have 200 and 120,000; smaller ones show their progress.
 _MOST_ANSWERS = 50
@@ -51,23 +51,43 @@ def in_short(grounding: dict[str, Any] | None) -> str:
     return " ".join(filter(None, (one_line(str(label)), shown, _supported(grounding), _unread(grounding))))
 
 
-def warning(grounding: dict[str, Any] | None) -> Iterator[str]:
-    """Where the grounding carries a warning: that, and each sentence that nothing supports, with the reason."""
+def warning(grounding: dict[str, Any] | None, passages: Mapping[Any, str]) -> Iterator[str]:
+    """Where the grounding carries a warning: that, and each sentence that nothing supports, with the reason.
+
+    `passages` are the texts of the context by their frames: what goes against a sentence is quoted from them.
+    """
     if grounding is None or not grounding["has_warning"]:
         return
     yield f"Warning: grounding is {grounding['label']}; check the answer before you rely on it."
     for sentence in grounding["sentences"]:
         if sentence["grounded"] is False:  # None claims nothing
-            why = words(sentence["reason"] or "no reason given")
-            yield f"  not supported ({why}): {one_line(sentence['text'])}"
+            yield f"  not supported ({_reason(sentence)}): {one_line(sentence['text'])}"
             missing = sentence.get("missing")
             if missing:
                 yield f"    no passage has: {one_line(', '.join(map(str, missing)))}"
+            yield from _against(sentence, passages)
 
 
 def number_of_warnings(groundings: Sequence[dict[str, Any]]) -> int:
     """How many of the groundings carry a warning."""
     return sum(1 for grounding in groundings if grounding["has_warning"])
+
+
+def _reason(sentence: dict[str, Any]) -> str:
+    if sentence["reason"] == "no_support" and sentence["frame"] is not None:
+        return "the other way round"
+    return words(sentence["reason"] or "no reason given")
+
+
+def _against(sentence: dict[str, Any], passages: Mapping[Any, str]) -> Iterator[str]:
+    """Which sentence of which passage the reason was found by, where it was found by one."""
+    frame, start, end = (sentence[name] for name in ("frame", "passage_start", "passage_end"))
+    if frame is None or start is None or end is None:
+        return
+    said = passages.get(frame, "")[start:end]
+    yield f"    {frame_name(frame)}, characters {start:,} to {end:,}" + (
+        f": {one_line(said)}" if said else ""
+    )
 
 
 def _supported(grounding: dict[str, Any]) -> str:

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import groupby
+from functools import partial
+from itertools import groupby, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from timemachine.cli.source import STANDARD_INPUT, read_bytes, shown_name
 from timemachine.cli.terminal import Progress, show
 from timemachine.cli.wording import bar, one_line, plural, steps
 from timemachine.client.errors import ClientError
+from timemachine.client.pages import LARGEST_PAGE, every
 from timemachine.client.sent_file import SentFile
 
 if TYPE_CHECKING:
@@ -51,7 +53,7 @@ def put(
     uri and text; its other fields become metadata. Without a file, or with -, standard input is read as one passage.
     """
     loads = _loads(files or ("-",), title=title, uri=uri, replace=replace)
-    done = _Done()
+    done = _Done(most_listed=None if as_json else _SHOWN_FRAMES)
     with connected() as client, Progress() as progress:
         for load in loads:
             if isinstance(load, SentFile):
@@ -63,8 +65,9 @@ def put(
 
 @dataclass(slots=True, kw_only=True)
 class _Done:
-    """What has become of what was sent so far."""
+    """What has become of what was sent so far; of a file that a worker put at most `most_listed` frames are asked for."""
 
+    most_listed: int | None
     frames: list[dict[str, Any]] = field(default_factory=list)
     sequences: list[int] = field(default_factory=list)
     files: list[dict[str, Any]] = field(default_factory=list)
@@ -86,7 +89,7 @@ class _Done:
         self.new += len(answer["frames"]) - there
 
     def document(self) -> dict[str, Any]:
-        """All of it as one document; a file that was put in the background has its intake instead of its frames."""
+        """All of it as one document; a file that was put in the background has its intake, too."""
         return {"frames": self.frames, "sequences": self.sequences, "files": self.files}
 
 
@@ -144,6 +147,7 @@ def _send_file(
                 answer["intake_id"], lambda intake: progress.tell(_how_far(file.name, intake))
             )
             _add_intake(done, file, answer)
+            done.frames += _listed(client, collection, answer, done.most_listed)
             return
     done.add(answer)
     report = answer["report"]
@@ -170,6 +174,20 @@ def _add_intake(done: _Done, file: SentFile, intake: dict[str, Any]) -> None:
     )
 
 
+def _listed(
+    client: "Client", collection: str, intake: dict[str, Any], most: int | None
+) -> list[dict[str, Any]]:
+    """The frames of a file that a worker put; which of them were there already is known where all were, or none."""
+    if intake["source"] is None:
+        return []
+    size = LARGEST_PAGE if most is None else most
+    pages = partial(client.collections.source_frames, collection, intake["source"], limit=size)
+    report = intake["report"]
+    there = None if report["new"] and report["already_there"] else report["new"] == 0
+    found = every(lambda after: pages(after=after))
+    return [frame | {"already_there": there} for frame in islice(found, most)]
+
+
 @contextmanager
 def _told_what_was_put(already: int, file: str = "") -> Iterator[None]:
     """A failure names the file, and after some requests went well it says so: what is there stays, and is not added again."""
@@ -186,11 +204,12 @@ def _told_what_was_put(already: int, file: str = "") -> Iterator[None]:
 
 
 def _lines(collection: str, done: _Done) -> Iterator[str]:
-    if len(done.frames) <= _SHOWN_FRAMES:
-        for frame in done.frames:
-            there = ", was there already" if frame["already_there"] else ""
-            title = f": {one_line(frame['title'])}" if frame["title"] else ""
-            yield f"#{frame['frame']} version {frame['version']}{there}{title}"
+    for frame in done.frames[:_SHOWN_FRAMES]:
+        there = ", was there already" if frame["already_there"] else ""
+        title = f": {one_line(frame['title'])}" if frame["title"] else ""
+        yield f"#{frame['frame']} version {frame['version']}{there}{title}"
+    if done.passages > _SHOWN_FRAMES <= len(done.frames):
+        yield f"… and {done.passages - _SHOWN_FRAMES:,} more"
     ended = f", {done.ended:,} ended" if done.ended else ""
     yield f"{plural(done.new, 'new frame')} in {one_line(collection)}, {done.already_there:,} there already{ended}."
     if done.sequences:

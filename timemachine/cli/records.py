@@ -9,26 +9,16 @@ from timemachine.base.wording import money_or_unknown
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
 from timemachine.cli.failure import Interrupted
+from timemachine.cli.found import found_lines, lacking
 from timemachine.cli.grounding import answer_and_context, in_short, number_of_warnings, requests, warning
 from timemachine.cli.moment import local
 from timemachine.cli.source import Line, read_lines
 from timemachine.cli.table import facts
 from timemachine.cli.terminal import Progress, is_terminal, say_all, show, write
-from timemachine.cli.wording import (
-    duration,
-    ending,
-    frame_name,
-    one_line,
-    plural,
-    score,
-    shortened,
-    tokens,
-)
+from timemachine.cli.wording import duration, frame_name, one_line, plural, tokens
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
-
-_EXCERPT = 100
 
 
 @click.command()
@@ -45,7 +35,7 @@ def find(*, collection: str, adaptive: bool, as_json: bool, **asked: Any) -> Non
     """Find passages in a collection."""
     with connected() as client:
         found = client.collections.find(collection, adaptive=adaptive or None, **asked)
-        show(found, _found_lines(collection, found), as_json=as_json)
+        show(found, found_lines(collection, found), as_json=as_json)
 
 
 @click.command()
@@ -86,31 +76,8 @@ def ground(*, file: str, as_json: bool) -> None:
         for batch in requests(asked):
             groundings.extend(client.ground_all(batch))
             progress.tell(f"{len(groundings):,} of {plural(len(asked), 'answer')} grounded")
-    show({"items": groundings, "next": None}, _ground_lines(lines, groundings), as_json=as_json)
-
-
-def _found_lines(collection: str, found: dict[str, Any]) -> Iterator[str]:
-    yield from _lacking(found)
-    if found["hits"]:
-        yield from _hits(found["hits"])
-        yield f"{plural(len(found['hits']), 'passage')} by {found['mode']} search, {ending(found['cut_by'])}."
-    else:
-        rule = "" if found["cut_by"] in (None, "all") else f", {ending(found['cut_by'])}"
-        yield f"Nothing was found in {one_line(collection)} by {found['mode']} search{rule}."
-    if found["sequence"] is not None:
-        yield f"Recorded as step {found['sequence']:,}."
-
-
-def _lacking(found: dict[str, Any]) -> Iterator[str]:
-    if found["not_embedded"]:
-        yield f"{plural(found['not_embedded'], 'frame')} had no vector and could not be found by meaning."
-
-
-def _hits(hits: list[dict[str, Any]]) -> Iterator[str]:
-    for hit in hits:
-        title = f"  {one_line(hit['title'])}" if hit["title"] else ""
-        yield f"{hit['rank']:>3}  {score(hit['score'])}  {frame_name(hit['frame'])} version {hit['version']}{title}"
-        yield f"     {shortened(hit['text'], _EXCERPT)}"
+    document = {"items": groundings, "next": None}
+    show(document, _ground_lines(lines, asked, groundings), as_json=as_json)
 
 
 def _asked_aloud(client: "Client", collection: str, **asked: Any) -> dict[str, Any]:
@@ -145,8 +112,8 @@ def _answer_facts(answer: dict[str, Any]) -> Iterator[str]:
             ("recorded", "" if answer["sequence"] is None else f"as step {answer['sequence']:,}"),
         ]
     )
-    yield from _lacking(answer)
-    yield from warning(answer["grounding"])
+    yield from lacking(answer)
+    yield from warning(answer["grounding"], {hit["frame"]: hit["text"] for hit in answer["hits"]})
 
 
 def _saving(answer: dict[str, Any]) -> str:
@@ -164,8 +131,10 @@ def _saving(answer: dict[str, Any]) -> str:
     return f", from the cache, {saved} (asked first {place}, {local(first['at'])})"
 
 
-def _ground_lines(lines: list[Line], groundings: list[dict[str, Any]]) -> Iterator[str]:
-    for line, grounding in zip(lines, groundings, strict=True):
+def _ground_lines(
+    lines: list[Line], asked: list[dict[str, Any]], groundings: list[dict[str, Any]]
+) -> Iterator[str]:
+    for line, each, grounding in zip(lines, asked, groundings, strict=True):
         yield f"line {line.number:,}: {in_short(grounding)}"
-        yield from warning(grounding)
+        yield from warning(grounding, dict(enumerate(each["context"])))
     yield f"{plural(len(groundings), 'answer')}, {number_of_warnings(groundings):,} with a warning."

@@ -6,6 +6,7 @@ from typing import Final
 from timemachine.client import waiting
 from timemachine.client.asks import Asks, nobody
 from timemachine.client.connection import Connection, Document, given, segment
+from timemachine.client.pages import LARGEST_PAGE
 from timemachine.client.sent_file import SentFile
 
 OVER: Final = ("done", "failed")
@@ -35,6 +36,13 @@ class Collections:
     def wait(self, intake: str, seen: Callable[[Document], None] = lambda _: None) -> Document:
         """The intake once it is over; `seen` gets it at every look."""
         return waiting.wait(lambda: self.intake(intake), OVER, seen)
+
+    def source_frames(
+        self, name: str, source: str, *, limit: int = LARGEST_PAGE, after: str | None = None
+    ) -> Document:
+        """A page of the frames that are passages of a file, without their texts."""
+        path = f"/api/collections/{segment(name, 'collection')}/sources/{segment(source, 'file')}/frames"
+        return self._connection.get(path, {"limit": limit, "after": after})
 
     def find(
         self,

@@ -94,6 +94,14 @@ def source_of(project: Project, source_id: str) -> Source:
     return found
 
 
+def passages_of(source: Source) -> QuerySet[SourcePassage]:
+    """The current frames that are passages of a file, and where they stand in it, in the order in which they were put."""
+    current = SourcePassage.objects.filter(source=source, frame__valid_until=None)
+    shown = ("number", "version", "sha256", "title", "metadata")
+    frames = current.select_related("frame").only("start", "end", *(f"frame__{name}" for name in shown))
+    return frames.order_by("id")
+
+
 def places_of(frame_ids: Sequence[int]) -> QuerySet[SourcePassage]:
     """The files of which versions of a frame are passages, and where they stand in each; the newest file first."""
     places = SourcePassage.objects.filter(frame_id__in=frame_ids).select_related(
