@@ -12,11 +12,13 @@ from pytest_django import Settings
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now
 from timemachine.base.errors import InvalidInput, NotFound, TooLarge, Unavailable
-from timemachine.retrieval import finding, moment, nearest, ranking
+from timemachine.retrieval import moment, nearest, ranking, reading
 from timemachine.retrieval.commands import NewFrame, delete, make_collection, put
+from timemachine.retrieval.embedding import wordllama
 from timemachine.retrieval.erasure import erase_collection
 from timemachine.retrieval.finding import LONGEST_QUERY, Query, find
-from timemachine.retrieval.models import Collection, FrameWeights, TermCount
+from timemachine.retrieval.models import Collection, Frame, FrameWeights, TermCount
+from timemachine.retrieval.question import weighed
 
 FACTS = [
     "Invoices are kept for ten years, then shredded.",
@@ -94,8 +96,8 @@ def test_the_counts_of_now_are_those_that_a_count_of_that_moment_gives(collectio
     collection.refresh_from_db()
     assert collection.frame_count == 5
     question = "invoices of the parser.js:42 and ERR_CONN_RESET"
-    kept = ranking.read(collection.id, question, now(), collection.frame_count)
-    counted = ranking.read(collection.id, question, now(), None)
+    kept = weighed(collection.id, question, now(), collection.frame_count)
+    counted = weighed(collection.id, question, now(), None)
     assert kept == counted
 
 
@@ -114,11 +116,29 @@ def test_rare_words_are_looked_up_and_rank_as_a_scan_would(project: Project) -> 
     texts = [f"Report {n} about the weather of {n % 7} days." for n in range(200)]
     put(many, [NewFrame(text=text) for text in [*texts, "A zebra reports from d-17/zoo."]], by="test")
     many.refresh_from_db()
-    question = ranking.read(many.id, "zebra d-17/zoo 'quoted \\ words'", now(), many.frame_count)
+    question = weighed(many.id, "zebra d-17/zoo 'quoted \\ words'", now(), many.frame_count)
     assert sum(term.frames for term in question.terms) < ranking.RARE * question.frames
-    assert list(ranking.lexical(many.id, question, now(), 10).values()) == pytest.approx(
-        [sum(part for _, part in ranking.why(question, [row])[row]) for row in _rows(many, 200)]
+    found = ranking.lexical(many.id, question, now(), 10)
+    assert list(found) == _rows(many, 200)
+    explained = reading.read(list(found), question)[next(iter(found))].matched
+    assert sum([*explained.terms.values(), *explained.identifiers.values()]) == pytest.approx(
+        next(iter(found.values())), abs=1e-3
     )
+
+
+def test_versions_that_have_ended_hide_none_that_is_near(collection: Collection) -> None:
+    for n in range(2 * ranking.LEAST_SLACK):
+        put(collection, [NewFrame(number=0, text=f"Apple trees blossom in spring, week {n}.")], by="test")
+    [vector] = wordllama.embed(["apple trees in spring"])
+    near = ranking.semantic(collection.id, vector.tolist(), wordllama.NAME, now(), 3)
+    current = Frame.objects.filter(collection=collection, valid_until=None)
+    by_hand = {
+        frame.id: float(vector @ wordllama.embed([f"{frame.search_title}\n{frame.search_text}".strip()])[0])
+        for frame in current
+    }
+    best = sorted(by_hand, key=lambda row: -by_hand[row])[:3]
+    assert list(near) == best
+    assert list(near.values()) == pytest.approx([by_hand[row] for row in best], abs=2e-3)
 
 
 def _rows(collection: Collection, number: int) -> list[int]:
@@ -209,7 +229,7 @@ def test_an_index_is_left_to_who_builds_it_already(collection: Collection, setti
 def test_a_word_that_every_frame_holds_still_finds_them(project: Project) -> None:
     same = make_collection(project, "same", by="test")
     put(same, [NewFrame(text=f"acme ticket{n}") for n in range(5)], by="test")
-    question = ranking.read(same.id, "acme", now(), 10**9)
+    question = weighed(same.id, "acme", now(), 10**9)
     assert question.terms[0].weight > 0
     with connection.cursor() as cursor:
         cursor.execute("UPDATE tm_term_count SET frames = 10 ^ 9 WHERE term = 'acm'")
@@ -239,7 +259,7 @@ def test_stamps_only_grow_whatever_the_clock_says(collection: Collection) -> Non
 def test_passages_that_would_fill_the_memory_are_refused(
     collection: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(finding, "LARGEST_FINDING", 100)
+    monkeypatch.setattr(reading, "LARGEST_FINDING", 100)
     assert find(collection, Query(text="apple", top_k=1, mode="lexical")).hits
     with pytest.raises(TooLarge, match="smaller `top_k`"):
         find(collection, Query(text="gateway parser invoices", mode="lexical"))

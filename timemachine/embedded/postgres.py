@@ -37,7 +37,7 @@ _AS_NOBODY = (
 _DIE_WITH_US = ("setpriv", "--pdeathsig=INT", "--")
 _SETTINGS = {
     "listen_addresses": "",
-    "shared_buffers": "64MB",
+    "shared_buffers": "256MB",
     "max_connections": "60",
     "log_timezone": "UTC",
 }

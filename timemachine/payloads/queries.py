@@ -13,7 +13,12 @@ def value(payload: Payload | None) -> Any:
 
 def text(payload: Payload) -> str:
     """The payload's bytes as text."""
-    return bytes(payload.data).decode("utf-8", "surrogatepass")
+    return text_of(payload.data)
+
+
+def text_of(data: bytes | memoryview) -> str:
+    """The bytes of a payload as text."""
+    return bytes(data).decode("utf-8", "surrogatepass")
 
 
 def hash_now(payload: Payload) -> str:

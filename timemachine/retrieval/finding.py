@@ -7,28 +7,25 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import QuerySet, Sum
 
-from timemachine.base.errors import InvalidInput, TooLarge
+from timemachine.base.errors import InvalidInput
 from timemachine.base.faithful import searchable
-from timemachine.payloads.queries import text
 from timemachine.retrieval import cutoff, nearest, ranking
 from timemachine.retrieval.cutoff import COSINE_FLOOR, WEAKEST, Curve, Cut, strengths
 from timemachine.retrieval.fusion import fuse
-from timemachine.retrieval.matching import NOTHING, Matched, matched
+from timemachine.retrieval.matching import Matched
 from timemachine.retrieval.meaning import Meaning, meaning_of, not_embedded
-from timemachine.retrieval.models import Collection, Frame
+from timemachine.retrieval.models import Collection
 from timemachine.retrieval.moment import Moment, hold
-from timemachine.retrieval.ranking import Question
+from timemachine.retrieval.question import Question, weighed
+from timemachine.retrieval.reading import Read, read
 
 DEFAULT_TOP_K = 8
 LARGEST_TOP_K = 1_000
 LONGEST_QUERY = 100_000
 WINDOW = 100
 MODES = ("hybrid", "semantic", "lexical")
-LARGEST_FINDING = 64 * 1024 * 1024
 EXACT, APPROXIMATE = "exact", "hnsw"
-_FOR_SEARCH = ("search_title", "search_text", "identifiers", "terms")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +157,7 @@ def find(collection: Collection, query: Query) -> Findings:
     meaning = None if query.mode == "lexical" else meaning_of(collection, words, query.embedding_model)
     with transaction.atomic():
         moment = hold(collection.id, query.as_of)
-        missing = None if meaning is None else not_embedded(collection, meaning.model, moment.at)
+        missing = None if meaning is None else not_embedded(collection, meaning.model, moment)
         ranked = _rank(collection, query, words, meaning, moment)
         curve, cut = _cut(ranked, query)
         hits, below = _shown(ranked, curve)
@@ -185,7 +182,7 @@ def _rank(
     legs: dict[str, dict[int, float]] = {}
     question, searched = Question(terms=(), frames=0), None
     if query.mode != "semantic":
-        question = ranking.read(collection.id, words, moment.at, moment.counted)
+        question = weighed(collection.id, words, moment.at, moment.counted)
         legs["lexical"] = ranking.lexical(collection.id, question, moment.at, depth)
     if meaning is not None:
         legs["semantic"], searched = _semantic(collection, meaning, moment, depth)
@@ -244,48 +241,32 @@ def _shown(ranked: _Ranked, curve: Curve) -> tuple[tuple[Found, ...], Below | No
     """The frames that stay, and the first one that does not."""
     keep = curve.kept
     rows = ranked.order[: keep + 1]
-    wanted = Frame.objects.filter(id__in=rows)
-    _check_size(wanted)
-    wanted = wanted.select_related("payload").defer(*_FOR_SEARCH)
-    frames = {frame.id: frame for frame in wanted}
-    reasons = matched(ranked.question, rows[:keep])
-    found = tuple(
-        _hit(ranked, rank, frames[row], reasons.get(row, NOTHING)) for rank, row in enumerate(rows[:keep], 1)
-    )
-    return found, _below(ranked, curve, frames[rows[keep]]) if len(rows) > keep else None
+    frames = read(rows, ranked.question)
+    found = tuple(_hit(ranked, rank, row, frames[row]) for rank, row in enumerate(rows[:keep], 1))
+    return found, _below(ranked, curve, rows[keep], frames[rows[keep]]) if len(rows) > keep else None
 
 
-def _check_size(frames: QuerySet[Frame]) -> None:
-    """Refuse passages that together would fill the memory."""
-    size = frames.aggregate(size=Sum("payload__size"))["size"] or 0
-    if size > LARGEST_FINDING:
-        raise TooLarge(
-            f"These passages have {size:,} bytes together; one find may return {LARGEST_FINDING:,}. Ask for a smaller `top_k`.",
-            limit_bytes=LARGEST_FINDING,
-        )
-
-
-def _hit(ranked: _Ranked, rank: int, frame: Frame, reason: Matched) -> Found:
-    legs = {name: leg[frame.id] for name, leg in ranked.legs.items() if frame.id in leg}
-    if reason.identifiers:
-        legs["identifier"] = round(sum(reason.identifiers.values()), 4)
+def _hit(ranked: _Ranked, rank: int, row: int, frame: Read) -> Found:
+    legs = {name: leg[row] for name, leg in ranked.legs.items() if row in leg}
+    if frame.matched.identifiers:
+        legs["identifier"] = round(sum(frame.matched.identifiers.values()), 4)
     return Found(
         rank=rank,
-        score=ranked.score[frame.id],
+        score=ranked.score[row],
         scores=legs,
-        matched=reason,
-        stored_frame=frame.id,
+        matched=frame.matched,
+        stored_frame=row,
         frame=frame.number,
         version=frame.version,
         title=frame.title,
         uri=frame.uri,
         metadata=frame.metadata,
         sha256=frame.sha256,
-        text=text(frame.payload),
+        text=frame.text,
     )
 
 
-def _below(ranked: _Ranked, curve: Curve, frame: Frame) -> Below:
+def _below(ranked: _Ranked, curve: Curve, row: int, frame: Read) -> Below:
     drawn = curve.kept < len(curve.scores)
-    score = curve.scores[curve.kept] if drawn else ranked.score[frame.id]
+    score = curve.scores[curve.kept] if drawn else ranked.score[row]
     return Below(frame=frame.number, version=frame.version, title=frame.title, score=score)

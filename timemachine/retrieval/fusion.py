@@ -13,18 +13,19 @@ def fuse(
     lexical: Mapping[int, float], semantic: Mapping[int, float], semantic_weight: float
 ) -> dict[int, float]:
     """The fused score of every frame that either leg found, between 0 and 1, by frame; the weights add up to 1."""
-    parts = ((1 - semantic_weight, _scaled(lexical)), (semantic_weight, _scaled(semantic)))
-    frames = lexical.keys() | semantic.keys()
-    return {frame: sum(weight * leg.get(frame, 0.0) for weight, leg in parts) for frame in frames}
+    fused: dict[int, float] = {}
+    for weight, leg in ((1 - semantic_weight, lexical), (semantic_weight, semantic)):
+        for frame, score in _scaled(leg).items():
+            fused[frame] = fused.get(frame, 0.0) + weight * score
+    return fused
 
 
 def _scaled(scores: Mapping[int, float]) -> dict[int, float]:
     if not scores:
         return {}
     mean = fsum(scores.values()) / len(scores)
-    deviation = sqrt(fsum((score - mean) ** 2 for score in scores.values()) / len(scores))
+    deviation = sqrt(fsum([(score - mean) ** 2 for score in scores.values()]) / len(scores))
     if deviation == 0:
         return dict.fromkeys(scores, 0.5)
-    return {
-        frame: min(1.0, max(0.0, 0.5 + (score - mean) / (6 * deviation))) for frame, score in scores.items()
-    }
+    low, span = mean - 3 * deviation, 6 * deviation
+    return {frame: min(1.0, max(0.0, (score - low) / span)) for frame, score in scores.items()}

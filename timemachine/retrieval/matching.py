@@ -1,11 +1,10 @@
-"""Why a frame was found: the words and identifiers that it shares with the question, and what each was worth."""
+"""Why a frame was found: the words and identifiers that it shares with the question, and what each was worth. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
-from timemachine.retrieval import ranking
-from timemachine.retrieval.ranking import Question, Term
+from timemachine.retrieval.question import Term
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,15 +20,8 @@ class Matched:
         return {name: part for name, part in parts.items() if part} or None
 
 
-NOTHING: Final = Matched()
-
-
-def matched(question: Question, rows: Sequence[int]) -> dict[int, Matched]:
-    """What the question shares with each of some frame rows; a row that shares nothing is absent."""
-    return {row: _matched(parts) for row, parts in ranking.why(question, rows).items()}
-
-
-def _matched(parts: Sequence[tuple[Term, float]]) -> Matched:
+def matched(parts: Sequence[tuple[Term, float]]) -> Matched:
+    """What the question shares with a frame, from what each of its terms gave to the frame's score."""
     terms: dict[str, float] = {}
     named: dict[str, float] = {}
     for term, part in sorted(parts, key=lambda each: -each[1]):

@@ -1,13 +1,13 @@
 """What a find looks for by meaning: the query as a vector of one embedding model, and how many frames have none of it."""
 
 from dataclasses import dataclass
-from datetime import datetime
 
 from django.db.models import QuerySet
 
 from timemachine.base.errors import InvalidInput
 from timemachine.retrieval.embedding import table
-from timemachine.retrieval.models import Collection, EmbeddingWork, Frame, FrameEmbedding, RefusedFrame
+from timemachine.retrieval.models import Collection, Frame, FrameEmbedding
+from timemachine.retrieval.moment import Moment
 from timemachine.retrieval.queries import frames_at
 from timemachine.retrieval.vectors import without_vector
 
@@ -32,15 +32,11 @@ def meaning_of(collection: Collection, words: str, asked: str | None = None) -> 
     return Meaning(model=model.name, vector=vector, weight=model.semantic_weight)
 
 
-def not_embedded(collection: Collection, model: str, at: datetime) -> int:
+def not_embedded(collection: Collection, model: str, moment: Moment) -> int:
     """How many of the frames of that moment the model has not seen. Nothing is counted where nothing can be missing."""
-    own = model == Collection.objects.values_list("embedding_model", flat=True).get(id=collection.id)
-    lacking = (
-        kind.objects.filter(collection=collection, model=model) for kind in (EmbeddingWork, RefusedFrame)
-    )
-    if own and not any(rows.exists() for rows in lacking):
+    if moment.all_embedded and model == moment.embedding_model:
         return 0
-    frames: QuerySet[Frame] = frames_at(collection, at).select_related(None).order_by()
+    frames: QuerySet[Frame] = frames_at(collection, moment.at).select_related(None).order_by()
     return without_vector(frames, model).count()
 
 

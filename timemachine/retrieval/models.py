@@ -73,7 +73,9 @@ class Frame(models.Model):
 
     id = models.BigAutoField(primary_key=True)
     project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
-    collection = models.ForeignKey(Collection, on_delete=models.DO_NOTHING, related_name="frames")
+    collection = models.ForeignKey(
+        Collection, on_delete=models.DO_NOTHING, related_name="frames", db_index=False
+    )
     number = models.BigIntegerField()
     version = models.IntegerField()
     title = FaithfulTextField(blank=True)
@@ -162,7 +164,7 @@ class FrameWeights(models.Model):
     """
 
     frame = models.OneToOneField(Frame, on_delete=models.DB_CASCADE, primary_key=True, related_name="weights")
-    collection = models.ForeignKey(Collection, on_delete=models.DO_NOTHING, related_name="+")
+    collection = models.ForeignKey(Collection, on_delete=models.DO_NOTHING, related_name="+", db_index=False)
     number = models.BigIntegerField()
     valid_from = models.DateTimeField()
     valid_until = models.DateTimeField(null=True)
@@ -180,7 +182,7 @@ class TermCount(models.Model):
     """How many current frames of a collection hold a term; an identifier is a term that begins with "=". Kept by triggers."""
 
     pk = models.CompositePrimaryKey("collection", "term")
-    collection = models.ForeignKey(Collection, on_delete=models.DB_CASCADE, related_name="+")
+    collection = models.ForeignKey(Collection, on_delete=models.DB_CASCADE, related_name="+", db_index=False)
     term = models.TextField()
     frames = models.BigIntegerField()
 
@@ -194,8 +196,8 @@ class TermCount(models.Model):
 class FrameEmbedding(models.Model):
     """The vector of one frame under one embedding model; vectors of two models are never compared."""
 
-    frame = models.ForeignKey(Frame, on_delete=models.DB_CASCADE, related_name="embeddings")
-    collection = models.ForeignKey(Collection, on_delete=models.DO_NOTHING, related_name="+")
+    frame = models.ForeignKey(Frame, on_delete=models.DB_CASCADE, related_name="embeddings", db_index=False)
+    collection = models.ForeignKey(Collection, on_delete=models.DO_NOTHING, related_name="+", db_index=False)
     model = models.CharField(max_length=200)
     vector = HalfVectorField()
 

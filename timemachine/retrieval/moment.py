@@ -14,27 +14,33 @@ from django.db import OperationalError, connection
 from psycopg.errors import LockNotAvailable
 
 from timemachine.base.errors import InvalidInput, NotFound, Unavailable
+from timemachine.retrieval import prepared
 
 LONGEST_WAIT: Final = "10s"
 """How long a find waits for a put that holds the collection."""
 TOLERATED: Final = timedelta(minutes=1)
 """How far another clock may be ahead; a time so near in the future means now."""
+VISIBLE: Final = (
+    "{0}.collection_id = %(collection)s AND {0}.valid_from <= %(at)s"
+    " AND ({0}.valid_until IS NULL OR {0}.valid_until > %(at)s)"
+)
+"""In SQL: a frame, or its weights, of a collection at a moment."""
 
 _STAMP = "SELECT greatest(clock_timestamp(), changed_at + interval '1 microsecond') FROM tm_collection WHERE id = %s"
-# the clock is read by a statement of its own: in that which locks, it would be read before the wait
-_HOLD = f"""
-SET LOCAL lock_timeout = '{LONGEST_WAIT}';
-SELECT 1 FROM tm_collection WHERE id = %(collection)s FOR SHARE;
-SELECT frame_count, changed_at, greatest(clock_timestamp(), changed_at) FROM tm_collection WHERE id = %(collection)s
-"""  # noqa: S608  # a constant of this file
+_HOLD = "SELECT * FROM tm_hold(%(collection)s, %(longest_wait)s)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
-    """When a find looks, and how many frames there are then, where the collection has not changed since; else None."""
+    """When a find looks, and how many frames there are then, where the collection has not changed since; else None.
+
+    `embedding_model` is the collection's own at present, `all_embedded` whether it has seen every frame.
+    """
 
     at: datetime
     counted: int | None
+    embedding_model: str
+    all_embedded: bool
 
 
 def stamp(collection_id: UUID) -> datetime:
@@ -50,7 +56,7 @@ def hold(collection_id: UUID, as_of: datetime | None) -> Moment:
 
     Raises `Unavailable` where a put holds the collection for too long, `NotFound` where it is gone, `InvalidInput` for the future.
     """
-    counted, changed_at, present = _held(collection_id)
+    counted, changed_at, present, embedding_model, all_embedded = _held(collection_id)
     if as_of is not None and as_of > present + TOLERATED:
         raise InvalidInput(
             "`as_of` lies in the future, where nothing can be looked up yet; name a time that has passed, or `now`.",
@@ -59,23 +65,24 @@ def hold(collection_id: UUID, as_of: datetime | None) -> Moment:
         )
     at = present if as_of is None else min(as_of, present)
     unchanged = changed_at is None or changed_at <= at
-    return Moment(at=at, counted=counted if unchanged else None)
+    return Moment(
+        at=at,
+        counted=counted if unchanged else None,
+        embedding_model=embedding_model,
+        all_embedded=all_embedded,
+    )
 
 
-def _held(collection_id: UUID) -> tuple[int, datetime | None, datetime]:
-    with connection.cursor() as cursor:
-        try:
-            cursor.execute(_HOLD, {"collection": collection_id})
-        except OperationalError as why:
-            if not isinstance(why.__cause__, LockNotAvailable):
-                raise
-            raise Unavailable(
-                "A large put holds this collection; ask again in a minute.", code="collection_busy"
-            ) from why
-        while cursor.nextset():
-            pass
-        row = cursor.fetchone()
-    if row is None:
+def _held(collection_id: UUID) -> tuple[int, datetime | None, datetime, str, bool]:
+    try:
+        held = prepared.rows(_HOLD, {"collection": collection_id, "longest_wait": LONGEST_WAIT})
+    except OperationalError as why:
+        if not isinstance(why.__cause__, LockNotAvailable):
+            raise
+        raise Unavailable(
+            "A large put holds this collection; ask again in a minute.", code="collection_busy"
+        ) from why
+    if not held:
         raise NotFound("This collection is not there any more.", code="collection_not_found")
-    counted, changed_at, present = row
-    return counted, changed_at, present
+    counted, changed_at, present, embedding_model, all_embedded = held[0]
+    return counted, changed_at, present, embedding_model, all_embedded

@@ -15,7 +15,8 @@ from django.conf import settings
 from django.db import connection
 
 from timemachine.retrieval.models import Collection, FrameEmbedding
-from timemachine.retrieval.ranking import VISIBLE, dense
+from timemachine.retrieval.moment import VISIBLE
+from timemachine.retrieval.ranking import dense
 
 DEPTH = 200
 """How many of the nearest are asked of an index at most; a deeper ranking is searched exactly."""

@@ -1,0 +1,155 @@
+"""A question as frames are ranked by: its words as Postgres stems them and its identifiers, each weighed by how rare it is.
+
+BM25 (Robertson and Zaragoza 2009): idf(t) = ln(1 + (N − n + 0.5) / (n + 0.5)), N frames of which n hold the term, times how
+often the question has it; the frames' side of the product is stored (migration 0001). An identifier that the question names
+is a term that only the exact identifier matches, and counts twice: who names one means it.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from timemachine.retrieval import prepared
+from timemachine.retrieval.identifiers import identifiers
+from timemachine.retrieval.models import LEXEME_SPACE
+from timemachine.retrieval.moment import VISIBLE
+
+MOST_TERMS = 256
+"""How many words of a question, and how many identifiers, are looked up: its first ones. What follows counts by its meaning."""
+LEAST_WEIGHT = 0.0001
+"""What a word weighs at least, also one that every frame holds."""
+IDENTIFIER_TIMES = 2
+QUOTED = r"('''' || replace(replace({0}, '\', '\\'), '''', '''''') || '''')"
+"""A text as a word of a tsquery."""
+
+_WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
+_ASKED = """
+asked AS (
+    (SELECT lexeme AS term, false AS exact, cardinality(positions) AS times
+     FROM unnest(to_tsvector('pg_catalog.english', %(query)s)) ORDER BY positions[1] LIMIT %(most)s)
+    UNION ALL
+    SELECT '=' || each, true, %(identifier_times)s FROM unnest(%(identifiers)s::text[]) AS each
+)
+"""
+_TERMS = """
+SELECT asked.term, coalesce(spelled.word, asked.term), asked.times, tm_term_dimension(asked.term),
+       coalesce(counted.frames, 0)
+FROM asked LEFT JOIN counted ON counted.term = asked.term
+LEFT JOIN (
+    SELECT DISTINCT ON (lexeme) lexeme, word
+    FROM unnest(%(words)s::text[]) WITH ORDINALITY AS written(word, place),
+         LATERAL unnest(to_tsvector('pg_catalog.english', word)) AS made
+    ORDER BY lexeme, place
+) AS spelled ON spelled.lexeme = asked.term
+"""
+_COUNTED_NOW = """
+counted AS (
+    SELECT known.term, known.frames FROM tm_term_count AS known JOIN asked ON asked.term = known.term
+    WHERE known.collection_id = %(collection)s
+)
+"""
+# each term by the index that holds it: one condition for both kinds would read every frame for every term
+_COUNTED_THEN = f"""
+counted AS (
+    SELECT term, (
+        SELECT count(*) FROM tm_frame f
+        WHERE {VISIBLE.format("f")} AND f.terms @@ {QUOTED.format("term")}::tsquery
+    ) AS frames FROM asked WHERE NOT exact
+    UNION ALL
+    SELECT term, (
+        SELECT count(*) FROM tm_frame f WHERE {VISIBLE.format("f")} AND f.identifiers @> ARRAY[substr(term, 2)]
+    ) FROM asked WHERE exact
+)
+"""  # noqa: S608  # constants of this file
+_TERMS_NOW = f"WITH {_ASKED}, {_COUNTED_NOW} {_TERMS}"
+_TERMS_THEN = f"WITH {_ASKED}, {_COUNTED_THEN} {_TERMS}"
+_FRAMES_THEN = f"SELECT count(*) FROM tm_frame f WHERE {VISIBLE.format('f')}"  # noqa: S608  # constants of this file
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Term:
+    """A word of a question as Postgres stems it, or an identifier behind a "=", with its weight and how many frames hold it.
+
+    `word` is how the question spells it first.
+    """
+
+    term: str
+    word: str
+    dimension: int
+    weight: float
+    frames: int
+
+    @property
+    def vector(self) -> str:
+        """The term alone as Postgres reads a sparse vector."""
+        return _sparse({self.dimension: self.weight})
+
+    @property
+    def is_identifier(self) -> bool:
+        """Whether only the exact identifier matches it."""
+        return self.term.startswith("=")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A question as it is ranked by: its terms, the heaviest first, and how many frames there are to rank."""
+
+    terms: tuple[Term, ...]
+    frames: int
+
+    @property
+    def vector(self) -> str:
+        """The terms as Postgres reads a sparse vector; of two terms in one dimension the heavier one counts."""
+        heaviest: dict[int, float] = {}
+        for term in self.terms:
+            heaviest[term.dimension] = max(term.weight, heaviest.get(term.dimension, 0.0))
+        return _sparse(heaviest)
+
+
+def weighed(collection_id: UUID, query: str, at: datetime, counted: int | None) -> Question:
+    """The terms of a query with their weights among the frames at a moment.
+
+    `counted` is how many frames the collection has now, where the moment is now: the terms are counted already. For a moment
+    that has passed (None) they are counted there.
+    """
+    facts: dict[str, Any] = {
+        "collection": collection_id,
+        "query": query,
+        "at": at,
+        "most": MOST_TERMS,
+        "identifiers": list(identifiers(query))[:MOST_TERMS],
+        "words": [*dict.fromkeys(_WORD.findall(query))][:MOST_TERMS],
+        "identifier_times": IDENTIFIER_TIMES,
+    }
+    if counted is None:
+        with connection.cursor() as cursor:
+            cursor.execute(_FRAMES_THEN, facts)
+            counted = int(cursor.fetchone()[0])
+            cursor.execute(_TERMS_THEN, facts)
+            rows = cursor.fetchall()
+    else:
+        rows = prepared.rows(_TERMS_NOW, facts)
+    found = [_term(counted, *row) for row in rows]
+    heaviest = sorted(found, key=lambda term: (-term.weight, term.term))
+    return Question(terms=tuple(heaviest), frames=counted)
+
+
+def _term(all_frames: int, term: str, word: str, times: int, dimension: int, frames: int) -> Term:
+    rarity = math.log(1 + (all_frames - frames + 0.5) / (frames + 0.5))
+    return Term(
+        term=term,
+        word=word,
+        dimension=dimension,
+        weight=max(round(times * rarity, 4), LEAST_WEIGHT),
+        frames=frames,
+    )
+
+
+def _sparse(weights: Mapping[int, float]) -> str:
+    return "{" + ",".join(f"{at}:{weights[at]}" for at in sorted(weights)) + f"}}/{LEXEME_SPACE}"
