@@ -101,6 +101,24 @@ def test_the_counts_of_now_are_those_that_a_count_of_that_moment_gives(collectio
     assert kept == counted
 
 
+def test_counting_back_from_now_gives_what_counting_anew_gives(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moments = [now()]
+    for n in range(3):
+        put(collection, [NewFrame(number=0, text=f"Invoices of parser.js:42 in week {n}.")], by="test")
+        put(collection, [NewFrame(text=f"It's a parser for ERR_CONN_RESET, number {n}.")], by="test")
+        moments.append(now())
+        delete(collection, n + 1)
+        moments.append(now())
+    asked = "invoices of the parser.js:42 and ERR_CONN_RESET, it's 'quoted \\ words'"
+    back = [weighed(collection.id, asked, at, None) for at in moments]
+    monkeypatch.setattr("timemachine.retrieval.question.MOST_CHANGES", -1)
+    anew = [weighed(collection.id, asked, at, None) for at in moments]
+    assert back == anew
+    assert len({question.frames for question in back}) > 1
+
+
 def test_a_find_of_the_past_weighs_words_as_they_were(collection: Collection) -> None:
     before = find(collection, Query(text="invoices kept by the parser"))
     put(collection, [NewFrame(text=f"More invoices, number {n}.") for n in range(5)], by="test")

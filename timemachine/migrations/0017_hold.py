@@ -1,4 +1,4 @@
-"""A find holds its collection by one call, and indexes go that only begin as another one does."""
+"""A find holds its collection by one call, indexes go that only begin as another one does, and the ended frames get one."""
 
 import django.db.models.deletion
 from django.db import migrations, models
@@ -29,6 +29,14 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.RunSQL(HOLD, NO_HOLD),
+        migrations.AddIndex(
+            model_name="frame",
+            index=models.Index(
+                condition=models.Q(("valid_until__isnull", False)),
+                fields=["collection", "valid_until"],
+                name="frame_ended",
+            ),
+        ),
         migrations.AlterField(
             model_name='frame',
             name='collection',

@@ -124,6 +124,11 @@ class Frame(models.Model):
         ]
         indexes = [
             models.Index(fields=["collection", "valid_from"], name="frame_of_collection"),
+            models.Index(
+                fields=["collection", "valid_until"],
+                condition=Q(valid_until__isnull=False),
+                name="frame_ended",
+            ),
             models.Index(fields=["collection", "sha256"], name="frame_by_content"),
             GinIndex(fields=["terms"], name="frame_terms"),
             GinIndex(fields=["identifiers"], name="frame_identifiers"),

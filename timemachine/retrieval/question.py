@@ -25,6 +25,8 @@ MOST_TERMS = 256
 LEAST_WEIGHT = 0.0001
 """What a word weighs at least, also one that every frame holds."""
 IDENTIFIER_TIMES = 2
+MOST_CHANGES = 5_000
+"""How many frames may have come or ended since a moment for its counts to be reckoned back from those of now."""
 QUOTED = r"('''' || replace(replace({0}, '\', '\\'), '''', '''''') || '''')"
 """A text as a word of a tsquery."""
 
@@ -67,8 +69,33 @@ counted AS (
     ) FROM asked WHERE exact
 )
 """  # noqa: S608  # constants of this file
-_TERMS_NOW = f"WITH {_ASKED}, {_COUNTED_NOW} {_TERMS}"
-_TERMS_THEN = f"WITH {_ASKED}, {_COUNTED_THEN} {_TERMS}"
+# what has changed since: +1 for a frame that was there and has ended, -1 for one that is there and was not
+_SINCE = """
+SELECT 1 AS sign, f.terms, f.identifiers FROM tm_frame AS f
+WHERE f.collection_id = %(collection)s AND f.valid_from <= %(at)s AND f.valid_until > %(at)s
+UNION ALL
+SELECT -1, f.terms, f.identifiers FROM tm_frame AS f
+WHERE f.collection_id = %(collection)s AND f.valid_from > %(at)s AND f.valid_until IS NULL
+"""
+_COUNTED_BACK = f"""
+since AS MATERIALIZED ({_SINCE}),
+counted AS (
+    SELECT asked.term, coalesce(known.frames, 0) + (
+        SELECT coalesce(sum(since.sign), 0) FROM since
+        WHERE CASE WHEN asked.exact THEN since.identifiers @> ARRAY[substr(asked.term, 2)]
+              ELSE since.terms @@ {QUOTED.format("asked.term")}::tsquery END
+    ) AS frames
+    FROM asked LEFT JOIN tm_term_count AS known ON known.collection_id = %(collection)s AND known.term = asked.term
+)
+"""
+_CHANGES = f"""
+SELECT count(sign), frame_count + coalesce(sum(sign), 0)
+FROM tm_collection LEFT JOIN (SELECT sign FROM ({_SINCE}) AS each LIMIT %(most_changes)s + 1) AS changes ON true
+WHERE id = %(collection)s GROUP BY frame_count
+"""  # noqa: S608  # constants of this file
+_TERMS_NOW, _TERMS_THEN, _TERMS_BACK = (
+    f"WITH {_ASKED}, {counted} {_TERMS}" for counted in (_COUNTED_NOW, _COUNTED_THEN, _COUNTED_BACK)
+)
 _FRAMES_THEN = f"SELECT count(*) FROM tm_frame f WHERE {VISIBLE.format('f')}"  # noqa: S608  # constants of this file
 
 
@@ -128,16 +155,24 @@ def weighed(collection_id: UUID, query: str, at: datetime, counted: int | None) 
         "identifier_times": IDENTIFIER_TIMES,
     }
     if counted is None:
-        with connection.cursor() as cursor:
-            cursor.execute(_FRAMES_THEN, facts)
-            counted = int(cursor.fetchone()[0])
-            cursor.execute(_TERMS_THEN, facts)
-            rows = cursor.fetchall()
+        counted, rows = _counted_then(facts)
     else:
         rows = prepared.rows(_TERMS_NOW, facts)
     found = [_term(counted, *row) for row in rows]
     heaviest = sorted(found, key=lambda term: (-term.weight, term.term))
     return Question(terms=tuple(heaviest), frames=counted)
+
+
+def _counted_then(facts: dict[str, Any]) -> tuple[int, list[tuple[Any, ...]]]:
+    """How many frames there were, and the terms with how many of those held each: from now back, or anew where much has changed."""
+    with connection.cursor() as cursor:
+        cursor.execute(_CHANGES, {**facts, "most_changes": MOST_CHANGES})
+        changes, frames = cursor.fetchone()
+        if changes > MOST_CHANGES:
+            cursor.execute(_FRAMES_THEN, facts)
+            [frames] = cursor.fetchone()
+        cursor.execute(_TERMS_THEN if changes > MOST_CHANGES else _TERMS_BACK, facts)
+        return int(frames), cursor.fetchall()
 
 
 def _term(all_frames: int, term: str, word: str, times: int, dimension: int, frames: int) -> Term:
