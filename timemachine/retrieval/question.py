@@ -87,7 +87,7 @@ counted AS (
     ) AS frames
     FROM asked LEFT JOIN tm_term_count AS known ON known.collection_id = %(collection)s AND known.term = asked.term
 )
-"""
+"""  # noqa: S608  # constants of this file
 _CHANGES = f"""
 SELECT count(sign), frame_count + coalesce(sum(sign), 0)
 FROM tm_collection LEFT JOIN (SELECT sign FROM ({_SINCE}) AS each LIMIT %(most_changes)s + 1) AS changes ON true
