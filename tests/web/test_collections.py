@@ -1,85 +1,20 @@
 """Collections in a browser: made, filled, searched, looked at as they were, and never rewritten."""
 
-from collections.abc import Callable
-from typing import Any
-from urllib.parse import quote
-
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import Settings
 
 from tests.accounts.people import member
-from tests.documents.files import pdf
-from timemachine.accounts.models import Membership, Project
-from timemachine.answering.commands import find
+from tests.web.handbook import FACTS, HERE, NAME, queries_of, texts, upload
+from tests.web.people import browser_of
+from timemachine.accounts.models import Project
 from timemachine.base.clock import now
 from timemachine.documents.document import LARGEST_FILE
-from timemachine.intake.commands import hand_in
-from timemachine.intake.models import Intake
-from timemachine.intake.preparing import HandedIn
-from timemachine.intake.working import work as put_file
 from timemachine.payloads.queries import text
-from timemachine.recording.commands import start_session
 from timemachine.retrieval.commands import NewFrame, collection_named, delete, put
-from timemachine.retrieval.finding import Query
-from timemachine.retrieval.models import Collection, Frame, Source
-from timemachine.retrieval.queries import collection_of, frames_at, versions_of
-
-NAME = "Handbuch für Prüfer 📚"
-HERE = f"/collections/{quote(NAME)}/"
-FACTS = [
-    NewFrame(title="Retention", text="Invoices are kept for ten years, then shredded by the archive team."),
-    NewFrame(
-        title="Travel", uri="https://example.org/travel", text="Train tickets are booked in second class."
-    ),
-    NewFrame(title="Garten", text="Im Frühjahr werden die Apfelbäume geschnitten."),
-]
-
-
-@pytest.fixture
-def operator(project: Project) -> Client:
-    """A browser in which an operator of the project is signed in."""
-    return browser(member(project, "operator"))
-
-
-@pytest.fixture
-def viewer(project: Project) -> Client:
-    """A browser in which somebody is signed in who only reads."""
-    return browser(member(project, "viewer"))
-
-
-@pytest.fixture
-def handbook(project: Project) -> Collection:
-    """A collection with three frames."""
-    collection = collection_named(project, NAME, by="test")
-    put(collection, FACTS, by="test")
-    return collection
-
-
-def browser(membership: Membership) -> Client:
-    client = Client()
-    client.force_login(membership.user)
-    return client
-
-
-def upload(client: Client, *files: tuple[str, bytes]) -> Any:
-    sent = [SimpleUploadedFile(name, data) for name, data in files]
-    return client.post(f"{HERE}upload/", {"file": sent})
-
-
-def texts(collection: Collection) -> list[str]:
-    return [text(frame.payload) for frame in frames_at(collection)]
-
-
-def queries_of(ask: Callable[[], Any]) -> int:
-    with CaptureQueriesContext(
-        connection,
-    ) as seen:
-        assert ask().status_code == 200
-    return len(seen)
+from timemachine.retrieval.models import Collection, Frame
+from timemachine.retrieval.queries import collection_of, frames_at
 
 
 def test_without_collections_the_page_says_what_one_is_and_offers_the_form(operator: Client) -> None:
@@ -350,107 +285,6 @@ def test_a_long_list_of_collections_goes_on_page_by_page(viewer: Client, project
     assert "c100" in viewer.get("/collections/", {"after": "c099"}).text
 
 
-def test_a_frame_shows_every_version_with_its_hash_and_the_text_of_one(
-    viewer: Client, handbook: Collection
-) -> None:
-    put(handbook, [NewFrame(number=1, title="Travel", text="Everybody flies.")], by="test")
-    page = viewer.get(f"{HERE}frames/1/").text
-    for version in versions_of(handbook, 1):
-        assert version.sha256 in page
-    assert "Everybody flies." in page
-    assert "second class" not in page
-    assert "second class" in viewer.get(f"{HERE}frames/1/", {"version": "1"}).text
-    assert viewer.get(f"{HERE}frames/1/", {"version": "9"}).status_code == 404
-
-
-def test_a_long_text_is_shown_by_its_beginning_and_whole_on_demand(
-    viewer: Client, handbook: Collection
-) -> None:
-    long = "word " * 10_000 + "END"
-    put(handbook, [NewFrame(title="Long", text=long)], by="test")
-    address = f"{HERE}frames/3/"
-    page = viewer.get(address).text
-    assert "The first 32.0 KB of 48.8 KB." in page
-    assert "END" not in page
-    assert "END" in viewer.get(address, {"more": "1"}).text
-    whole = viewer.get(f"{address}versions/1.txt")
-    assert whole.text == long
-    assert viewer.get(f"{address}versions/2.txt").status_code == 404
-    assert whole["Content-Type"] == "text/plain; charset=utf-8"
-    assert whole["Content-Disposition"].startswith("attachment")
-
-
-def test_a_new_version_keeps_the_metadata_and_the_history(operator: Client, handbook: Collection) -> None:
-    put(
-        handbook, [NewFrame(title="With more", text="One.", metadata={"items": [1], "year": 2024})], by="test"
-    )
-    address = f"{HERE}frames/3/"
-    assert "year" in operator.get(address).text
-    sent = operator.post(f"{address}update/", {"title": "With more", "uri": "", "text": "Two."})
-    assert (sent.status_code, sent["Location"]) == (303, address)
-    assert "Version 2 of frame 3 is the current one now." in operator.get(address).text
-    assert [(v.version, text(v.payload), v.metadata) for v in versions_of(handbook, 3)] == [
-        (1, "One.", {"items": [1], "year": 2024}),
-        (2, "Two.", {"items": [1], "year": 2024}),
-    ]
-
-
-def test_what_was_not_edited_stays_as_it_is_byte_by_byte(operator: Client, handbook: Collection) -> None:
-    put(handbook, [NewFrame(title="Odd", text="first\r\nsecond\x00\ud800\rthird")], by="test")
-    address = f"{HERE}frames/3/"
-    form = operator.get(address).context["form"]
-    as_browsers_send = form.initial["text"].replace("\r\n", "\n").replace("\r", "\n").replace("\n", "\r\n")
-    sent = operator.post(f"{address}update/", {"title": "Odd", "uri": "", "text": as_browsers_send})
-    assert sent.status_code == 303
-    assert "is the same as before: nothing was added" in operator.get(address).text
-    assert texts(handbook)[3] == "first\r\nsecond\x00\ud800\rthird"
-
-
-def test_a_file_may_bring_the_next_version_of_a_text_too_long_to_edit(
-    operator: Client, handbook: Collection
-) -> None:
-    put(handbook, [NewFrame(title="Long", text="x" * 300_000)], by="test")
-    address = f"{HERE}frames/3/"
-    assert "too long to be edited here" in operator.get(address).text
-    file = SimpleUploadedFile("next.txt", b"shorter now")
-    assert operator.post(f"{address}update/", {"title": "Long", "text": "", "file": file}).status_code == 303
-    assert texts(handbook)[3] == "shorter now"
-
-
-def test_a_version_without_text_is_refused_with_the_rest_kept(operator: Client, handbook: Collection) -> None:
-    page = operator.post(f"{HERE}frames/0/update/", {"title": "Renamed", "text": ""})
-    assert page.status_code == 422
-    assert "A frame needs text" in page.text
-    assert 'value="Renamed"' in page.text
-    assert 'aria-describedby="version_text_error"' in page.text
-
-
-def test_a_text_that_a_form_cannot_carry_is_refused(operator: Client, handbook: Collection) -> None:
-    page = operator.post(f"{HERE}frames/0/update/", {"title": "nul\x00", "text": "changed"})
-    assert page.status_code == 422
-    assert "Null characters are not allowed." in page.text
-    assert texts(handbook)[0] == FACTS[0].text
-
-
-def test_a_request_that_cannot_be_read_is_told_so(operator: Client, handbook: Collection) -> None:
-    page = operator.post(f"{HERE}upload/", b"--x\r\n", content_type="multipart/form-data; boundary=\xe4")
-    assert page.status_code == 422
-    assert "This form cannot be read" in page.text
-
-
-def test_a_deleted_frame_keeps_its_versions_and_takes_no_more(operator: Client, handbook: Collection) -> None:
-    address = f"{HERE}frames/2/"
-    sent = operator.post(f"{address}delete/")
-    assert (sent.status_code, sent["Location"]) == (303, address)
-    page = operator.get(address).text
-    assert "Frame 2 is deleted; its one version stays in the history." in page
-    assert "Apfelbäume" in page
-    assert "Put a new version" not in page
-    assert operator.post(f"{address}update/", {"title": "x", "text": "y"}).status_code == 404
-    assert operator.post(f"{address}delete/").status_code == 404
-    assert [f.number for f in frames_at(handbook)] == [0, 1]
-
-
 @pytest.mark.parametrize(
     "address",
     ["/collections/", f"{HERE}put/", f"{HERE}upload/", f"{HERE}frames/0/update/", f"{HERE}frames/0/delete/"],
@@ -471,7 +305,7 @@ def test_who_only_reads_sees_no_forms_that_write(viewer: Client, handbook: Colle
 def test_another_projects_collection_is_not_there(
     other_project: Project, handbook: Collection, address: str
 ) -> None:
-    stranger = browser(member(other_project, "admin", "stranger@example.org"))
+    stranger = browser_of(other_project, "admin")
     assert stranger.get(address).status_code == 404
     assert "Retention" not in stranger.get("/collections/").text
 
@@ -479,11 +313,6 @@ def test_another_projects_collection_is_not_there(
 def test_nobody_gets_in_without_signing_in(handbook: Collection) -> None:
     for address in ("/collections/", HERE, f"{HERE}frames/0/"):
         assert Client().get(address)["Location"].startswith("/sign-in/")
-
-
-@pytest.mark.parametrize("number", ["7", "99999999999999999999999"])
-def test_a_frame_that_there_is_not_is_not_found(viewer: Client, handbook: Collection, number: str) -> None:
-    assert viewer.get(f"{HERE}frames/{number}/").status_code == 404
 
 
 @pytest.mark.parametrize("action", ["put", "upload", "frames/0/update", "frames/0/delete"])
@@ -514,181 +343,3 @@ def test_titles_that_would_reorder_the_page_are_made_harmless(viewer: Client, ha
         assert "\u202e" not in page.text
         assert "<script>\u27e8" not in page.text
         assert 'href="javascript:' not in page.text
-
-
-GUIDE = "# Grüße\n\nEin Anfang.\n\n## <b>Install</b>\n\nRun the installer twice.\n"
-
-
-def test_a_files_passage_is_shown_marked_in_its_text(operator: Client, handbook: Collection) -> None:
-    upload(operator, ("guide.md", GUIDE.encode()))
-    source = Source.objects.get()
-    address = f"{HERE}sources/{source.id}/"
-    page = operator.get(address, {"frame": 4, "version": 1}).text
-    assert '<mark id="passage">## &lt;b&gt;Install&lt;/b&gt;\n\nRun the installer twice.</mark>' in page
-    assert "<mark" not in operator.get(address, {"frame": 0}).text
-    assert "<mark" not in operator.get(address).text
-    frame = operator.get(f"{HERE}frames/4/").text
-    assert f"sources/{source.id}/?frame=4&amp;version=1#passage" in frame
-    start = GUIDE.index("## <b>")
-    assert f"<bdi>guide.md</bdi>, characters {start} to {len(GUIDE) - 1}" in frame
-    assert "guide.md" in operator.get(HERE).text
-
-
-def test_a_long_text_is_shown_in_parts(operator: Client, handbook: Collection) -> None:
-    words = "\n\n".join(f"Paragraph {number} " + "word " * 150 for number in range(60))
-    upload(operator, ("long.txt", words.encode()))
-    source = Source.objects.get()
-    page = operator.get(f"{HERE}sources/{source.id}/", {"frame": 40, "version": 1})
-    shown = page.context["shown"]
-    assert shown.before + shown.marked + shown.after == words[shown.start : shown.end]
-    assert shown.marked == text(Frame.objects.get(number=40).payload)
-    assert "Earlier text" in page.text
-    later = operator.get(f"{HERE}sources/{source.id}/", {"at": str(10**9)}).context["shown"]
-    assert (later.start, later.end, later.length) == (len(words),) * 3
-
-
-def test_the_original_is_a_download_that_no_browser_shows(operator: Client, handbook: Collection) -> None:
-    upload(operator, ('evil "ä".html', b"<script>alert(1)</script><p>Words."))
-    source = Source.objects.get()
-    sent = operator.get(f"{HERE}sources/{source.id}/original")
-    assert sent.content == b"<script>alert(1)</script><p>Words."
-    assert sent["Content-Type"] == "application/octet-stream"
-    assert sent["Content-Disposition"] == "attachment; filename*=UTF-8''evil%20%22%C3%A4%22.html"
-    assert "sandbox" in sent["Content-Security-Policy"]
-
-
-def test_files_are_seen_only_in_their_own_project_and_collection(
-    operator: Client, handbook: Collection, other_project: Project, project: Project
-) -> None:
-    upload(operator, ("guide.md", GUIDE.encode()))
-    source = Source.objects.get()
-    intake = hand_in(handbook, HandedIn(name="a.txt", data=b"a"), by="test")
-    stranger = browser(member(other_project, "admin"))
-    collection_named(other_project, NAME, by="test")
-    collection_named(project, "other", by="test")
-    for path in (
-        f"{HERE}sources/{source.id}/",
-        f"{HERE}sources/{source.id}/original",
-        f"/intakes/{intake.id}/",
-    ):
-        assert stranger.get(path).status_code == 404
-        assert operator.get(path).status_code == 200
-    assert operator.get(f"/collections/other/sources/{source.id}/").status_code == 404
-    assert operator.get(f"{HERE}sources/nonsense/").status_code == 404
-
-
-def test_an_intake_is_followed_until_it_is_over(operator: Client, handbook: Collection) -> None:
-    sent = upload(operator, ("rules.pdf", pdf([["Invoices are kept."]])))
-    assert "1 file handed in" in operator.get(HERE).text
-    waiting = operator.get(sent["Location"])
-    assert 'hx-trigger="every 1s"' in waiting.text
-    polled = {"HX-Request": "true", "HX-Target": "progress"}
-    assert operator.get(sent["Location"], {"rev": "0"}, headers=polled).status_code == 204
-    put_file(Intake.objects.get().id)
-    part = operator.get(sent["Location"], {"rev": "0"}, headers=polled)
-    assert "1 of 1 passage put" in part.text
-    assert "hx-trigger" not in part.text
-    assert "<title>" not in part.text
-
-
-def test_several_files_of_which_one_is_large_are_all_handed_in(
-    operator: Client, handbook: Collection
-) -> None:
-    sent = upload(operator, ("a.txt", b"small"), ("b.txt", b"large " * 50_000))
-    assert sent["Location"] == f"{HERE}#files"
-    assert Intake.objects.count() == 2
-    assert operator.get(HERE).text.count("/intakes/") == 2
-
-
-def test_an_upload_may_replace_the_files_earlier_version(operator: Client, handbook: Collection) -> None:
-    upload(operator, ("guide.md", GUIDE.encode()))
-    newer = SimpleUploadedFile("guide.md", GUIDE.replace("twice", "once").encode())
-    operator.post(f"{HERE}upload/", {"file": newer, "replace": "on"})
-    assert "1 passage of an earlier version ended." in operator.get(HERE).text
-    assert Frame.objects.filter(uri="guide.md", valid_until=None).count() == 2
-
-
-def test_a_newer_file_shows_the_passages_it_kept_and_a_frame_all_its_files(
-    operator: Client, handbook: Collection
-) -> None:
-    upload(operator, ("guide.md", GUIDE.encode()))
-    newer = SimpleUploadedFile("guide.md", GUIDE.replace("twice", "once").encode())
-    operator.post(f"{HERE}upload/", {"file": newer, "replace": "on"})
-    older_file, newer_file = Source.objects.order_by("id")
-    kept, changed = Frame.objects.filter(uri="guide.md", valid_until=None).order_by("number")
-    page = operator.get(f"{HERE}sources/{newer_file.id}/?frame={kept.number}").text
-    assert "2 current frames" in page
-    assert f"{HERE}frames/{kept.number}/" in page
-    assert f"{HERE}frames/{changed.number}/" in page
-    assert '<mark id="passage">' in page
-    frame = operator.get(f"{HERE}frames/{kept.number}/").text
-    assert frame.index("Also in") < frame.index(str(newer_file.id)) < frame.index("Came with")
-    assert frame.index("Came with") < frame.index(str(older_file.id))
-
-
-def test_two_files_of_one_name_are_not_taken_for_one(operator: Client, handbook: Collection) -> None:
-    sent = upload(operator, ("README.md", b"One."), ("README.md", b"Two."))
-    assert sent.status_code == 422
-    assert "Two of the files are called README.md" in sent.text
-    assert Frame.objects.filter(uri="README.md").count() == 0
-
-
-def test_an_upload_may_have_a_uri_of_its_own(operator: Client, handbook: Collection) -> None:
-    for folder in ("a", "b"):
-        file = SimpleUploadedFile("README.md", f"Of {folder}.".encode())
-        operator.post(f"{HERE}upload/", {"file": file, "uri": f"{folder}/README.md", "replace": "on"})
-    assert set(
-        Frame.objects.filter(uri__endswith="/README.md", valid_until=None).values_list("uri", flat=True)
-    ) == {
-        "a/README.md",
-        "b/README.md",
-    }
-    both = [SimpleUploadedFile(name, b"x") for name in ("a.md", "b.md")]
-    refused = operator.post(f"{HERE}upload/", {"file": both, "uri": "urn:x"})
-    assert refused.status_code == 422
-    assert "A URI names one file" in refused.text
-
-
-def test_a_frame_names_the_sessions_that_used_it(operator: Client, handbook: Collection) -> None:
-    session = start_session(handbook.project, name="Läufe", by="test", collection=handbook)
-    assert "No recorded find or ask has found it." in operator.get(f"{HERE}frames/0/").text
-    for _ in range(2):
-        find(handbook, Query(text="invoices", top_k=1), session=session)
-    page = operator.get(f"{HERE}frames/0/").text
-    assert "1 session, 2 steps" in page
-    assert f'href="/sessions/{session.id}/?step=2"' in page
-    assert "1 session over it" in operator.get(HERE).text
-
-
-def test_the_collection_of_a_recorded_step_is_shown(operator: Client, handbook: Collection) -> None:
-    session = start_session(handbook.project, name="s", key="s-1", by="test", collection=handbook)
-    find(handbook, Query(text="invoices", top_k=1), session=session)
-    delete(handbook, 0)
-    assert "Retention" in operator.get(HERE, {"as_of": "s-1:1"}).text
-    assert "Retention" not in operator.get(HERE).text
-    wrong = operator.get(HERE, {"as_of": "s-1:99"})
-    assert (wrong.status_code, "s-1" in wrong.text) == (422, True)
-
-
-def test_no_page_of_files_asks_more_for_more_rows(operator: Client, handbook: Collection) -> None:
-    session = start_session(handbook.project, name="s", by="test", collection=handbook)
-    upload(operator, ("0.md", GUIDE.encode()))
-    find(handbook, Query(text="installer"), session=session)
-    addresses = (HERE, f"{HERE}frames/4/", f"{HERE}sources/{Source.objects.get().id}/?frame=4")
-
-    def queries() -> list[int]:
-        counts = []
-        for address in addresses:
-            with CaptureQueriesContext(connection) as asked:
-                assert operator.get(address).status_code == 200
-            counts.append(len(asked))
-        return counts
-
-    queries()  # the message of the upload is shown once
-    before = queries()
-    for number in range(1, 4):
-        upload(operator, (f"{number}.md", GUIDE.encode()))
-        other = start_session(handbook.project, name=f"s{number}", by="test", collection=handbook)
-        find(handbook, Query(text="installer"), session=other)
-    queries()
-    assert queries() == before

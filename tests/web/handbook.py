@@ -1,0 +1,43 @@
+"""A collection that tests look at in a browser: what it is called, what is in it, and who does what with it."""
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from timemachine.payloads.queries import text
+from timemachine.retrieval.commands import NewFrame
+from timemachine.retrieval.models import Collection
+from timemachine.retrieval.queries import frames_at
+
+NAME = "Handbuch für Prüfer 📚"
+HERE = f"/collections/{quote(NAME)}/"
+FACTS = [
+    NewFrame(title="Retention", text="Invoices are kept for ten years, then shredded by the archive team."),
+    NewFrame(
+        title="Travel", uri="https://example.org/travel", text="Train tickets are booked in second class."
+    ),
+    NewFrame(title="Garten", text="Im Frühjahr werden die Apfelbäume geschnitten."),
+]
+
+
+def upload(client: Client, *files: tuple[str, bytes]) -> Any:
+    """The answer to an upload of files by the form."""
+    sent = [SimpleUploadedFile(name, data) for name, data in files]
+    return client.post(f"{HERE}upload/", {"file": sent})
+
+
+def texts(collection: Collection) -> list[str]:
+    """The texts of the current frames."""
+    return [text(frame.payload) for frame in frames_at(collection)]
+
+
+def queries_of(ask: Callable[[], Any]) -> int:
+    """How many queries a page takes."""
+    with CaptureQueriesContext(connection) as seen:
+        assert ask().status_code == 200
+    return len(seen)

@@ -1,0 +1,198 @@
+"""Files of a collection in a browser: uploaded, followed, shown with their passages, and never rewritten."""
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from tests.documents.files import pdf
+from tests.web.handbook import HERE, NAME, upload
+from tests.web.people import browser_of
+from timemachine.accounts.models import Project
+from timemachine.answering.commands import find
+from timemachine.intake.commands import hand_in
+from timemachine.intake.models import Intake
+from timemachine.intake.preparing import HandedIn
+from timemachine.intake.working import work as put_file
+from timemachine.payloads.queries import text
+from timemachine.recording.commands import start_session
+from timemachine.retrieval.commands import collection_named, delete
+from timemachine.retrieval.finding import Query
+from timemachine.retrieval.models import Collection, Frame, Source
+
+GUIDE = "# Grüße\n\nEin Anfang.\n\n## <b>Install</b>\n\nRun the installer twice.\n"
+
+
+def test_a_files_passage_is_shown_marked_in_its_text(operator: Client, handbook: Collection) -> None:
+    upload(operator, ("guide.md", GUIDE.encode()))
+    source = Source.objects.get()
+    address = f"{HERE}sources/{source.id}/"
+    page = operator.get(address, {"frame": 4, "version": 1}).text
+    assert '<mark id="passage">## &lt;b&gt;Install&lt;/b&gt;\n\nRun the installer twice.</mark>' in page
+    assert "<mark" not in operator.get(address, {"frame": 0}).text
+    assert "<mark" not in operator.get(address).text
+    frame = operator.get(f"{HERE}frames/4/").text
+    assert f"sources/{source.id}/?frame=4&amp;version=1#passage" in frame
+    start = GUIDE.index("## <b>")
+    assert f"<bdi>guide.md</bdi>, characters {start} to {len(GUIDE) - 1}" in frame
+    assert "guide.md" in operator.get(HERE).text
+
+
+def test_a_long_text_is_shown_in_parts(operator: Client, handbook: Collection) -> None:
+    words = "\n\n".join(f"Paragraph {number} " + "word " * 150 for number in range(60))
+    upload(operator, ("long.txt", words.encode()))
+    source = Source.objects.get()
+    page = operator.get(f"{HERE}sources/{source.id}/", {"frame": 40, "version": 1})
+    shown = page.context["shown"]
+    assert shown.before + shown.marked + shown.after == words[shown.start : shown.end]
+    assert shown.marked == text(Frame.objects.get(number=40).payload)
+    assert "Earlier text" in page.text
+    later = operator.get(f"{HERE}sources/{source.id}/", {"at": str(10**9)}).context["shown"]
+    assert (later.start, later.end, later.length) == (len(words),) * 3
+
+
+def test_the_original_is_a_download_that_no_browser_shows(operator: Client, handbook: Collection) -> None:
+    upload(operator, ('evil "ä".html', b"<script>alert(1)</script><p>Words."))
+    source = Source.objects.get()
+    sent = operator.get(f"{HERE}sources/{source.id}/original")
+    assert sent.content == b"<script>alert(1)</script><p>Words."
+    assert sent["Content-Type"] == "application/octet-stream"
+    assert sent["Content-Disposition"] == "attachment; filename*=UTF-8''evil%20%22%C3%A4%22.html"
+    assert "sandbox" in sent["Content-Security-Policy"]
+
+
+def test_files_are_seen_only_in_their_own_project_and_collection(
+    operator: Client, handbook: Collection, other_project: Project, project: Project
+) -> None:
+    upload(operator, ("guide.md", GUIDE.encode()))
+    source = Source.objects.get()
+    intake = hand_in(handbook, HandedIn(name="a.txt", data=b"a"), by="test")
+    stranger = browser_of(other_project, "admin")
+    collection_named(other_project, NAME, by="test")
+    collection_named(project, "other", by="test")
+    for path in (
+        f"{HERE}sources/{source.id}/",
+        f"{HERE}sources/{source.id}/original",
+        f"/intakes/{intake.id}/",
+    ):
+        assert stranger.get(path).status_code == 404
+        assert operator.get(path).status_code == 200
+    assert operator.get(f"/collections/other/sources/{source.id}/").status_code == 404
+    assert operator.get(f"{HERE}sources/nonsense/").status_code == 404
+
+
+def test_an_intake_is_followed_until_it_is_over(operator: Client, handbook: Collection) -> None:
+    sent = upload(operator, ("rules.pdf", pdf([["Invoices are kept."]])))
+    assert "1 file handed in" in operator.get(HERE).text
+    waiting = operator.get(sent["Location"])
+    assert 'hx-trigger="every 1s"' in waiting.text
+    polled = {"HX-Request": "true", "HX-Target": "progress"}
+    assert operator.get(sent["Location"], {"rev": "0"}, headers=polled).status_code == 204
+    put_file(Intake.objects.get().id)
+    part = operator.get(sent["Location"], {"rev": "0"}, headers=polled)
+    assert "1 of 1 passage put" in part.text
+    assert "hx-trigger" not in part.text
+    assert "<title>" not in part.text
+
+
+def test_several_files_of_which_one_is_large_are_all_handed_in(
+    operator: Client, handbook: Collection
+) -> None:
+    sent = upload(operator, ("a.txt", b"small"), ("b.txt", b"large " * 50_000))
+    assert sent["Location"] == f"{HERE}#files"
+    assert Intake.objects.count() == 2
+    assert operator.get(HERE).text.count("/intakes/") == 2
+
+
+def test_an_upload_may_replace_the_files_earlier_version(operator: Client, handbook: Collection) -> None:
+    upload(operator, ("guide.md", GUIDE.encode()))
+    newer = SimpleUploadedFile("guide.md", GUIDE.replace("twice", "once").encode())
+    operator.post(f"{HERE}upload/", {"file": newer, "replace": "on"})
+    assert "1 passage of an earlier version ended." in operator.get(HERE).text
+    assert Frame.objects.filter(uri="guide.md", valid_until=None).count() == 2
+
+
+def test_a_newer_file_shows_the_passages_it_kept_and_a_frame_all_its_files(
+    operator: Client, handbook: Collection
+) -> None:
+    upload(operator, ("guide.md", GUIDE.encode()))
+    newer = SimpleUploadedFile("guide.md", GUIDE.replace("twice", "once").encode())
+    operator.post(f"{HERE}upload/", {"file": newer, "replace": "on"})
+    older_file, newer_file = Source.objects.order_by("id")
+    kept, changed = Frame.objects.filter(uri="guide.md", valid_until=None).order_by("number")
+    page = operator.get(f"{HERE}sources/{newer_file.id}/?frame={kept.number}").text
+    assert "2 current frames" in page
+    assert f"{HERE}frames/{kept.number}/" in page
+    assert f"{HERE}frames/{changed.number}/" in page
+    assert '<mark id="passage">' in page
+    frame = operator.get(f"{HERE}frames/{kept.number}/").text
+    assert frame.index("Also in") < frame.index(str(newer_file.id)) < frame.index("Came with")
+    assert frame.index("Came with") < frame.index(str(older_file.id))
+
+
+def test_two_files_of_one_name_are_not_taken_for_one(operator: Client, handbook: Collection) -> None:
+    sent = upload(operator, ("README.md", b"One."), ("README.md", b"Two."))
+    assert sent.status_code == 422
+    assert "Two of the files are called README.md" in sent.text
+    assert Frame.objects.filter(uri="README.md").count() == 0
+
+
+def test_an_upload_may_have_a_uri_of_its_own(operator: Client, handbook: Collection) -> None:
+    for folder in ("a", "b"):
+        file = SimpleUploadedFile("README.md", f"Of {folder}.".encode())
+        operator.post(f"{HERE}upload/", {"file": file, "uri": f"{folder}/README.md", "replace": "on"})
+    assert set(
+        Frame.objects.filter(uri__endswith="/README.md", valid_until=None).values_list("uri", flat=True)
+    ) == {
+        "a/README.md",
+        "b/README.md",
+    }
+    both = [SimpleUploadedFile(name, b"x") for name in ("a.md", "b.md")]
+    refused = operator.post(f"{HERE}upload/", {"file": both, "uri": "urn:x"})
+    assert refused.status_code == 422
+    assert "A URI names one file" in refused.text
+
+
+def test_a_frame_names_the_sessions_that_used_it(operator: Client, handbook: Collection) -> None:
+    session = start_session(handbook.project, name="Läufe", by="test", collection=handbook)
+    assert "No recorded find or ask has found it." in operator.get(f"{HERE}frames/0/").text
+    for _ in range(2):
+        find(handbook, Query(text="invoices", top_k=1), session=session)
+    page = operator.get(f"{HERE}frames/0/").text
+    assert "1 session, 2 steps" in page
+    assert f'href="/sessions/{session.id}/?step=2"' in page
+    assert "1 session over it" in operator.get(HERE).text
+
+
+def test_the_collection_of_a_recorded_step_is_shown(operator: Client, handbook: Collection) -> None:
+    session = start_session(handbook.project, name="s", key="s-1", by="test", collection=handbook)
+    find(handbook, Query(text="invoices", top_k=1), session=session)
+    delete(handbook, 0)
+    assert "Retention" in operator.get(HERE, {"as_of": "s-1:1"}).text
+    assert "Retention" not in operator.get(HERE).text
+    wrong = operator.get(HERE, {"as_of": "s-1:99"})
+    assert (wrong.status_code, "s-1" in wrong.text) == (422, True)
+
+
+def test_no_page_of_files_asks_more_for_more_rows(operator: Client, handbook: Collection) -> None:
+    session = start_session(handbook.project, name="s", by="test", collection=handbook)
+    upload(operator, ("0.md", GUIDE.encode()))
+    find(handbook, Query(text="installer"), session=session)
+    addresses = (HERE, f"{HERE}frames/4/", f"{HERE}sources/{Source.objects.get().id}/?frame=4")
+
+    def queries() -> list[int]:
+        counts = []
+        for address in addresses:
+            with CaptureQueriesContext(connection) as asked:
+                assert operator.get(address).status_code == 200
+            counts.append(len(asked))
+        return counts
+
+    queries()  # the message of the upload is shown once
+    before = queries()
+    for number in range(1, 4):
+        upload(operator, (f"{number}.md", GUIDE.encode()))
+        other = start_session(handbook.project, name=f"s{number}", by="test", collection=handbook)
+        find(handbook, Query(text="installer"), session=other)
+    queries()
+    assert queries() == before
