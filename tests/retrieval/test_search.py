@@ -63,6 +63,25 @@ def test_a_hit_says_what_each_word_was_worth(collection: Collection) -> None:
     assert sum(best.matched.terms.values()) == pytest.approx(best.score, abs=0.001)
 
 
+@pytest.mark.parametrize(
+    ("question", "shared"),
+    [
+        ("more than 12,000 rows", {"12,000", "rows"}),
+        ("10,000 or 12,000 of them", {"12,000"}),
+        ("12 files", {"12"}),
+        ("7,000 files", {"000"}),
+    ],
+)
+def test_a_number_is_shown_as_the_question_spells_it_where_all_of_it_is_shared(
+    collection: Collection, question: str, shared: set[str]
+) -> None:
+    put(collection, [NewFrame(title="Limit", text="A table holds 12,000 rows.")], by="test")
+    best = find(collection, Query(text=question, mode="lexical")).hits[0]
+    assert best.title == "Limit"
+    assert set(best.matched.terms) == shared
+    assert sum(best.matched.terms.values()) == pytest.approx(best.score, abs=0.001)
+
+
 def test_what_matched_only_by_meaning_shares_no_word(collection: Collection) -> None:
     found = find(collection, Query(text="pruning of fruit", mode="hybrid"))
     assert found.hits

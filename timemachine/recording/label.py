@@ -6,6 +6,7 @@ from typing import Any
 from timemachine.recording.draft import ActionDraft
 
 LONGEST = 200
+LONGEST_QUESTION = 120  # of one that failed: why it did follows
 
 
 def label(draft: ActionDraft) -> str:
@@ -14,10 +15,10 @@ def label(draft: ActionDraft) -> str:
     return one_line(" ".join(part for part in parts if part))
 
 
-def one_line(text: str) -> str:
+def one_line(text: str, longest: int = LONGEST) -> str:
     """The text with every run of white space as one space, cut with an ellipsis where it is too long."""
     folded = " ".join(text[: LONGEST * 8].split())
-    return folded if len(folded) <= LONGEST else folded[: LONGEST - 1] + "…"
+    return folded if len(folded) <= longest else folded[: longest - 1] + "…"
 
 
 def _who(draft: ActionDraft) -> str:
@@ -28,7 +29,8 @@ def _who(draft: ActionDraft) -> str:
 
 def _what(draft: ActionDraft) -> str:
     if draft.error_message:
-        return draft.error_message
+        asked = one_line(_words(draft.input), LONGEST_QUESTION) if draft.kind in {"ask", "find"} else ""
+        return f"{asked} · {draft.error_message}" if asked else draft.error_message
     said = draft.output if draft.kind in {"llm_call", "tool_result", "event", "message"} else draft.input
     if said is None:
         said = draft.input if draft.input is not None else draft.output

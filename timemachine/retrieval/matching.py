@@ -1,6 +1,6 @@
 """Why a frame was found: the words and identifiers that it shares with the question, and what each was worth. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,11 +22,19 @@ class Matched:
 
 def matched(parts: Sequence[tuple[Term, float]]) -> Matched:
     """What the question shares with a frame, from what each of its terms gave to the frame's score."""
+    shared = {term.term for term, _ in parts}
     terms: dict[str, float] = {}
     named: dict[str, float] = {}
     for term, part in sorted(parts, key=lambda each: -each[1]):
         if term.is_identifier:
             named[term.term[1:]] = round(part, 4)
-        else:  # of several terms in one word ("freon-12") the parts add up
-            terms[term.word] = round(terms.get(term.word, 0.0) + part, 4)
+        else:  # a word is shown whole where the frame has all of it: then its parts add up
+            word = _spelled(term, shared)
+            terms[word] = round(terms.get(word, 0.0) + part, 4)
     return Matched(terms=terms, identifiers=named)
+
+
+def _spelled(term: Term, shared: Collection[str]) -> str:
+    """The first word that the frame has whole, else the last: a part, where the word has any."""
+    whole = (each.word for each in term.spellings if each.terms.issubset(shared))
+    return next(whole, term.spellings[-1].word)

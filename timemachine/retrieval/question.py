@@ -7,7 +7,7 @@ is a term that only the exact identifier matches, and counts twice: who names on
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -30,7 +30,8 @@ MOST_CHANGES = 5_000
 QUOTED = r"('''' || replace(replace({0}, '\', '\\'), '''', '''''') || '''')"
 """A text as a word of a tsquery."""
 
-_WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
+_WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+|(?<=\d),\d{3}(?!\d))*")
+_PART = re.compile(r"[^\W_]+")
 _ASKED = """
 asked AS (
     (SELECT lexeme AS term, false AS exact, cardinality(positions) AS times
@@ -40,14 +41,14 @@ asked AS (
 )
 """
 _TERMS = """
-SELECT asked.term, coalesce(spelled.word, asked.term), asked.times, tm_term_dimension(asked.term),
+SELECT asked.term, coalesce(spelled.words, ARRAY[asked.term]), asked.times, tm_term_dimension(asked.term),
        coalesce(counted.frames, 0)
 FROM asked LEFT JOIN counted ON counted.term = asked.term
 LEFT JOIN (
-    SELECT DISTINCT ON (lexeme) lexeme, word
+    SELECT lexeme, array_agg(word ORDER BY place) AS words
     FROM unnest(%(words)s::text[]) WITH ORDINALITY AS written(word, place),
          LATERAL unnest(to_tsvector('pg_catalog.english', word)) AS made
-    ORDER BY lexeme, place
+    GROUP BY lexeme
 ) AS spelled ON spelled.lexeme = asked.term
 """
 _COUNTED_NOW = """
@@ -100,14 +101,22 @@ _FRAMES_THEN = f"SELECT count(*) FROM tm_frame f WHERE {VISIBLE.format('f')}"  #
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Spelling:
+    """A word as the question spells it, and the terms that it has: several where it has parts ("freon-12", "12,000")."""
+
+    word: str
+    terms: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Term:
     """A word of a question as Postgres stems it, or an identifier behind a "=", with its weight and how many frames hold it.
 
-    `word` is how the question spells it first.
+    `spellings` are the words of the question that it is in, whole ones before their parts.
     """
 
     term: str
-    word: str
+    spellings: tuple[Spelling, ...]
     dimension: int
     weight: float
     frames: int
@@ -151,14 +160,15 @@ def weighed(collection_id: UUID, query: str, at: datetime, counted: int | None) 
         "at": at,
         "most": MOST_TERMS,
         "identifiers": list(identifiers(query))[:MOST_TERMS],
-        "words": [*dict.fromkeys(_WORD.findall(query))][:MOST_TERMS],
+        "words": _words(query),
         "identifier_times": IDENTIFIER_TIMES,
     }
     if counted is None:
         counted, rows = _counted_then(facts)
     else:
         rows = prepared.rows(_TERMS_NOW, facts)
-    found = [_term(counted, *row) for row in rows]
+    made_of = _made_of((term, words) for term, words, *_ in rows)
+    found = [_term(counted, made_of, *row) for row in rows]
     heaviest = sorted(found, key=lambda term: (-term.weight, term.term))
     return Question(terms=tuple(heaviest), frames=counted)
 
@@ -175,11 +185,34 @@ def _counted_then(facts: dict[str, Any]) -> tuple[int, list[tuple[Any, ...]]]:
         return int(frames), cursor.fetchall()
 
 
-def _term(all_frames: int, term: str, word: str, times: int, dimension: int, frames: int) -> Term:
+def _words(query: str) -> list[str]:
+    """The words of a question as it spells them, then the parts of those that have any."""
+    whole = [*dict.fromkeys(_WORD.findall(query))][:MOST_TERMS]
+    return [*dict.fromkeys([*whole, *(part for word in whole for part in _PART.findall(word))])]
+
+
+def _made_of(terms: Iterable[tuple[str, Sequence[str]]]) -> dict[str, Spelling]:
+    """Each word with the terms that it has among these."""
+    found: dict[str, set[str]] = {}
+    for term, words in terms:
+        for word in words:
+            found.setdefault(word, set()).add(term)
+    return {word: Spelling(word=word, terms=frozenset(its)) for word, its in found.items()}
+
+
+def _term(
+    all_frames: int,
+    made_of: Mapping[str, Spelling],
+    term: str,
+    words: Sequence[str],
+    times: int,
+    dimension: int,
+    frames: int,
+) -> Term:
     rarity = math.log(1 + (all_frames - frames + 0.5) / (frames + 0.5))
     return Term(
         term=term,
-        word=word,
+        spellings=tuple(made_of[word] for word in words),
         dimension=dimension,
         weight=max(round(times * rarity, 4), LEAST_WEIGHT),
         frames=frames,
