@@ -494,3 +494,9 @@ def _record(page: Page, what: str, text: str, expected: str) -> None:
     page.get_by_label("Question or query").fill(text)
     page.get_by_role("button", name="Record").click()
     page.locator("#done").get_by_text(expected).first.wait_for()
+
+
+def test_the_form_of_a_session_says_how_a_program_records(operator: Client) -> None:
+    page = operator.get("/sessions/new/").text
+    assert "with <b>Record</b> on the session" in page
+    assert "/api/sessions -H" in page

@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from django.conf import settings
 from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
@@ -44,14 +45,14 @@ def new_session(request: HttpRequest) -> HttpResponse:
         if chosen:
             collection_of(access.project, chosen)
         form = SessionForm(collections=names, initial={"collection": chosen})
-        return page(request, "record/new_session.html", {"form": form})
+        return _new_session_page(request, form)
     form = SessionForm(request.POST, collections=names)
     if not form.is_valid():
-        return page(request, "record/new_session.html", {"form": form}, status=422)
+        return _new_session_page(request, form, status=422)
     try:
         session = _started(access, form.cleaned_data)
     except TimeMachineError as why:
-        return page(request, "record/new_session.html", {"form": form}, status=form.refuse(why))
+        return _new_session_page(request, form, status=form.refuse(why))
     work = reverse("work", args=[session.id])
     messages.success(
         request, format_html('The session has started. <a href="{}">Find, ask and put</a> in it.', work)
@@ -92,6 +93,11 @@ def delete(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
         request, f"The session {shown(session.name)} and its {counted(removed, 'action')} are erased."
     )
     return see_other("sessions")
+
+
+def _new_session_page(request: HttpRequest, form: SessionForm, *, status: int = 200) -> HttpResponse:
+    facts = {"form": form, "server": settings.PUBLIC_URL}
+    return page(request, "record/new_session.html", facts, status=status)
 
 
 def _collection_names(access: Access, chosen: str) -> list[str]:
