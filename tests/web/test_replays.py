@@ -126,6 +126,20 @@ def test_a_form_that_cannot_be_says_why_and_keeps_what_was_typed(
     assert not Replay.objects.exists()
 
 
+def test_chosen_options_stand_on_the_page_in_words(session: Session, browser: Client) -> None:
+    replay = launch(session, ReplayOptions(skip_finds=True, adaptive=False, top_k=3), by="test")
+    words = " ".join(browser.get(f"/replays/{replay.id}/").text.split())
+    for pair in (
+        "<dt>Finds</dt>",
+        "<bdi>left out</bdi>",
+        "<dt>Cut-off</dt>",
+        "exactly top-k",
+        "<dt>Top k</dt>",
+    ):
+        assert pair in words
+    assert "True" not in words
+
+
 def test_the_form_estimates_before_anything_is_launched(browser: Client, session: Session) -> None:
     answer = browser.post(f"/sessions/{session.id}/replay/", ASKED | {"estimate": "1"})
     assert "3 asks with" in answer.content.decode()

@@ -1,11 +1,13 @@
 """The form that launches a replay."""
 
-from typing import Any, cast
+from collections.abc import Mapping
+from typing import Any, Final, cast
 
 from django import forms
 
 from timemachine.base.errors import TimeMachineError
 from timemachine.base.ids import uuid7
+from timemachine.base.wording import spaced
 from timemachine.providers.listing import Choice
 from timemachine.recording.models import Session
 from timemachine.replay.options import ReplayOptions
@@ -26,6 +28,26 @@ FIELD_OF_CODE = {
     "retrieval_options_in_audit": "kind",
     "nothing_to_replay": "through_sequence",
 }
+
+
+_SHOWN_ELSEWHERE: Final = {"audit", "reason", "use_model"}
+_IN_WORDS: Final[dict[tuple[str, object], tuple[str, str]]] = {
+    ("skip_asks", True): ("Asks", "left out"),
+    ("skip_finds", True): ("Finds", "left out"),
+    ("adaptive", True): ("Cut-off", "adaptive"),
+    ("adaptive", False): ("Cut-off", "exactly top-k"),
+    ("as_of", "now"): ("Collection", "as it is now"),
+    ("as_of", "recorded"): ("Collection", "as it was at each step"),
+}
+
+
+def chosen_options(kept: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The options of a replay as they were kept, in words, but those that its page shows elsewhere."""
+    return [
+        _IN_WORDS.get((name, value), (spaced(name).capitalize(), str(value)))
+        for name, value in kept.items()
+        if name not in _SHOWN_ELSEWHERE
+    ]
 
 
 class ReplayForm(forms.Form):

@@ -19,7 +19,7 @@ from timemachine.replay.queries import replay_of, replays_of, step_of, step_rows
 from timemachine.replay.summary import sentence
 from timemachine.web.access import of
 from timemachine.web.http import page
-from timemachine.web.replay_forms import ReplayForm
+from timemachine.web.replay_forms import ReplayForm, chosen_options
 from timemachine.web.side_by_side import side_by_side
 
 SHOWN_STEPS = 200
@@ -71,7 +71,7 @@ def replay(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
         "steps": shown[:SHOWN_STEPS],
         "next": shown[SHOWN_STEPS - 1].sequence if len(shown) > SHOWN_STEPS else None,
         "may_run": access.may("operator"),
-        "options": _chosen(found),
+        "options": chosen_options(found.options),
     }
     return page(request, "replays/replay.html", context, parts=("progress",))
 
@@ -137,12 +137,6 @@ def _estimate(session: Session, form: ReplayForm) -> Estimate:
         return estimate([] if options.audit else commands.asks_in(session, options), None)
     model = usable_model(session.project_id, options.use_model)
     return estimate(commands.asks_in(session, options), model)
-
-
-def _chosen(found: Replay) -> list[tuple[str, Any]]:
-    """The options that were chosen, but those that the page shows elsewhere."""
-    elsewhere = {"audit", "reason", "use_model"}
-    return [(name, value) for name, value in found.options.items() if name not in elsewhere]
 
 
 def _beside(found: Replay, shown: ReplayStep) -> dict[str, int | None]:

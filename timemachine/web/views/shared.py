@@ -23,6 +23,7 @@ from timemachine.web.access import address_of
 from timemachine.web.evidence import evidence, sources_of
 from timemachine.web.http import asked_part, page
 from timemachine.web.redirects import see_other
+from timemachine.web.replay_forms import chosen_options
 from timemachine.web.sentences import sentences
 from timemachine.web.side_by_side import side_by_side
 from timemachine.web.views.timeline import PROSE
@@ -30,7 +31,6 @@ from timemachine.web.visiting import for_visitors, let_in, scope_of
 
 TABS: Final = ("action", "context", "raw")
 PARTS: Final = ("steps", "step")
-SHOWN_ELSEWHERE: Final = {"audit", "reason", "use_model"}
 SHOWN_STEPS: Final = 200
 MORE_BYTES: Final = 512 * 1024
 LONGEST_NUMBER: Final = 18
@@ -180,7 +180,7 @@ def _replay(request: HttpRequest, scope: Scope) -> HttpResponse:
         "replay": found,
         "counts": counts,
         "sentence": sentence(counts),
-        "options": [each for each in found.options.items() if each[0] not in SHOWN_ELSEWHERE],
+        "options": chosen_options(found.options),
         "steps": steps[:SHOWN_STEPS],
         "next": steps[SHOWN_STEPS - 1].sequence if len(steps) > SHOWN_STEPS else None,
         "address": {"id": scope.link.public_id, "kind": found.kind},
