@@ -95,9 +95,10 @@
   }
 
   function refused(page, form) {
-    if (!swap(page, [...REPLACED, ".work-form"])) return location.assign(form.action);
+    if (!swap(page, [...REPLACED, ".work-form"])) return location.assign(form.action.split("#")[0]);
     one("#writing").hidden = true;
     one(".work-form textarea").focus();
+    one(".work-form .said")?.scrollIntoView({ block: "nearest" });
   }
 
   function swap(page, selectors) {

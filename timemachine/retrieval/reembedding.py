@@ -5,6 +5,7 @@ from datetime import datetime
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Count, Q
 
 from timemachine.retrieval.backlog import note_missing
 from timemachine.retrieval.embedding import table
@@ -44,10 +45,11 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How many of a collection's frames, all their versions counted, have been embedded."""
+    """How many of a collection's frames, all their versions counted, also the `ended` ones, have been embedded."""
 
     model: str
     frames: int
+    ended: int
     embedded: int
     refused: Refused | None
     target: Target | None
@@ -96,13 +98,16 @@ def progress(collection: Collection) -> Progress:
     """How far the collection is embedded; counted only where something is missing."""
     own = Collection.objects.values_list("embedding_model", flat=True).get(id=collection.id)
     work = list(EmbeddingWork.objects.filter(collection=collection).order_by("id"))
-    frames = Frame.objects.filter(collection=collection).count()
+    past = Q(valid_until__isnull=False)
+    counts = Frame.objects.filter(collection=collection).aggregate(
+        frames=Count("id"), ended=Count("id", filter=past)
+    )
     refused = _refused(collection, own)
     lacking = refused is not None or any(each.model == own for each in work)
     return Progress(
         model=own,
-        frames=frames,
-        embedded=number_seen(collection, own) if lacking else frames,
+        **counts,
+        embedded=number_seen(collection, own) if lacking else counts["frames"],
         refused=refused,
         target=next((_target(collection, each) for each in work if each.replaces), None),
         trouble=next((_trouble(each) for each in work if each.error_message), None),

@@ -12,6 +12,7 @@ from typing import Any, Final
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from timemachine.accounts.commands import LOCAL_KEY
 from timemachine.base import wording as base
 from timemachine.base.clock import now, written
 from timemachine.base.numbers import together
@@ -21,6 +22,7 @@ from timemachine.web.library import or_absent, register
 
 MODULES_OF_TAGS: Final = (curves, furniture, hits, rows, steps)
 THEMES: Final = furniture.THEMES
+_LOCAL_COMMAND: Final = f"key {LOCAL_KEY}"
 
 
 @register.filter
@@ -120,6 +122,14 @@ def plain(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return shown(value) if isinstance(value, str) else as_json(value)
+
+
+@register.filter
+def who(name: str | None) -> str:
+    """A person or a program as it was noted; the command on the server's machine in two words, with what was noted on hover."""
+    if name == _LOCAL_COMMAND:
+        return format_html('<span title="{}">timemachine command</span>', name)
+    return shown(name)
 
 
 @register.filter

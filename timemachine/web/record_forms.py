@@ -10,7 +10,7 @@ from timemachine.documents.formats import ENDINGS
 from timemachine.exchange.formats import FORMATS
 from timemachine.providers.embedding_server import is_configured
 from timemachine.providers.listing import Choice
-from timemachine.retrieval.embedding.table import usable_here
+from timemachine.retrieval.embedding.table import NO_SERVER, local_models, why_not
 from timemachine.retrieval.finding import DEFAULT_TOP_K, LARGEST_TOP_K
 from timemachine.web.model_select import ModelSelect
 
@@ -105,6 +105,10 @@ class CollectionForm(RecordForm):
     )
 
 
+def _listed(model: str, missing: Mapping[str, str]) -> str:
+    return f"{model} (cannot be used here now)" if model in missing else model
+
+
 class EmbeddingForm(RecordForm):
     """The embedding model that a collection is to have."""
 
@@ -112,6 +116,7 @@ class EmbeddingForm(RecordForm):
     places: ClassVar[Mapping[str, str]] = {ANY: "model"}
     model = forms.ChoiceField(
         label="Model",
+        widget=ModelSelect,
         error_messages={
             "invalid_choice": "That model cannot be used here; choose another.",
             "required": "Choose a model.",
@@ -125,10 +130,14 @@ class EmbeddingForm(RecordForm):
 
     def __init__(self, data: Any = None, **options: Any) -> None:
         super().__init__(data, **options)
+        missing = {each.asked: why for each in local_models() if (why := why_not(each))}
         model = cast("forms.ChoiceField", self.fields["model"])
-        model.choices = [(each.asked, each.asked) for each in usable_here()]
+        model.choices = [(each.asked, _listed(each.asked, missing)) for each in local_models()]
+        cast("ModelSelect", model.widget).unusable = frozenset(missing)
         if not is_configured():
             del self.fields["server_model"]
+            missing["server:MODEL"] = NO_SERVER
+        model.help_text = " ".join(f"{name} cannot be used here now: {why}" for name, why in missing.items())
 
     @property
     def chosen_model(self) -> str:

@@ -1,6 +1,6 @@
 """What we change in accounts, one file a noun; callers take every command from here."""
 
-from timemachine.accounts.commands.first_start import FIRST_EMAIL, FirstStart, first_run
+from timemachine.accounts.commands.first_start import FIRST_EMAIL, LOCAL_KEY, FirstStart, first_run
 from timemachine.accounts.commands.keys import authenticate_key, make_api_key, revoke_api_key
 from timemachine.accounts.commands.links import make_sign_in_link, sign_in_url, use_sign_in_link
 from timemachine.accounts.commands.members import (
@@ -21,6 +21,7 @@ from timemachine.accounts.commands.projects import make_project, rename_person, 
 
 __all__ = [
     "FIRST_EMAIL",
+    "LOCAL_KEY",
     "FirstStart",
     "authenticate_key",
     "change_password",

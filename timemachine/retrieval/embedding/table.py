@@ -21,6 +21,7 @@ Vectors = NDArray[np.float32]
 DEFAULT = "wordllama"
 LONGEST_NAME = 190
 LONGEST_QUESTION = 16_384
+NO_SERVER = "No embedding server is configured; set EMBEDDING_SERVER_URL and restart."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,13 +72,13 @@ def why_not(model: EmbeddingModel) -> str | None:
     if model.name == MINILM.name and not minilm.FILES.are_installed():
         return f"{minilm.FILES.package} is not installed. {minilm.FILES.advice}"
     if model.name.startswith(server.PREFIX) and not is_configured():
-        return "No embedding server is configured; set EMBEDDING_SERVER_URL and restart."
+        return NO_SERVER
     return server.too_long(model.name) if model.name.startswith(server.PREFIX) else None
 
 
-def usable_here() -> list[EmbeddingModel]:
-    """The models that need no server and can be used here."""
-    return [model for model in _LOCAL if why_not(model) is None]
+def local_models() -> tuple[EmbeddingModel, ...]:
+    """The models that need no server, whether or not they can be used here."""
+    return _LOCAL
 
 
 def require_usable(model: EmbeddingModel) -> None:

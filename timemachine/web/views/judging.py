@@ -27,13 +27,14 @@ def judge(request: HttpRequest, id: str, sequence: int) -> HttpResponse:  # noqa
     action = action_of(session, sequence)
     form = JudgeForm(request.POST, models=())
     form.is_valid()
+    page = reverse("timeline", args=[session.id], query={"step": sequence})
     try:
         made = judged_by(action, use_model=form.chosen, by=access.user.email)
     except TimeMachineError as why:
         messages.error(request, why.message)
-    else:
-        _tell(request, made)
-    return see_other(reverse("timeline", args=[session.id], query={"step": sequence}), part="judgements")
+        return see_other(page)  # at its top, where the message stands
+    _tell(request, made)
+    return see_other(page, part="judgements")
 
 
 def _tell(request: HttpRequest, made: Judgement) -> None:
