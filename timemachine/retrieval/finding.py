@@ -189,7 +189,7 @@ def _rank(
     score = legs.get(query.mode)
     if score is None:
         score = fuse(legs["lexical"], legs["semantic"], meaning.weight if meaning else 0)
-    order = sorted(score, key=lambda row: (-score[row], row))
+    order = sorted(sorted(score), key=score.__getitem__, reverse=True)  # of equal ones the first to come
     return _Ranked(order=order, score=score, legs=legs, question=question, semantic_search=searched)
 
 

@@ -28,4 +28,7 @@ def _scaled(scores: Mapping[int, float]) -> dict[int, float]:
     if deviation == 0:
         return dict.fromkeys(scores, 0.5)
     low, span = mean - 3 * deviation, 6 * deviation
-    return {frame: min(1.0, max(0.0, (score - low) / span)) for frame, score in scores.items()}
+    return {
+        frame: share if 0 <= (share := (score - low) / span) <= 1 else float(share > 1)
+        for frame, score in scores.items()
+    }

@@ -55,12 +55,13 @@ def lexical(collection_id: UUID, question: Question, at: datetime, limit: int) -
 
 # the nearest of all versions first, so that few rows are looked at whole; "+ 0" keeps approximate indexes out
 _NEAR = f"""
-SELECT near.frame_id, near.distance, w.number, {VISIBLE.format("w")}
+SELECT near.frame_id, near.distance, {VISIBLE.format("w")}
 FROM (
     SELECT frame_id, (vector <=> %(vector)s::halfvec) + 0 AS distance FROM tm_frame_embedding
     WHERE collection_id = %(collection)s AND model = %(model)s
     ORDER BY distance LIMIT %(reach)s
 ) AS near JOIN tm_frame_weights AS w ON w.frame_id = near.frame_id
+ORDER BY near.distance, w.number
 """  # noqa: S608
 _SEMANTIC = f"""
 SELECT w.frame_id, (e.vector <=> %(vector)s::halfvec) + 0 AS distance
@@ -94,16 +95,15 @@ def _reach(limit: int) -> int:
     return limit + max(LEAST_SLACK, limit // 4)
 
 
-def _visible(near: Sequence[tuple[int, float, int, bool]], limit: int) -> Sequence[tuple[int, float]] | None:
+def _visible(near: Sequence[tuple[int, float, bool]], limit: int) -> Sequence[tuple[int, float]] | None:
     """The first `limit` of the nearest that are visible; None where others may belong to them, that lie beyond the reach."""
-    seen = sorted((distance, number, row) for row, distance, number, visible in near if visible)[:limit]
-    if len(near) == _reach(limit):
-        farthest = max(distance for _, distance, _, _ in near)
-        if len(seen) < limit or seen[-1][0] >= farthest:
-            return None
-    return [(row, distance) for distance, _, row in seen]
+    seen = [(row, distance) for row, distance, visible in near if visible][:limit]
+    beyond = len(near) == _reach(limit)
+    if beyond and (len(seen) < limit or seen[-1][1] >= near[-1][1]):
+        return None
+    return seen
 
 
 def dense(vector: Sequence[float]) -> str:
     """A vector as Postgres reads it."""
-    return "[" + ",".join(f"{value:.6g}" for value in vector) + "]"
+    return f"[{','.join([f'{value:.6g}' for value in vector])}]"
