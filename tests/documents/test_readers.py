@@ -1,7 +1,7 @@
 """Readers: what each format's blocks and text are, and what hostile files end in."""
 
 import subprocess
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
@@ -14,7 +14,6 @@ from timemachine.documents.decoding import decoded
 from timemachine.documents.document import Document
 from timemachine.documents.formats import Format, format_of
 from timemachine.documents.html import read_html
-from timemachine.documents.jsonl import BadLine, Record, read_jsonl
 from timemachine.documents.markdown import read_markdown
 from timemachine.documents.passages import parted, passages
 from timemachine.documents.pdf import read_pdf
@@ -329,19 +328,15 @@ def test_a_file_of_more_passages_than_a_file_may_have_is_refused(monkeypatch: py
     assert len(passages(read_markdown(b"# A\n\n# B"), "")) == 2
     with pytest.raises(TooLarge):
         passages(read_markdown(b"# A\n\n# B\n\n# C"), "")
-    monkeypatch.setattr("timemachine.documents.jsonl.MOST_PASSAGES", 2)
-    assert len(read_jsonl(b"1\n2\n")) == 2
-    with pytest.raises(TooLarge):
-        read_jsonl(b"1\n2\n3")
 
 
 def test_a_reader_that_breaks_is_a_file_that_cannot_be_read() -> None:
     with pytest.raises(InvalidInput) as refused:
-        read(b"{}", "jsonl", LIMITS)
+        read(b"{}", cast("Format", "papyrus"), LIMITS)
     assert refused.value.code == "unreadable_document"
 
 
-# --- formats and lines
+# --- formats
 
 
 @pytest.mark.parametrize(
@@ -367,33 +362,3 @@ def test_the_format_of_a_file(name: str, data: bytes, format_: str) -> None:
 def test_what_is_named_a_pdf_has_to_be_one() -> None:
     with pytest.raises(InvalidInput):
         format_of("paper.pdf", b"hello")
-
-
-def test_every_line_of_jsonl_is_a_passage_or_says_why_not() -> None:
-    lines = [
-        b'\xef\xbb\xbf{"text": "one", "title": "T", "uri": "u", "page": 3}',
-        b"",
-        b"[1]",
-        b'{"text": 5}',
-        b'{"title": "x"}',
-        b'{"text": "x"',
-        b'{"text": "\xff"}',
-        b'{"text": "two", "title": null}\r',
-        b'{"text": NaN}',
-        b'{"text": "", "id": 471}',
-    ]
-    found = read_jsonl(b"\n".join(lines))
-    assert [each for each in found if isinstance(each, Record)] == [
-        Record(line=1, text="one", title="T", uri="u", metadata={"page": 3}),
-        Record(line=8, text="two", title="", uri="", metadata={}),
-        Record(line=10, text="", title="", uri="", metadata={"id": 471}),
-    ]
-    bad = {each.line: each.reason for each in found if isinstance(each, BadLine)}
-    assert set(bad) == {3, 4, 5, 6, 7, 9}
-    assert bad[6] == "It is not JSON: Expecting ',' delimiter at character 13."
-    assert "UTF-8" in bad[7]
-
-
-def test_jsonl_without_a_line_is_refused() -> None:
-    with pytest.raises(InvalidInput):
-        read_jsonl(b"\n \n")

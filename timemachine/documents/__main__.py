@@ -1,4 +1,4 @@
-"""The process that reads one file: a line of JSON and its bytes come in on standard input, its text and passages go out as JSON.
+"""The process that reads one file: a line of JSON and its bytes come in on standard input, its text and passages go out as JSON, or its records.
 
 `python -m timemachine.documents FORMAT SECONDS MEGABYTES`; whatever goes wrong in here goes wrong for this file only.
 """
@@ -21,7 +21,8 @@ def main(format_: str, seconds: int, megabytes: int) -> None:
     _limit(resource.RLIMIT_CORE, 0)
     try:
         names = json.loads(sys.stdin.buffer.readline())
-        answer = _written(parted(_read(format_, sys.stdin.buffer.read()), **names))
+        data = sys.stdin.buffer.read()
+        answer = _lines(data) if format_ == "jsonl" else _written(parted(_read(format_, data), **names))
     except InvalidInput as why:
         answer = {"refused": {"kind": type(why).__name__, **why.as_json()}}
     sys.stdout.write(json.dumps(answer))
@@ -40,6 +41,12 @@ def _read(format_: str, data: bytes) -> Document:
     else:
         raise ValueError(format_)
     return read(data)
+
+
+def _lines(data: bytes) -> dict[str, Any]:
+    from timemachine.documents.jsonl import read_jsonl
+
+    return {"lines": [each.as_json() for each in read_jsonl(data)]}
 
 
 def _limit(which: int, most: int) -> None:

@@ -25,6 +25,10 @@ class Record:
     uri: str
     metadata: dict[str, Any]
 
+    def as_json(self) -> dict[str, Any]:
+        """Its fields by their names."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BadLine:
@@ -32,6 +36,15 @@ class BadLine:
 
     line: int
     reason: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Its fields by their names."""
+        return {"line": self.line, "reason": self.reason}
+
+
+def line_of(fields: dict[str, Any]) -> Record | BadLine:
+    """The line of which these are the fields."""
+    return BadLine(**fields) if "reason" in fields else Record(**fields)
 
 
 def read_jsonl(data: bytes) -> list[Record | BadLine]:

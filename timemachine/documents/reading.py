@@ -11,6 +11,7 @@ from typing import Any, Final
 from timemachine.base.errors import InvalidInput, TooLarge
 from timemachine.documents.document import LARGEST_FILE
 from timemachine.documents.formats import Format
+from timemachine.documents.jsonl import BadLine, Record, line_of, read_jsonl
 from timemachine.documents.passages import Parted, Passage, parted
 from timemachine.documents.plain_text import read_plain_text
 
@@ -30,6 +31,7 @@ _ENVIRONMENT: Final = (
     "COVERAGE_PROCESS_START",
 )
 SMALL_TEXT: Final = 64 * 1024  # read where it is: a process takes longer to start
+SMALL_LINES: Final = 256 * 1024  # the same: each byte of JSON takes about as long as any other
 _REFUSED: Final = {"InvalidInput": InvalidInput, "TooLarge": TooLarge}
 
 
@@ -45,20 +47,33 @@ def read(data: bytes, format_: Format, limits: Limits, *, title: str = "", name:
     """The text in a file's bytes and its passages, called by the `title`, else what it calls itself, else by the file's `name`.
 
     Raises `InvalidInput` where the file cannot be read or holds no text, and `TooLarge` where it is over `LARGEST_FILE` or
-    over the limits. JSONL is not a document: its lines are.
+    over the limits. JSONL is not a document: see `read_lines`.
     """
+    _check_size(data)
+    if format_ == "text" and len(data) <= SMALL_TEXT:
+        return parted(read_plain_text(data), title=title, name=name)
+    names = json.dumps({"title": title, "name": name}).encode()
+    return _parted(_apart(names + b"\n" + data, format_, limits))
+
+
+def read_lines(data: bytes, limits: Limits) -> list[Record | BadLine]:
+    """Every line of a JSONL file that is not blank, as a passage or as why it is none. Raises as `read` does."""
+    _check_size(data)
+    if len(data) <= SMALL_LINES:
+        return read_jsonl(data)
+    return [line_of(fields) for fields in _apart(b"{}\n" + data, "jsonl", limits)["lines"]]
+
+
+def _check_size(data: bytes) -> None:
     if len(data) > LARGEST_FILE:
         raise TooLarge(
             f"This file has {len(data):,} bytes; one may have {LARGEST_FILE:,}. Split it.",
             limit_bytes=LARGEST_FILE,
         )
-    if format_ == "text" and len(data) <= SMALL_TEXT:
-        return parted(read_plain_text(data), title=title, name=name)
-    names = json.dumps({"title": title, "name": name}).encode()
-    return _apart(names + b"\n" + data, format_, limits)
 
 
-def _apart(said: bytes, format_: Format, limits: Limits) -> Parted:
+def _apart(said: bytes, format_: Format, limits: Limits) -> dict[str, Any]:
+    """What the process answers that reads the file. Raises what it refuses."""
     command = [
         sys.executable,
         "-m",
@@ -81,13 +96,14 @@ def _apart(said: bytes, format_: Format, limits: Limits) -> Parted:
         raise _over(limits) from why
     if done.returncode:
         raise _over(limits) if done.returncode < 0 or b"MemoryError" in done.stderr else _broken(done.stderr)
-    return _parted(json.loads(done.stdout))
-
-
-def _parted(answer: dict[str, Any]) -> Parted:
+    answer: dict[str, Any] = json.loads(done.stdout)
     refused = answer.get("refused")
     if refused is not None:
         raise _REFUSED[refused["kind"]](refused["message"], code=refused["code"], **refused["facts"])
+    return answer
+
+
+def _parted(answer: dict[str, Any]) -> Parted:
     text, titles = answer["text"], answer["titles"]
     found = tuple(
         Passage(text=text[start:end], title=titles[title], start=start, end=end, page=page)

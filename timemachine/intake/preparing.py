@@ -8,9 +8,9 @@ from django.conf import settings
 
 from timemachine.base.errors import InvalidInput
 from timemachine.documents.formats import MEDIA_TYPES, Format, format_of
-from timemachine.documents.jsonl import BadLine, Record, read_jsonl
+from timemachine.documents.jsonl import BadLine, Record
 from timemachine.documents.passages import Passage
-from timemachine.documents.reading import Limits, read
+from timemachine.documents.reading import Limits, read, read_lines
 from timemachine.retrieval.commands import LARGEST_FRAME, NewFrame, Origin
 from timemachine.retrieval.sources import SourceFile
 
@@ -54,9 +54,9 @@ def prepare(file: HandedIn, *, seconds: int | None = None) -> Prepared:
     no passages; `TooLarge` where it is over a limit.
     """
     format_ = format_of(file.name, file.data)
-    if format_ == "jsonl":
-        return _of_lines(file)
     limits = Limits(seconds=seconds or settings.DOCUMENT_SECONDS, megabytes=settings.DOCUMENT_MEMORY_MB)
+    if format_ == "jsonl":
+        return _of_lines(file, limits)
     return _of_document(file, format_, limits)
 
 
@@ -83,13 +83,13 @@ def _frame(passage: Passage, uri: str) -> NewFrame:
     return NewFrame(text=passage.text, title=passage.title, uri=uri, metadata=metadata)
 
 
-def _of_lines(file: HandedIn) -> Prepared:
+def _of_lines(file: HandedIn, limits: Limits) -> Prepared:
     if file.title or file.uri or file.replace:
         raise InvalidInput(
             "Every line of a .jsonl file has a title and a uri of its own; leave `title`, `uri` and `replace` out.",
             code="not_for_lines",
         )
-    lines = read_jsonl(file.data)
+    lines = read_lines(file.data, limits)
     bad = [
         _bad(line)
         for line in lines
