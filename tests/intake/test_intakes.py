@@ -15,7 +15,7 @@ from timemachine.intake import working
 from timemachine.intake.commands import FilePut, due_for_ringing, hand_in, next_after, put_at_once
 from timemachine.intake.models import Intake
 from timemachine.intake.preparing import HandedIn, prepare
-from timemachine.intake.working import MOST_ATTEMPTS, LeaseLost, work
+from timemachine.intake.working import BATCH, MOST_ATTEMPTS, LeaseLost, work
 from timemachine.payloads.models import Payload
 from timemachine.payloads.queries import text, value
 from timemachine.recording.commands import end_session, start_session
@@ -179,15 +179,20 @@ def test_a_worker_killed_half_way_is_followed_by_one_that_goes_on(
     with pytest.raises(SystemExit):
         work(intake.id)
     intake.refresh_from_db()
-    assert (intake.status, intake.done, Frame.objects.count()) == ("running", 200, 200)
+    assert (intake.status, intake.done, Frame.objects.count()) == ("running", BATCH, BATCH)
     work(intake.id)
-    assert Frame.objects.count() == 200, "its lease still holds"
+    assert Frame.objects.count() == BATCH, "its lease still holds"
     assert due_for_ringing() == []
     lost(intake)
     assert due_for_ringing() == [intake.id]
     work(intake.id)
     intake.refresh_from_db()
-    assert (intake.status, intake.done, intake.new, batches) == ("done", 450, 450, [0, 200, 200, 400])
+    assert (intake.status, intake.done, intake.new, batches) == (
+        "done",
+        450,
+        450,
+        [0, BATCH, *range(BATCH, 450, BATCH)],
+    )
     assert Action.objects.filter(session=session).count() == 450
 
 

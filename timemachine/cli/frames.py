@@ -6,7 +6,7 @@ from typing import Any
 
 from timemachine.cli.source import STANDARD_INPUT, Line, read_lines, read_text
 
-MOST_FRAMES = 200
+MOST_FRAMES = 100  # a find in the collection waits while one request is put
 MOST_BYTES = 4 * 1024 * 1024
 _TEXTS = ("title", "uri", "text")
 

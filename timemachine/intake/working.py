@@ -27,7 +27,8 @@ from timemachine.retrieval.models import Collection
 from timemachine.retrieval.sources import end_others, keep_source
 
 MOST_ATTEMPTS = 3
-BATCH = 200
+BATCH = 100
+"""Passages of one transaction, for which a find in the collection may have to wait."""
 BATCH_CHARACTERS = 2_000_000
 
 
