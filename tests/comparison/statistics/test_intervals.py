@@ -1,0 +1,96 @@
+"""Intervals of paired differences agree with scipy, and are honest where there is little."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from timemachine.comparison.statistics.intervals import FEWEST, deviation, interval, mean
+from timemachine.comparison.statistics.students_t import incomplete_beta, t_distribution, t_quantile
+
+VALUES = st.floats(-100, 100).map(lambda each: round(each, 3))
+
+
+@given(st.floats(0.501, 0.9995), st.integers(1, 2_000))
+def test_quantiles_of_t_agree_with_scipy(probability: float, degrees: int) -> None:
+    assert t_quantile(probability, degrees) == pytest.approx(
+        stats.t.ppf(probability, degrees), rel=1e-8, abs=1e-8
+    )
+
+
+@given(st.floats(0, 50), st.integers(1, 500))
+def test_the_t_distribution_agrees_with_scipy(t: float, degrees: int) -> None:
+    assert t_distribution(t, degrees) == pytest.approx(stats.t.cdf(t, degrees), abs=1e-12)
+
+
+@given(st.floats(0.1, 200), st.floats(0.1, 200), st.floats(0, 1))
+def test_the_incomplete_beta_function_agrees_with_scipy(a: float, b: float, x: float) -> None:
+    assert incomplete_beta(a, b, x) == pytest.approx(stats.beta.cdf(x, a, b), abs=1e-10)
+
+
+@given(st.lists(VALUES, min_size=FEWEST, max_size=99).filter(any))
+def test_below_a_hundred_pairs_the_interval_is_that_of_paired_t(differences: list[float]) -> None:
+    found = interval(differences, [0] * len(differences), 1.0)
+    assert found is not None
+    assert found.method == "paired_t"
+    expected = stats.ttest_1samp(differences, 0).confidence_interval(0.95)
+    if not math.isnan(expected.low):
+        assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=1e-6, abs=1e-6)
+
+
+@given(st.lists(VALUES, max_size=FEWEST - 1))
+def test_below_six_pairs_there_is_no_interval(differences: list[float]) -> None:
+    assert interval(differences, [0] * len(differences), 1.0) is None
+
+
+def test_from_a_hundred_pairs_a_seeded_bootstrap_gives_the_same_interval_every_time() -> None:
+    differences = [math.sin(each) for each in range(150)]
+    one, other = (interval(differences, ["s"] * 150, 1.0) for _ in range(2))
+    assert one == other
+    assert one is not None
+    assert one.method == "bootstrap"
+    expected = stats.ttest_1samp(differences, 0).confidence_interval(0.95)
+    assert (one.low, one.high) == pytest.approx((expected.low, expected.high), abs=0.02)
+
+
+def test_asks_of_one_session_that_err_together_widen_the_interval() -> None:
+    differences = [1.0] * 6 + [-1.0] * 6 + [0.5] * 6
+    clusters = [each // 6 for each in range(18)]
+    alone, clustered = (interval(differences, each, 1.0) for each in ([0] * 18, clusters))
+    assert alone is not None
+    assert clustered is not None
+    assert clustered.method == "clustered_t"
+    assert clustered.farthest > 2 * alone.farthest
+
+
+@given(st.lists(VALUES, min_size=FEWEST, max_size=40).filter(any))
+def test_sessions_of_one_ask_each_are_the_same_as_asks(differences: list[float]) -> None:
+    one = interval(differences, ["s"] * len(differences), 1.0)
+    other = interval(differences, range(len(differences)), 1.0)
+    assert one is not None
+    assert other is not None
+    assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=1e-9)
+
+
+def test_a_hundred_sessions_are_drawn_whole() -> None:
+    differences = [math.sin(each // 3) for each in range(360)]
+    found = interval(differences, [each // 3 for each in range(360)], 1.0)
+    assert found is not None
+    assert found.method == "clustered_bootstrap"
+    error = deviation(differences[::3]) / math.sqrt(120)
+    assert found.high - found.low == pytest.approx(4 * error, rel=0.15)
+
+
+@pytest.mark.parametrize(("pairs", "most"), [(6, 0.393), (12, 0.221), (300, 0.00994)])
+def test_where_no_pair_differs_some_still_may(pairs: int, most: float) -> None:
+    found = interval([0.0] * pairs, ["s"] * pairs, 1.0)
+    assert found is not None
+    assert (found.low, found.high) == pytest.approx((-most, most), rel=0.01)
+    assert not found.excludes_zero
+
+
+def test_a_mean_does_not_depend_on_the_order() -> None:
+    assert mean([0.1, 0.2, 0.3]) == mean([0.3, 0.1, 0.2])
+    assert deviation([4.0]) == 0

@@ -1,0 +1,115 @@
+"""How far a mean paired difference may be off: paired t, clustered by session, or a seeded bootstrap. Pure."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import fsum, sqrt
+from typing import Any, Final
+
+import numpy as np
+
+from timemachine.comparison.statistics.students_t import t_quantile
+
+CONFIDENCE: Final = 0.95
+FEWEST: Final = 6
+BOOTSTRAP_FROM: Final = 100
+RESAMPLES: Final = 2_000
+SEED: Final = 20241101
+
+PAIRED_T, CLUSTERED_T, BOOTSTRAP, CLUSTERED_BOOTSTRAP, NO_DIFFERENCE = (
+    "paired_t",
+    "clustered_t",
+    "bootstrap",
+    "clustered_bootstrap",
+    "no_pair_differs",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """A 95 % interval, and the method that made it (one of the five names above)."""
+
+    low: float
+    high: float
+    method: str
+
+    @property
+    def farthest(self) -> float:
+        """How large a difference, of whichever sign, the interval leaves possible."""
+        return max(abs(self.low), abs(self.high))
+
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether the whole interval lies on one side of no difference."""
+        return self.low > 0 or self.high < 0
+
+
+def mean(values: Sequence[float]) -> float:
+    """The mean; the same whatever the order of the values."""
+    return fsum(values) / len(values)
+
+
+def deviation(values: Sequence[float]) -> float:
+    """The sample's standard deviation, over n − 1 (0 for a single value)."""
+    middle = mean(values)
+    return sqrt(fsum((each - middle) ** 2 for each in values) / max(len(values) - 1, 1))
+
+
+def interval(differences: Sequence[float], clusters: Sequence[Hashable], scale: float) -> Interval | None:
+    """The interval of the mean difference; None below `FEWEST` pairs, where only the pairs themselves can be shown.
+
+    `clusters` names the session of each pair; where they are of several sessions, sessions are what is independent. `scale` is
+    the largest difference that the values allow or showed; it is used where no pair differs at all: the rate of pairs that do
+    is then at most 1 − 0.05^(1/n) (the exact form of the rule of three, Hanley and Lippman-Hand 1983), each by at most `scale`.
+    """
+    if len(differences) < FEWEST:
+        return None
+    if not any(differences):
+        most = (1 - (1 - CONFIDENCE) ** (1 / len(differences))) * scale
+        return Interval(low=-most, high=most, method=NO_DIFFERENCE)
+    groups = _grouped(differences, clusters)
+    several = len(groups) > 1
+    independent = len(groups) if several else len(differences)
+    if independent >= BOOTSTRAP_FROM:
+        return _bootstrap(groups if several else [[each] for each in differences], several=several)
+    return _clustered_t(differences, groups) if several else _paired_t(differences)
+
+
+def _paired_t(differences: Sequence[float]) -> Interval:
+    """Student (1908): mean ± t · s / √n, with n − 1 degrees of freedom."""
+    error = deviation(differences) / sqrt(len(differences))
+    return _around(differences, error, len(differences) - 1, PAIRED_T)
+
+
+def _clustered_t(differences: Sequence[float], groups: Sequence[Sequence[float]]) -> Interval:
+    """The cluster-robust error of a mean (Liang and Zeger 1986; Miller 2024, section 2.2), with G / (G − 1) and G − 1 degrees."""
+    middle, count = mean(differences), len(groups)
+    spread = fsum(fsum(each - middle for each in group) ** 2 for group in groups)
+    error = sqrt(count / (count - 1) * spread) / len(differences)
+    return _around(differences, error, count - 1, CLUSTERED_T)
+
+
+def _around(differences: Sequence[float], error: float, degrees: int, method: str) -> Interval:
+    middle, reach = mean(differences), t_quantile((1 + CONFIDENCE) / 2, degrees) * error
+    return Interval(low=middle - reach, high=middle + reach, method=method)
+
+
+def _bootstrap(groups: Sequence[Sequence[float]], *, several: bool) -> Interval:
+    """The percentile bootstrap (Efron 1979) over whole groups, from a fixed seed: the same figures give the same interval."""
+    drawn = _draws(len(groups))
+    sums = np.array([fsum(group) for group in groups])[drawn].sum(axis=1)
+    sizes = np.array([len(group) for group in groups])[drawn].sum(axis=1)
+    low, high = np.quantile(sums / sizes, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    return Interval(low=float(low), high=float(high), method=CLUSTERED_BOOTSTRAP if several else BOOTSTRAP)
+
+
+@lru_cache(maxsize=2)
+def _draws(count: int) -> Any:
+    return np.random.default_rng(SEED).integers(0, count, size=(RESAMPLES, count), dtype=np.int32)
+
+
+def _grouped(differences: Sequence[float], clusters: Sequence[Hashable]) -> list[list[float]]:
+    groups: dict[Hashable, list[float]] = {}
+    for value, cluster in zip(differences, clusters, strict=True):
+        groups.setdefault(cluster, []).append(value)
+    return list(groups.values())
