@@ -85,7 +85,7 @@ def test_a_pdf_is_handed_in_and_followed_to_its_end(api: Program) -> None:
     assert (done["status"], done["done"], done["total"]) == ("done", 1, 1)
     assert done["report"] == {"new": 1, "already_there": 0, "ended": 0, "skipped": []}
     found = api.post("/collections/docs/find", {"query": "invoices"}).json()["hits"][0]
-    assert (found["title"], found["metadata"]) == ("Rules", {"page": 1})
+    assert (found["title"], found["metadata"]) == ("Rules, page 1", {"page": 1})
 
 
 def test_the_frames_of_a_file_come_in_pages_and_only_those_that_it_still_has(

@@ -124,7 +124,6 @@ def test_html_is_read_as_a_browser_reads_it() -> None:
 </pre><table><caption>Sums</caption><tr><th>x<th>y<tr><td>1<td><p>2</p></table><div>tail<!-- no --><svg><text>no</text></svg></div>"""
     found = read_html(page.encode())
     assert shape(found) == [
-        ("paragraph", "Home"),
         ("paragraph", "lead in"),
         ("heading", "Rules & ways"),
         ("paragraph", "First line\nsecond"),
@@ -135,7 +134,61 @@ def test_html_is_read_as_a_browser_reads_it() -> None:
         ("table", "Sums\nx | y\n1 | 2"),
         ("paragraph", "tail"),
     ]
-    assert found.title == "The house"
+    assert (found.title, found.left_out) == ("The house", ("navigation",))
+
+
+@pytest.mark.parametrize(
+    ("page", "text", "left_out"),
+    [
+        (
+            "<nav>Home</nav><main><h1>T</h1>text</main><footer>c</footer>",
+            "T\n\ntext",
+            ("navigation", "footer"),
+        ),
+        (
+            "<header>Site</header><main>text<aside>tip</aside></main><aside>ad</aside>",
+            "text\n\ntip",
+            ("header", "asides"),
+        ),
+        ("<header><h1>T</h1><nav>n</nav></header><main>text</main>", "T\n\ntext", ("navigation",)),
+        ("<header>Who wrote it</header><p>text", "Who wrote it\n\ntext", ()),
+        ("<article><header>by A</header>text<footer>notes</footer></article>", "by A\n\ntext\n\nnotes", ()),
+        ("<p>text that is longer<div role='Navigation x'>menu</div>", "text that is longer", ("navigation",)),
+        ("<nav role=list>text</nav><p>more", "text\n\nmore", ()),
+        ("<div role=main>text</div><div role=search>s</div>", "text", ("search",)),
+        ("<div role=region>text<aside>tip</aside></div>", "text\n\ntip", ()),
+        (
+            "<nav><a>Home</a><p>never closed, and the whole page follows",
+            "Home\n\nnever closed, and the whole page follows",
+            (),
+        ),
+        ("<nav>Home<article>text</article></nav>", "Home\n\ntext", ()),
+        ("<nav><a>All there is</a></nav>", "All there is", ()),
+        ("<main></main><nav>All there is</nav>", "All there is", ()),
+        ("<p>text<form>Search: <input><button>Go</button></form>", "text", ("controls of forms",)),
+        (
+            "<form id=aspnet><div>text<label>l</label><textarea>t</textarea></div></form>",
+            "text",
+            ("controls of forms",),
+        ),
+        (
+            "<p>text <a role=button>Copy</a><h2><button>How do I pay?</button></h2>",
+            "text\n\nHow do I pay?",
+            ("controls of forms",),
+        ),
+        ("<p>text<dialog>Cookies</dialog><dialog open>Read</dialog>", "text\n\nRead", ("closed dialogs",)),
+    ],
+)
+def test_what_stands_around_the_text_of_a_page_is_left_out_and_the_text_never(
+    page: str, text: str, left_out: tuple[str, ...]
+) -> None:
+    found = read_html(page.encode())
+    assert (found.text, found.left_out) == (text, left_out)
+    assert [block.end for block in found.blocks][-1:] == [len(text)]
+
+
+def test_what_was_left_out_of_a_page_is_told_by_the_process_that_reads_it() -> None:
+    assert read(b"<nav>Home</nav><p>A longer text", "html", LIMITS).left_out == ("navigation",)
 
 
 def test_a_heading_inside_a_table_is_a_heading() -> None:
@@ -199,8 +252,8 @@ def test_a_pdf_has_pages_paragraphs_and_the_headings_of_its_outline() -> None:
     ]
     assert [block.page for block in found.blocks] == [1, 1, 1, 3]
     assert [(each.title, each.page) for each in passages(found, "The handbook")] == [
-        ("The handbook › Retention", 1),
-        ("The handbook › Retention", 3),
+        ("The handbook › Retention, page 1", 1),
+        ("The handbook › Retention, page 3", 3),
     ]
 
 

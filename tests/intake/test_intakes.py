@@ -1,5 +1,6 @@
 """Files on their way into a collection: put once, whoever dies on the way, with their offsets and their history."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -22,8 +23,8 @@ from timemachine.recording.commands import end_session, start_session
 from timemachine.recording.models import Action
 from timemachine.retrieval.commands import LARGEST_FRAME, NewFrame, collection_named, put
 from timemachine.retrieval.erasure import erase_collection
-from timemachine.retrieval.models import Collection, Frame, Source, SourcePassage
-from timemachine.retrieval.sources import places_of, sources_of
+from timemachine.retrieval.models import Collection, Frame, Source, SourcePassage, SourcePut
+from timemachine.retrieval.sources import places_of, put_that_ended, sources_of
 
 GUIDE = "# Guide\n\nHow it all began.\n\n## Install\n\nRun the installer twice.\n\n## Remove\n\nDelete the folder.\n"
 
@@ -84,7 +85,41 @@ def test_a_newer_version_ends_what_it_no_longer_has_only_where_asked(handbook: C
     replaced = now_put(handbook, guide(newer, replace=True))
     assert (replaced.new, replaced.ended) == (0, 2)
     assert [frame.title for frame in current(handbook)] == ["", "Guide", "Guide › Install"]
-    assert Frame.objects.filter(ended_by="delete").count() == 2
+    ended = list(Frame.objects.filter(ended_by="replace"))
+    assert len(ended) == 2
+    noted = put_that_ended(handbook, ended[0].valid_until or now())
+    assert noted is not None
+    assert (noted.source.sha256, noted.put_by) == (replaced.source and replaced.source.sha256, "Ada")
+    assert [(each.new, each.kept, each.ended) for each in SourcePut.objects.order_by("id")] == [
+        (3, 0, 0),
+        (1, 1, 0),
+        (0, 2, 2),
+    ]
+    assert put_that_ended(handbook, now()) is None
+
+
+def test_a_worker_notes_what_a_file_came_to(handbook: Collection) -> None:
+    work(hand_in(handbook, guide(), by="Ada").id)
+    work(hand_in(handbook, guide(GUIDE.replace("twice", "once"), replace=True), by="Bea").id)
+    first, second = SourcePut.objects.order_by("id")
+    assert (first.new, first.kept, first.ended, first.put_by) == (3, 0, 0, "Ada")
+    assert (second.new, second.kept, second.ended, second.put_by) == (1, 2, 1, "Bea")
+
+
+def test_what_a_putting_came_to_is_never_rewritten(handbook: Collection) -> None:
+    now_put(handbook, guide())
+    with pytest.raises(IntegrityError, match="append-only"), transaction.atomic():
+        SourcePut.objects.update(new=99)
+
+
+def test_a_page_that_is_read_otherwise_than_before_is_another_text(handbook: Collection) -> None:
+    page = HandedIn(name="p.html", data=b"<nav>Home</nav><p>A longer text")
+    now_put(handbook, page)
+    prepared = prepare(page)
+    assert prepared.source is not None
+    before = replace(prepared, source=replace(prepared.source, text="Home\n\nA longer text", left_out=()))
+    assert put_at_once(handbook, before, by="Ada").source != put_at_once(handbook, prepared, by="Ada").source
+    assert [each.left_out for each in Source.objects.order_by("id")] == [["navigation"], []]
 
 
 def test_a_newer_file_owns_the_passages_that_it_kept(handbook: Collection) -> None:
@@ -126,8 +161,8 @@ def test_a_pdf_says_on_which_page_a_passage_stands(handbook: Collection) -> None
     )
     now_put(handbook, file)
     assert [(frame.title, frame.uri, frame.metadata) for frame in current(handbook)] == [
-        ("Paper", "urn:paper", {"page": 1}),
-        ("Paper", "urn:paper", {"page": 2}),
+        ("Paper, page 1", "urn:paper", {"page": 1}),
+        ("Paper, page 2", "urn:paper", {"page": 2}),
     ]
 
 

@@ -217,3 +217,45 @@ def test_the_command_of_this_machine_is_named_in_two_words(operator: Client, han
     put(handbook, [NewFrame(text="Put by the command.")], by=name)
     page = operator.get(HERE).text
     assert f'<span title="{escape(name)}">timemachine command</span>' in page
+
+
+def test_an_ended_passage_leads_to_the_file_that_ended_it(operator: Client, handbook: Collection) -> None:
+    for words in (GUIDE, GUIDE.replace("twice", "once")):
+        sent = {"file": SimpleUploadedFile("guide.md", words.encode()), "replace": "on"}
+        operator.post(f"{HERE}upload/", sent)
+    ended = Frame.objects.get(ended_by="replace")
+    source = Source.objects.order_by("-id")[0]
+    page = " ".join(operator.get(f"{HERE}frames/{ended.number}/").text.split())
+    assert '<span class="verdict bad">ended</span>' in page
+    assert f'Ended when <a href="{HERE}sources/{source.id}/"><bdi>guide.md</bdi></a> was put again' in page
+    assert f'<a href="{HERE}sources/{source.id}/#frames-head">Its passages now</a>' in page
+    assert "deleted" not in page
+    about = " ".join(operator.get(f"{HERE}sources/{source.id}/").text.split())
+    assert ": 1 passage new, 1 kept, 1 of an earlier version ended" in about
+
+
+def test_the_page_of_a_file_says_what_was_left_out_of_it(operator: Client, handbook: Collection) -> None:
+    upload(operator, ("page.html", b"<nav>Home</nav><main><p>Prices are net.</p></main>"))
+    source = Source.objects.get()
+    assert "<dd>navigation: they stand around" in operator.get(f"{HERE}sources/{source.id}/").text
+    assert text(source.text) == "Prices are net."
+
+
+def test_a_failed_file_is_dismissed_from_the_list_and_keeps_its_page(
+    operator: Client, viewer: Client, handbook: Collection
+) -> None:
+    intake = hand_in(handbook, HandedIn(name="scan.pdf", data=pdf([[]])), by="Ada")
+    address = f"/intakes/{intake.id}/"
+    assert operator.post(f"{address}dismiss/").status_code == 409
+    put_file(intake.id)
+    assert f'action="{address}dismiss/"' in operator.get(HERE).text
+    assert f'action="{address}dismiss/"' not in viewer.get(HERE).text
+    assert viewer.post(f"{address}dismiss/").status_code == 403
+    assert operator.get(f"{address}dismiss/").status_code == 405
+    for _ in range(2):
+        assert operator.post(f"{address}dismiss/")["Location"] == f"{HERE}#files"
+    assert "is out of the list" in operator.get(HERE).text
+    assert "scan.pdf" not in operator.get(HERE).text
+    page = operator.get(address).text
+    assert "Dismissed" in page
+    assert "<button" not in page[page.index("<main") :]

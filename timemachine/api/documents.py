@@ -91,6 +91,7 @@ def source_json(source: Source) -> dict[str, Any]:
         "uri": source.uri,
         "media_type": source.media_type,
         "sha256": source.sha256,
+        "left_out": source.left_out,
         "put_by": source.put_by,
         "created_at": written(source.created_at),
         "url": source_url(source),

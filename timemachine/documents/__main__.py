@@ -62,6 +62,7 @@ def _written(found: Parted) -> dict[str, Any]:
         "text": found.text,
         "title": found.title,
         "titles": list(titles),
+        "left_out": found.left_out,
         "passages": [(each.start, each.end, titles[each.title], each.page) for each in found.passages],
     }
 

@@ -26,7 +26,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A file that was read: its text, its blocks in order, and the title that it gives itself, where it does.
+    """A file that was read: its text, its blocks in order, the title that it gives itself, where it does, and what was left out.
 
     Of a text and of Markdown the text is the decoded file, character by character; of HTML and PDF it is what was extracted.
     """
@@ -34,3 +34,4 @@ class Document:
     text: str
     blocks: tuple[Block, ...]
     title: str | None = None
+    left_out: tuple[str, ...] = ()

@@ -1,12 +1,13 @@
-"""HTML as a browser would read it, however broken: its words, in blocks. Scripts, styles and the like are no words."""
+"""HTML as a browser would read it, however broken: the words of its text, in blocks, without what stands around it."""
 
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Final, cast
 
 from timemachine.base.errors import InvalidInput
 from timemachine.documents.decoding import decoded
 from timemachine.documents.document import Block, Document, Kind
+from timemachine.documents.landmarks import Landmarks
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -97,11 +98,20 @@ def read_html(data: bytes) -> Document:
     tree = LexborHTMLParser(decoded(data, otherwise=_declared(data)))
     title = tree.css_first("head > title")
     words = " ".join(title.text().split()) if title is not None else ""
+    root = cast("LexborNode", tree.body or tree.root)  # the parser makes one of anything
+    around = Landmarks(root)
+    builder = _built(_walk(root, around))
+    if not builder.length and around.found:  # all of it is around nothing: then it is the text
+        return _built(_walk(root)).document(words or None)
+    return builder.document(words or None, left_out=tuple(around.found))
+
+
+def _built(nodes: Iterable[tuple["LexborNode", bool]]) -> "_Builder":
     builder = _Builder()
-    root = tree.body or tree.root
-    for node, enters in _walk(root) if root is not None else ():
+    for node, enters in nodes:
         builder.meet(node, enters=enters)
-    return builder.document(words or None)
+    builder.end()
+    return builder
 
 
 def _declared(data: bytes) -> str:
@@ -120,25 +130,36 @@ def _declared(data: bytes) -> str:
     return _READ_AS.get(name, name)
 
 
-def _walk(root: "LexborNode") -> Iterator[tuple["LexborNode", bool]]:
-    """Every node in order, when it is entered (True) and when it is left; without recursion, for any depth."""
+def _walk(root: "LexborNode", around: Landmarks | None = None) -> Iterator[tuple["LexborNode", bool]]:
+    """Every node in order, when it is entered (True) and when it is left; without recursion, for any depth.
+
+    What is `around` the text is met, and nothing inside it.
+    """
     above: list[LexborNode] = []
     node = root
     while True:
         yield node, True
-        child = None if node.tag in _SKIPPED else node.first_child
+        child = None if _is_skipped(node, around) else node.first_child
         if child is not None:
             above.append(node)
+            if around is not None:
+                around.enter(node)
             node = child
             continue
         yield node, False
         while above and node.next is None:
             node = above.pop()
+            if around is not None:
+                around.leave(node)
             yield node, False
         beside = node.next if above else None
         if beside is None:
             return
         node = beside
+
+
+def _is_skipped(node: "LexborNode", around: Landmarks | None) -> bool:
+    return node.tag in _SKIPPED or (around is not None and around.leaves_out(node))
 
 
 class _Builder:
@@ -171,10 +192,13 @@ class _Builder:
         else:
             self._layout(tag, enters=enters)
 
-    def document(self, title: str | None) -> Document:
-        """What was put together."""
+    def end(self) -> None:
+        """Nothing follows any more."""
         self._flush()
-        return Document(text="".join(self.parts), blocks=tuple(self.blocks), title=title)
+
+    def document(self, title: str | None, left_out: tuple[str, ...] = ()) -> Document:
+        """What was put together."""
+        return Document(text="".join(self.parts), blocks=tuple(self.blocks), title=title, left_out=left_out)
 
     def _say(self, text: str) -> None:
         self.words.append(text if self.verbatim else _BLANKS.sub(" ", text))

@@ -33,11 +33,12 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parted:
-    """A document's text, what it is called, and its passages in order."""
+    """A document's text, what it is called, its passages in order, and what was left out of it."""
 
     text: str
     title: str
     passages: tuple[Passage, ...]
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +59,12 @@ def parted(document: Document, *, title: str, name: str) -> Parted:
     if not document.text.strip():
         raise InvalidInput("There is no text in this file.", code="no_text")
     called = title or document.title or name
-    return Parted(text=document.text, title=called, passages=passages(document, called))
+    return Parted(
+        text=document.text,
+        title=called,
+        passages=passages(document, called),
+        left_out=document.left_out,
+    )
 
 
 def passages(document: Document, title: str) -> tuple[Passage, ...]:
@@ -67,7 +73,7 @@ def passages(document: Document, title: str) -> tuple[Passage, ...]:
     Together they hold every character that is not white space exactly once. Whole paragraphs, lists, tables and code blocks
     are packed up to `TARGET` characters; what is longer than `MOST` is parted at lines, sentences, words, and where there
     is none of these, at `MOST`. A heading opens a passage together with those above it that have no text of their own; its
-    passages are called after the document and the headings that they stand under. Raises `TooLarge` for more than `MOST_PASSAGES`.
+    passages are called after the document, the headings that they stand under, and the page, where there are pages. Raises `TooLarge` for more than `MOST_PASSAGES`.
     """
     found: list[Passage] = []
     path: list[Block] = []
@@ -77,7 +83,10 @@ def passages(document: Document, title: str) -> tuple[Passage, ...]:
                 path = [*(above for above in path if _level(above) < _level(block)), block]
         named = BETWEEN.join(_names(title, path))
         for start, end, page in _packed(document.text, section):
-            found.append(Passage(text=document.text[start:end], title=named, start=start, end=end, page=page))
+            titled = named if page is None else f"{named}, page {page:,}"
+            found.append(
+                Passage(text=document.text[start:end], title=titled, start=start, end=end, page=page)
+            )
         if len(found) > MOST_PASSAGES:
             raise TooLarge(
                 f"This file comes to more than {MOST_PASSAGES:,} passages; split it.", limit=MOST_PASSAGES

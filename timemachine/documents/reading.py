@@ -109,7 +109,7 @@ def _parted(answer: dict[str, Any]) -> Parted:
         Passage(text=text[start:end], title=titles[title], start=start, end=end, page=page)
         for start, end, title, page in answer["passages"]
     )
-    return Parted(text=text, title=answer["title"], passages=found)
+    return Parted(text=text, title=answer["title"], passages=found, left_out=tuple(answer["left_out"]))
 
 
 def _over(limits: Limits) -> TooLarge:

@@ -13,7 +13,7 @@ from timemachine.base.content import file_content
 from timemachine.base.errors import Conflict, InvalidInput, TooLarge
 from timemachine.documents.document import LARGEST_FILE
 from timemachine.documents.formats import format_of
-from timemachine.intake.models import RUNNING, WAITING, Intake
+from timemachine.intake.models import FAILED, RUNNING, WAITING, Intake
 from timemachine.intake.preparing import HandedIn, Prepared
 from timemachine.intake.queries import on_their_way
 from timemachine.payloads.commands import keep
@@ -21,7 +21,7 @@ from timemachine.recording.commands import require_open
 from timemachine.recording.models import Session
 from timemachine.retrieval.commands import NewFrame, Put
 from timemachine.retrieval.models import Collection, Source
-from timemachine.retrieval.sources import end_others, keep_source
+from timemachine.retrieval.sources import keep_source, note_put
 
 AT_ONCE_BYTES = 256 * 1024
 AT_ONCE_PASSAGES = 1_000
@@ -85,7 +85,8 @@ def put_at_once(
         )
     frames = prepared.of_source(None if source is None else source.id)
     done = answering.put(collection, frames, by=by, session=session)
-    ended = end_others(collection, source.uri, frames) if prepared.replace and source is not None else 0
+    new = sum(1 for each in done.puts if not each.already_there)
+    ended = 0 if source is None else note_put(source, frames, by=by, new=new, replace=prepared.replace)
     return FilePut(source=source, frames=frames, puts=done.puts, sequences=done.sequences, ended=ended)
 
 
@@ -109,6 +110,17 @@ def hand_in(collection: Collection, file: HandedIn, *, by: str, session: Session
         put_by=by,
         rung_at=now(),
     )
+
+
+def dismiss(intake: Intake, *, by: str) -> None:
+    """Take a file that failed out of the list of its collection; its page says who did. Raises `Conflict` for any other."""
+    failed = Intake.objects.filter(id=intake.id, status=FAILED, dismissed_at=None)
+    if failed.update(dismissed_at=now(), dismissed_by=by):
+        return
+    if not Intake.objects.filter(id=intake.id, dismissed_at__isnull=False).exists():
+        raise Conflict(
+            "Only a file that failed can be taken out of the list; this one did not.", code="not_failed"
+        )
 
 
 @transaction.atomic

@@ -28,7 +28,7 @@ class Intake(models.Model):
     uri = FaithfulTextField(blank=True)
     replace = models.BooleanField(default=False)
     payload = models.ForeignKey(Payload, on_delete=models.DO_NOTHING, related_name="+")
-    source = models.ForeignKey(Source, null=True, on_delete=models.DB_SET_NULL, related_name="+")
+    source = models.ForeignKey(Source, null=True, on_delete=models.DB_SET_NULL, related_name="intakes")
     put_by = models.CharField(max_length=254)
     created_at = models.DateTimeField(db_default=Now())
     status = models.CharField(max_length=10, default=WAITING)
@@ -41,6 +41,8 @@ class Intake(models.Model):
     error_code = models.CharField(max_length=60, null=True)
     error_message = FaithfulTextField(null=True)
     finished_at = models.DateTimeField(null=True)
+    dismissed_at = models.DateTimeField(null=True)
+    dismissed_by = models.CharField(max_length=254, blank=True)
     lease_token = models.UUIDField(null=True)
     lease_until = models.DateTimeField(null=True)
     attempts = models.IntegerField(default=0)
@@ -52,6 +54,9 @@ class Intake(models.Model):
         constraints = [
             models.CheckConstraint(condition=Q(status__in=STATUSES), name="intake_status_known"),
             models.CheckConstraint(condition=Q(done__gte=0, ended__gte=0), name="intake_counts_from_0"),
+            models.CheckConstraint(
+                condition=Q(dismissed_at=None) | Q(status=FAILED), name="intake_dismissed_where_failed"
+            ),
         ]
         indexes = [
             models.Index(fields=["collection", "-id"], name="intake_newest_first"),

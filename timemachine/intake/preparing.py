@@ -73,6 +73,7 @@ def _of_document(file: HandedIn, format_: Format, limits: Limits) -> Prepared:
             media_type=MEDIA_TYPES[format_],
             data=file.data,
             text=document.text,
+            left_out=document.left_out,
         ),
         replace=file.replace,
     )

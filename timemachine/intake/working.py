@@ -23,8 +23,8 @@ from timemachine.intake.models import DONE, FAILED, RUNNING, WAITING, Intake
 from timemachine.intake.preparing import HandedIn, Prepared, prepare
 from timemachine.intake.queries import on_their_way
 from timemachine.retrieval.commands import NewFrame
-from timemachine.retrieval.models import Collection
-from timemachine.retrieval.sources import end_others, keep_source
+from timemachine.retrieval.models import Collection, Source
+from timemachine.retrieval.sources import keep_source, note_put
 
 MOST_ATTEMPTS = 3
 BATCH = 100
@@ -159,8 +159,10 @@ def _put(lease: _Lease, intake: Intake, batch: list[NewFrame], place: int) -> No
 @transaction.atomic
 def _finish(lease: _Lease, intake: Intake, prepared: Prepared, frames: Sequence[NewFrame]) -> None:
     ended = 0
-    if prepared.replace and prepared.source is not None:
-        ended = end_others(intake.collection, prepared.source.uri, frames)
+    source = Source.objects.filter(intakes=intake).select_related("collection").first()
+    if source is not None:
+        new = Intake.objects.values_list("new", flat=True).get(id=intake.id)
+        ended = note_put(source, frames, by=intake.put_by, new=new, replace=prepared.replace)
     _write(lease, status=DONE, ended=ended, finished_at=now(), lease_token=None)
 
 

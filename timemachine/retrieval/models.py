@@ -45,7 +45,10 @@ def _terms() -> Func:
 
 
 class Source(models.Model):
-    """A file whose passages were put: its bytes, and the text in which the passages have their offsets. Append-only."""
+    """A file whose passages were put: its bytes, and the text in which the passages have their offsets. Append-only.
+
+    `left_out` names the parts of an HTML page that are around its text and are not in it.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid7)
     project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
@@ -57,6 +60,7 @@ class Source(models.Model):
     original = models.ForeignKey(Payload, on_delete=models.DO_NOTHING, related_name="+")
     text = models.ForeignKey(Payload, on_delete=models.DO_NOTHING, related_name="+")
     sha256 = models.CharField(max_length=64)
+    left_out = ArrayField(models.TextField(), default=list)
     put_by = models.CharField(max_length=254)
     created_at = models.DateTimeField(db_default=Now())
 
@@ -69,7 +73,10 @@ class Source(models.Model):
 
 
 class Frame(models.Model):
-    """One version of one passage. It never changes; `valid_until` is set when the next version comes or it is deleted."""
+    """One version of one passage. It never changes; `valid_until` is set when the next version comes or it is deleted.
+
+    It is ended by an `update`, by somebody's `delete`, or because its file was put again and a `replace` was asked for.
+    """
 
     id = models.BigAutoField(primary_key=True)
     project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
@@ -107,7 +114,7 @@ class Frame(models.Model):
             models.CheckConstraint(condition=Q(number__gte=0, version__gte=1), name="frame_counts_from"),
             models.CheckConstraint(
                 condition=Q(valid_until=None, ended_by=None)
-                | Q(valid_until__isnull=False, ended_by__in=("update", "delete")),
+                | Q(valid_until__isnull=False, ended_by__in=("update", "delete", "replace")),
                 name="frame_end_has_cause",
             ),
             models.CheckConstraint(
@@ -160,6 +167,37 @@ class SourcePassage(models.Model):
 
     def __str__(self) -> str:
         return f"{self.frame_id} in {self.source_id}, from {self.start}"
+
+
+class SourcePut(models.Model):
+    """One time that a file was put, by whom and to what end. Append-only.
+
+    `new` passages came with it and `kept` ones stood there already; it `ended` those of an earlier version, which have their
+    `valid_until` at the same moment.
+    """
+
+    source = models.ForeignKey(Source, on_delete=models.DB_CASCADE, related_name="puts")
+    at = models.DateTimeField()
+    put_by = models.CharField(max_length=254)
+    replaced = models.BooleanField()
+    new = models.BigIntegerField()
+    kept = models.BigIntegerField()
+    ended = models.BigIntegerField()
+
+    class Meta:
+        db_table = "tm_source_put"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(new__gte=0, kept__gte=0, ended__gte=0), name="source_put_counts_from_0"
+            ),
+            models.CheckConstraint(
+                condition=Q(replaced=True) | Q(ended=0), name="source_put_ends_where_it_replaces"
+            ),
+        ]
+        indexes = [models.Index(fields=["at"], name="source_put_at")]
+
+    def __str__(self) -> str:
+        return f"{self.source_id} at {self.at}"
 
 
 class FrameWeights(models.Model):

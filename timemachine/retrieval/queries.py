@@ -9,6 +9,8 @@ from timemachine.base.errors import NotFound
 from timemachine.base.faithful import is_plain
 from timemachine.retrieval.models import Collection, Frame
 
+GONE = ("delete", "replace")
+
 
 def collections_of(project: Project) -> QuerySet[Collection]:
     """The project's collections by name."""
@@ -51,10 +53,10 @@ def versions_of(collection: Collection, number: int) -> QuerySet[Frame]:
 
 
 def since(frame: Frame) -> str:
-    """What became of this version in its collection: `unchanged`, `updated` or `deleted`."""
+    """What became of this version in its collection: `unchanged`, `updated` or `deleted` (also by a newer file)."""
     if frame.valid_until is None:
         return "unchanged"
-    return "deleted" if frame.ended_by == "delete" else _after_update(frame)
+    return "deleted" if frame.ended_by in GONE else _after_update(frame)
 
 
 def _after_update(frame: Frame) -> str:
@@ -63,4 +65,4 @@ def _after_update(frame: Frame) -> str:
         .order_by("-version")
         .first()
     )
-    return "deleted" if latest is not None and latest.ended_by == "delete" else "updated"
+    return "deleted" if latest is not None and latest.ended_by in GONE else "updated"

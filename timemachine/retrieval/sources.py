@@ -1,7 +1,8 @@
-"""Files of a collection: keeping one, and ending the passages that its newer version no longer has."""
+"""Files of a collection: keeping one, noting that it was put, and ending the passages that its newer version no longer has."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
@@ -12,13 +13,13 @@ from timemachine.base.errors import NotFound
 from timemachine.base.ids import uuid_of
 from timemachine.payloads.commands import keep
 from timemachine.retrieval.commands import NewFrame, identity, lock
-from timemachine.retrieval.models import Collection, Frame, Source, SourcePassage
+from timemachine.retrieval.models import Collection, Frame, Source, SourcePassage, SourcePut
 from timemachine.retrieval.moment import stamp
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceFile:
-    """A file that was read: its bytes as they came, and the text that its passages are parts of."""
+    """A file that was read: its bytes as they came, the text that its passages are parts of, and what it was read without."""
 
     name: str
     title: str
@@ -26,6 +27,7 @@ class SourceFile:
     media_type: str
     data: bytes
     text: str
+    left_out: tuple[str, ...] = ()
 
 
 def keep_source(collection: Collection, file: SourceFile, *, by: str) -> Source:
@@ -38,6 +40,7 @@ def keep_source(collection: Collection, file: SourceFile, *, by: str) -> Source:
         uri=file.uri,
         title=file.title,
         media_type=file.media_type,
+        text__sha256=extracted.sha256,  # another version of the reader may have read it otherwise
     )
     kept = same.first()
     if kept is not None:
@@ -53,23 +56,40 @@ def keep_source(collection: Collection, file: SourceFile, *, by: str) -> Source:
         original_id=payloads[original],
         text_id=payloads[extracted],
         sha256=original.sha256,
+        left_out=list(file.left_out),
         put_by=by,
     )
 
 
-def end_others(collection: Collection, uri: str, stay: Sequence[NewFrame]) -> int:
-    """End the current frames of the uri that are none of these passages; how many there were. Call it in a transaction."""
-    lock(collection)
+def note_put(source: Source, passages: Sequence[NewFrame], *, by: str, new: int, replace: bool) -> int:
+    """Note that the file was put, with so many passages that are new; where it is to replace its earlier version, end the
+    current frames of its uri that are none of its passages.
+
+    Returns how many it ended. Call it in a transaction.
+    """
+    lock(source.collection)
+    moment = stamp(source.collection_id)
+    gone = _others(source.collection, source.uri, passages) if replace else []
+    ended = Frame.objects.filter(id__in=gone, valid_until=None).update(valid_until=moment, ended_by="replace")
+    source.puts.create(at=moment, put_by=by, replaced=replace, new=new, kept=len(passages) - new, ended=ended)
+    return ended
+
+
+def put_that_ended(frame_collection: Collection, ended_at: datetime) -> SourcePut | None:
+    """The putting of a file that ended frames of the collection at that moment; None where that was not noted."""
+    puts = SourcePut.objects.filter(source__collection=frame_collection, at=ended_at, ended__gt=0)
+    return puts.select_related("source").first()
+
+
+def _others(collection: Collection, uri: str, stay: Sequence[NewFrame]) -> list[int]:
+    """The rows of the current frames of the uri that are none of these passages."""
     staying = {identity(text_sha256(frame.text), frame) for frame in stay}
     current = Frame.objects.filter(collection=collection, uri=uri, valid_until=None)
-    gone = [
+    return [
         frame.id
         for frame in current.only("id", "sha256", "title", "uri", "metadata")
         if identity(frame.sha256, frame) not in staying
     ]
-    return Frame.objects.filter(id__in=gone, valid_until=None).update(
-        valid_until=stamp(collection.id), ended_by="delete"
-    )
 
 
 def sources_of(collection: Collection) -> QuerySet[Source]:

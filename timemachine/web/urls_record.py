@@ -31,6 +31,7 @@ urlpatterns = [
     path("collections/<str:name>/sources/<str:id>/", files.source, name="source"),
     path("collections/<str:name>/sources/<str:id>/original", files.source_file, name="source_file"),
     path("intakes/<str:id>/", files.intake, name="intake"),
+    path("intakes/<str:id>/dismiss/", files.dismiss_intake, name="dismiss_intake"),
     path("sessions/new/", record.new_session, name="new_session"),
     path("sessions/<str:id>/work/", work.work, name="work"),
     path("sessions/<str:id>/work/put/", work.put, name="work_put"),

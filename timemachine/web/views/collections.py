@@ -190,7 +190,9 @@ def _files(found: Collection, written: str) -> dict[str, Any]:
     before = uuid_of(written)
     sources = sources_of(found)
     rows = list((sources.filter(id__lt=before) if before else sources)[: PAGE_FILES + 1])
-    intakes = intakes_of(found).exclude(status=DONE).defer("skipped")[:SHOWN_INTAKES]
+    intakes = (
+        intakes_of(found).filter(dismissed_at=None).exclude(status=DONE).defer("skipped")[:SHOWN_INTAKES]
+    )
     return {
         "sources": rows[:PAGE_FILES],
         "more_sources": rows[PAGE_FILES - 1].id if len(rows) > PAGE_FILES else None,

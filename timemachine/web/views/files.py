@@ -7,12 +7,13 @@ from urllib.parse import quote
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from timemachine.accounts.models import OPERATOR
 from timemachine.base.errors import NotFound, TimeMachineError
 from timemachine.base.numbers import whole_number
-from timemachine.intake.models import DONE
+from timemachine.intake.commands import dismiss
+from timemachine.intake.models import DONE, FAILED
 from timemachine.intake.queries import intake_of
 from timemachine.payloads.queries import text
 from timemachine.retrieval.models import Source, SourcePassage
@@ -25,10 +26,12 @@ from timemachine.web.receiving import receives_files
 from timemachine.web.record_forms import FilesForm
 from timemachine.web.redirects import see_other
 from timemachine.web.views.collections import collection_page
+from timemachine.web.wording import shown
 
 WINDOW: Final = 16_000
 BEFORE: Final = 2_000
 SHOWN_FRAMES: Final = 200
+SHOWN_PUTS: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +75,8 @@ def upload(request: HttpRequest, name: str) -> HttpResponse:
 @require_safe
 def intake(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     """`/intakes/{id}/`: how far a file is, and what it came to. A page that polls gets 204 for no news."""
-    found = intake_of(of(request).project, id)
+    access = of(request)
+    found = intake_of(access.project, id)
     if request.GET.get("rev") == str(found.revision) and request.headers.get("HX-Request") == "true":
         return HttpResponse(status=204)
     context = {
@@ -80,8 +84,21 @@ def intake(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
         "collection": found.collection,
         "over": found.finished_at is not None,
         "complete": found.status == DONE,
+        "may_dismiss": found.status == FAILED and found.dismissed_at is None and access.may(OPERATOR),
     }
     return page(request, "collections/intake.html", context, parts=("progress",))
+
+
+@never_cache
+@require_POST
+def dismiss_intake(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """Take a file that failed out of the list of its collection; its own page stays."""
+    access = of(request)
+    access.require(OPERATOR)
+    found = intake_of(access.project, id)
+    dismiss(found, by=access.user.email)
+    messages.success(request, f"{shown(found.name) or 'The file'} is out of the list.")
+    return see_other("collection", found.collection.name, part="files")
 
 
 @never_cache
@@ -90,7 +107,7 @@ def source(request: HttpRequest, name: str, id: str) -> HttpResponse:  # noqa: A
     """`/collections/{name}/sources/{id}/`: the file's text; `frame` and `version` mark a passage in it, `at` goes on."""
     found = _source(request, name, id)
     place = _marked(found, request)
-    shown = _shown(text(found.text), place, request.GET.get("at", ""))
+    window = _shown(text(found.text), place, request.GET.get("at", ""))
     current = found.passages.filter(frame__valid_until=None)
     passages = current.select_related("frame").order_by("start", "frame_id")
     context: dict[str, Any] = {
@@ -98,11 +115,12 @@ def source(request: HttpRequest, name: str, id: str) -> HttpResponse:  # noqa: A
         "source": found,
         "size": found.original.size,
         "frame": None if place is None else place.frame,
-        "shown": shown,
-        "earlier": max(0, shown.start - WINDOW) if shown.start else None,
-        "later": shown.end if shown.end < shown.length else None,
+        "shown": window,
+        "earlier": max(0, window.start - WINDOW) if window.start else None,
+        "later": window.end if window.end < window.length else None,
         "passages": list(passages[:SHOWN_FRAMES]),
         "passage_count": current.count(),
+        "puts": found.puts.order_by("-at")[:SHOWN_PUTS],
         "frame_count": current.values("frame").distinct().count(),
         "here": {name: request.GET[name] for name in ("frame", "version") if name in request.GET},
     }

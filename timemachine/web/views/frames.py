@@ -15,9 +15,9 @@ from timemachine.payloads.queries import text
 from timemachine.recording.usage import usage_of
 from timemachine.retrieval import commands
 from timemachine.retrieval.commands import NewFrame
-from timemachine.retrieval.models import Collection, Frame
+from timemachine.retrieval.models import Collection, Frame, SourcePut
 from timemachine.retrieval.queries import collection_of, versions_of
-from timemachine.retrieval.sources import places_of
+from timemachine.retrieval.sources import places_of, put_that_ended
 from timemachine.timeline.step import FIRST_BYTES, heads
 from timemachine.web.access import Access, of
 from timemachine.web.http import page
@@ -133,12 +133,19 @@ def _page(
         "first_bytes": first_bytes,
         "more": more,
         "ended": ended,
+        "replacement": _replacement(collection, versions[-1]),
         "may_record": may_record,
         "form": None if ended or not may_record else form or _form(_current(collection, number)),
         "usage": usage_of([each["id"] for each in versions]),
         "here": {"version": chosen["version"] if chosen is not versions[-1] else None},
     }
     return page(request, "collections/frame.html", context, status=status)
+
+
+def _replacement(collection: Collection, last: dict[str, Any]) -> SourcePut | None:
+    """The putting of a file that ended the last version."""
+    replaced = last["ended_by"] == "replace"
+    return put_that_ended(collection, last["valid_until"]) if replaced else None
 
 
 def _chosen(versions: list[dict[str, Any]], written: str) -> dict[str, Any]:
@@ -190,7 +197,8 @@ def _current(collection: Collection, number: int) -> Frame:
     current = versions_of(collection, number).filter(valid_until=None).first()
     if current is None:
         raise NotFound(
-            f"Frame {number} of {collection.name} is deleted; it has no next version.", code="frame_deleted"
+            f"Frame {number} of {collection.name} is deleted or ended; it has no next version.",
+            code="frame_deleted",
         )
     return current
 
