@@ -133,11 +133,11 @@ def test_a_pdf_is_waited_for_until_a_worker_has_put_it(tm: Here, worker: None) -
     told = [(each["frame"], each["title"], each["page"], each["already_there"]) for each in put["frames"]]
     assert told == [(0, "The rules, page 1", 1, False), (1, "The rules, page 2", 2, False)]
     assert tm.run("put", "docs", source).out.splitlines() == [
-        "#2 version 1: Rules",
-        "#3 version 1: Rules",
+        "#2 version 1: Rules, page 1",
+        "#3 version 1: Rules, page 2",
         "2 new frames in docs, 0 there already.",
     ]
-    assert "#2 version 1, was there already: Rules" in tm.run("put", "docs", source).out
+    assert "#2 version 1, was there already: Rules, page 1" in tm.run("put", "docs", source).out
     assert [(frame.title, frame.metadata) for frame in Frame.objects.order_by("number")][:2] == [
         ("The rules, page 1", {"page": 1}),
         ("The rules, page 2", {"page": 2}),
