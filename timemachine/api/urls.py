@@ -10,6 +10,7 @@ from timemachine.api import (
     answer_cache,
     asks,
     collections,
+    compare,
     embeddings,
     errors,
     files,
@@ -48,6 +49,7 @@ api = NinjaAPI(
 errors.install(api)
 api.add_router("/sessions", routers.sessions)
 api.add_router("/replays", replays.router)
+api.add_router("/compare", compare.router)
 api.add_router("/asks", asks.router)
 api.add_router("/collections", collections.router)
 api.add_router("/collections", files.router)

@@ -1,0 +1,166 @@
+"""Two runs of a project aligned: sessions, a session and its replay, two replays."""
+
+import pytest
+from pytest_django import DjangoAssertNumQueries
+
+from tests.builders import recorded_session, replayed
+from timemachine.accounts.models import Project
+from timemachine.alignment import steps
+from timemachine.alignment.queries import Aligned, aligned
+from timemachine.base.errors import NotFound, TooLarge
+from timemachine.recording.commands import append, start_session
+from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft
+from timemachine.recording.models import Session
+from timemachine.replay.options import ReplayOptions
+
+
+def told(found: Aligned) -> list[tuple[str, int | None, int | None, tuple[str, ...]]]:
+    return [
+        (
+            pair.status,
+            pair.left.sequence if pair.left else None,
+            pair.right.sequence if pair.right else None,
+            pair.differs_in,
+        )
+        for pair in found.pairs
+    ]
+
+
+def session_of(project: Project, drafts: list[ActionDraft]) -> Session:
+    session = start_session(project, name="a run", by="test")
+    append(session.id, drafts)
+    return session
+
+
+def call(tool: str, **arguments: object) -> ActionDraft:
+    return ActionDraft(kind="tool_call", tool=tool, input=arguments)
+
+
+def test_a_session_against_itself_with_three_steps_put_in_reports_exactly_these(project: Project) -> None:
+    drafts = [call("read", path=f"{number}.py") for number in range(20)]
+    grown = [
+        call("look", at=1),
+        *drafts[:7],
+        call("read", path="other.py"),
+        *drafts[7:],
+        call("read", path="0.py"),
+    ]
+    one, other = session_of(project, drafts), session_of(project, grown)
+    found = aligned(project, str(one.id), other.key)
+    assert found.counts == {"same": 20, "modified": 0, "only_left": 0, "only_right": 3}
+    only = [right for status, _, right, _ in told(found) if status == "only_right"]
+    assert only == [1, 9, 23]
+
+
+def test_what_differs_is_named_and_what_differs_from_run_to_run_is_not_compared(project: Project) -> None:
+    def asked(answer: str, frames: tuple[str, ...], model: str, took: float) -> ActionDraft:
+        hits = tuple(HitDraft(rank=rank, text=text) for rank, text in enumerate(frames, 1))
+        return ActionDraft(
+            kind="ask",
+            input="How long?",
+            output=answer,
+            model=model,
+            duration_ms=took,
+            retrieval=RetrievalDraft(hits=hits),
+        )
+
+    first = session_of(
+        project,
+        [
+            asked("Ten years.", ("a", "b"), "m", 1),
+            asked("Ten years.", ("a", "b"), "m", 1),
+            ActionDraft(kind="tool_result", tool="read", output={"a": 1, "b": [2]}),
+        ],
+    )
+    second = session_of(
+        project,
+        [
+            asked("Ten years.", ("a", "b"), "m", 99),
+            asked("Six years.", ("b", "a"), "n", 1),
+            ActionDraft(kind="tool_result", tool="read", output={"b": [2], "a": 1}),
+        ],
+    )
+    assert told(aligned(project, first.key, second.key)) == [
+        ("same", 1, 1, ()),
+        ("modified", 2, 2, ("output", "model", "frames")),
+        ("same", 3, 3, ()),
+    ]
+
+
+def test_a_session_against_its_audit_replay_with_another_model_differs_in_model_and_answer(
+    project: Project,
+) -> None:
+    session = recorded_session(project)
+    replay = replayed(session, ReplayOptions(audit=True, use_model="local:extractive-3", reason="to see"))
+    found = aligned(project, session.key, str(replay.id))
+    assert found.only_replayed
+    asks = [pair for pair in found.pairs if pair.left and pair.left.kind == "ask"]
+    assert [pair.status for pair in asks] == ["modified"] * 3
+    assert all("model" in pair.differs_in and "frames" not in pair.differs_in for pair in asks)
+    assert all(pair.left.sequence == pair.right.sequence for pair in found.pairs if pair.left and pair.right)
+
+
+def test_an_audit_that_asks_nobody_is_the_same_and_its_answers_are_not_compared(project: Project) -> None:
+    session = recorded_session(project)
+    replay = replayed(session, ReplayOptions(audit=True, reason="to see"))
+    found = aligned(project, str(replay.id), session.key)
+    assert found.counts == {"same": 4, "modified": 0, "only_left": 0, "only_right": 0}
+    assert found.right.totals.steps == 4
+    assert not any(pair.left.answered for pair in found.pairs if pair.left)
+
+
+def test_two_replays_of_a_session_are_compared_by_their_answers_and_frames(project: Project) -> None:
+    session = recorded_session(project)
+    narrow = replayed(session, ReplayOptions(audit=False, top_k=1))
+    wide = replayed(session, ReplayOptions(audit=False, top_k=3))
+    again = replayed(session, ReplayOptions(audit=False, top_k=3))
+    assert {pair.status for pair in aligned(project, str(wide.id), str(again.id)).pairs} == {"same"}
+    found = aligned(project, str(narrow.id), str(wide.id))
+    assert found.counts["same"] == 0
+    assert all("frames" in pair.differs_in for pair in found.pairs)
+    assert found.left.totals.steps == len(found.pairs)
+
+
+def test_a_replay_against_another_session_is_paired_by_its_questions(project: Project) -> None:
+    replay = replayed(recorded_session(project), ReplayOptions(audit=False))
+    shorter = recorded_session(project, questions=("How long are invoices kept?",))
+    found = aligned(project, str(replay.id), shorter.key)
+    asks = [pair for pair in found.pairs if pair.left and pair.left.kind == "ask"]
+    assert [pair.status for pair in asks] == ["same", "only_left", "only_left"]
+
+
+def test_totals_are_of_the_steps_that_are_compared(project: Project) -> None:
+    drafts = [
+        ActionDraft(kind="llm_call", input="hello", output="hi", model="openai:gpt-5"),
+        ActionDraft(kind="tool_call", tool="read", error_message="no such file"),
+    ]
+    session = session_of(project, drafts)
+    totals = aligned(project, session.key, session.key).left.totals
+    assert (totals.steps, totals.errors, totals.unknown_cost_calls) == (2, 1, 1)
+    assert totals.cost_usd == 0
+    assert (totals.input_tokens, totals.duration_ms) == (None, None)
+
+
+def test_more_steps_do_not_mean_more_queries(
+    project: Project, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    session = recorded_session(project)
+    replay = replayed(session, ReplayOptions(audit=False))
+    with django_assert_max_num_queries(20):
+        aligned(project, session.key, str(replay.id))
+
+
+def test_only_runs_of_the_project_are_found(project: Project, other_project: Project) -> None:
+    theirs = recorded_session(other_project)
+    replay = replayed(theirs, ReplayOptions(audit=False))
+    mine = session_of(project, [call("read")])
+    for name in (str(theirs.id), str(replay.id), "nothing of the kind"):
+        with pytest.raises(NotFound):
+            aligned(project, mine.key, name)
+
+
+def test_runs_with_too_many_steps_are_refused(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(steps, "MOST_STEPS", 2)
+    session = session_of(project, [call("read"), call("read"), call("read")])
+    with pytest.raises(TooLarge):
+        aligned(project, session.key, session.key)

@@ -1,0 +1,52 @@
+"""Two sessions, aligned, over HTTP."""
+
+from tests.api.conftest import Program
+from tests.builders import recorded_session, replayed
+from timemachine.accounts.models import Project
+from timemachine.recording.commands import append, start_session
+from timemachine.recording.draft import ActionDraft
+from timemachine.replay.options import ReplayOptions
+
+
+def calls(project: Project, *paths: str) -> str:
+    session = start_session(project, name="a run", by="test")
+    append(session.id, [ActionDraft(kind="tool_call", tool="read", input={"path": path}) for path in paths])
+    return session.key
+
+
+def test_two_sessions_are_aligned(project: Project, api: Program) -> None:
+    one, other = calls(project, "a", "b", "c"), calls(project, "a", "x", "b", "c")
+    found = api.get("/compare", a=one, b=other).json()
+    assert found["counts"] == {"same": 3, "modified": 0, "only_left": 0, "only_right": 1}
+    assert [item["status"] for item in found["items"]] == ["same", "only_right", "same", "same"]
+    assert (found["items"][1]["a"], found["items"][1]["b"]["sequence"]) == (None, 2)
+    assert (found["a"]["key"], found["a"]["steps"], found["b"]["steps"]) == (one, 3, 4)
+    assert (found["a"]["cost_usd"], found["a"]["input_tokens"]) == (0.0, None)
+    assert (found["compared"], found["next"]) == ("steps", None)
+
+
+def test_pairs_come_in_pages_and_by_status(project: Project, api: Program) -> None:
+    one, other = calls(project, "a", "b", "c", "d"), calls(project, "a", "x", "b", "y", "c")
+    pages = [api.get("/compare", a=one, b=other, limit=2).json()]
+    while pages[-1]["next"]:
+        pages.append(api.get("/compare", a=one, b=other, limit=2, after=pages[-1]["next"]).json())
+    assert [len(each["items"]) for each in pages] == [2, 2, 2]
+    assert [item["status"] for each in pages for item in each["items"]].count("same") == 3
+    changed = api.get("/compare", a=one, b=other, show="changed").json()
+    assert [item["status"] for item in changed["items"]] == ["only_right", "only_right", "only_left"]
+    assert changed["counts"]["same"] == 3
+    assert api.get("/compare", a=one, b=other, show="else").status_code == 422
+    assert api.get("/compare", a=one, b=other, after="nonsense").status_code == 422
+
+
+def test_a_session_is_compared_with_its_replay(project: Project, api: Program) -> None:
+    session = recorded_session(project)
+    replay = replayed(session, ReplayOptions(audit=False, top_k=1))
+    found = api.get("/compare", a=session.key, b=str(replay.id)).json()
+    assert (found["b"]["kind"], found["compared"]) == ("replay", "finds_and_asks")
+    assert {"frames"} <= set(found["items"][0]["differs_in"])
+
+
+def test_what_is_not_there_is_named(project: Project, api: Program) -> None:
+    refused = api.get("/compare", a=calls(project, "a"), b="nobody")
+    assert (refused.status_code, refused.json()["code"]) == (404, "run_not_found")

@@ -1,0 +1,1 @@
+"""Two runs step by step: sessions and replays, aligned by what their steps are."""

@@ -1,0 +1,112 @@
+"""A run that can be compared: a session, or a replay of one; and what it adds up to."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import replace as dataclass_replace
+from datetime import timedelta
+from decimal import Decimal
+from typing import Final
+from uuid import UUID
+
+from timemachine.accounts.models import Project
+from timemachine.alignment.facts import RunStep
+from timemachine.base.errors import NotFound
+from timemachine.recording.models import Action, Session
+from timemachine.recording.queries import session_of
+from timemachine.replay.models import Replay
+from timemachine.replay.queries import replay_of, tally
+from timemachine.timeline.moment import totals_of
+
+# What a replay repeats, and so what a session is held against a replay by.
+REPLAYED_KINDS: Final = ("find", "ask")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A session, or a replay of it."""
+
+    session: Session
+    replay: Replay | None = None
+
+    @property
+    def id(self) -> UUID:
+        """The uuid that stands for it in an address."""
+        return self.replay.id if self.replay else self.session.id
+
+    @property
+    def kind(self) -> str:
+        """`session`, or `replay`."""
+        return "replay" if self.replay else "session"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunTotals:
+    """What the compared steps of a run add up to. Tokens and duration are None where none was recorded; money in US dollars."""
+
+    steps: int
+    errors: int
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: Decimal
+    unknown_cost_calls: int
+    duration_ms: float | None
+
+
+def run_of(project: Project, name: str) -> Run:
+    """The project's session of that uuid or key, or its replay of that uuid. Raises `NotFound`."""
+    try:
+        return Run(session=session_of(project, name))
+    except NotFound:
+        pass
+    try:
+        replay = replay_of(project, name)
+    except NotFound as why:
+        raise NotFound(
+            f"There is no session or replay {name[:80]!r} in this project; `timemachine session list` shows the sessions.",
+            code="run_not_found",
+        ) from why
+    return Run(session=replay.session, replay=replay)
+
+
+def totals(run: Run, steps: Sequence[RunStep], *, only_replayed: bool) -> RunTotals:
+    """What the steps of a run add up to. One query, four for a replay."""
+    if run.replay is not None:
+        return _replay_totals(run.replay, steps)
+    actions = Action.objects.filter(session=run.session)
+    if only_replayed:
+        return _together(steps, totals_of(actions.filter(kind__in=REPLAYED_KINDS)).elapsed_ms)
+    found = totals_of(actions)
+    return RunTotals(
+        steps=found.actions,
+        errors=found.errors,
+        input_tokens=found.input_tokens,
+        output_tokens=found.output_tokens,
+        cost_usd=found.cost_usd,
+        unknown_cost_calls=found.unknown_cost_calls,
+        duration_ms=found.elapsed_ms,
+    )
+
+
+def _replay_totals(replay: Replay, steps: Sequence[RunStep]) -> RunTotals:
+    """As `tally` counts money: the attempts that were lost are in it."""
+    counts = tally(replay)
+    start, end = replay.started_at, replay.finished_at
+    found = _together(steps, (end - start) / timedelta(milliseconds=1) if start and end else None)
+    return dataclass_replace(found, cost_usd=counts.cost_usd, unknown_cost_calls=counts.unknown_cost_calls)
+
+
+def _together(steps: Sequence[RunStep], duration_ms: float | None) -> RunTotals:
+    return RunTotals(
+        steps=len(steps),
+        errors=sum(step.facts.error is not None for step in steps),
+        input_tokens=_sum([step.input_tokens for step in steps]),
+        output_tokens=_sum([step.output_tokens for step in steps]),
+        cost_usd=sum((step.cost_usd for step in steps if step.cost_usd is not None), Decimal(0)),
+        unknown_cost_calls=sum(step.unknown_cost for step in steps),
+        duration_ms=duration_ms,
+    )
+
+
+def _sum(counts: Sequence[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
