@@ -76,3 +76,55 @@ def test_agreement_at_the_top_counts_more() -> None:
     assert top is not None
     assert bottom is not None
     assert top > bottom
+
+
+def lists(keys: list[int]) -> list[Ranked]:
+    return [Ranked(key=key, rank=rank) for rank, key in enumerate(keys, start=1)]
+
+
+DEPTHS = st.integers(1, 10)
+
+
+@given(LISTS, DEPTHS)
+def test_a_list_compared_with_itself_is_the_same(items: list[int], k: int) -> None:
+    found = compare_rankings(lists(items), lists(items), k)
+    assert (found.verdict, found.gained, found.lost, found.moved) == ("same", (), (), ())
+    assert (found.k, found.persistence) == (k, 0.9)
+
+
+@given(LISTS, LISTS, DEPTHS)
+def test_the_other_way_round_what_was_gained_is_lost_and_every_move_goes_back(
+    one: list[int], other: list[int], k: int
+) -> None:
+    there, back = compare_rankings(lists(one), lists(other), k), compare_rankings(lists(other), lists(one), k)
+    assert (set(there.gained), set(there.lost)) == (set(back.lost), set(back.gained))
+    assert {(move.key, move.shift) for move in there.moved} == {
+        (move.key, -move.shift) for move in back.moved
+    }
+    assert (there.verdict, there.overlap) == (back.verdict, back.overlap)
+
+
+@given(LISTS, LISTS, DEPTHS)
+def test_the_new_list_is_the_old_one_without_the_lost_and_with_the_gained(
+    one: list[int], other: list[int], k: int
+) -> None:
+    found = compare_rankings(lists(one), lists(other), k)
+    assert set(one[:k]) - set(found.lost) | set(found.gained) == set(other[:k])
+    ranks = {key: rank for rank, key in enumerate(other[:k], start=1)}
+    assert all(ranks[move.key] == move.new_rank for move in found.moved if isinstance(move.key, int))
+
+
+@given(st.lists(st.integers(0, 9), unique=True, min_size=1, max_size=8), st.data())
+def test_a_swap_at_the_top_costs_no_less_overlap_than_one_below_it(
+    items: list[int], data: st.DataObject
+) -> None:
+    high = data.draw(st.integers(0, max(len(items) - 2, 0)))
+    low = data.draw(st.integers(high, max(len(items) - 2, 0)))
+    at_the_top, below = (rank_biased_overlap(items, swapped(items, at)) for at in (high, low))
+    assert at_the_top is not None
+    assert below is not None
+    assert at_the_top <= below + 1e-9
+
+
+def swapped(items: list[int], at: int) -> list[int]:
+    return [*items[:at], *reversed(items[at : at + 2]), *items[at + 2 :]]

@@ -15,7 +15,7 @@ from timemachine.replay.engine import Intent, Recorded, intent, planned
 from timemachine.replay.options import RETRIEVAL_OPTIONS, ReplayOptions, as_json, check, from_json
 from timemachine.replay.summary import Tally, sentence
 
-OTHER_VALUES: tuple[Any, ...] = (3, "lexical", True, 0.1, "now")
+OTHER_VALUES: tuple[Any, ...] = (3, "lexical", True, 0.5, 0.4, 0.1, "m", "now")
 AUDIT = ReplayOptions(audit=True, reason="why", use_model="openai:gpt-4o")
 
 
@@ -38,6 +38,10 @@ AUDIT = ReplayOptions(audit=True, reason="why", use_model="openai:gpt-4o")
         (ReplayOptions(top_k=1001), "invalid_field"),
         (ReplayOptions(search_mode="psychic"), "invalid_field"),
         (ReplayOptions(as_of="then"), "invalid_field"),  # type: ignore[arg-type]
+        (ReplayOptions(relative=1.1), "invalid_field"),
+        (ReplayOptions(cliff=-0.1), "invalid_field"),
+        (ReplayOptions(adaptive=False, cliff=0.5), "invalid_field"),
+        (ReplayOptions(search_mode="lexical", embedding_model="m"), "invalid_field"),
         (ReplayOptions(spend_limit_usd=-1), "invalid_field"),
         (ReplayOptions(skip_asks=True, skip_finds=True), "nothing_to_replay"),
     ],

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timemachine.retrieval.cutoff import WEAKEST, cut_adaptively, cut_at, strengths
+from timemachine.retrieval.cutoff import WEAKEST, Thresholds, cut_adaptively, cut_at, strengths
 from timemachine.retrieval.fusion import fuse
 
 scores = st.dictionaries(st.integers(0, 50), st.floats(-10, 100, allow_nan=False), max_size=20)
@@ -33,7 +33,7 @@ def test_a_list_is_cut_at_top_k_or_not_at_all(found: int, top_k: int, keep: int,
 def test_an_adaptive_cut_names_the_rule_that_cut(
     ranked: list[float], floor: float, keep: int, cut_by: str
 ) -> None:
-    cut = cut_adaptively(ranked, 3, floor)
+    cut = cut_adaptively(ranked, 3, Thresholds(floor=floor))
     assert (cut.keep, cut.cut_by) == (keep, cut_by)
 
 
@@ -59,9 +59,25 @@ def test_a_frame_is_as_strong_as_the_leg_that_is_surer_of_it() -> None:
 
 def test_a_frame_found_by_its_meaning_alone_survives_among_those_that_share_words() -> None:
     order = [1, 3, 2, 4]
-    cut = cut_adaptively(strengths(order, {1: 10.0, 2: 9.0}, {3: 0.7, 4: 0.1}), 8, WEAKEST)
+    cut = cut_adaptively(strengths(order, {1: 10.0, 2: 9.0}, {3: 0.7, 4: 0.1}), 8, Thresholds(floor=WEAKEST))
     assert (cut.keep, cut.cut_by) == (3, "floor")
 
 
 def test_the_first_of_a_list_is_never_cut_but_by_the_floor() -> None:
-    assert cut_adaptively([0.4, 1.0, 0.1], 8).keep == 2
+    assert cut_adaptively([0.4, 1.0, 0.1], 8, Thresholds()).keep == 2
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "keep", "cut_by"),
+    [
+        (Thresholds(), 2, "cliff"),
+        (Thresholds(cliff=0), 2, "relative"),
+        (Thresholds(cliff=0, relative=0), 4, "all"),
+        (Thresholds(relative=0.9), 1, "relative"),
+        (Thresholds(cliff=0.8, relative=0), 1, "cliff"),
+        (Thresholds(cliff=0, relative=0, floor=2), 3, "floor"),
+    ],
+)
+def test_thresholds_say_where_an_adaptive_cut_is_made(thresholds: Thresholds, keep: int, cut_by: str) -> None:
+    cut = cut_adaptively([10, 7, 2.5, 1], 8, thresholds)
+    assert (cut.keep, cut.cut_by) == (keep, cut_by)

@@ -46,6 +46,19 @@ def test_the_best_score_is_the_highest_bar_and_what_was_left_out_is_marked() -> 
     assert (curve.cut, curve.kept, curve.below) == ("cut where the scores fall off", 1, None)
 
 
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ("relative", "cut below 60% of the best score"),
+        ("cliff", "cut where a score falls below 40% of the one before"),
+        ("floor", "cut below what counts as relevant"),
+        ("top_k", "cut at top k"),
+    ],
+)
+def test_a_cut_names_its_threshold_where_that_was_recorded(rule: str, words: str) -> None:
+    assert cut_words(rule, {"relative": 0.6, "cliff": 0.4, "floor": "low"}) == words
+
+
 def test_a_rule_of_another_tool_reads_as_its_own_name() -> None:
     assert (cut_words("my_rule"), cut_words(None)) == ("my rule", "not recorded")
     assert without_curve({"mode": "x", "curve": {}, "below": None}) == {"mode": "x"}

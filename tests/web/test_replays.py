@@ -230,3 +230,20 @@ def test_a_list_of_steps_takes_as_many_queries_whatever_its_length(browser: Clie
             page(browser, f"/replays/{replay.id}/")
         counts.append(len(queries))
     assert counts[0] == counts[1]
+
+
+def test_a_debug_replay_is_launched_with_its_thresholds_and_shows_both_curves(
+    browser: Client, session: Session
+) -> None:
+    asked = {"kind": "debug", "adaptive": "yes", "relative": "0.7", "cliff": "0.2", "min_score": "0.02"}
+    model = session.collection.embedding_model if session.collection else ""
+    sent = browser.post(f"/sessions/{session.id}/replay/", asked | {"embedding_model": model})
+    assert sent.status_code == 302
+    replay = Replay.objects.get()
+    chosen = {"adaptive": True, "relative": 0.7, "cliff": 0.2, "min_score": 0.02, "embedding_model": model}
+    assert chosen.items() <= replay.options.items()
+    work(replay.id, "test")
+    shown = page(browser, f"/replays/{replay.id}/steps/1/")
+    assert shown.count("<svg") == 2
+    assert "rank-biased" in shown
+    assert "Cut below this share of the best score" in page(browser, f"/replays/{replay.id}/")

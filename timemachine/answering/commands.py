@@ -163,6 +163,8 @@ def retrieval_draft(findings: Findings) -> RetrievalDraft:
         curve=findings.curve.as_json(),
         below=findings.below.as_json() if findings.below else None,
         not_embedded=findings.not_embedded,
+        thresholds=findings.thresholds.as_json() if findings.thresholds else None,
+        min_score=findings.query.min_score,
         hits=tuple(_hit_draft(hit) for hit in findings.hits),
     )
 

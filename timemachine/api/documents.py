@@ -247,6 +247,8 @@ def findings_json(findings: Findings) -> dict[str, Any]:
         "curve": findings.curve.as_json(),
         "below": findings.below.as_json() if findings.below else None,
         "not_embedded": findings.not_embedded,
+        "thresholds": findings.thresholds.as_json() if findings.thresholds else None,
+        "min_score": findings.query.min_score,
     }
 
 

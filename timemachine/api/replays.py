@@ -28,12 +28,6 @@ def launch(request: HttpRequest, session_id: str, payload: schemas.ReplayIn) -> 
     """Replay the session in the background; follow it at /api/replays/{id}."""
     who = caller(request, "run")
     session = session_of(who.project, session_id)
-    if payload.embedding_model is not None:
-        raise InvalidInput(
-            "Only a collection's own embedding model can be used for now; leave `embedding_model` out.",
-            code="not_available_yet",
-            field="embedding_model",
-        )
     if len(payload.use_models) > 1:
         raise InvalidInput(
             "One replay takes one model; launch one replay for each of them.",

@@ -89,6 +89,8 @@ class RetrievalIn(Strict):
     curve: dict[str, Any] | None = None
     below: dict[str, Any] | None = None
     not_embedded: int | None = Field(default=None, ge=0, lt=2**62)
+    thresholds: dict[str, Any] | None = None
+    min_score: float | None = None
     hits: list[HitIn] = Field(default_factory=list)
 
     def draft(self) -> RetrievalDraft:
@@ -219,6 +221,8 @@ class FindIn(Strict):
     mode: Mode = "hybrid"
     adaptive: bool = False
     min_score: float | None = None
+    relative: float | None = None
+    cliff: float | None = None
     as_of: str | None = None
     embedding_model: str | None = None
 
@@ -238,6 +242,8 @@ class AskIn(Strict):
     mode: Mode = "hybrid"
     adaptive: bool = False
     min_score: float | None = None
+    relative: float | None = None
+    cliff: float | None = None
     as_of: str | None = None
     embedding_model: str | None = None
     system_prompt: str | None = None
@@ -287,6 +293,8 @@ class ReplayIn(Strict):
     search_mode: str | None = None
     adaptive: bool | None = None
     min_score: float | None = None
+    relative: float | None = None
+    cliff: float | None = None
     embedding_model: str | None = None
     as_of: Literal["now", "recorded"] | None = None
     skip_asks: bool = False
@@ -297,7 +305,7 @@ class ReplayIn(Strict):
 
     def options(self, *, model: str | None, after_sequence: int | None) -> ReplayOptions:
         """As a replay takes them."""
-        apart = {"use_models", "from_checkpoint", "embedding_model"}
+        apart = {"use_models", "from_checkpoint"}
         given = {name: getattr(self, name) for name in type(self).model_fields if name not in apart}
         return ReplayOptions(**given, use_model=model, after_sequence=after_sequence)
 

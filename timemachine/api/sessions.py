@@ -148,6 +148,8 @@ def find_query(project: Project, payload: schemas.FindIn) -> Query:
         top_k=payload.top_k,
         adaptive=payload.adaptive,
         min_score=payload.min_score,
+        relative=payload.relative,
+        cliff=payload.cliff,
         as_of=moment(project, payload.as_of),
         embedding_model=payload.embedding_model,
     )
@@ -161,6 +163,8 @@ def ask_query(project: Project, payload: schemas.AskIn) -> Query:
         top_k=payload.top_k,
         adaptive=payload.adaptive,
         min_score=payload.min_score,
+        relative=payload.relative,
+        cliff=payload.cliff,
         as_of=moment(project, payload.as_of),
         embedding_model=payload.embedding_model,
     )

@@ -24,6 +24,15 @@ embedding_model: Decorator = click.option(
     metavar="M",
     help="Another embedding model that the collection has vectors of.",
 )
+relative: Decorator = click.option(
+    "--relative", type=float, metavar="SHARE", help="Adaptive: cut below this share of the best score."
+)
+cliff: Decorator = click.option(
+    "--cliff", type=float, metavar="SHARE", help="Adaptive: cut below this share of the score before."
+)
+min_score: Decorator = click.option(
+    "--min-score", type=float, metavar="SCORE", help="Leave out what scores less."
+)
 use_model: Decorator = click.option(
     "--use-model", metavar="M", help="The model that answers, as provider:model."
 )

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 @options.mode
 @options.embedding_model
 @click.option("--adaptive", is_flag=True, help="Cut where the passages stop being relevant.")
+@options.relative
+@options.cliff
+@options.min_score
 @click.option("--as-of", metavar="WHEN", help="The collection as it was: RFC 3339, now, or SESSION:SEQUENCE.")
 @options.recorded_in
 @options.as_json

@@ -95,8 +95,15 @@ def _retrieval(found: dict[str, Any] | None) -> str:
     parts += [
         f"{frame_name(each['frame'])} from rank {each['from']} to {each['to']}" for each in found["moved"]
     ]
-    overlap = "" if found["overlap"] is None else f" (overlap {found['overlap']:.2f})"
+    overlap = "" if found["overlap"] is None else f" ({_overlaps(found)})"
     return f"{words(found['verdict'])}{overlap}" + (f": {'; '.join(parts)}" if parts else "")
+
+
+def _overlaps(found: dict[str, Any]) -> str:
+    """`overlap@8 0.50, rank-biased 0.31`; a replay of an earlier version has no more than the first."""
+    if found.get("k") is None:
+        return f"overlap {found['overlap']:.2f}"
+    return f"overlap@{found['k']} {found['overlap']:.2f}, rank-biased {found['rank_biased_overlap']:.2f}"
 
 
 def _answers(step: dict[str, Any], *, with_diff: bool) -> Iterator[str]:

@@ -38,6 +38,10 @@ _PATIENCE = 20.0  # seconds in the queue before a word about the worker
 @click.option("--adaptive", is_flag=True, help="Cut where the passages stop being relevant.")
 @options.top_k
 @options.mode
+@options.relative
+@options.cliff
+@options.min_score
+@options.embedding_model
 @click.option(
     "--as-of", type=click.Choice(["recorded", "now"]), help="The collection as it was then, or as it is now."
 )

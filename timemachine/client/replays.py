@@ -21,6 +21,10 @@ class ReplayOptions:
     top_k: int | None = None
     search_mode: str | None = None
     adaptive: bool | None = None
+    relative: float | None = None
+    cliff: float | None = None
+    min_score: float | None = None
+    embedding_model: str | None = None
     as_of: str | None = None
     skip_asks: bool = False
     skip_finds: bool = False

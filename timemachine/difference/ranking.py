@@ -39,8 +39,8 @@ class Move:
 class RankingDiff:
     """How a list of at most `k` items differs from another.
 
-    `overlap` is overlap@k: the share of items in both, of the longer list's. `rank_biased_overlap` weighs the top more. Both
-    lie between 0 and 1, and both are None when the two lists are empty: nothing was compared.
+    `overlap` is overlap@k: the share of items in both, of the longer list's. `rank_biased_overlap` weighs the top more, by the
+    `persistence` p. Both lie between 0 and 1, and both are None when the two lists are empty: nothing was compared.
     """
 
     verdict: Verdict
@@ -49,6 +49,8 @@ class RankingDiff:
     moved: tuple[Move, ...]
     overlap: float | None
     rank_biased_overlap: float | None
+    k: int
+    persistence: float = PERSISTENCE
 
 
 def compare_rankings(old: Sequence[Ranked], new: Sequence[Ranked], k: int) -> RankingDiff:
@@ -72,6 +74,7 @@ def compare_rankings(old: Sequence[Ranked], new: Sequence[Ranked], k: int) -> Ra
         moved=moved,
         overlap=(len(after) - len(gained)) / longer if longer else None,
         rank_biased_overlap=rank_biased_overlap(list(before), list(after)),
+        k=k,
     )
 
 

@@ -47,7 +47,8 @@ class RetrievalDraft:
     """How passages were found, and which.
 
     `curve` is what the cut-off looked at (`leg`, `scores` best first, how many were `kept`), `below` the first frame that it
-    left out, `semantic_search` how vectors were searched (`exact` or `hnsw`).
+    left out, `semantic_search` how vectors were searched (`exact` or `hnsw`). `thresholds` are those of an adaptive cut (`relative`,
+    `cliff`, `floor`), `min_score` the floor that was asked for.
     """
 
     mode: str | None = None
@@ -60,6 +61,8 @@ class RetrievalDraft:
     curve: dict[str, Any] | None = None
     below: dict[str, Any] | None = None
     not_embedded: int | None = None
+    thresholds: dict[str, Any] | None = None
+    min_score: float | None = None
     hits: tuple[HitDraft, ...] = ()
 
 

@@ -50,7 +50,7 @@ COPIED: Final = (
     "grounding",
 )
 PAYLOADS: Final = ("input", "output", "source")
-SEARCHED: Final = ("semantic_search", "curve", "below")
+SEARCHED: Final = ("semantic_search", "curve", "below", "thresholds", "min_score")
 Kept = Mapping[tuple[str, str], int]
 
 

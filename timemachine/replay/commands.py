@@ -1,6 +1,7 @@
 """What changes in replays: one is planned, its steps are worked on, it is cancelled, its failed steps are tried again."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
@@ -16,6 +17,7 @@ from timemachine.replay import options as replay_options
 from timemachine.replay.engine import Recorded, planned
 from timemachine.replay.models import TERMINAL_STEP_STATUSES, Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.options import ReplayOptions
+from timemachine.retrieval.meaning import searchable_name
 
 RING_AGAIN_AFTER = timedelta(seconds=15)
 BATCH = 1_000
@@ -31,6 +33,10 @@ def launch(session: Session, options: ReplayOptions, *, by: str, replay_id: UUID
     """
     replay_options.check(options)
     model = str(usable_model(session.project_id, options.use_model)) if options.use_model else None
+    if options.embedding_model is not None and session.collection is not None:
+        options = replace(
+            options, embedding_model=searchable_name(session.collection, options.embedding_model)
+        )
     chosen = replay_options.as_json(options) | ({"use_model": model} if model else {})
     actions = [action for action in _replayable(session) if planned(recorded(action), options)]
     if not actions:

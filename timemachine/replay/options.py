@@ -5,7 +5,16 @@ from typing import Any, Literal
 
 from timemachine.base.errors import InvalidInput
 
-RETRIEVAL_OPTIONS = ("top_k", "search_mode", "adaptive", "min_score", "as_of")
+RETRIEVAL_OPTIONS = (
+    "top_k",
+    "search_mode",
+    "adaptive",
+    "relative",
+    "cliff",
+    "min_score",
+    "embedding_model",
+    "as_of",
+)
 CALL_OPTIONS = ("system_prompt", "temperature", "seed", "max_tokens")
 MODES = ("hybrid", "semantic", "lexical")
 LARGEST_TOP_K = 1_000
@@ -15,7 +24,8 @@ LARGEST_TOP_K = 1_000
 class ReplayOptions:
     """The options of one replay. None means "as it was recorded"; `use_model` is a resolved name.
 
-    `audit` is over the frozen context; otherwise retrieval runs again (`as_of`: "now" or "recorded"). Steps after
+    `audit` is over the frozen context; otherwise retrieval runs again (`as_of`: "now" or "recorded"). `relative`, `cliff` and
+    `min_score` are the thresholds of an adaptive cut-off, `min_score` alone a floor of any. Steps after
     `through_sequence` and up to `after_sequence` (a checkpoint's) are left out. `spend_limit_usd` stops before the next call.
     """
 
@@ -30,6 +40,9 @@ class ReplayOptions:
     search_mode: str | None = None
     adaptive: bool | None = None
     min_score: float | None = None
+    relative: float | None = None
+    cliff: float | None = None
+    embedding_model: str | None = None
     as_of: Literal["now", "recorded"] | None = None
     skip_asks: bool = False
     skip_finds: bool = False
@@ -105,6 +118,12 @@ def _check_retrieval(options: ReplayOptions) -> None:
     _check_range("top_k", options.top_k, 1, LARGEST_TOP_K)
     if options.search_mode is not None and options.search_mode not in MODES:
         raise _invalid("search_mode", f"is one of {', '.join(MODES)}")
+    if options.embedding_model is not None and options.search_mode == "lexical":
+        raise _invalid("embedding_model", "does not go with `lexical`, which uses none")
+    _check_range("relative", options.relative, 0, 1)
+    _check_range("cliff", options.cliff, 0, 1)
+    if options.adaptive is False and (options.relative, options.cliff) != (None, None):
+        raise _invalid("adaptive", "is off, and `relative` and `cliff` are thresholds of an adaptive cut-off")
     if options.as_of is not None and options.as_of not in ("now", "recorded"):
         raise _invalid("as_of", "is `now` or `recorded`")
 

@@ -8,9 +8,8 @@ from typing import Any
 from django.db.models import Sum
 
 from timemachine.answering.asking import Answered, CallParameters, ContextPassage, answer, grounding_of
-from timemachine.base.clock import now, parse_time, written
-from timemachine.base.errors import InvalidInput, ModelFailed, TimeMachineError
-from timemachine.difference.ranking import Ranked, compare_rankings
+from timemachine.base.clock import now
+from timemachine.base.errors import ModelFailed, TimeMachineError
 from timemachine.difference.verdict import answer_verdict
 from timemachine.providers.completion import cut_off_by
 from timemachine.providers.prices import failed_price
@@ -23,9 +22,8 @@ from timemachine.replay.engine import Intent, intent
 from timemachine.replay.models import ReplayAttempt, ReplayStep
 from timemachine.replay.options import ReplayOptions, from_json
 from timemachine.replay.outcome import Outcome
-from timemachine.retrieval import finding
-from timemachine.retrieval.finding import Findings, Found, Query
-from timemachine.retrieval.meaning import models_with_vectors
+from timemachine.replay.retrieving import found_again
+from timemachine.retrieval.finding import Found
 
 SAME_PARAMETERS = ("system_prompt", "temperature", "seed", "max_tokens")
 
@@ -73,13 +71,8 @@ def _work(step: ReplayStep) -> _Work:
 
 
 def _found_again(work: _Work, outcome: Outcome) -> Outcome:
-    findings = finding.find(_collection(work.action), _query(work))
-    compared = compare_rankings(
-        [Ranked(key=_key_recorded(hit), rank=hit.rank) for hit in work.hits],
-        [Ranked(key=hit.frame, rank=hit.rank) for hit in findings.hits],
-        findings.query.top_k,
-    )
-    return replace(outcome, found=findings.hits, retrieval=_retrieval_json(findings, compared, work))
+    findings, retrieval = found_again(work.action, work.hits, work.options)
+    return replace(outcome, found=findings.hits, retrieval=retrieval)
 
 
 def _asked_again(work: _Work, outcome: Outcome, before_call: Callable[[], None]) -> Outcome:
@@ -136,38 +129,6 @@ def _passages(work: _Work, found: Sequence[Found]) -> list[ContextPassage]:
     return [ContextPassage(frame=hit.frame, title=hit.title, text=hit.text) for hit in found]
 
 
-def _query(work: _Work) -> Query:
-    """The recorded query with the options that were changed; what was not recorded is `find`'s own default."""
-    question = frozen.question_of(work.action)
-    if question is None:
-        raise InvalidInput("The query of this step was not recorded as text.", code="question_not_recorded")
-    kept, options = work.action.retrieval or {}, work.options
-    return Query(
-        text=question,
-        mode=options.search_mode or kept.get("mode") or "hybrid",
-        top_k=options.top_k or kept.get("top_k") or finding.DEFAULT_TOP_K,
-        adaptive=kept.get("adaptive") is True if options.adaptive is None else options.adaptive,
-        min_score=options.min_score,
-        as_of=_moment(work) if options.as_of == "recorded" else None,
-        embedding_model=_embedding_model(work),
-    )
-
-
-def _embedding_model(work: _Work) -> str | None:
-    """As it was recorded also means: by the model it was found with, where the collection has its vectors; else by its own."""
-    kept, options = work.action.retrieval or {}, work.options
-    recorded_model = kept.get("embedding_model")
-    lexical = (options.search_mode or kept.get("mode")) == "lexical"
-    if options.as_of != "recorded" or lexical or recorded_model is None:
-        return None
-    return recorded_model if recorded_model in models_with_vectors(_collection(work.action)) else None
-
-
-def _moment(work: _Work) -> Any:
-    kept = (work.action.retrieval or {}).get("as_of")
-    return parse_time(kept) if kept else work.action.recorded_at
-
-
 def _parameters(work: _Work) -> CallParameters:
     kept = work.action.parameters or {}
     chosen = {name: getattr(work.options, name) for name in SAME_PARAMETERS}
@@ -190,33 +151,6 @@ def _cut_off(work: _Work, answered: Answered | None) -> dict[str, Any]:
     sides = {"recorded": work.action.parameters, "new": answered.parameters if answered else None}
     found = [side for side, parameters in sides.items() if cut_off_by(parameters)]
     return {"cut_off": found} if found else {}
-
-
-def _retrieval_json(findings: Findings, compared: Any, work: _Work) -> dict[str, Any]:
-    return {
-        "verdict": compared.verdict,
-        "gained": list(compared.gained),
-        "lost": list(compared.lost),
-        "moved": [{"frame": move.key, "from": move.old_rank, "to": move.new_rank} for move in compared.moved],
-        "overlap": compared.overlap,
-        "mode": findings.query.mode,
-        "top_k": findings.query.top_k,
-        "adaptive": findings.query.adaptive,
-        "cut_by": findings.cut_by,
-        "as_of": written(findings.as_of),
-        "embedding_model": findings.embedding_model,
-        "recorded_hits": len(work.hits),
-        "found_hits": len(findings.hits),
-    }
-
-
-def _key_recorded(hit: Hit) -> int | str:
-    """What makes two hits the same frame: its number in the collection, whatever its version; else its own name."""
-    return hit.frame if hit.frame is not None else hit.sha256 or f"rank {hit.rank}"
-
-
-def _collection(action: Action) -> Any:
-    return action.session.collection
 
 
 def _spent(work: _Work) -> bool:

@@ -1,8 +1,8 @@
 """How many of the ranked frames are an answer: by number, or by how their scores fall. Pure.
 
 The rules look at raw scores, BM25 or cosine, because a fused score means nothing by itself; in a hybrid find at the strength of
-each frame, by the leg that is surer of it. `cut_by` names the rule that ended the list: `top_k`, `all` (fewer were found), `relative` (below half of the best),
-`cliff` (a fall of more than 60 % from the frame before), `floor` (below what counts as relevant at all).
+each frame, by the leg that is surer of it. `cut_by` names the rule that ended the list: `top_k`, `all` (fewer were found), `relative` (below a
+share of the best), `cliff` (below a share of the frame before), `floor` (below what counts as relevant at all). `Thresholds` are these shares.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,6 +14,22 @@ COSINE_FLOOR = 0.2
 WEAKEST = 0.01
 CLIFF = 0.4
 LONGEST_CURVE = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thresholds:
+    """Where an adaptive cut is made: at less than `relative` of the best score, `cliff` of the score before, or the `floor`.
+
+    The first two are shares, 0 to 1; the floor is on the scale of the scores that the rules look at.
+    """
+
+    relative: float = RELATIVE_TO_BEST
+    cliff: float = CLIFF
+    floor: float = 0.0
+
+    def as_json(self) -> dict[str, float]:
+        """As they are kept with a find."""
+        return {"relative": self.relative, "cliff": self.cliff, "floor": self.floor}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,19 +79,19 @@ def strengths(
     ]
 
 
-def cut_adaptively(scores: Sequence[float], top_k: int, floor: float = 0.0) -> Cut:
+def cut_adaptively(scores: Sequence[float], top_k: int, thresholds: Thresholds) -> Cut:
     """Where the scores, in the ranking's order, stop being an answer; at most `top_k`. Nothing may stay, but only by the floor."""
     best = max(scores, default=0.0)
     for rank, score in enumerate(scores[:top_k]):
-        rule = _rule(score, scores[rank - 1] if rank else None, best, floor)
+        rule = _rule(score, scores[rank - 1] if rank else None, best, thresholds)
         if rule is not None:
             return Cut(keep=rank, cut_by=rule)
     return cut_at(len(scores), top_k)
 
 
-def _rule(score: float, before: float | None, best: float, floor: float) -> str | None:
-    if score < floor:
+def _rule(score: float, before: float | None, best: float, thresholds: Thresholds) -> str | None:
+    if score < thresholds.floor:
         return "floor"
-    if before is not None and score < CLIFF * before:
+    if before is not None and score < thresholds.cliff * before:
         return "cliff"
-    return "relative" if before is not None and score < RELATIVE_TO_BEST * best else None
+    return "relative" if before is not None and score < thresholds.relative * best else None

@@ -1,8 +1,7 @@
 """Find: the frames of a collection that answer a query, as they are now or as they were."""
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -10,8 +9,9 @@ from django.db import transaction
 
 from timemachine.base.errors import InvalidInput
 from timemachine.base.faithful import searchable
-from timemachine.retrieval import cutoff, nearest, ranking
-from timemachine.retrieval.cutoff import COSINE_FLOOR, WEAKEST, Curve, Cut, strengths
+from timemachine.retrieval import nearest, ranking
+from timemachine.retrieval.cutoff import Curve, Thresholds
+from timemachine.retrieval.cutting import CutRule, Ranked, cut
 from timemachine.retrieval.fusion import fuse
 from timemachine.retrieval.matching import Matched
 from timemachine.retrieval.meaning import Meaning, meaning_of, not_embedded
@@ -34,6 +34,7 @@ class Query:
 
     `as_of` None is now, `embedding_model` None the collection's own; `min_score` is on the score that ranks: BM25 or cosine, and
     in a hybrid find a number from 0 to 1 that means something only within its list (the fused score; in an adaptive one the strength).
+    `relative` and `cliff` are the thresholds of an adaptive find, shares from 0 to 1 (None: the usual ones); `min_score` is its floor.
     """
 
     text: str
@@ -41,8 +42,22 @@ class Query:
     top_k: int = DEFAULT_TOP_K
     adaptive: bool = False
     min_score: float | None = None
+    relative: float | None = None
+    cliff: float | None = None
     as_of: datetime | None = None
     embedding_model: str | None = None
+
+    @property
+    def rule(self) -> CutRule:
+        """Where its ranking is to be cut."""
+        return CutRule(
+            mode=self.mode,
+            top_k=self.top_k,
+            adaptive=self.adaptive,
+            min_score=self.min_score,
+            relative=self.relative,
+            cliff=self.cliff,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,23 +112,13 @@ class Findings:
     as_of: datetime
     cut_by: str
     curve: Curve
+    thresholds: Thresholds | None
     below: Below | None
     embedding_model: str | None
     semantic_search: str | None
     not_embedded: int | None
     hits: tuple[Found, ...]
     duration_ms: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Ranked:
-    """Scores by frame row: of the mode, and raw by leg; best first."""
-
-    order: list[int]
-    score: dict[int, float]
-    legs: dict[str, dict[int, float]]
-    question: Question = field(default=Question(terms=(), frames=0))
-    semantic_search: str | None = None
 
 
 def check(query: Query) -> None:
@@ -138,12 +143,27 @@ def check(query: Query) -> None:
         raise InvalidInput(
             f"`top_k` must lie between 1 and {LARGEST_TOP_K:,}.", code="invalid_field", field="top_k"
         )
+    _check_thresholds(query)
     if query.embedding_model and query.mode == "lexical":
         raise InvalidInput(
             "A lexical find uses no embedding model; leave `embedding_model` out, or choose another mode.",
             code="invalid_field",
             field="embedding_model",
         )
+
+
+def _check_thresholds(query: Query) -> None:
+    for name, share in (("relative", query.relative), ("cliff", query.cliff)):
+        if share is None:
+            continue
+        if not query.adaptive:
+            raise InvalidInput(
+                f"`{name}` is a threshold of an adaptive find; set `adaptive`, or leave it out.",
+                code="invalid_field",
+                field=name,
+            )
+        if not 0 <= share <= 1:
+            raise InvalidInput(f"`{name}` must lie between 0 and 1.", code="invalid_field", field=name)
 
 
 def find(collection: Collection, query: Query) -> Findings:
@@ -159,13 +179,14 @@ def find(collection: Collection, query: Query) -> Findings:
         moment = hold(collection.id, query.as_of)
         missing = None if meaning is None else not_embedded(collection, meaning.model, moment)
         ranked = _rank(collection, query, words, meaning, moment)
-        curve, cut = _cut(ranked, query)
-        hits, below = _shown(ranked, curve)
+        made = cut(ranked, query.rule)
+        hits, below = _shown(ranked, made.curve)
     return Findings(
         query=query,
         as_of=moment.at,
-        cut_by=cut.cut_by,
-        curve=curve,
+        cut_by=made.cut_by,
+        curve=made.curve,
+        thresholds=made.thresholds,
         below=below,
         embedding_model=None if meaning is None else meaning.model,
         semantic_search=ranked.semantic_search,
@@ -177,7 +198,7 @@ def find(collection: Collection, query: Query) -> Findings:
 
 def _rank(
     collection: Collection, query: Query, words: str, meaning: Meaning | None, moment: Moment
-) -> _Ranked:
+) -> Ranked:
     depth = max(WINDOW, query.top_k + 1)
     legs: dict[str, dict[int, float]] = {}
     question, searched = Question(terms=(), frames=0), None
@@ -190,7 +211,7 @@ def _rank(
     if score is None:
         score = fuse(legs["lexical"], legs["semantic"], meaning.weight if meaning else 0)
     order = sorted(sorted(score), key=score.__getitem__, reverse=True)  # of equal ones the first to come
-    return _Ranked(order=order, score=score, legs=legs, question=question, semantic_search=searched)
+    return Ranked(order=order, score=score, legs=legs, question=question, semantic_search=searched)
 
 
 def _semantic(
@@ -207,37 +228,7 @@ def _semantic(
     return ranking.semantic(*asked), EXACT
 
 
-def _cut(ranked: _Ranked, query: Query) -> tuple[Curve, Cut]:
-    """What the rules looked at, and where they cut."""
-    scores = [ranked.score[row] for row in ranked.order]
-    if not query.adaptive:
-        cut = _by_number(scores, query)
-        return cutoff.curve(query.mode, scores, cut), cut
-    leg, scores, floor = _judged(ranked, query)
-    cut = cutoff.cut_adaptively(scores, query.top_k, floor)
-    return cutoff.curve(leg, scores, cut), cut
-
-
-def _by_number(scores: Sequence[float], query: Query) -> Cut:
-    if query.min_score is None:
-        return cutoff.cut_at(len(scores), query.top_k)
-    enough = sum(1 for score in scores if score >= query.min_score)
-    cut = cutoff.cut_at(enough, query.top_k)
-    return cut if cut.cut_by == "top_k" or enough == len(scores) else Cut(keep=cut.keep, cut_by="floor")
-
-
-def _judged(ranked: _Ranked, query: Query) -> tuple[str, list[float], float]:
-    """What the adaptive rules look at: its name, a score for each row in the ranking's order, and the floor on its scale."""
-    lexical, semantic = (ranked.legs.get(name) or {} for name in ("lexical", "semantic"))
-    if query.mode == "hybrid":
-        return "strength", strengths(ranked.order, lexical, semantic), query.min_score or WEAKEST
-    if query.mode == "lexical":
-        return "lexical", [lexical[row] for row in ranked.order], query.min_score or 0.0
-    floor = COSINE_FLOOR if query.min_score is None else query.min_score
-    return "semantic", [semantic[row] for row in ranked.order], floor
-
-
-def _shown(ranked: _Ranked, curve: Curve) -> tuple[tuple[Found, ...], Below | None]:
+def _shown(ranked: Ranked, curve: Curve) -> tuple[tuple[Found, ...], Below | None]:
     """The frames that stay, and the first one that does not."""
     keep = curve.kept
     rows = ranked.order[: keep + 1]
@@ -246,7 +237,7 @@ def _shown(ranked: _Ranked, curve: Curve) -> tuple[tuple[Found, ...], Below | No
     return found, _below(ranked, curve, rows[keep], frames[rows[keep]]) if len(rows) > keep else None
 
 
-def _hit(ranked: _Ranked, rank: int, row: int, frame: Read) -> Found:
+def _hit(ranked: Ranked, rank: int, row: int, frame: Read) -> Found:
     legs = {name: leg[row] for name, leg in ranked.legs.items() if row in leg}
     if frame.matched.identifiers:
         legs["identifier"] = round(sum(frame.matched.identifiers.values()), 4)
@@ -266,7 +257,7 @@ def _hit(ranked: _Ranked, rank: int, row: int, frame: Read) -> Found:
     )
 
 
-def _below(ranked: _Ranked, curve: Curve, row: int, frame: Read) -> Below:
+def _below(ranked: Ranked, curve: Curve, row: int, frame: Read) -> Below:
     drawn = curve.kept < len(curve.scores)
     score = curve.scores[curve.kept] if drawn else ranked.score[row]
     return Below(frame=frame.number, version=frame.version, title=frame.title, score=score)

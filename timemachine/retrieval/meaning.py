@@ -26,7 +26,7 @@ def meaning_of(collection: Collection, words: str, asked: str | None = None) -> 
 
     Raises `InvalidInput` (`embedding_model_not_there`) for a model without vectors in it, `Unavailable`, `ModelFailed`.
     """
-    name = _searchable_name(collection, asked) if asked else collection.embedding_model
+    name = searchable_name(collection, asked) if asked else collection.embedding_model
     model = table.named(name)
     vector = table.question_vector(model, words) if table.is_settled(model) else []
     return Meaning(model=model.name, vector=vector, weight=model.semantic_weight)
@@ -48,7 +48,8 @@ def models_with_vectors(collection: Collection) -> list[str]:
     return [own, *others]
 
 
-def _searchable_name(collection: Collection, asked: str) -> str:
+def searchable_name(collection: Collection, asked: str) -> str:
+    """The full name of an embedding model that the collection has vectors of. Raises `InvalidInput` for any other."""
     there = models_with_vectors(collection)
     for name in there:
         if asked in (name, table.named(name).asked):

@@ -29,6 +29,8 @@ RETRIEVAL = (
     "curve",
     "below",
     "not_embedded",
+    "thresholds",
+    "min_score",
 )
 
 

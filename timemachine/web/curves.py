@@ -12,11 +12,16 @@ BAR, HEIGHT, MOST_BARS = 4, 40, 200
 CUT_WORDS: Final = {
     "top_k": "cut at top k",
     "all": "everything that was found",
-    "relative": "cut below half of the best score",
+    "relative": "cut below a share of the best score",
     "cliff": "cut where the scores fall off",
     "floor": "cut below what counts as relevant",
 }
-_DRAWN: Final = ("curve", "below")
+_DRAWN: Final = ("curve", "below", "thresholds")
+_BY_THRESHOLD: Final = {
+    "relative": ("relative", "cut below {:.0%} of the best score"),
+    "cliff": ("cliff", "cut where a score falls below {:.0%} of the one before"),
+    "floor": ("floor", "cut below a score of {:g}"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,15 +49,24 @@ class ScoreCurve:
     below: Mapping[str, Any] | None
 
 
-@register.filter
-def cut_words(rule: str | None) -> str:
-    """The rule that ended a list, in words."""
+def cut_words(rule: str | None, thresholds: object = None) -> str:
+    """The rule that ended a list, in words, with its threshold where that was recorded."""
+    name, words = _BY_THRESHOLD.get(rule or "", ("", ""))
+    threshold = thresholds.get(name) if isinstance(thresholds, Mapping) else None
+    if isinstance(threshold, int | float) and not isinstance(threshold, bool) and math.isfinite(threshold):
+        return words.format(threshold)
     return CUT_WORDS.get(rule or "", spaced(rule or "not recorded"))
 
 
 @register.filter
+def cut_in_words(retrieval: Mapping[str, Any]) -> str:
+    """The rule that ended the list of a find, in words."""
+    return cut_words(retrieval.get("cut_by"), retrieval.get("thresholds"))
+
+
+@register.filter
 def drawn_curve(retrieval: Mapping[str, Any] | None) -> ScoreCurve | None:
-    """The curve of a recorded find; None where none was recorded, or what was recorded is none of ours."""
+    """The curve of a find; None where none was recorded, or what was recorded is none of ours."""
     found = retrieval or {}
     curve = found.get("curve")
     if not isinstance(curve, dict) or not _is_drawable(scores := curve.get("scores")):
@@ -61,7 +75,7 @@ def drawn_curve(retrieval: Mapping[str, Any] | None) -> ScoreCurve | None:
     kept = kept if isinstance(kept, int) else 0
     return ScoreCurve(
         leg=str(curve.get("leg") or ""),
-        cut=cut_words(found.get("cut_by")),
+        cut=cut_words(found.get("cut_by"), found.get("thresholds")),
         bars=tuple(_bars(scores, kept)),
         kept=kept,
         width=len(scores) * BAR,

@@ -11,6 +11,8 @@ from timemachine.base.wording import spaced
 from timemachine.providers.listing import Choice
 from timemachine.recording.models import Session
 from timemachine.replay.options import ReplayOptions
+from timemachine.retrieval.cutoff import CLIFF, RELATIVE_TO_BEST
+from timemachine.retrieval.meaning import models_with_vectors
 from timemachine.web.model_select import ModelSelect
 
 KINDS = [
@@ -39,12 +41,17 @@ _IN_WORDS: Final[dict[tuple[str, object], tuple[str, str]]] = {
     ("as_of", "now"): ("Collection", "as it is now"),
     ("as_of", "recorded"): ("Collection", "as it was at each step"),
 }
+_NAMES: Final = {
+    "relative": "Cut below this share of the best score",
+    "cliff": "Cut below this share of the score before",
+    "min_score": "Least score",
+}
 
 
 def chosen_options(kept: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The options of a replay as they were kept, in words, but those that its page shows elsewhere."""
     return [
-        _IN_WORDS.get((name, value), (spaced(name).capitalize(), str(value)))
+        _IN_WORDS.get((name, value), (_NAMES.get(name, spaced(name).capitalize()), str(value)))
         for name, value in kept.items()
         if name not in _SHOWN_ELSEWHERE
     ]
@@ -72,6 +79,28 @@ class ReplayForm(forms.Form):
     )
     search_mode = forms.ChoiceField(label="Mode", choices=MODES, required=False, help_text="Debug only.")
     adaptive = forms.ChoiceField(label="Cut-off", choices=ADAPTIVE, required=False, help_text="Debug only.")
+    relative = forms.FloatField(
+        label="Cut below this share of the best score",
+        required=False,
+        min_value=0,
+        max_value=1,
+        help_text=f"Adaptive only; {RELATIVE_TO_BEST} where it is not said, 0 turns it off.",
+    )
+    cliff = forms.FloatField(
+        label="Cut below this share of the score before",
+        required=False,
+        min_value=0,
+        max_value=1,
+        help_text=f"Adaptive only; {CLIFF} where it is not said, 0 turns it off.",
+    )
+    min_score = forms.FloatField(
+        label="Least score",
+        required=False,
+        help_text="The floor: BM25 in lexical, cosine in semantic, 0 to 1 in hybrid.",
+    )
+    embedding_model = forms.ChoiceField(
+        label="Embedding model", required=False, help_text="Debug only: those that have vectors here."
+    )
     as_of = forms.ChoiceField(
         label="Collection", choices=MOMENTS, required=False, initial="now", help_text="Debug only."
     )
@@ -101,6 +130,9 @@ class ReplayForm(forms.Form):
             choices, "None: an audit checks the recorded answers, a debug replay asks the recorded models"
         )
         self.fields["through_sequence"].widget.attrs |= {"placeholder": str(session.last_sequence)}
+        there = models_with_vectors(session.collection) if session.collection is not None else []
+        embedding = cast("forms.ChoiceField", self.fields["embedding_model"])
+        embedding.choices = [("", "The collection's own"), *((name, name) for name in there)]
 
     def options(self) -> ReplayOptions:
         """The options that were chosen; retrieval options belong to a debug replay and are left out of an audit."""
@@ -121,6 +153,10 @@ class ReplayForm(forms.Form):
             top_k=asked["top_k"],
             search_mode=asked["search_mode"] or None,
             adaptive={"yes": True, "no": False}.get(asked["adaptive"]),
+            relative=asked["relative"],
+            cliff=asked["cliff"],
+            min_score=asked["min_score"],
+            embedding_model=asked["embedding_model"] or None,
             as_of=None if audit else asked["as_of"] or None,
         )
 
