@@ -44,7 +44,7 @@ class _State:
     scripts: list[Script] = field(default_factory=list)
     used: dict[int, int] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    lock: threading.Condition = field(default_factory=threading.Condition)
 
     def add(self, script: Script) -> None:
         with self.lock:
@@ -63,6 +63,7 @@ class _State:
                 at=_now(),
             )
             self.calls.append(call)
+            self.lock.notify_all()
             script = self._script(prompt, model)
             call.mode = script.mode
             return call, script
@@ -122,6 +123,12 @@ class StubModelServer:
         """Every call so far, in order."""
         with self._state.lock:
             return list(self._state.calls)
+
+    def wait_for_calls(self, number: int, seconds: float = 20.0) -> None:
+        """Wait until so many calls have come."""
+        with self._state.lock:
+            came = self._state.lock.wait_for(lambda: len(self._state.calls) >= number, seconds)
+        assert came, f"{len(self.calls())} of {number} calls came within {seconds:g} s"
 
     def serve_forever(self) -> None:
         """Serve in this thread, until it is interrupted."""

@@ -1,12 +1,16 @@
 """session judge, against a real server and a scripted judge."""
 
 import json
+import signal
 from collections.abc import Generator
 
 import pytest
 
 from tests.cli.terminal import Here
+from tests.cli.test_asking import Typed
 from tests.stub_model_server import Script, StubModelServer
+from tests.waiting import wait_until
+from timemachine.judging.models import Judgement
 
 MODEL = "openai:gpt-4o-mini"
 
@@ -65,6 +69,19 @@ def test_a_judge_that_is_not_understood_is_a_failure_in_one_line(
     assert "it is not the JSON that was asked for" in ran.err
     assert len(ran.err.splitlines()) == 1
     assert "verdicts" not in ran.out
+
+
+def test_ctrl_c_ends_the_judgement(tm: Here, stub: StubModelServer, recorded: str) -> None:
+    stub.script(Script(mode="silent", seconds=20))
+    typed = Typed("session", "judge", recorded, "1", "--model", MODEL)
+    stub.wait_for_calls(1)
+    typed.process.send_signal(signal.SIGINT)
+    assert typed.read().startswith(f"Asking {MODEL}")
+    code, said = typed.end()
+    assert (code, "The judgement was cancelled" in said) == (130, True)
+    wait_until(lambda: Judgement.objects.get().state == "failed")
+    assert Judgement.objects.get().error_type == "cancelled"
+    assert "$0 + 1 call of unknown price for 1 judgement" in tm.run("session", "view", recorded).out
 
 
 def test_the_local_model_cannot_judge(tm: Here, recorded: str) -> None:

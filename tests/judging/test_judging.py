@@ -1,91 +1,29 @@
 """A second opinion through the front doors: asked, kept, shown beside the grounding, and gone with its session."""
 
 import json
-import threading
-import time
-from collections.abc import Generator
-from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection, connections
-from pytest_django.fixtures import Settings
+from django.db import connection
 
 from tests.api.conftest import Program, program
-from tests.builders import recorded_session, tamper
+from tests.builders import tamper
+from tests.judging.opinions import ANSWER, ASK, MODEL, opinion, place_of, said
 from tests.stub_model_server import Script, StubModelServer
 from tests.web.people import browser_of
 from timemachine.accounts.models import Project
-from timemachine.base.clock import now
-from timemachine.base.errors import Conflict, InvalidInput, NotFound, Unavailable
+from timemachine.base.errors import Conflict, InvalidInput
 from timemachine.demo import commands as demo
-from timemachine.judging.commands import LONGEST_CALL, judge
-from timemachine.judging.models import ASKING, Judgement
-from timemachine.judging.queries import judgements_of, sentences_of, state_of
+from timemachine.judging.commands import judge
+from timemachine.judging.models import Judgement
+from timemachine.judging.queries import sentences_of
 from timemachine.payloads.models import Payload
-from timemachine.providers.models import ModelTrial
-from timemachine.providers.places import place, places
-from timemachine.providers.trials import try_model
 from timemachine.recording.commands import append, start_session
 from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft
 from timemachine.recording.erasure import erase_session
 from timemachine.recording.models import Action, Session
 from timemachine.recording.queries import action_of
 from timemachine.replay import frozen
-
-MODEL = "openai:gpt-4o-mini"
-ANSWER = "Invoices are kept for ten years. Then the archive team shreds them. Zoë eats them."
-ASK = 2
-
-
-@pytest.fixture
-def stub(monkeypatch: pytest.MonkeyPatch) -> Generator[StubModelServer]:
-    with StubModelServer() as server:
-        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
-        yield server
-
-
-@pytest.fixture
-def session(project: Project, stub: StubModelServer) -> Session:
-    """A session whose second step is an ask with an answer of three sentences, the last one invented."""
-    stub.script(Script(question="Question: How long", answer=ANSWER, times=1))
-    return recorded_session(project, questions=("How long are invoices kept?",), model=MODEL)
-
-
-@pytest.fixture
-def ask(session: Session) -> Action:
-    return action_of(session, ASK)
-
-
-@pytest.fixture
-def api(project: Project) -> Program:
-    return program(project)
-
-
-def said(*verdicts: tuple[str, int | None, str | None]) -> str:
-    return json.dumps(
-        {
-            "sentences": [
-                {"number": number, "verdict": verdict, "passage": passage, "quote": quote}
-                for number, (verdict, passage, quote) in enumerate(verdicts, 1)
-            ]
-        }
-    )
-
-
-def place_of(ask: Action, title: str) -> int:
-    return ask.hits.get(title=title).rank
-
-
-def opinion(ask: Action) -> str:
-    """The first is right, the second is seen otherwise than by the grounding, the third names words that nowhere stand."""
-    place = place_of(ask, "Retention")
-    return said(
-        ("supported", place, "Invoices are kept for ten years."),
-        ("not_found", None, None),
-        ("contradicted", place, "Zoë never eats them"),
-    )
 
 
 def recorded(session: Session) -> list[tuple[object, ...]]:
@@ -208,69 +146,6 @@ def test_what_cannot_be_judged_is_refused(session: Session, project: Project, st
     assert len(stub.calls()) == 1
 
 
-def test_a_form_that_was_sent_twice_is_not_paid_twice(
-    transactional_db: None, session: Session, ask: Action, stub: StubModelServer
-) -> None:
-    stub.script(Script(question="<sentence", answer=opinion(ask), mode="slow", seconds=0.5))
-    outcomes: list[str] = []
-
-    def run() -> None:
-        try:
-            outcomes.append(judge(ask, use_model=MODEL, by="test").state)
-        except Conflict as why:
-            outcomes.append(why.code)
-        connection.close()
-
-    threads = [threading.Thread(target=run) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(outcomes) == ["done", "judge_under_way"]
-    assert len(stub.calls()) == 2
-
-
-def test_a_judge_and_a_test_of_a_model_take_a_place_as_an_ask_does(
-    session: Session, ask: Action, stub: StubModelServer, settings: Settings
-) -> None:
-    settings.ASKS_AT_ONCE = 1
-    places.cache_clear()
-    with place():
-        for call in (
-            lambda: judge(ask, use_model=MODEL, by="test"),
-            lambda: try_model(session.project_id, MODEL, by="test"),
-        ):
-            with pytest.raises(Unavailable) as refused:
-                call()
-            assert refused.value.code == "too_many_asks"
-    assert (Judgement.objects.count(), ModelTrial.objects.count(), len(stub.calls())) == (0, 0, 1)
-    assert try_model(session.project_id, MODEL, by="test").error_code is None
-    places.cache_clear()
-
-
-@pytest.mark.parametrize("what", ["judge", "test"])
-def test_no_connection_is_held_while_a_model_is_silent(
-    transactional_db: None, session: Session, ask: Action, stub: StubModelServer, what: str
-) -> None:
-    stub.script(Script(answer=opinion(ask), mode="slow", seconds=0.8))
-    mine = connections["default"]
-    held: list[bool] = []
-
-    def look() -> None:
-        while len(stub.calls()) < 2:
-            time.sleep(0.01)
-        held.append(mine.connection is not None)
-
-    watching = threading.Thread(target=look)
-    watching.start()
-    if what == "judge":
-        judge(ask, use_model=MODEL, by="test")
-    else:
-        try_model(session.project_id, MODEL, by="test")
-    watching.join()
-    assert held == [False]
-
-
 def test_what_a_failed_ask_had_written_is_no_answer_to_judge(project: Project, stub: StubModelServer) -> None:
     session = start_session(project, name="theirs", by="test")
     hits = (HitDraft(rank=1, text="One. Two."),)
@@ -296,21 +171,6 @@ def test_what_a_failed_ask_had_written_is_no_answer_to_judge(project: Project, s
     assert not stub.calls()
 
 
-def test_one_whose_process_was_lost_says_so_and_stands_in_nobodys_way(
-    session: Session, ask: Action, stub: StubModelServer
-) -> None:
-    stub.script(Script(question="<sentence", answer=opinion(ask)))
-    lost = judge(ask, use_model=MODEL, by="test")
-    began = now() - LONGEST_CALL - timedelta(seconds=1)
-    Judgement.objects.filter(id=lost.id).update(state=ASKING, created_at=began)
-    lost.refresh_from_db()
-    assert state_of(lost) == "lost"
-    shown = browser_of(session.project).get(f"/sessions/{session.id}/?step={ASK}").text
-    assert "the call may have been billed" in shown
-    assert judge(ask, use_model=MODEL, by="test").state == "done"
-    assert [each.state for each in judgements_of(ask)] == ["lost", "done"]
-
-
 def test_erasing_the_session_takes_its_judgements_and_all_they_kept_along(
     session: Session, ask: Action, stub: StubModelServer
 ) -> None:
@@ -321,29 +181,6 @@ def test_erasing_the_session_takes_its_judgements_and_all_they_kept_along(
     erase_session(session)
     assert not Judgement.objects.exists()
     assert not Payload.objects.filter(media_type="application/json").exists()
-
-
-def test_what_comes_back_after_the_session_was_erased_is_not_kept(
-    transactional_db: None, session: Session, ask: Action, stub: StubModelServer
-) -> None:
-    stub.script(Script(question="<sentence", answer=opinion(ask), mode="slow", seconds=0.6))
-    outcome: list[str] = []
-
-    def run() -> None:
-        try:
-            judge(ask, use_model=MODEL, by="test")
-        except NotFound as why:
-            outcome.append(why.message)
-        connection.close()
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    while len(stub.calls()) < 2:
-        pass
-    erase_session(session)
-    thread.join()
-    assert "may have been billed" in outcome[0]
-    assert not Payload.objects.filter(project=session.project, media_type="application/json").exists()
 
 
 def test_the_estimate_is_said_before_and_asks_nothing(

@@ -9,6 +9,7 @@ from ninja import Status
 from timemachine.accounts.models import Project
 from timemachine.api import routers, schemas
 from timemachine.api.access import caller
+from timemachine.judging.cancelling import cancel
 from timemachine.judging.commands import judge
 from timemachine.judging.document import estimate_json, judgement_json
 from timemachine.judging.queries import estimate_of, judgement_of, judgements_of
@@ -51,6 +52,16 @@ def read(request: HttpRequest, session_id: str, sequence: int, judgement_id: UUI
     """One judgement with the messages that were sent, whole."""
     action = _action(caller(request, "read").project, session_id, sequence)
     return judgement_json(judgement_of(action, judgement_id), action, prompt=True)
+
+
+@routers.sessions.post(f"{PATH}/{{uuid:judgement_id}}/cancel", summary="Cancel a judgement")
+def cancel_judgement(
+    request: HttpRequest, session_id: str, sequence: int, judgement_id: UUID
+) -> dict[str, Any]:
+    """End a judgement that is under way, also while its provider is silent; it says so then. It may have been billed."""
+    action = _action(caller(request, "run").project, session_id, sequence)
+    cancel(judgement_of(action, judgement_id))
+    return {"id": str(judgement_id), "cancel_wanted": True}
 
 
 def _action(project: Project, session_id: str, sequence: int) -> Action:

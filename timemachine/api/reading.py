@@ -13,6 +13,7 @@ from timemachine.api.paging import checked_limit, sized_page
 from timemachine.api.paging import read as read_place
 from timemachine.api.schemas import ActionFilter, SessionFilter
 from timemachine.base.clock import written
+from timemachine.judging.queries import spent_on
 from timemachine.payloads.queries import value
 from timemachine.recording.models import Action, Session
 from timemachine.recording.queries import action_of, actions_of, session_of
@@ -78,8 +79,18 @@ def state(request: HttpRequest, session_id: str, at: int) -> dict[str, Any]:
 
 @routers.sessions.get("/{session_id}/summary", summary="What a session adds up to")
 def summary(request: HttpRequest, session_id: str) -> dict[str, Any]:
-    """Counts, tokens, cost, duration, iterations, tools, models and errors of a session."""
-    return summary_of(session_of(caller(request, "read").project, session_id))
+    """Counts, tokens, cost, duration, iterations, tools, models and errors of a session.
+
+    `judgements` says what was spent on judging its answers, which is no part of the session and in none of its totals.
+    """
+    session = session_of(caller(request, "read").project, session_id)
+    spent = spent_on(session)
+    judgements = {
+        "count": spent.judgements,
+        "cost_usd": money(spent.cost_usd),
+        "unknown_cost_calls": spent.unknown,
+    }
+    return summary_of(session) | {"judgements": judgements}
 
 
 @routers.sessions.get("/{session_id}/checkpoints", summary="A session's checkpoints")

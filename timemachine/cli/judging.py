@@ -8,7 +8,7 @@ import click
 from timemachine.base.wording import money_or_unknown
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
-from timemachine.cli.failure import Failure
+from timemachine.cli.failure import Failure, Interrupted
 from timemachine.cli.table import facts
 from timemachine.cli.terminal import say, show
 from timemachine.cli.wording import duration, frame_name, plural, tokens, visible, words
@@ -22,13 +22,19 @@ from timemachine.cli.wording import duration, frame_name, plural, tokens, visibl
 def judge(*, session: str, sequence: int, model: str, as_json: bool) -> None:
     """Let a model judge a recorded answer.
 
-    It says of each sentence whether the recorded passages support it. The session is not changed.
+    It says of each sentence whether the recorded passages support it. The session is not changed. Ctrl-C cancels it.
     """
     with connected() as client:
         about = client.judgements.estimate(session, sequence, model=model)
         if not as_json:
             say(f"Asking {about['model']}: about {money_or_unknown(about['cost_usd'])}, by {about['basis']}.")
-        made = client.judgements.make(session, sequence, model=model)
+        try:
+            made = client.judgements.make(session, sequence, model=model)
+        except KeyboardInterrupt as why:
+            client.judgements.cancel(session, sequence, model=about["model"])
+            raise Interrupted(
+                "The judgement was cancelled; what its model had begun may have been billed."
+            ) from why
         show(made, _lines(made), as_json=as_json)
     if made["state"] != "done":
         raise Failure(visible(made["error"]["message"]))

@@ -89,8 +89,11 @@ def view(*, session: str, as_json: bool) -> None:
     """
     with connected() as client:
         found = client.sessions.get(session)
-        show(found, _session_facts(found), as_json=as_json)
-        if not as_json and found["actions"]:
+        if as_json:
+            show(found, (), as_json=True)
+            return
+        say_all(_session_facts(found, client.sessions.summary(session)["judgements"]))
+        if found["actions"]:
             say("")
             say_all(action_lines(client.sessions.actions(session), last=found["actions"]))
 
@@ -198,7 +201,7 @@ def _row(found: dict[str, Any]) -> list[str]:
     ]
 
 
-def _session_facts(found: dict[str, Any]) -> Iterator[str]:
+def _session_facts(found: dict[str, Any], judged: dict[str, Any]) -> Iterator[str]:
     yield from facts(
         [
             ("name", found["name"]),
@@ -215,10 +218,19 @@ def _session_facts(found: dict[str, Any]) -> Iterator[str]:
             ("actions", f"{found['actions']:,}, {plural(found['errors'], 'error')}"),
             ("tokens", _tokens(found)),
             ("cost", priced(found["cost_usd"], found["unknown_cost_calls"])),
+            ("judging", _judging(judged)),
             ("cache", _saved(found)),
             ("address", found["url"]),
         ]
     )
+
+
+def _judging(judged: dict[str, Any]) -> str:
+    """What was spent on judging the session's answers, which is not in its cost; empty where nobody judged any."""
+    if not judged["count"]:
+        return ""
+    spent = priced(judged["cost_usd"], judged["unknown_cost_calls"])
+    return f"{spent} for {plural(judged['count'], 'judgement')}"
 
 
 def _saved(found: dict[str, Any]) -> str:

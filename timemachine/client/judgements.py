@@ -17,6 +17,12 @@ class Judgements:
         """About what that would cost; nothing is asked."""
         return self._connection.get(f"{_path(session, sequence)}/estimate", {"model": model})
 
+    def cancel(self, session: str, sequence: int, *, model: str) -> None:
+        """End what is under way of this model on this step; what it had begun may have been billed."""
+        for each in self._connection.get(_path(session, sequence))["items"]:
+            if each["state"] == "asking" and each["model"] == model:
+                self._connection.post(f"{_path(session, sequence)}/{each['id']}/cancel")
+
 
 def _path(session: str, sequence: int) -> str:
     return f"/api/sessions/{segment(session, 'session')}/actions/{sequence}/judgements"

@@ -32,6 +32,10 @@ class Sessions:
         """One session."""
         return self._connection.get(_path(session))
 
+    def summary(self, session: str) -> Document:
+        """What a session adds up to, and beside it what was spent on judging its answers."""
+        return self._connection.get(_path(session) + "/summary")
+
     def end(self, session: str) -> Document:
         """Close a session."""
         return self._connection.post(_path(session) + "/end")

@@ -6,8 +6,7 @@ a process that is lost leaves a row that says "may have been billed", and nobody
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import timedelta
-from typing import Any, Final
+from typing import Any
 
 from django.db import IntegrityError, transaction
 
@@ -22,8 +21,9 @@ from timemachine.base.errors import (
     TimeMachineError,
     Unavailable,
 )
+from timemachine.judging.cancelling import cancellable
 from timemachine.judging.material import Material, material_of
-from timemachine.judging.models import ASKING, DONE, FAILED, LOST, Judgement
+from timemachine.judging.models import ASKING, DONE, FAILED, LONGEST_CALL, LOST, Judgement
 from timemachine.judging.prompt import as_sent, render
 from timemachine.judging.verdicts import SentenceVerdict, read_verdicts
 from timemachine.payloads.commands import keep
@@ -36,14 +36,11 @@ from timemachine.providers.queries import connection_of, usable_model
 from timemachine.recording.models import Action
 from timemachine.recording.validation import COST_DIGITS
 
-LONGEST_CALL: Final = timedelta(minutes=21)
-"""Longer than all attempts of a call together may take (`complete`: 4 times its 300 seconds): a row that asks since then has lost its process."""
-
 
 def judge(action: Action, *, use_model: str, by: str) -> Judgement:
     """Ask a model which sentences of the recorded answer the recorded passages support; what came of it is in the row.
 
-    A provider that fails, and an answer that cannot be read, end in a `failed` row that says why. Raises `InvalidInput` and
+    A provider that fails, an answer that cannot be read, and a call that somebody cancels, end in a `failed` row that says why. Raises `InvalidInput` and
     `Conflict` for a step that cannot be judged or is being judged by this model already, and `InvalidInput` or `Unavailable`
     for a model that cannot judge or where every place is taken, all before anything is sent.
     """
@@ -55,7 +52,8 @@ def judge(action: Action, *, use_model: str, by: str) -> Judgement:
         try:
             request = _request(action, model, rendered)
             let_go()
-            completion = complete(request)
+            with cancellable(row) as listening:
+                completion = complete(request, listening)
         except TimeMachineError as failed:
             facts = _price_of(failed, model) | _failure(failed)
             return _ended(row, None, facts, raw=failed.facts.get("partial_text"))

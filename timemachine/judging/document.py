@@ -36,6 +36,7 @@ def judgement_json(judgement: Judgement, action: Action, *, prompt: bool = False
         "created_by": judgement.created_by,
         "created_at": written(judgement.created_at),
         "finished_at": written(judgement.finished_at),
+        "cancel_wanted": judgement.cancel_wanted_at is not None,
     }
     if not prompt:
         return document

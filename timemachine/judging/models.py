@@ -1,5 +1,8 @@
 """What we keep of judgements: what was asked, what came back, and what it cost. Never part of the recorded session."""
 
+from datetime import timedelta
+from typing import Final
+
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -12,6 +15,8 @@ from timemachine.recording.models import Action, Session
 
 ASKING, DONE, FAILED, LOST = "asking", "done", "failed", "lost"
 STATES = (ASKING, DONE, FAILED, LOST)
+LONGEST_CALL: Final = timedelta(minutes=21)
+"""Longer than all attempts of a call together may take (`complete`: 4 times its 300 seconds): a row that asks since then has lost its process."""
 
 
 class Judgement(models.Model):
@@ -46,6 +51,7 @@ class Judgement(models.Model):
     created_by = models.CharField(max_length=254)
     created_at = models.DateTimeField(db_default=Now())
     finished_at = models.DateTimeField(null=True)
+    cancel_wanted_at = models.DateTimeField(null=True)
 
     class Meta:
         db_table = "tm_judgement"

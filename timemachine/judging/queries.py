@@ -2,19 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Count, Q, QuerySet, Sum
 
 from timemachine.base.clock import now
 from timemachine.base.errors import NotFound
-from timemachine.judging.commands import LONGEST_CALL, judge_model
+from timemachine.judging.commands import judge_model
 from timemachine.judging.estimate import Estimate, estimate
 from timemachine.judging.material import grounded_of, material_of
-from timemachine.judging.models import ASKING, LOST, Judgement
+from timemachine.judging.models import ASKING, LONGEST_CALL, LOST, Judgement
 from timemachine.judging.verdicts import VERDICTS, agrees
-from timemachine.recording.models import Action
+from timemachine.recording.models import Action, Session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +56,26 @@ def state_of(judgement: Judgement) -> str:
     if judgement.state == ASKING and judgement.created_at < now() - LONGEST_CALL:
         return LOST
     return judgement.state
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What a session's judgements that are over cost: US dollars as far as known, beside `unknown`, those of unknown price."""
+
+    judgements: int
+    cost_usd: Decimal
+    unknown: int
+
+
+def spent_on(session: Session) -> Spent:
+    """What was spent on judging a session's answers; it is in no total of the session, which it is no part of."""
+    under_way = Q(state=ASKING, created_at__gte=now() - LONGEST_CALL)
+    found = Judgement.objects.filter(~under_way, session=session).aggregate(
+        judgements=Count("id"), dollars=Sum("cost_usd"), unknown=Count("id", filter=Q(cost_usd=None))
+    )
+    return Spent(
+        judgements=found["judgements"], cost_usd=found["dollars"] or Decimal(0), unknown=found["unknown"]
+    )
 
 
 def sentences_of(judgement: Judgement, action: Action) -> list[JudgedSentence]:

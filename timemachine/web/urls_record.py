@@ -40,6 +40,11 @@ urlpatterns = [
     path("sessions/<str:id>/end/", record.end, name="end_session"),
     path("sessions/<str:id>/delete/", record.delete, name="delete_session"),
     path("sessions/<str:id>/steps/<int:sequence>/judge/", judging.judge, name="judge"),
+    path(
+        "sessions/<str:id>/steps/<int:sequence>/judgements/<uuid:judgement>/cancel/",
+        judging.cancel,
+        name="cancel_judgement",
+    ),
     path("import/", imports.import_page, name="import"),
     path("import/done/", imports.done, name="import_done"),
 ]

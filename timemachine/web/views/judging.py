@@ -1,5 +1,7 @@
 """Letting a model judge a recorded answer, from the step's Action tab."""
 
+from uuid import UUID
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
@@ -9,8 +11,10 @@ from django.views.decorators.http import require_POST
 from timemachine.accounts.models import OPERATOR
 from timemachine.base.errors import TimeMachineError
 from timemachine.base.wording import money
+from timemachine.judging.cancelling import cancel as end
 from timemachine.judging.commands import judge as judged_by
 from timemachine.judging.models import DONE, Judgement
+from timemachine.judging.queries import judgement_of
 from timemachine.recording.queries import action_of, session_of
 from timemachine.web.access import of
 from timemachine.web.judging import JudgeForm
@@ -34,6 +38,24 @@ def judge(request: HttpRequest, id: str, sequence: int) -> HttpResponse:  # noqa
         messages.error(request, why.message)
         return see_other(page)  # at its top, where the message stands
     _tell(request, made)
+    return see_other(page, part="judgements")
+
+
+@never_cache
+@require_POST
+def cancel(request: HttpRequest, id: str, sequence: int, judgement: UUID) -> HttpResponse:  # noqa: A002
+    """End a judgement that is under way."""
+    access = of(request)
+    access.require(OPERATOR)
+    session = session_of(access.project, id)
+    found = judgement_of(action_of(session, sequence), judgement)
+    page = reverse("timeline", args=[session.id], query={"step": sequence})
+    try:
+        end(found)
+    except TimeMachineError as why:
+        messages.error(request, why.message)
+        return see_other(page)
+    messages.success(request, "The judgement ends within a second; reload to see what became of it.")
     return see_other(page, part="judgements")
 
 

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 
 from timemachine.base.errors import InvalidInput
 from timemachine.base.wording import counted
+from timemachine.judging.queries import spent_on
 from timemachine.recording.models import Action, Session
 from timemachine.recording.queries import session_of
 from timemachine.recording.vocabulary import KINDS
@@ -183,6 +184,7 @@ def _list(session: Session, asked: Asked, sequence: int | None) -> dict[str, Any
         "matches": queries.matches(session, asked.shown),
         "chips": _chips(session, asked.shown),
         "errors_filter": str(asked.shown.with_status("error")),
+        "judged_cost": spent_on(session),
     }
 
 

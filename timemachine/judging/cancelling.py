@@ -1,0 +1,51 @@
+"""Ending a judgement from any process: its row says that it shall end, and the process that asks looks there."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from django.db import Error, connection, connections
+
+from timemachine.base.clock import now
+from timemachine.base.errors import Conflict
+from timemachine.base.heartbeat import heartbeat
+from timemachine.judging.models import ASKING, LONGEST_CALL, Judgement
+from timemachine.providers.listening import Cancellation, Listening
+
+log = logging.getLogger(__name__)
+
+LOOK_SECONDS: Final = 0.5
+
+
+def cancel(judgement: Judgement) -> None:
+    """Ask a judgement to end, whichever process makes it; it does within a second. Asked twice is asked once.
+
+    Raises `Conflict` where it is over.
+    """
+    asking = Judgement.objects.filter(id=judgement.id, state=ASKING, created_at__gte=now() - LONGEST_CALL)
+    if not asking.exists():
+        raise Conflict("This judgement is over; there is nothing to cancel.", code="judgement_over")
+    asking.filter(cancel_wanted_at=None).update(cancel_wanted_at=now())
+
+
+@contextmanager
+def cancellable(judgement: Judgement) -> Iterator[Listening]:
+    """While the judge is asked, the call ends once somebody wants it to."""
+    listening = Listening()
+
+    def look() -> None:
+        _look(judgement, listening.cancellation)
+
+    with heartbeat(look, every=LOOK_SECONDS, at_end=connections.close_all):
+        yield listening
+
+
+def _look(judgement: Judgement, cancellation: Cancellation) -> None:
+    try:
+        if Judgement.objects.filter(id=judgement.id, cancel_wanted_at__isnull=False).exists():
+            cancellation.cancel()
+    except Error as why:  # a database that is away comes back
+        log.warning("judgement %s could not look whether it shall end: %s", judgement.id, why)
+    finally:
+        connection.close()
