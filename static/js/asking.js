@@ -95,7 +95,7 @@
   }
 
   function refused(page, form) {
-    if (!swap(page, [...REPLACED, ".work-form"])) return location.assign(form.action.split("#")[0]);
+    if (!swap(page, [...REPLACED, ".work-form"])) return location.assign(form.action);
     one("#writing").hidden = true;
     one(".work-form textarea").focus();
     one(".work-form .said")?.scrollIntoView({ block: "nearest" });

@@ -199,9 +199,3 @@ new MutationObserver((changes) => {
 }).observe(document.documentElement, { childList: true, subtree: true });
 
 begin();
-
-// --- a form's address ends in the place of its refusal; where there was none, the page's address need not
-
-if (location.hash.endsWith("_said") && !one(`[id="${CSS.escape(location.hash.slice(1))}"]`)) {
-  history.replaceState(history.state, "", location.pathname + location.search);
-}

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from tests.documents.files import pdf
 from tests.e2e.conftest import Product, Watched
@@ -55,6 +55,25 @@ def test_a_pdf_is_uploaded_followed_and_shown_with_its_passage_marked(ada: Page,
 
 
 @pytest.mark.browser
+def test_a_refused_upload_is_looked_at_and_focused_without_a_script(
+    browser: Browser, product: Product, signed_in: list[dict[str, Any]]
+) -> None:
+    with client(product) as api:
+        for number in range(60):
+            api.post("/collections/long/put", json={"text": f"Rule {number}.", "title": f"Rule {number}"})
+    context = browser.new_context(viewport={"width": 900, "height": 600}, java_script_enabled=False)
+    context.add_cookies(signed_in)  # type: ignore[arg-type]
+    page = context.new_page()
+    page.goto(f"{product.url}/collections/long/")
+    page.get_by_role("button", name="Upload files").click()
+    said = page.get_by_role("alert")
+    expect(said).to_contain_text("Files: Choose at least one file.")
+    expect(said).to_be_in_viewport()
+    expect(said).to_be_focused()
+    context.close()
+
+
+@pytest.mark.browser
 def test_the_pages_of_files_are_sound_in_every_theme_and_width(
     browser: Browser, product: Product, signed_in: list[dict[str, Any]]
 ) -> None:
@@ -82,6 +101,11 @@ def filled(product: Product) -> dict[str, str]:
             data={"session": "reading"},
         ).json()
         api.post("/sessions/reading/find", json={"query": "installer"})
+        api.post("/collections/guides/files", files={"file": ("old.md", GUIDE.encode())})
+        shorter = {"file": ("old.md", GUIDE.split("## Install", maxsplit=1)[0].encode())}
+        api.post("/collections/guides/files", files=shorter, data={"replace": "true"})
+        menu = {"file": ("page.html", b"<nav>Home</nav><main>Prices are net.</main>")}
+        page = api.post("/collections/guides/files", files=menu).json()
         broken = api.post("/collections/guides/files", files={"file": ("broken.pdf", b"%PDF-1.4 broken")})
         intake = broken.json()["intake_id"]
         wait(lambda: api.get(f"/intakes/{intake}").json()["status"] == "failed")
@@ -90,6 +114,8 @@ def filled(product: Product) -> dict[str, str]:
         "then": "/collections/guides/?as_of=reading:1",
         "frame": "/collections/guides/frames/1/",
         "source": f"/collections/guides/sources/{put['source']['id']}/?frame=1&version=1",
+        "left-out": f"/collections/guides/sources/{page['source']['id']}/",
+        "ended": "/collections/guides/frames/3/",
         "intake": f"/intakes/{intake}/",
     }
 

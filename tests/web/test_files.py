@@ -199,17 +199,13 @@ def test_no_page_of_files_asks_more_for_more_rows(operator: Client, handbook: Co
     assert queries() == before
 
 
-def test_a_refused_upload_says_so_where_its_form_sends_the_browser(
-    operator: Client, handbook: Collection
-) -> None:
-    assert f'action="{HERE}upload/#files_said"' in operator.get(HERE).text
+def test_a_refused_upload_says_so_above_its_form(operator: Client, handbook: Collection) -> None:
+    assert "autofocus" not in operator.get(HERE).text
     page = operator.post(f"{HERE}upload/").text
-    said = page[page.index('id="files_said"') :]
-    assert 'role="alert"' in said[:200]
-    assert 'tabindex="-1"' in said[:200]
-    assert '<a href="#files_file">Files</a>: Choose at least one file.' in said[:600]
-    assert page.count('id="files_said"') == 1
-    assert 'id="passage_said"' not in page
+    assert page.count('role="alert" tabindex="-1" autofocus>') == 1
+    said = page[page.index("autofocus>") :]
+    assert '<a href="#files_file">Files</a>: Choose at least one file.' in said[:400]
+    assert page.index("Upload files</h2>") < page.index("autofocus>") < page.index('id="files_file"')
 
 
 def test_the_command_of_this_machine_is_named_in_two_words(operator: Client, handbook: Collection) -> None:

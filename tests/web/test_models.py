@@ -184,9 +184,10 @@ def test_a_server_without_a_key_is_not_called_usable_before_it_was_tested(projec
     assert "nobody has tested it yet none needed" in seen(browser_of(project, VIEWER))
 
 
-def test_a_refused_server_says_so_where_its_form_sends_the_browser(project: Project) -> None:
+def test_a_refused_server_says_so_above_its_form(project: Project) -> None:
     browser = browser_of(project, ADMIN)
-    assert f'action="{PAGE}servers/#server_said"' in browser.get(PAGE).text
+    assert "autofocus" not in browser.get(PAGE).text
     page = browser.post(f"{PAGE}servers/", {"name": "Bad name", "base_url": "https://example.org/v1"}).text
-    said = page[page.index('id="server_said"') :]
-    assert '<a href="#server_name">Name</a>:' in said[:600]
+    said = page[page.index('tabindex="-1" autofocus>') :]
+    assert '<a href="#server_name">Name</a>:' in said[:400]
+    assert "<details open>" in page

@@ -2,7 +2,6 @@
 
 from typing import Any, Final
 
-from django.forms import BaseForm
 from django.middleware.csrf import get_token
 from django.template import Context
 from django.urls import NoReverseMatch, reverse
@@ -62,12 +61,6 @@ def nav_link(context: Context, name: str, words: str) -> SafeString:
     current = here.startswith("/sessions/") or here == "/" if name == "sessions" else here.startswith(address)
     mark = SafeString(' aria-current="page"') if current else NOTHING
     return format_html('<a class="navlink" href="{}"{}>{}</a>', address, mark, words)
-
-
-@register.filter
-def said_at(form: BaseForm) -> str:
-    """The id of what the page says of a form that was sent; its address ends in it, so that a browser goes there and focuses it."""
-    return str(form.auto_id).replace("%s", "said")
 
 
 @register.simple_tag
