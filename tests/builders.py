@@ -6,6 +6,9 @@ from django.db import connection
 
 from timemachine.accounts.models import Project
 from timemachine.answering import commands as answering
+from timemachine.comparison.arms import Arm
+from timemachine.comparison.commands import Plan, create
+from timemachine.comparison.models import Comparison
 from timemachine.recording.commands import end_session, start_session
 from timemachine.recording.models import Session
 from timemachine.replay.commands import launch
@@ -68,3 +71,28 @@ def tamper(statement: str, parameters: Sequence[int | str]) -> int:
         changed: int = cursor.rowcount
         cursor.execute("SET session_replication_role = DEFAULT")
     return changed
+
+
+def worked_off(comparison: Comparison) -> Comparison:
+    """The comparison, once a worker has done every replay of it."""
+    for replay_id in comparison.runs.values_list("replay_id", flat=True):
+        work(replay_id, "worker of a test")
+    return comparison
+
+
+def compared(
+    project: Project,
+    sessions: Sequence[Session],
+    *models: str,
+    repeats: int = 1,
+    noise_floor: bool = False,
+) -> Comparison:
+    """A comparison of these models over these sessions' asks, that a worker has finished."""
+    plan = Plan(
+        sessions=sessions,
+        arms=[Arm(model=model) for model in models],
+        repeats=repeats,
+        noise_floor=noise_floor,
+        reason="Welches Modell?",
+    )
+    return worked_off(create(project, plan, by="test"))

@@ -2,6 +2,7 @@
 
 from timemachine.accounts.models import ApiKey, Membership, Project, SignInAttempt, SignInLink, User
 from timemachine.answering.models import AnswerCacheSwitch, AskUnderWay, CachedAnswer
+from timemachine.comparison.models import CellMark, CellOpinion, Comparison, ComparisonReplay
 from timemachine.intake.models import Intake
 from timemachine.judging.models import Judgement
 from timemachine.payloads.models import Payload
@@ -29,7 +30,11 @@ __all__ = [
     "AskUnderWay",
     "BlankFrame",
     "CachedAnswer",
+    "CellMark",
+    "CellOpinion",
     "Collection",
+    "Comparison",
+    "ComparisonReplay",
     "Delivery",
     "EmbeddingWork",
     "Frame",

@@ -1,39 +1,41 @@
 """Replays over HTTP: launch, follow, cancel, try again, read step by step."""
 
+from dataclasses import replace
 from typing import Any
 
 from django.http import HttpRequest
 from ninja import Router, Status
 
 from timemachine.api import paging, routers, schemas, sizes
-from timemachine.api.access import caller
+from timemachine.api.access import Caller, caller
+from timemachine.api.comparisons import launched
 from timemachine.api.paging import checked_limit, page, sized_page
 from timemachine.api.paging import read as read_place
 from timemachine.base.errors import InvalidInput
+from timemachine.comparison.arms import Arm
+from timemachine.comparison.commands import Plan
 from timemachine.jobs import ring
 from timemachine.recording.models import Session
 from timemachine.recording.queries import checkpoint_of, session_of
 from timemachine.replay import commands
 from timemachine.replay.document import replay_json, step_json
 from timemachine.replay.models import Replay
+from timemachine.replay.options import CALL_OPTIONS, check
 from timemachine.replay.queries import replay_of, step_of, steps_of, tallies
 
 router = Router(tags=["replays"])
+NOT_COMPARED = ("skip_asks", "after_sequence", "through_sequence")
 
 
 @routers.sessions.post(
     "/{session_id}/replays", tags=["replays"], response={202: dict[str, Any]}, summary="Launch a replay"
 )
 def launch(request: HttpRequest, session_id: str, payload: schemas.ReplayIn) -> Status[dict[str, Any]]:
-    """Replay the session in the background; follow it at /api/replays/{id}."""
+    """Replay the session in the background; follow it at /api/replays/{id}. Several models make a comparison of audit replays."""
     who = caller(request, "run")
     session = session_of(who.project, session_id)
     if len(payload.use_models) > 1:
-        raise InvalidInput(
-            "One replay takes one model; launch one replay for each of them.",
-            code="one_model",
-            field="use_models",
-        )
+        return _comparison(who, session, payload)
     model = payload.use_models[0] if payload.use_models else None
     options = payload.options(model=model, after_sequence=_after(session, payload.from_checkpoint))
     replay = commands.launch(session, options, by=who.by)
@@ -94,3 +96,23 @@ def retry(request: HttpRequest, replay_id: str) -> Status[dict[str, Any]]:
 
 def _after(session: Session, name: int | str | None) -> int | None:
     return None if name is None else checkpoint_of(session, name).sequence
+
+
+def _comparison(who: Caller, session: Session, payload: schemas.ReplayIn) -> Status[dict[str, Any]]:
+    """The session's asks with each of the models, over the frozen context: only what every arm can share goes with it."""
+    options = payload.options(model=None, after_sequence=_after(session, payload.from_checkpoint))
+    refused = [name for name in NOT_COMPARED if getattr(options, name)]
+    if refused:
+        raise InvalidInput(
+            f"Several models are compared over all asks of a session, so {', '.join(f'`{each}`' for each in refused)} cannot go with "
+            "them; leave it out, or replay with one model.",
+            code="not_compared",
+            options=refused,
+        )
+    arms = [
+        Arm(model=model, **{name: getattr(options, name) for name in CALL_OPTIONS})
+        for model in payload.use_models
+    ]
+    check(replace(options, audit=True, use_model=arms[0].model))
+    plan = Plan(sessions=[session], arms=arms, reason=options.reason, spend_limit_usd=options.spend_limit_usd)
+    return launched(who.project, plan, who.by)

@@ -11,6 +11,7 @@ from timemachine.api import (
     asks,
     collections,
     compare,
+    comparisons,
     embeddings,
     errors,
     files,
@@ -50,6 +51,7 @@ errors.install(api)
 api.add_router("/sessions", routers.sessions)
 api.add_router("/replays", replays.router)
 api.add_router("/compare", compare.router)
+api.add_router("/comparisons", comparisons.router)
 api.add_router("/asks", asks.router)
 api.add_router("/collections", collections.router)
 api.add_router("/collections", files.router)

@@ -8,6 +8,7 @@ import click
 
 from timemachine.base.errors import TimeMachineError
 from timemachine.cli import terminal
+from timemachine.cli.comparisons import comparison
 from timemachine.cli.embedding import reembed
 from timemachine.cli.failure import Interrupted, NotWritten, ReaderGone
 from timemachine.cli.group import InOrder
@@ -42,7 +43,7 @@ def cli() -> None:
     """Record what an AI agent did, walk through it, replay it with one thing changed, and prove it."""
 
 
-for command in (up, demo, status, put, find, ask, ground, reembed, session, share, models, key):
+for command in (up, demo, status, put, find, ask, ground, reembed, session, comparison, share, models, key):
     cli.add_command(command)
 
 

@@ -1,26 +1,38 @@
 """`session replay`: launch a replay, wait for it, show every step, and decide the exit code."""
 
-import getpass
 import os
 import sys
 import time
 import webbrowser
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from timemachine.base.wording import priced
-from timemachine.cli import options
+from timemachine.cli import comparisons, options
 from timemachine.cli.condition import Condition, held
 from timemachine.cli.connecting import connected
 from timemachine.cli.failure import ConditionHeld, Failure, Interrupted, ReaderGone
+from timemachine.cli.reason import reason_given
 from timemachine.cli.replay_step import step_lines
 from timemachine.cli.terminal import Progress, complain, show
 from timemachine.cli.wording import plural
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Told:
+    """How what came of it is shown."""
+
+    with_diff: bool
+    verbose: bool
+    web: bool
+    as_json: bool
+
 
 _PATIENCE = 20.0  # seconds in the queue before a word about the worker
 
@@ -32,7 +44,11 @@ _PATIENCE = 20.0  # seconds in the queue before a word about the worker
 )
 @click.option("--reason", metavar="TEXT", help="Why an audit is made; it is kept with the replay.")
 @click.option(
-    "--use-model", "use_models", multiple=True, metavar="M", help="Ask this model instead, as provider:model."
+    "--use-model",
+    "use_models",
+    multiple=True,
+    metavar="M",
+    help="Ask this model instead, as provider:model; several make a comparison.",
 )
 @click.option("--diff", "with_diff", is_flag=True, help="Show word by word what differs between the answers.")
 @click.option("--adaptive", is_flag=True, help="Cut where the passages stop being relevant.")
@@ -80,19 +96,24 @@ def replay(
     """Replay a session and wait for it.
 
     With --audit over the frozen context of the recording, and with --use-model by another model; without --audit retrieval
-    runs again. It exits with 3 where a --fail-on condition holds.
+    runs again. Several --use-model make a comparison over the frozen context. It exits with 3 where a --fail-on condition holds.
     """
     from timemachine.client.replays import ReplayOptions
 
+    audit = audit or len(asked["use_models"]) > 1
     chosen = ReplayOptions(
         audit=audit,
-        reason=_reason() if audit and reason is None else reason,
+        reason=reason_given(reason) if audit else reason,
         search_mode=mode,
         adaptive=adaptive or None,
         **asked,
     )
     with connected() as client:
         launched = client.replays.launch(session, chosen)
+        if "comparison_id" in launched:
+            told = _Told(with_diff=with_diff, verbose=verbose, web=web, as_json=as_json)
+            _compared(client, launched, conditions, told)
+            return
         address = f"{client.url}/replays/{launched['replay_id']}/"
         done = _waited(client, launched["replay_id"], address)
         lines = _lines(client, done, address if web else None, with_diff=with_diff, verbose=verbose)
@@ -104,6 +125,32 @@ def replay(
     if web:
         _open(address)
     _check(done, conditions)
+
+
+def _compared(
+    client: "Client", launched: dict[str, Any], conditions: Sequence[Condition], told: "_Told"
+) -> None:
+    """Wait for a comparison and show it; with `--diff` or `--verbose` every step of every model before."""
+    done = comparisons.waited(client, launched["comparison_id"])
+    replays = [client.replays.get(each) for each in launched["replay_ids"]]
+    address = comparisons.address_of(client, done["id"])
+    show(done, _compared_lines(client, done, replays, told), as_json=told.as_json)
+    if told.web:
+        _open(address)
+    reasons = [f"{each['model']}: {why}" for each in replays for why in held(conditions, each)]
+    if reasons:
+        raise ConditionHeld(f"--fail-on: {'; '.join(reasons)}.")
+    comparisons.check(done)
+
+
+def _compared_lines(
+    client: "Client", done: dict[str, Any], replays: Sequence[dict[str, Any]], told: "_Told"
+) -> Iterator[str]:
+    if told.with_diff or told.verbose:
+        for replay in replays:
+            yield from _lines(client, replay, None, with_diff=told.with_diff, verbose=told.verbose)
+            yield ""
+    yield from comparisons.lines(done, comparisons.address_of(client, done["id"]))
 
 
 def _waited(client: "Client", replay_id: str, address: str) -> dict[str, Any]:
@@ -152,13 +199,6 @@ def _check(done: dict[str, Any], conditions: Sequence[Condition]) -> None:
         raise Failure("The replay was cancelled before it was through; launch it again for all of its steps.")
     if done["status"] != "done":
         raise Failure("Every step of the replay failed; what each says is above, and on its page.")
-
-
-def _reason() -> str:
-    try:
-        return f"command line, {getpass.getuser()}"
-    except (OSError, KeyError):  # no such user is known on this machine
-        return "command line"
 
 
 def _open(address: str) -> None:

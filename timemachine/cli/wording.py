@@ -42,6 +42,11 @@ def listed(counts: dict[str, int]) -> str:
     return ", ".join(plural(count, words(name)) for name, count in counts.items() if count)
 
 
+def listed_words(counts: dict[str, int]) -> str:
+    """Counts by the words that they count: `9 identical, 2 numbers differ`."""
+    return ", ".join(f"{count:,} {words(name)}" for name, count in counts.items() if count)
+
+
 def shortened(text: str, most: int = 60) -> str:
     """The text on one line, cut to so many characters with an ellipsis."""
     line = one_line(text)

@@ -5,6 +5,7 @@ from typing import Self
 
 from timemachine.client.asks import Asks
 from timemachine.client.collections import Collections
+from timemachine.client.comparisons import Comparisons
 from timemachine.client.connection import PATIENCE, Connection, Document
 from timemachine.client.judgements import Judgements
 from timemachine.client.keys import Keys
@@ -15,7 +16,7 @@ from timemachine.client.shares import Shares
 
 
 class Client:
-    """One server: `sessions`, `collections`, `replays`, `judgements`, `shares`, `keys`, and what stands alone.
+    """One server: `sessions`, `collections`, `replays`, `comparisons`, `judgements`, `shares`, `keys`, and what stands alone.
 
     Every answer is the API's own JSON document; every failure a `ClientError`. Close it, or use it in a `with`.
     """
@@ -27,6 +28,7 @@ class Client:
         self.collections = Collections(self.connection)
         self.asks = Asks(self.connection)
         self.replays = Replays(self.connection)
+        self.comparisons = Comparisons(self.connection)
         self.shares = Shares(self.connection)
         self.judgements = Judgements(self.connection)
         self.keys = Keys(self.connection)

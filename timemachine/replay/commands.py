@@ -23,10 +23,17 @@ RING_AGAIN_AFTER = timedelta(seconds=15)
 BATCH = 1_000
 
 
-def launch(session: Session, options: ReplayOptions, *, by: str, replay_id: UUID | None = None) -> Replay:
+def launch(
+    session: Session,
+    options: ReplayOptions,
+    *,
+    by: str,
+    replay_id: UUID | None = None,
+    spend_group: UUID | None = None,
+) -> Replay:
     """Plan a replay of the session and its steps; a door rings the queue after commit.
 
-    The same `replay_id` a second time (a form sent twice) is the same replay.
+    The same `replay_id` a second time (a form sent twice) is the same replay. Replays of one `spend_group` share their spend limit.
 
     Raises `InvalidInput` (options that do not go together, an unknown model, nothing to replay), `Unavailable` (a model
     that cannot be used here): nothing is made then.
@@ -54,6 +61,7 @@ def launch(session: Session, options: ReplayOptions, *, by: str, replay_id: UUID
             "reason": options.reason,
             "requested_by": by,
             "rung_at": now(),
+            "spend_group": spend_group,
         }
         replay, new = Replay.objects.get_or_create(id=replay_id or uuid7(), session=session, defaults=facts)
         if not new:

@@ -32,6 +32,8 @@ class Replay(models.Model):
     finished_at = models.DateTimeField(null=True)
     cancel_requested_at = models.DateTimeField(null=True)
     rung_at = models.DateTimeField(null=True)
+    # replays of one group share one spend limit
+    spend_group = models.UUIDField(null=True)
     revision = models.BigIntegerField(default=0)
 
     class Meta:
@@ -44,6 +46,11 @@ class Replay(models.Model):
             models.Index(fields=["session", "-created_at"], name="replay_of_session"),
             models.Index(
                 fields=["created_at"], condition=Q(status__in=("queued", "running")), name="replay_unfinished"
+            ),
+            models.Index(
+                fields=["spend_group"],
+                condition=Q(spend_group__isnull=False),
+                name="replay_of_spend_group",
             ),
         ]
 

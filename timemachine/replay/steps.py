@@ -57,7 +57,9 @@ def do(step: ReplayStep, before_call: Callable[[], None]) -> Outcome:
         return _not_asked(work, outcome)
     if _spent(work):
         return replace(
-            outcome, status="skipped", evidence={"not_asked": "The spend limit of this replay was reached."}
+            outcome,
+            status="skipped",
+            evidence={"not_asked": f"The spend limit of this {_limited(work)} was reached."},
         )
     return _asked_again(work, outcome, before_call)
 
@@ -157,6 +159,16 @@ def _spent(work: _Work) -> bool:
     limit = work.options.spend_limit_usd
     if limit is None:
         return False
-    attempts = ReplayAttempt.objects.filter(step__replay=work.step.replay)
+    replay = work.step.replay
+    of = (
+        {"step__replay": replay}
+        if replay.spend_group is None
+        else {"step__replay__spend_group": replay.spend_group}
+    )
+    attempts = ReplayAttempt.objects.filter(**of)
     spent = attempts.aggregate(total=Sum("cost_usd"))["total"] or Decimal(0)
     return spent >= Decimal(str(limit))
+
+
+def _limited(work: _Work) -> str:
+    return "replay" if work.step.replay.spend_group is None else "comparison"

@@ -1,0 +1,65 @@
+"""comparison, and session replay with several models, against a real server and somebody who works on replays."""
+
+import pytest
+
+from tests.builders import recorded_session
+from tests.cli.terminal import Here
+from timemachine.comparison.models import Comparison
+from timemachine.recording.models import Session
+from timemachine.replay.models import Replay
+
+MODELS = ("--model", "local:extractive-1", "--model", "local:extractive-3")
+USED = ("--use-model", "local:extractive-1", "--use-model", "local:extractive-3")
+
+
+@pytest.fixture
+def session(tm: Here) -> Session:
+    return recorded_session(tm.project, key="s1")
+
+
+def test_a_comparison_is_waited_for_and_told_in_words(tm: Here, session: Session, worker: None) -> None:
+    done = tm.run("comparison", "create", "s1", *MODELS, "--reason", "Welches?", "--noise-floor")
+    assert done.code == 0, done
+    made = Comparison.objects.get()
+    assert made.reason == "Welches?"
+    assert "2 local:extractive-3" in done.out
+    assert "1 identical, 1 numbers differ, 1 names differ" in done.out
+    assert "A: recording, B: 1 local:extractive-1" in done.out
+    assert "too few: 1.00 against 0.33" in done.out
+    assert "noise floor" in done.out
+    assert tm.run("comparison", "view", str(made.id)).out == done.out
+    assert str(made.id) in tm.run("comparison", "list").out
+    assert tm.json("comparison", "view", str(made.id))["status"] == "done"
+
+
+def test_several_models_of_a_replay_are_compared(tm: Here, session: Session, worker: None) -> None:
+    done = tm.run("session", "replay", "s1", *USED, "--diff")
+    assert done.code == 0, done
+    assert "A: 1 local:extractive-1, B: 2 local:extractive-3" in done.out
+    assert "diff:" in done.out
+    assert Comparison.objects.get().reason.startswith("command line")
+
+
+def test_a_condition_is_looked_for_in_every_model(tm: Here, session: Session, worker: None) -> None:
+    done = tm.run("session", "replay", "s1", *USED, "--fail-on", "numbers_differ", "--json")
+    assert done.code == 3
+    assert done.err == "--fail-on: local:extractive-3: numbers differ in 1 step.\n"
+
+
+def test_without_waiting_it_is_only_launched_and_can_be_cancelled(tm: Here, session: Session) -> None:
+    assert "No comparison yet" in tm.run("comparison", "list").out
+    done = tm.run(
+        "comparison", "create", "s1", *MODELS, "--no-wait", "--temperature", "0.5", "--spend-limit", "2"
+    )
+    made = Comparison.objects.get()
+    assert done.out == f"{tm.url}/comparisons/{made.id}/\n"
+    assert made.arms[0] == {"model": "local:extractive-1", "temperature": 0.5}
+    assert made.spend_limit_usd == 2
+    assert "is cancelled" in tm.run("comparison", "cancel", str(made.id)).out
+    assert set(Replay.objects.values_list("status", flat=True)) == {"cancelled"}
+
+
+def test_what_cannot_be_compared_is_said_in_one_line(tm: Here, session: Session) -> None:
+    done = tm.run("comparison", "create", "s1", "--model", "local:extractive-1")
+    assert (done.code, done.err.count("\n")) == (1, 1)
+    assert "2 to 8 arms" in done.err

@@ -1,0 +1,152 @@
+"""Comparisons over HTTP: launch, follow, cancel, try again, read cell by cell, mark, take all of it along."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from ninja import Router, Status
+
+from timemachine.accounts.models import Project
+from timemachine.api import paging, schemas
+from timemachine.api.access import caller
+from timemachine.api.paging import checked_limit, page
+from timemachine.api.paging import read as read_place
+from timemachine.base.errors import InvalidInput
+from timemachine.comparison import commands
+from timemachine.comparison.commands import Plan
+from timemachine.comparison.document import (
+    cells_csv,
+    cells_json,
+    comparison_json,
+    mark_json,
+    whole_json,
+)
+from timemachine.comparison.findings import findings
+from timemachine.comparison.models import Comparison
+from timemachine.comparison.queries import (
+    asks_of,
+    comparison_of,
+    comparisons_of,
+    progress_of,
+    replays_of,
+    step_at,
+)
+from timemachine.jobs import ring
+from timemachine.recording.queries import session_of
+
+router = Router(tags=["comparisons"])
+
+
+@router.post("", response={202: dict[str, Any]}, summary="Launch a comparison")
+def launch(request: HttpRequest, payload: schemas.ComparisonIn) -> Status[dict[str, Any]]:
+    """Ask these sessions' questions again with each arm, over their frozen contexts; follow it at /api/comparisons/{id}."""
+    who = caller(request, "run")
+    plan = Plan(
+        sessions=[session_of(who.project, each) for each in payload.sessions],
+        arms=[each.arm() for each in payload.arms],
+        repeats=payload.repeats,
+        noise_floor=payload.noise_floor,
+        reason=payload.reason,
+        spend_limit_usd=payload.spend_limit_usd,
+    )
+    return launched(who.project, plan, who.by)
+
+
+def launched(project: Project, plan: Plan, by: str) -> Status[dict[str, Any]]:
+    """The comparison and its replays, launched."""
+    made = commands.create(project, plan, by=by)
+    ids = [each.id for each in replays_of(made)]
+    for replay_id in ids:
+        ring(replay_id)
+    return Status(202, {"comparison_id": str(made.id), "replay_ids": [str(each) for each in ids]})
+
+
+@router.get("", summary="List comparisons")
+def index(request: HttpRequest, limit: int = 50, after: str | None = None) -> dict[str, Any]:
+    """The project's comparisons, newest first."""
+    found = comparisons_of(caller(request, "read").project)
+    if after is not None:
+        found = found.filter(id__lt=read_place(after, paging.identity))
+    rows = list(found[: checked_limit(limit) + 1])
+    progress = progress_of(rows)
+    return page(
+        rows, limit, lambda each: [str(each.id)], lambda each: comparison_json(each, progress[each.id])
+    )
+
+
+@router.get("/{comparison_id}", summary="One comparison")
+def read(request: HttpRequest, comparison_id: str) -> dict[str, Any]:
+    """How far a comparison is, what its columns come to, and what each two of them show."""
+    return _whole(comparison_of(caller(request, "read").project, comparison_id))
+
+
+@router.get("/{comparison_id}/cells", summary="A comparison's cells")
+def cells(
+    request: HttpRequest, comparison_id: str, limit: int = 50, after: str | None = None
+) -> dict[str, Any]:
+    """The asks in their order, each with the figures of every answer, with marks and opinions."""
+    found = asks_of(comparison_of(caller(request, "read").project, comparison_id))
+    start = 0 if after is None else read_place(after, paging.number)
+    shown = found[start : start + checked_limit(limit)]
+    more = start + len(shown) < len(found)
+    return {"items": cells_json(shown), "next": paging.written([start + len(shown)]) if more else None}
+
+
+@router.get("/{comparison_id}/export", summary="All of a comparison")
+def export(request: HttpRequest, comparison_id: str, format: str = "json") -> Any:  # noqa: A002  # the parameter's name
+    """`format=json`: the comparison with its cells and statistics in one document. `format=csv`: a line for each cell."""
+    found = comparison_of(caller(request, "read").project, comparison_id)
+    return exported(found, format)
+
+
+def exported(found: Comparison, form: str) -> Any:
+    """The comparison as JSON, or as a CSV file. Raises `InvalidInput` for another form."""
+    if form == "csv":
+        return csv_file(found)
+    if form != "json":
+        raise InvalidInput("`format` is `json` or `csv`.", code="invalid_field", field="format")
+    return {**_whole(found), "cells": cells_json(asks_of(found))}
+
+
+def csv_file(found: Comparison) -> HttpResponse | StreamingHttpResponse:
+    """A line for each cell, as a download."""
+    lines = (line.encode("utf-8", "backslashreplace") for line in cells_csv(found, asks_of(found)))
+    named = {"Content-Disposition": f'attachment; filename="comparison-{found.id}.csv"'}
+    return HttpResponse(b"".join(lines), content_type="text/csv; charset=utf-8", headers=named)
+
+
+@router.post("/{comparison_id}/cancel", summary="Cancel a comparison")
+def cancel(request: HttpRequest, comparison_id: str) -> dict[str, Any]:
+    """Stop every replay of it; a call that runs may still finish."""
+    found = comparison_of(caller(request, "run").project, comparison_id)
+    commands.cancel(found)
+    return comparison_json(found, progress_of([found])[found.id])
+
+
+@router.post("/{comparison_id}/retry", response={202: dict[str, Any]}, summary="Try failed answers again")
+def retry(request: HttpRequest, comparison_id: str) -> Status[dict[str, Any]]:
+    """Ask again what failed or was cancelled, once the comparison is over."""
+    found = comparison_of(caller(request, "run").project, comparison_id)
+    for replay_id in commands.retry(found):
+        ring(replay_id)
+    return Status(202, comparison_json(found, progress_of([found])[found.id]))
+
+
+@router.post("/{comparison_id}/marks", response={201: dict[str, Any]}, summary="Mark a cell")
+def mark(request: HttpRequest, comparison_id: str, payload: schemas.MarkIn) -> Status[dict[str, Any]]:
+    """Say of an answer that it is `equivalent` to the recorded one, `contradicts` it, is `better` or `worse`; or `withdrawn`."""
+    who = caller(request, "run")
+    found = comparison_of(who.project, comparison_id)
+    step = step_at(
+        found,
+        session_of(who.project, payload.session),
+        payload.sequence,
+        arm=payload.arm,
+        repeat=payload.run,
+    )
+    return Status(201, mark_json(commands.mark(found, step, payload.verdict, by=who.by, note=payload.note)))
+
+
+def _whole(found: Comparison) -> dict[str, Any]:
+    asks = asks_of(found)
+    shown = findings(asks, len(found.arms), noise_floor=found.noise_floor)
+    return whole_json(found, progress_of([found])[found.id], shown)

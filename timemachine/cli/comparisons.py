@@ -1,0 +1,210 @@
+"""`comparison`: several models over the same frozen contexts, and what the figures show."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from timemachine.base.wording import money, priced
+from timemachine.cli import options
+from timemachine.cli.connecting import connected
+from timemachine.cli.failure import Failure, Interrupted
+from timemachine.cli.group import InOrder
+from timemachine.cli.reason import reason_given
+from timemachine.cli.table import facts, table
+from timemachine.cli.terminal import Progress, show
+from timemachine.cli.wording import UNKNOWN, duration, listed_words, plural, shortened, visible, words
+
+if TYPE_CHECKING:
+    from timemachine.client.client import Client
+
+_HEADS = ("column", "answers", "agreement", "grounding", "cost", "p50", "p95", "verdicts", "missing")
+_RIGHT = ("answers", "agreement", "grounding", "cost", "p50", "p95")
+
+
+@click.group(cls=InOrder)
+def comparison() -> None:
+    """Ask several models over the same frozen contexts."""
+
+
+@comparison.command()
+@click.argument("sessions", metavar="SESSION…", nargs=-1, required=True)
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    required=True,
+    metavar="M",
+    help="An arm, as provider:model; two to eight.",
+)
+@click.option("--repeats", type=int, default=1, metavar="N", help="How often each arm is asked (1).")
+@click.option("--noise-floor", is_flag=True, help="Ask each arm once more, to compare it with itself.")
+@click.option("--temperature", type=float, metavar="T", help="Of every arm; without it as it was recorded.")
+@click.option("--seed", type=int, metavar="S", help="Of every arm; without it as it was recorded.")
+@click.option("--spend-limit", type=float, metavar="USD", help="No call starts once this is spent.")
+@click.option("--reason", metavar="TEXT", help="Why it is made; it is kept with the comparison.")
+@click.option("--no-wait", is_flag=True, help="Only launch it.")
+@options.as_json
+def create(
+    *,
+    sessions: tuple[str, ...],
+    models: tuple[str, ...],
+    repeats: int,
+    noise_floor: bool,
+    temperature: float | None,
+    seed: int | None,
+    spend_limit: float | None,
+    reason: str | None,
+    no_wait: bool,
+    as_json: bool,
+) -> None:
+    """Ask the questions of these sessions again, of each model, over their frozen contexts.
+
+    It waits with a line of progress, then says what each model came to and what each two of them show.
+    """
+    shared = {
+        name: value for name, value in (("temperature", temperature), ("seed", seed)) if value is not None
+    }
+    with connected() as client:
+        launched = client.comparisons.launch(
+            sessions,
+            [{"model": model, **shared} for model in models],
+            reason=reason_given(reason),
+            repeats=repeats,
+            noise_floor=noise_floor,
+            spend_limit_usd=spend_limit,
+        )
+        if no_wait:
+            show(launched, [address_of(client, launched["comparison_id"])], as_json=as_json)
+            return
+        done = waited(client, launched["comparison_id"])
+        show(done, lines(done, address_of(client, done["id"])), as_json=as_json)
+    check(done)
+
+
+@comparison.command()
+@click.argument("comparison_id", metavar="ID")
+@options.as_json
+def view(*, comparison_id: str, as_json: bool) -> None:
+    """Show what each model came to and what each two of them show."""
+    with connected() as client:
+        found = client.comparisons.get(comparison_id)
+        show(found, lines(found, address_of(client, found["id"])), as_json=as_json)
+
+
+@comparison.command("list")
+@options.as_json
+def list_comparisons(*, as_json: bool) -> None:
+    """List the newest comparisons."""
+    with connected() as client:
+        page = client.comparisons.page()
+        show(page, _listed(page["items"]), as_json=as_json)
+
+
+@comparison.command()
+@click.argument("comparison_id", metavar="ID")
+@options.as_json
+def cancel(*, comparison_id: str, as_json: bool) -> None:
+    """Stop every replay of a comparison."""
+    with connected() as client:
+        found = client.comparisons.cancel(comparison_id)
+        show(found, [f"Comparison {found['id']} is {found['status']}."], as_json=as_json)
+
+
+def waited(client: "Client", comparison_id: str) -> dict[str, Any]:
+    """The comparison once it is over, with a line of progress until then."""
+
+    def tell(found: dict[str, Any]) -> None:
+        answers = found["answers"]
+        spent = priced(found["cost_usd"], found["unknown_cost_calls"])
+        progress.tell(
+            f"{found['status']}: {answers['finished']:,} of {plural(answers['total'], 'answer')}, {spent}"
+        )
+
+    try:
+        with Progress() as progress:
+            return client.comparisons.wait(comparison_id, tell)
+    except KeyboardInterrupt as why:
+        address = address_of(client, comparison_id)
+        raise Interrupted(f"The comparison goes on; follow it, or cancel it, at {address}") from why
+
+
+def address_of(client: "Client", comparison_id: str) -> str:
+    """The address of the comparison's page."""
+    return f"{client.url}/comparisons/{comparison_id}/"
+
+
+def lines(found: dict[str, Any], address: str) -> Iterator[str]:
+    """A comparison in lines: what it is, a row for each column, a sentence for each metric of each two columns."""
+    yield from facts(
+        [
+            ("comparison", found["id"]),
+            ("status", found["status"]),
+            ("reason", found["reason"]),
+            ("asks", f"{found['asks']:,}, each asked {plural(found['repeats'], 'time')} of every arm"),
+            ("spent", priced(found["cost_usd"], found["unknown_cost_calls"])),
+            ("address", address),
+        ]
+    )
+    yield ""
+    names = ["recording", *(f"{arm['arm']} {arm['name']}" for arm in found["arms"])]
+    rows = [_row(name, column) for name, column in zip(names, found["columns"], strict=True)]
+    yield from table(_HEADS, rows, right=_RIGHT)
+    for pair in found["pairs"]:
+        yield from _pair(names[pair["a"]], names[pair["b"]], pair)
+    for pair in found["noise"]:
+        yield from _pair(names[pair["a"]], "the same once more (noise floor)", pair)
+
+
+def check(found: dict[str, Any]) -> None:
+    """Fail where the comparison did not come to its end."""
+    if found["status"] == "cancelled":
+        raise Failure("The comparison was cancelled before it was through; its page offers to try again.")
+    if found["status"] != "done":
+        raise Failure("Every answer of the comparison failed; what each says is on its page.")
+
+
+def _row(name: str, column: dict[str, Any]) -> list[str]:
+    cost = column["cost"]["total"]
+    return [
+        name,
+        f"{column['answers']:,}",
+        _share(column["agreement"]),
+        _share(column["grounding"]),
+        priced(cost or 0, column["unknown_cost"]) if cost is not None or column["unknown_cost"] else UNKNOWN,
+        _took(column["latency"]["p50"]),
+        _took(column["latency"]["p95"]),
+        listed_words(column["verdicts"]),
+        listed_words(column["missing"]),
+    ]
+
+
+def _pair(a: str, b: str, pair: dict[str, Any]) -> Iterator[str]:
+    yield ""
+    yield visible(f"A: {a}, B: {b}")
+    yield from facts([(words(each["metric"]), each["sentence"]) for each in pair["metrics"]])
+
+
+def _listed(items: list[dict[str, Any]]) -> Iterator[str]:
+    if not items:
+        yield "No comparison yet; make one with `timemachine comparison create SESSION --model M --model M`."
+        return
+    rows = [
+        [
+            each["id"],
+            each["status"],
+            shortened(", ".join(arm["name"] for arm in each["arms"])),
+            money(each["cost_usd"]),
+            shortened(each["reason"], 40),
+        ]
+        for each in items
+    ]
+    yield from table(("id", "status", "arms", "cost", "reason"), rows, right=("cost",))
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def _took(milliseconds: float | None) -> str:
+    return UNKNOWN if milliseconds is None else duration(milliseconds)

@@ -1,0 +1,62 @@
+"""Comparisons of a server: launch one, wait for it, read what it shows."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
+
+from timemachine.client import waiting
+from timemachine.client.connection import Connection, Document, given, segment
+from timemachine.client.pages import LARGEST_PAGE, every
+
+OVER: Final = ("done", "failed", "cancelled")
+
+
+class Comparisons:
+    """Launch, follow and read comparisons; a session is a uuid or a key."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def launch(
+        self,
+        sessions: Sequence[str],
+        arms: Sequence[Document],
+        *,
+        reason: str,
+        repeats: int = 1,
+        noise_floor: bool = False,
+        spend_limit_usd: float | None = None,
+    ) -> Document:
+        """Launch a comparison in the background: `{"comparison_id", "replay_ids"}`. An arm is `{"model": …, "temperature": …}`."""
+        body: dict[str, Any] = given(spend_limit_usd=spend_limit_usd) | {
+            "sessions": list(sessions),
+            "arms": list(arms),
+            "reason": reason,
+            "repeats": repeats,
+            "noise_floor": noise_floor,
+        }
+        return self._connection.post("/api/comparisons", body)
+
+    def get(self, comparison: str) -> Document:
+        """How far a comparison is, what its columns come to, and what each two of them show."""
+        return self._connection.get(_path(comparison))
+
+    def cells(self, comparison: str) -> Iterator[Document]:
+        """Every ask with the figures of every answer."""
+        path = f"{_path(comparison)}/cells"
+        return every(lambda after: self._connection.get(path, {"limit": LARGEST_PAGE, "after": after}))
+
+    def page(self, after: str | None = None) -> Document:
+        """The project's comparisons, newest first: `{"items", "next"}`."""
+        return self._connection.get("/api/comparisons", {"after": after})
+
+    def cancel(self, comparison: str) -> Document:
+        """Stop every replay of it."""
+        return self._connection.post(f"{_path(comparison)}/cancel")
+
+    def wait(self, comparison: str, seen: Callable[[Document], None] = lambda _: None) -> Document:
+        """The comparison once it is over; `seen` gets it at every look. A server that is away for a minute is waited for."""
+        return waiting.wait(lambda: self.get(comparison), OVER, seen)
+
+
+def _path(comparison: str) -> str:
+    return f"/api/comparisons/{segment(comparison, 'comparison')}"

@@ -1,0 +1,152 @@
+"""What changes in comparisons: one is launched, cancelled, tried again, and a person marks a cell of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from django.db import transaction
+
+from timemachine.accounts.models import Project
+from timemachine.base.errors import Conflict, InvalidInput
+from timemachine.base.ids import uuid7
+from timemachine.comparison import arms as comparison_arms
+from timemachine.comparison.arms import MOST_REPLAYS, Arm
+from timemachine.comparison.models import MARKS, CellMark, Comparison, ComparisonReplay
+from timemachine.providers.queries import usable_model
+from timemachine.recording.models import Session
+from timemachine.replay import commands as replays
+from timemachine.replay.models import Replay, ReplayStep
+from timemachine.replay.options import ReplayOptions
+
+LONGEST_NOTE = 4_000
+RETRIED = ("failed", "cancelled")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What is to be compared: these sessions' asks, with each arm, so many times; `noise_floor` asks each arm once more."""
+
+    sessions: Sequence[Session]
+    arms: Sequence[Arm]
+    repeats: int = 1
+    noise_floor: bool = False
+    reason: str | None = None
+    spend_limit_usd: float | None = None
+
+    @property
+    def runs(self) -> list[int]:
+        """The numbers of the runs of each arm: 1, 2, …, and 0 for the noise floor."""
+        return [*range(1, self.repeats + 1), *([0] if self.noise_floor else [])]
+
+
+def create(project: Project, plan: Plan, *, by: str, comparison_id: UUID | None = None) -> Comparison:
+    """Launch an audit replay for each session, arm and run, in one transaction; a door rings the queue after commit.
+
+    The same `comparison_id` a second time (a form sent twice) is the same comparison. Raises `InvalidInput` (arms or sessions that
+    cannot be compared, an unknown model, no reason), `Unavailable` (a model that cannot be used here): nothing is made then.
+    """
+    plan = checked(project, plan)
+    with transaction.atomic():
+        facts = {
+            "project": project,
+            "arms": [arm.as_json() for arm in plan.arms],
+            "repeats": plan.repeats,
+            "noise_floor": plan.noise_floor,
+            "spend_limit_usd": plan.spend_limit_usd,
+            "reason": plan.reason,
+            "requested_by": by,
+        }
+        made, new = Comparison.objects.get_or_create(
+            id=comparison_id or uuid7(), project=project, defaults=facts
+        )
+        if new:
+            _launch(made, plan, by)
+    return made
+
+
+def checked(project: Project, plan: Plan) -> Plan:
+    """The plan with the models' resolved names, once it is clear that it can be launched. Raises as `create` does."""
+    comparison_arms.check(plan.arms, plan.repeats, plan.reason)
+    if not plan.sessions:
+        raise InvalidInput(
+            "Choose at least one session to compare.", code="sessions_needed", field="sessions"
+        )
+    resolved = [replace(arm, model=str(usable_model(project.id, arm.model))) for arm in plan.arms]
+    comparison_arms.check_apart(resolved)
+    sessions = list({session.id: session for session in plan.sessions}.values())
+    number = len(sessions) * len(resolved) * len(plan.runs)
+    if number > MOST_REPLAYS:
+        raise InvalidInput(
+            f"That would be {number:,} replays, and a comparison has at most {MOST_REPLAYS:,}; take fewer sessions, arms or repeats.",
+            code="too_many_replays",
+            field="sessions",
+        )
+    return replace(plan, sessions=sessions, arms=resolved)
+
+
+@transaction.atomic
+def cancel(comparison: Comparison) -> None:
+    """Cancel every replay of it that is not over. Raises `Conflict` where all are."""
+    unfinished = Replay.objects.filter(run__comparison=comparison, finished_at=None).order_by("id")
+    if not unfinished:
+        raise Conflict("This comparison is over already.", code="comparison_over")
+    for replay in unfinished:
+        replays.cancel(replay)
+
+
+@transaction.atomic
+def retry(comparison: Comparison) -> list[UUID]:
+    """Let the failed and cancelled steps of its finished replays run again; which replays a door has to ring for.
+
+    Raises `Conflict` where one still runs or no step failed.
+    """
+    of_it = Replay.objects.filter(run__comparison=comparison)
+    if of_it.filter(finished_at=None).exists():
+        raise Conflict(
+            "This comparison still runs; wait for it or cancel it first.", code="comparison_running"
+        )
+    again = of_it.filter(steps__status__in=RETRIED).distinct().order_by("id")
+    if not again:
+        raise Conflict(
+            "No step of this comparison failed, so there is nothing to try again.", code="nothing_failed"
+        )
+    return [replays.retry(replay).id for replay in again]
+
+
+def mark(comparison: Comparison, step: ReplayStep, verdict: str, *, by: str, note: str = "") -> CellMark:
+    """Keep what a person says of a cell; `withdrawn` takes the person's mark back. Raises `InvalidInput`, `Conflict`."""
+    if verdict not in MARKS:
+        raise InvalidInput(f"A mark is one of {', '.join(MARKS)}.", code="invalid_field", field="verdict")
+    if len(note) > LONGEST_NOTE:
+        raise InvalidInput(
+            f"A note has at most {LONGEST_NOTE:,} characters.", code="invalid_field", field="note"
+        )
+    if step.output_id is None:
+        raise Conflict("This cell has no answer, so there is nothing to mark.", code="no_answer")
+    return CellMark.objects.create(
+        comparison=comparison, step=step, verdict=verdict, note=note.strip(), marked_by=by[:254]
+    )
+
+
+def _launch(made: Comparison, plan: Plan, by: str) -> None:
+    runs = []
+    for session in plan.sessions:
+        for number, arm in enumerate(plan.arms, 1):
+            options = arm.options(reason=made.reason, spend_limit_usd=plan.spend_limit_usd)
+            for repeat in plan.runs:
+                launched = _launched(session, options, made, by)
+                runs.append(ComparisonReplay(comparison=made, replay=launched, arm=number, repeat=repeat))
+    ComparisonReplay.objects.bulk_create(runs)
+
+
+def _launched(session: Session, options: ReplayOptions, made: Comparison, by: str) -> Replay:
+    try:
+        return replays.launch(session, options, by=by, spend_group=made.id)
+    except InvalidInput as why:
+        if why.code != "nothing_to_replay":
+            raise
+        raise InvalidInput(
+            f"The session {session.key} has no ask, so there is nothing to compare; leave it out.",
+            code="nothing_to_compare",
+            field="sessions",
+        ) from why

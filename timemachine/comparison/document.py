@@ -1,0 +1,252 @@
+"""A comparison as JSON documents: how far it is, what its columns and their pairs come to, its cells, and the whole as CSV."""
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any, Final
+
+from timemachine.base.clock import written
+from timemachine.comparison.arms import RECORDING, names
+from timemachine.comparison.cells import NOISE, Ask, Cell
+from timemachine.comparison.findings import Findings
+from timemachine.comparison.metrics import MEASURES, ArmPair, ArmTotals
+from timemachine.comparison.models import CellMark, CellOpinion, Comparison
+from timemachine.comparison.queries import Progress, arms_of, marks_of, opinions_of, replays_of
+from timemachine.comparison.statistics.intervals import RESAMPLES, SEED, Interval
+from timemachine.comparison.statistics.paired import PairedResult
+from timemachine.comparison.statistics.wording import METHODS, sentence, verdict_words
+
+UNITS: Final = {each.name: each.unit for each in MEASURES}
+COLUMNS: Final = (
+    "session",
+    "sequence",
+    "question",
+    "arm",
+    "model",
+    "run",
+    "replay",
+    "status",
+    "verdict",
+    "missing",
+    "refused",
+    "cut_off",
+    "grounding",
+    "grounding_label",
+    "cost_usd",
+    "latency_ms",
+    "tokens",
+    "cached",
+    "marks",
+    "opinions",
+    "error",
+)
+RECORDING_NAME: Final = "recording"
+
+
+def comparison_json(comparison: Comparison, progress: Progress) -> dict[str, Any]:
+    """What was compared and how far it is."""
+    arms = arms_of(comparison)
+    return {
+        "id": str(comparison.id),
+        "status": progress.status,
+        "reason": comparison.reason,
+        "requested_by": comparison.requested_by,
+        "created_at": written(comparison.created_at),
+        "arms": [
+            {"arm": number, "name": name, **arm.as_json()}
+            for number, (arm, name) in enumerate(zip(arms, names(arms), strict=True), 1)
+        ],
+        "repeats": comparison.repeats,
+        "noise_floor": comparison.noise_floor,
+        "spend_limit_usd": comparison.spend_limit_usd,
+        "answers": {"total": progress.total, "finished": progress.finished, **progress.steps},
+        "replays": dict(progress.replays),
+        "cost_usd": float(progress.cost_usd),
+        "unknown_cost_calls": progress.unknown_cost_calls,
+    }
+
+
+def whole_json(comparison: Comparison, progress: Progress, found: Findings) -> dict[str, Any]:
+    """The comparison with its replays, its columns, and what each two of them show."""
+    return {
+        **comparison_json(comparison, progress),
+        "replay_ids": [
+            {
+                "replay_id": str(each.id),
+                "session": str(each.session_id),
+                "arm": each.run.arm,
+                "run": each.run.repeat,
+                "status": each.status,
+            }
+            for each in replays_of(comparison)
+        ],
+        "asks": len(found.asks),
+        "columns": [_totals_json(each) for each in found.columns],
+        "pairs": [_pair_json(each) for each in found.pairs],
+        "noise": [_pair_json(each) for each in found.noise],
+        "method": METHOD,
+    }
+
+
+def cells_json(asks: Sequence[Ask]) -> list[dict[str, Any]]:
+    """The asks, each with its recorded answer's figures and those of every run of every arm, with marks and opinions."""
+    steps = _steps(asks)
+    marks, opinions = marks_of(steps), opinions_of(steps)
+    return [
+        {
+            "session": str(ask.session),
+            "sequence": ask.sequence,
+            "question": ask.question,
+            "cells": [
+                _cell_json(cell)
+                | {
+                    "marks": [mark_json(each) for each in marks.get(cell.step or 0, [])],
+                    "opinions": [opinion_json(each) for each in opinions.get(cell.step or 0, [])],
+                }
+                for cell in _in_order(ask)
+            ],
+        }
+        for ask in asks
+    ]
+
+
+def cells_csv(comparison: Comparison, asks: Sequence[Ask]) -> Iterator[str]:
+    """A line for each cell, under a head. A text that a spreadsheet would take for a formula gets an apostrophe before it."""
+    arms, steps = arms_of(comparison), _steps(asks)
+    marks, opinions = marks_of(steps), opinions_of(steps)
+    yield _line(COLUMNS)
+    for ask in asks:
+        for cell in _in_order(ask):
+            facts = _cell_json(cell) | {
+                "session": str(ask.session),
+                "sequence": ask.sequence,
+                "question": ask.question,
+                "arm": cell.arm or RECORDING_NAME,
+                "model": None if cell.arm == RECORDING else arms[cell.arm - 1].model,
+                "run": "noise floor" if cell.repeat == NOISE else cell.repeat,
+                "marks": "; ".join(
+                    f"{each.verdict} ({each.marked_by})" for each in marks.get(cell.step or 0, [])
+                ),
+                "opinions": "; ".join(_opinion_words(each) for each in opinions.get(cell.step or 0, [])),
+            }
+            yield _line([facts[name] for name in COLUMNS])
+
+
+def mark_json(mark: CellMark) -> dict[str, Any]:
+    """What a person said of a cell."""
+    return {
+        "verdict": mark.verdict,
+        "note": mark.note,
+        "by": mark.marked_by,
+        "created_at": written(mark.created_at),
+    }
+
+
+def opinion_json(opinion: CellOpinion) -> dict[str, Any]:
+    """What a judge model said of a cell; `asked` has both orders."""
+    return {
+        "id": str(opinion.id),
+        "model": opinion.model,
+        "state": opinion.state,
+        "relation": opinion.relation,
+        "preference": opinion.preference,
+        "asked": opinion.asked,
+        "prompt_template": opinion.prompt_template,
+        "usage": opinion.usage,
+        "cost_usd": None if opinion.cost_usd is None else float(opinion.cost_usd),
+        "calls_made": opinion.calls_made,
+        "error": {"type": opinion.error_type, "message": opinion.error_message}
+        if opinion.error_type
+        else None,
+        "requested_by": opinion.requested_by,
+        "created_at": written(opinion.created_at),
+        "finished_at": written(opinion.finished_at),
+    }
+
+
+METHOD: Final = {
+    "unit": "one ask; an ask that is answered several times counts once, by the mean over its runs",
+    "difference": "B − A, ask by ask",
+    "interval": "95 %, none below 6 pairs; paired t below 100 independent units, percentile bootstrap from 100; where there are "
+    "several sessions, sessions are the independent units",
+    "bootstrap": {"resamples": RESAMPLES, "seed": SEED},
+    "test": "McNemar's exact test for shares, Wilcoxon's signed ranks with Pratt's zeros for graded figures; two-sided; asks are taken as "
+    "independent",
+    "p_holm": "adjusted over the metrics of one pair of columns",
+    "verdict": "better needs p_holm below 0.05 and an interval that leaves out no difference",
+    "needed": "asks for 80 % power at 5 %, for a difference of 0.1 in shares and scores and of 10 % of A's mean elsewhere",
+}
+
+
+def _totals_json(totals: ArmTotals) -> dict[str, Any]:
+    return asdict(totals) | {
+        "grounding_interval": _interval_json(totals.grounding_interval),
+        "agreement_interval": _interval_json(totals.agreement_interval),
+    }
+
+
+def _pair_json(pair: ArmPair) -> dict[str, Any]:
+    return {
+        "a": pair.a,
+        "b": pair.b,
+        "ratio_of_medians": dict(pair.ratios),
+        "metrics": [_result_json(each) for each in pair.results],
+    }
+
+
+def _result_json(result: PairedResult) -> dict[str, Any]:
+    unit = UNITS[result.metric]
+    return asdict(result) | {
+        "interval": _interval_json(result.interval),
+        "verdict": verdict_words(result, unit),
+        "sentence": sentence(result, unit),
+    }
+
+
+def _interval_json(found: Interval | None) -> dict[str, Any] | None:
+    return None if found is None else {"low": found.low, "high": found.high, "method": METHODS[found.method]}
+
+
+def _cell_json(cell: Cell) -> dict[str, Any]:
+    return {
+        "arm": cell.arm,
+        "run": cell.repeat,
+        "replay": None if cell.replay is None else str(cell.replay),
+        "status": cell.status,
+        "verdict": cell.verdict,
+        "missing": cell.missing,
+        "refused": cell.refused,
+        "cut_off": cell.cut_off,
+        "grounding": cell.grounding,
+        "grounding_label": cell.label,
+        "cost_usd": cell.cost_usd,
+        "latency_ms": cell.latency_ms,
+        "tokens": cell.tokens,
+        "cached": cell.cached,
+        "error": cell.error,
+    }
+
+
+def _in_order(ask: Ask) -> list[Cell]:
+    return [ask.recorded, *(cell for _, cell in sorted(ask.runs.items()))]
+
+
+def _steps(asks: Sequence[Ask]) -> list[int]:
+    return [cell.step for ask in asks for cell in ask.runs.values() if cell.step is not None]
+
+
+def _opinion_words(opinion: CellOpinion) -> str:
+    return f"{opinion.relation or opinion.state}, {opinion.preference or 'unknown'} ({opinion.model})"
+
+
+def _line(values: Sequence[Any]) -> str:
+    out = io.StringIO()
+    csv.writer(out).writerow([_harmless(value) for value in values])
+    return out.getvalue()
+
+
+def _harmless(value: Any) -> Any:
+    if isinstance(value, str) and value[:1] in {"=", "+", "-", "@", "\t", "\r"}:
+        return f"'{value}"
+    return value

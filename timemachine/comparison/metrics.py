@@ -1,0 +1,251 @@
+"""What is measured of an answer, and what two arms come to on it, ask by ask. Pure."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from timemachine.comparison.arms import RECORDING
+from timemachine.comparison.cells import (
+    AGREEING,
+    ERROR,
+    NOT_RECORDED,
+    REFUSED,
+    Ask,
+    Cell,
+    missing_counts,
+    verdict_counts,
+)
+from timemachine.comparison.statistics.intervals import Interval, interval, mean
+from timemachine.comparison.statistics.paired import Metric, Pair, PairedResult, Reading, compare, together
+from timemachine.comparison.statistics.summaries import Spread, ratio_of_medians, spread
+
+CACHED: Final = "from the cache"
+UNKNOWN: Final = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """A metric with its unit, what it is in words, and how it is read off one answer."""
+
+    metric: Metric
+    unit: str
+    title: str
+    about: str
+    read: Callable[[Cell], Reading]
+
+    @property
+    def name(self) -> str:
+        """The metric's name."""
+        return self.metric.name
+
+
+def _answered(cell: Cell) -> Reading:
+    if cell.missing == ERROR:
+        return Reading(value=0.0)
+    return (
+        Reading(value=None, missing=cell.missing) if cell.missing else Reading(value=float(not cell.refused))
+    )
+
+
+def _agreement(cell: Cell) -> Reading:
+    reason = _no_answer(cell)
+    if reason or cell.verdict is None or cell.verdict in {"not_recorded", "newly_answered"}:
+        return Reading(value=None, missing=reason or NOT_RECORDED)
+    return Reading(value=float(cell.verdict in AGREEING))
+
+
+def _grounding(cell: Cell) -> Reading:
+    return _figure(cell.grounding, _no_answer(cell))
+
+
+def _cost(cell: Cell) -> Reading:
+    return _figure(cell.cost_usd, _no_call(cell))
+
+
+def _latency(cell: Cell) -> Reading:
+    return _figure(cell.latency_ms, _no_call(cell))
+
+
+def _tokens(cell: Cell) -> Reading:
+    return _figure(cell.tokens, _no_call(cell))
+
+
+def _no_answer(cell: Cell) -> str | None:
+    return cell.missing or (REFUSED if cell.refused else None)
+
+
+def _no_call(cell: Cell) -> str | None:
+    return cell.missing or (CACHED if cell.cached else None)
+
+
+def _figure(value: float | None, reason: str | None) -> Reading:
+    if reason is not None:
+        return Reading(value=None, missing=reason)
+    return Reading(value=value, missing=UNKNOWN if value is None else None)
+
+
+AGREEMENT: Final = Measure(
+    metric=Metric(name="agreement", higher_is_better=True, bounded=True),
+    unit="share",
+    title="Agreement with the recording",
+    about="the share of answers in which no difference of facts from the recorded answer was found: identical, formatting or "
+    "reworded; better is closer to the recording",
+    read=_agreement,
+)
+GROUNDING: Final = Measure(
+    metric=Metric(name="grounding", higher_is_better=True, bounded=True),
+    unit="score",
+    title="Grounding",
+    about="how far the answer is supported by the frozen passages, 0 to 1; higher is better",
+    read=_grounding,
+)
+COST: Final = Measure(
+    metric=Metric(name="cost", higher_is_better=False, bounded=False),
+    unit="usd",
+    title="Cost",
+    about="US dollars of the call; lower is better",
+    read=_cost,
+)
+LATENCY: Final = Measure(
+    metric=Metric(name="latency", higher_is_better=False, bounded=False),
+    unit="ms",
+    title="Latency",
+    about="how long the call of the model took; lower is better",
+    read=_latency,
+)
+MEASURES: Final = (
+    Measure(
+        metric=Metric(name="answered", higher_is_better=True, bounded=True),
+        unit="share",
+        title="Answered",
+        about="the share of asks that were answered: a refusal and a failed call count as 0; higher is better",
+        read=_answered,
+    ),
+    AGREEMENT,
+    GROUNDING,
+    COST,
+    LATENCY,
+    Measure(
+        metric=Metric(name="tokens", higher_is_better=False, bounded=False),
+        unit="tokens",
+        title="Tokens",
+        about="what the call read and wrote, as the provider counted; fewer is better",
+        read=_tokens,
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmTotals:
+    """One column by itself. `interval` is that of its mean; `missing` counts answers that are not there, by the reason."""
+
+    arm: int
+    answers: int
+    verdicts: Mapping[str, int]
+    missing: Mapping[str, int]
+    cost: Spread
+    unknown_cost: int
+    latency: Spread
+    tokens: Spread
+    grounding: float | None
+    grounding_interval: Interval | None
+    agreement: float | None
+    agreement_interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmPair:
+    """Two columns against each other: a result for each metric, and B's medians over A's, of the same asks."""
+
+    a: int
+    b: int
+    results: Sequence[PairedResult]
+    ratios: Mapping[str, float | None] = field(default_factory=dict)
+
+
+def readings(measure: Measure, cells: Sequence[Cell]) -> Reading:
+    """One arm at one ask: the mean over its runs that have a value (Miller 2024, section 3.1), or the commonest reason."""
+    read = [measure.read(cell) for cell in cells]
+    values = [each.value for each in read if each.value is not None]
+    if values:
+        return Reading(value=mean(values))
+    reasons = Counter(each.missing for each in read if each.missing)
+    return Reading(value=None, missing=reasons.most_common(1)[0][0] if reasons else "not asked")
+
+
+def arm_pair(asks: Sequence[Ask], a: int, b: int) -> ArmPair:
+    """Column A against column B over the same asks."""
+    return _pair(a, b, [(ask, ask.cells(a), ask.cells(b)) for ask in asks])
+
+
+def noise_of(asks: Sequence[Ask], arm: int) -> ArmPair:
+    """An arm against itself: its first run and that of the noise floor. What differs here is chance."""
+    return _pair(arm, arm, [(ask, ask.cells(arm)[:1], ask.noise(arm)) for ask in asks])
+
+
+def arm_totals(asks: Sequence[Ask], arm: int) -> ArmTotals:
+    """A column by itself."""
+    cells = [cell for ask in asks for cell in ask.cells(arm)]
+    costs = [COST.read(cell) for cell in cells]
+    grounding, agreement = _mean(asks, arm, GROUNDING), _mean(asks, arm, AGREEMENT)
+    return ArmTotals(
+        arm=arm,
+        answers=sum(cell.missing is None for cell in cells),
+        verdicts=verdict_counts(cells),
+        missing=missing_counts(cells),
+        cost=spread([each.value for each in costs if each.value is not None]),
+        unknown_cost=sum(each.missing in {UNKNOWN, CACHED} for each in costs),
+        latency=_spread(cells, LATENCY),
+        tokens=_spread(cells, MEASURES[-1]),
+        grounding=grounding[0],
+        grounding_interval=grounding[1],
+        agreement=agreement[0],
+        agreement_interval=agreement[1],
+    )
+
+
+def _pair(a: int, b: int, sides: Sequence[tuple[Ask, list[Cell], list[Cell]]]) -> ArmPair:
+    measures = [each for each in MEASURES if each is not AGREEMENT or RECORDING not in {a, b}]
+    by_metric = {
+        measure.name: [
+            Pair(cluster=ask.session, a=readings(measure, left), b=readings(measure, right))
+            for ask, left, right in sides
+        ]
+        for measure in measures
+    }
+    return ArmPair(
+        a=a,
+        b=b,
+        results=together([compare(each.metric, by_metric[each.name]) for each in measures]),
+        ratios={each.name: _ratio(by_metric[each.name]) for each in measures if not each.metric.bounded},
+    )
+
+
+def _ratio(pairs: Sequence[Pair]) -> float | None:
+    both = [
+        (each.a.value, each.b.value)
+        for each in pairs
+        if each.a.value is not None and each.b.value is not None
+    ]
+    return ratio_of_medians([a for a, _ in both], [b for _, b in both])
+
+
+def _mean(asks: Sequence[Ask], arm: int, measure: Measure) -> tuple[float | None, Interval | None]:
+    """The mean over the asks, and its interval cut to 0 … 1; the recording has no agreement with itself."""
+    if measure is AGREEMENT and arm == RECORDING:
+        return None, None
+    read = [(readings(measure, ask.cells(arm)).value, ask.session) for ask in asks]
+    values = [(value, session) for value, session in read if value is not None]
+    if not values:
+        return None, None
+    found = interval([value for value, _ in values], [session for _, session in values], 1.0)
+    middle = mean([value for value, _ in values])
+    if found is None:
+        return middle, None
+    return middle, Interval(low=max(0.0, found.low), high=min(1.0, found.high), method=found.method)
+
+
+def _spread(cells: Sequence[Cell], measure: Measure) -> Spread:
+    read = [measure.read(cell).value for cell in cells]
+    return spread([each for each in read if each is not None])
