@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from timemachine.difference.json import JsonChange, json_diff
+from timemachine.difference.json import JsonChange, apply_changes, json_diff
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 3) | st.text(alphabet="ab/~", max_size=2),
@@ -26,6 +26,21 @@ def changes(old: Any, new: Any) -> list[tuple[str, str, Any, Any]]:
 def test_there_is_no_change_exactly_between_equal_values(old: Any, new: Any) -> None:
     assert json_diff(old, old) == ()
     assert (json_diff(old, new) == ()) == (json.dumps(old, sort_keys=True) == json.dumps(new, sort_keys=True))
+
+
+KEYED = st.lists(
+    st.fixed_dictionaries({"id": st.integers(0, 9), "x": VALUES}),
+    max_size=8,
+    unique_by=lambda item: str(item["id"]),
+)
+
+
+@given(VALUES | KEYED, VALUES | KEYED)
+def test_the_changes_applied_to_the_old_value_give_the_new_one(old: Any, new: Any) -> None:
+    kept = json.dumps(old)
+    made = apply_changes(old, json_diff(old, new))
+    assert json.dumps(made, sort_keys=True) == json.dumps(new, sort_keys=True)
+    assert json.dumps(old) == kept
 
 
 @pytest.mark.parametrize(

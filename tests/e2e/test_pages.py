@@ -75,6 +75,7 @@ def pages(demo: dict[str, Any]) -> dict[str, str]:
     """The addresses of the pages, with the demo in them."""
     session = f"/sessions/{demo['session']['id']}"
     debug, audit = (f"/replays/{each['id']}" for each in demo["replays"])
+    both = f"a={demo['session']['id']}&b={demo['replays'][0]['id']}"
     return {
         "sessions": "/",
         "timeline": f"{session}/?step=2",
@@ -86,6 +87,9 @@ def pages(demo: dict[str, Any]) -> dict[str, str]:
         "debug-step": f"{debug}/steps/2/",
         "audit-replay": f"{audit}/",
         "audit-step": f"{audit}/steps/2/",
+        "compare": f"/compare/?{both}",
+        "compare-steps": f"/compare/steps/?{both}&left=2&right=2",
+        "compare-choose": f"/compare/?a={demo['session']['id']}",
         "collections": "/collections/",
         "collection": "/collections/demo: card desk handbook/",
         "frame": "/collections/demo: card desk handbook/frames/12/",

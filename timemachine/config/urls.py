@@ -14,6 +14,7 @@ urlpatterns = [
     path("", include("timemachine.web.urls_record")),  # before sessions: /sessions/new/ is not a session
     path("", include("timemachine.web.urls_sessions")),
     path("", include("timemachine.web.urls_replays")),
+    path("", include("timemachine.web.urls_compare")),
     path("", include("timemachine.web.urls_shares")),
     path("demo/", demo.load, name="demo"),
     path("demo/remove/", demo.remove, name="remove_demo"),

@@ -129,3 +129,57 @@ def _replaced(
 
 def _written(item: Any) -> str:
     return json.dumps(item, sort_keys=True)
+
+
+def apply_changes(old: Any, changes: Sequence[JsonChange]) -> Any:
+    """The new value, made of the old one and the differences that `json_diff` found; the old value stays as it was."""
+    return _applied(old, [(_parts(change.path), change) for change in changes])
+
+
+def _parts(path: str) -> tuple[str, ...]:
+    return tuple(part.replace("~1", "/").replace("~0", "~") for part in path.split("/")[1:])
+
+
+def _applied(value: Any, changes: Sequence[tuple[tuple[str, ...], JsonChange]]) -> Any:
+    if not changes:
+        return value
+    for parts, change in changes:
+        if not parts:
+            return change.new
+    here = [(parts[0], change) for parts, change in changes if len(parts) == 1]
+    inside: dict[str, list[tuple[tuple[str, ...], JsonChange]]] = {}
+    for parts, change in changes:
+        if len(parts) > 1 or change.op == "changed":
+            inside.setdefault(parts[0], []).append((parts[1:], change))
+    return _in_list(value, here, inside) if isinstance(value, list) else _in_mapping(value, here, inside)
+
+
+def _in_mapping(
+    value: Mapping[str, Any],
+    here: Sequence[tuple[str, JsonChange]],
+    inside: Mapping[str, list[tuple[tuple[str, ...], JsonChange]]],
+) -> dict[str, Any]:
+    gone = {name for name, change in here if change.op == "removed"}
+    kept = {name: _applied(item, inside.get(name, [])) for name, item in value.items() if name not in gone}
+    return kept | {name: change.new for name, change in here if change.op == "added"}
+
+
+def _in_list(
+    value: Sequence[Any],
+    here: Sequence[tuple[str, JsonChange]],
+    inside: Mapping[str, list[tuple[tuple[str, ...], JsonChange]]],
+) -> list[Any]:
+    """First what went, then the order of what stayed, then what came; only then what changed within: as indexes are counted."""
+    gone = {int(name) for name, change in here if change.op == "removed"}
+    items = _reordered([item for index, item in enumerate(value) if index not in gone], here)
+    for name, change in here:
+        if change.op == "added":
+            items.insert(int(name), change.new)
+    return [_applied(item, inside.get(str(index), [])) for index, item in enumerate(items)]
+
+
+def _reordered(items: Sequence[Any], here: Sequence[tuple[str, JsonChange]]) -> list[Any]:
+    moves = {change.new: change.old for _, change in here if change.op == "moved"}
+    moving = set(moves.values())
+    steady = (item for index, item in enumerate(items) if index not in moving)
+    return [items[moves[place]] if place in moves else next(steady) for place in range(len(items))]

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from timemachine.difference.text import DiffRow, Folded, Span, fold, text_diff
 from timemachine.payloads.queries import text
 from timemachine.providers.completion import cut_off_by
 from timemachine.recording.models import Action, Hit
@@ -13,28 +12,9 @@ from timemachine.replay import frozen
 from timemachine.replay.models import ReplayHit, ReplayStep
 from timemachine.web.evidence import Evidence, Source, evidence
 from timemachine.web.sentences import Sentence, sentences
+from timemachine.web.text_rows import ShownRow, text_rows
 
-ELEMENTS = {"removed": "del", "added": "ins"}
 SHOWN_EVIDENCE = 400
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownSpan:
-    """Some text with the element that marks it."""
-
-    element: str
-    mark: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownRow:
-    """A row of the diff, or in `folded` how many rows of no difference it stands for."""
-
-    kind: str = "same"
-    left: tuple[ShownSpan, ...] = ()
-    right: tuple[ShownSpan, ...] = ()
-    folded: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +80,7 @@ def side_by_side(step: ReplayStep, *, everything: bool = False) -> Sides:
     recorded = frozen.answer_of(step.action) if step.kind == "ask" else None
     new = _text(step)
     rows = (
-        list(_rows(recorded, new, everything=everything))
+        list(text_rows(recorded, new, everything=everything))
         if recorded is not None and new is not None
         else None
     )
@@ -160,27 +140,6 @@ def _number(found: Any) -> float | None:
 
 def _text(step: ReplayStep) -> str | None:
     return bytes(step.output.data).decode("utf-8", "surrogatepass") if step.output is not None else None
-
-
-def _rows(recorded: str, new: str, *, everything: bool) -> Iterator[ShownRow]:
-    rows = text_diff(recorded, new).rows
-    shown: Sequence[DiffRow | Folded] = rows if everything else fold(rows)
-    for row in shown:
-        if isinstance(row, Folded):
-            yield ShownRow(folded=row.count)
-        else:
-            yield ShownRow(kind=row.kind, left=_spans(row.left), right=_spans(row.right))
-
-
-def _spans(spans: Sequence[Span]) -> tuple[ShownSpan, ...]:
-    """The spans of one side of a row. The line break that a row begins with is the row itself, and not shown again."""
-    texts = [span.text for span in spans]
-    if texts:
-        texts[0] = texts[0].removeprefix("\n")
-    return tuple(
-        ShownSpan(element=ELEMENTS.get(span.mark, "span"), mark=span.mark, text=text)
-        for span, text in zip(spans, texts, strict=True)
-    )
 
 
 def _evidence(evidence: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,168 @@
+"""The pages that compare two sessions or replays."""
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from django.test import Client
+
+from tests.builders import recorded_session, replayed
+from timemachine.accounts.models import Project
+from timemachine.recording.commands import append, start_session
+from timemachine.recording.draft import ActionDraft
+from timemachine.recording.models import Session
+from timemachine.replay.options import ReplayOptions
+
+
+def session_of(project: Project, *drafts: ActionDraft, name: str = "a run") -> Session:
+    session = start_session(project, name=name, by="test")
+    append(session.id, list(drafts))
+    return session
+
+
+def call(tool: str, **arguments: object) -> ActionDraft:
+    return ActionDraft(kind="tool_call", tool=tool, input=arguments)
+
+
+def said(text: str) -> ActionDraft:
+    return ActionDraft(kind="message", role="agent", output=text)
+
+
+def page(browser: Client, address: str) -> str:
+    answer = browser.get(address)
+    assert answer.status_code == 200, answer.content
+    return answer.content.decode()
+
+
+def words(html: str) -> str:
+    return " ".join(re.sub(r"<[^>]*>", " ", html).split())
+
+
+@pytest.fixture
+def both(project: Project) -> tuple[Session, Session]:
+    shared = [call("read", path=f"{number}.py") for number in range(4)]
+    left = session_of(project, *shared, said("The total is 12 euros and Anna paid it."), name="Montag ☾")
+    right = session_of(
+        project,
+        shared[0],
+        call("look", at="door"),
+        *shared[1:],
+        said("The total is 15 euros and Anna paid it."),
+    )
+    return left, right
+
+
+def test_two_sessions_stand_pair_by_pair_with_their_totals(
+    viewer: Client, both: tuple[Session, Session]
+) -> None:
+    left, right = both
+    shown = words(page(viewer, f"/compare/?a={left.key}&b={right.key}"))
+    assert "Montag ☾" in shown
+    assert "Steps 5 6" in shown
+    assert "All 6 Changed 2 Modified 1 Only right 1 Same 4" in shown
+    assert "modified output" in shown
+    assert "Cost $0 $0" in shown
+    assert "Tokens not recorded not recorded" in shown
+
+
+def test_each_pair_opens_both_steps_and_a_modified_one_its_diff(
+    viewer: Client, both: tuple[Session, Session]
+) -> None:
+    left, right = both
+    shown = page(viewer, f"/compare/?a={left.key}&b={right.key}&show=modified")
+    assert f'href="/sessions/{left.id}/?step=5"' in shown
+    assert f'href="/sessions/{right.id}/?step=6"' in shown
+    link = re.search(r'href="(/compare/steps/[^"]*)"', shown)
+    assert link is not None
+    diff = page(viewer, link.group(1).replace("&amp;", "&"))
+    assert "<del" in diff
+    assert "Numbers only left" in words(diff)
+    assert '<del class="removed">12</del>' in diff
+
+
+def test_a_filter_is_part_of_the_address_and_what_it_hides_is_hidden(
+    viewer: Client, both: tuple[Session, Session]
+) -> None:
+    left, right = both
+    address = f"/compare/?a={left.key}&b={right.key}&show=changed"
+    shown = page(viewer, address)
+    assert "0.py" not in shown
+    assert "door" in shown
+    assert "No pair is only left" in words(page(viewer, address.replace("changed", "only_left")))
+
+
+def test_the_two_that_were_ticked_are_compared(viewer: Client, both: tuple[Session, Session]) -> None:
+    listed = page(viewer, "/")
+    assert all(f'name="run" value="{session.id}" form="compare"' in listed for session in both)
+    answer = viewer.get("/compare/", {"run": [str(session.id) for session in both]})
+    assert answer.status_code == 302
+    assert parse_qs(urlsplit(answer["Location"]).query) == {"a": [str(both[0].id)], "b": [str(both[1].id)]}
+
+
+def test_who_ticked_one_or_three_is_asked_for_two(viewer: Client, both: tuple[Session, Session]) -> None:
+    one = page(viewer, f"/compare/?run={both[0].id}")
+    assert "You ticked 1 session; tick two" in words(one)
+    assert f'value="{both[0].id}"' in one
+    assert "You ticked" not in page(viewer, "/compare/")
+
+
+def test_a_session_stands_beside_its_replay_with_frames_that_moved(viewer: Client, project: Project) -> None:
+    session = recorded_session(project, top_k=1)
+    replay = replayed(session, ReplayOptions(audit=False, top_k=3))
+    address = f"a={session.id}&b={replay.id}"
+    shown = page(viewer, f"/compare/?{address}")
+    assert "Only finds and asks are compared" in shown
+    assert f'href="/replays/{replay.id}/steps/1/"' in shown
+    diff = page(viewer, f"/compare/steps/?{address}&left=1&right=1")
+    assert "gained" in diff
+    assert '<svg class="moves"' in diff
+    assert '<path class="same"' in diff
+
+
+def test_what_a_replay_did_not_ask_is_not_compared(viewer: Client, project: Project) -> None:
+    session = recorded_session(project)
+    replay = replayed(session, ReplayOptions(audit=True, reason="to see"))
+    ask = session.actions.filter(kind="ask").values_list("sequence", flat=True)[0]
+    diff = words(page(viewer, f"/compare/steps/?a={session.id}&b={replay.id}&left={ask}&right={ask}"))
+    assert "A replay did not ask at this step" in diff
+    assert "modified" not in diff.replace("Next modified", "")
+
+
+def test_json_is_compared_by_its_structure(viewer: Client, project: Project) -> None:
+    one = session_of(project, call("book", passengers=[{"id": 1, "name": "Anna"}], seat="12A", note="x"))
+    other = session_of(
+        project, call("book", passengers=[{"id": 2, "name": "Otto"}, {"id": 1, "name": "Anne"}], seat="12A")
+    )
+    diff = words(page(viewer, f"/compare/steps/?a={one.key}&b={other.key}&left=1&right=1"))
+    assert "/note removed" in diff
+    assert "/passengers/0 added" in diff
+    assert "/passengers/1/name changed Anna Anne" in diff
+    assert "/seat" not in diff
+
+
+def test_two_sessions_of_many_steps_come_in_pages(viewer: Client, project: Project) -> None:
+    left = session_of(project, *(call("read", path=f"{number}.py") for number in range(900)))
+    right = session_of(project, *(call("read", path=f"{number}.py") for number in range(3, 900)))
+    first = page(viewer, f"/compare/?a={left.key}&b={right.key}")
+    assert first.count("<") / 2 < 2_500
+    assert "1 to 60 of 900" in first
+    later = re.search(r'rel="next" href="([^"]*)"', first)
+    assert later is not None
+    second = page(viewer, f"/compare/{later.group(1).replace('&amp;', '&')}")
+    assert "61 to 120 of 900" in second
+    assert "841 to 900 of 900" in page(viewer, f"/compare/?a={left.key}&b={right.key}&at=99999")
+
+
+def test_what_is_not_there_gets_a_page_that_says_so(viewer: Client, both: tuple[Session, Session]) -> None:
+    left, right = both
+    for address in (
+        f"/compare/?a={left.key}&b=nobody",
+        f"/compare/steps/?a={left.key}&b={right.key}&left=99&right=1",
+        "/compare/steps/",
+    ):
+        assert viewer.get(address).status_code == 404
+
+
+def test_two_empty_sessions_have_nothing_to_compare(viewer: Client, project: Project) -> None:
+    one, other = (start_session(project, name="empty", by="test") for _ in range(2))
+    assert "Nothing to compare" in page(viewer, f"/compare/?a={one.key}&b={other.key}")

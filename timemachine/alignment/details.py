@@ -1,0 +1,98 @@
+"""One step of a run whole: its values, its error, the passages that came with it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from timemachine.alignment.facts import frame_key
+from timemachine.alignment.runs import Run
+from timemachine.payloads.queries import value
+from timemachine.recording.models import Action, Hit
+from timemachine.recording.queries import action_of
+from timemachine.replay import frozen
+from timemachine.replay.models import ReplayHit, ReplayStep
+from timemachine.replay.queries import step_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrameAt:
+    """A passage at its rank; `key` says which one it is, `name` is the frame's number or own name."""
+
+    key: str
+    rank: int
+    title: str | None
+    name: str
+    score: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepDetail:
+    """A step of a run. What was not recorded is None; `answered` is False where a replay did not ask."""
+
+    run: Run
+    sequence: int
+    kind: str
+    tool: str | None
+    label: str
+    model: str | None
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: Decimal | None
+    duration_ms: float | None
+    grounding: Any
+    error: str | None
+    input: Any
+    output: Any
+    answered: bool
+    frames: Sequence[FrameAt]
+
+
+def detail_of(run: Run, sequence: int) -> StepDetail:
+    """The step of that sequence, whole. Raises `NotFound`."""
+    if run.replay is None:
+        action = action_of(run.session, sequence)
+        return _detail(run, action, action, answered=True)
+    step = step_of(run.replay, sequence)
+    answered = step.model is not None or step.error_message is not None
+    return _detail(run, step.action, step, answered=answered)
+
+
+def _detail(run: Run, action: Action, came: Action | ReplayStep, *, answered: bool) -> StepDetail:
+    """What was done, as it was recorded, and what came of it in the run."""
+    hits: Sequence[Hit | ReplayHit] = [] if isinstance(came, Action) else list(came.hits.all())
+    return StepDetail(
+        run=run,
+        sequence=action.sequence,
+        kind=action.kind,
+        tool=action.tool,
+        label=action.label,
+        model=came.model,
+        input_tokens=came.input_tokens,
+        output_tokens=came.output_tokens,
+        cost_usd=came.cost_usd,
+        duration_ms=came.duration_ms,
+        grounding=came.grounding,
+        error=": ".join(part for part in (came.error_type, came.error_message) if part) or None,
+        input=value(action.input),
+        output=_output(action, came),
+        answered=answered,
+        frames=[_frame_at(hit) for hit in hits or frozen.hits_of(action)],
+    )
+
+
+def _output(action: Action, came: Action | ReplayStep) -> Any:
+    """What came of it; of an ask the answer alone, however it was recorded."""
+    answer = frozen.answer_of(action) if came is action and action.kind == "ask" else None
+    return value(came.output) if answer is None else answer
+
+
+def _frame_at(hit: Hit | ReplayHit) -> FrameAt:
+    frame = hit.frame
+    return FrameAt(
+        key=frame_key(frame, hit.sha256),
+        rank=hit.rank,
+        title=hit.title,
+        name=f"#{frame}" if isinstance(frame, int) else str(frame or ""),
+        score=hit.score,
+    )

@@ -1,0 +1,50 @@
+"""A text diff as pages show it: rows of marked spans, long stretches without a difference folded."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from timemachine.difference.text import DiffRow, Folded, Span, fold, text_diff
+
+ELEMENTS: Final = {"removed": "del", "added": "ins"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownSpan:
+    """Some text with the element that marks it."""
+
+    element: str
+    mark: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownRow:
+    """A row of the diff, or in `folded` how many rows of no difference it stands for."""
+
+    kind: str = "same"
+    left: tuple[ShownSpan, ...] = ()
+    right: tuple[ShownSpan, ...] = ()
+    folded: int = 0
+
+
+def text_rows(old: str, new: str, *, everything: bool) -> Iterator[ShownRow]:
+    """The rows of two texts side by side; with `everything` nothing is folded."""
+    rows = text_diff(old, new).rows
+    shown: Sequence[DiffRow | Folded] = rows if everything else fold(rows)
+    for row in shown:
+        if isinstance(row, Folded):
+            yield ShownRow(folded=row.count)
+        else:
+            yield ShownRow(kind=row.kind, left=shown_spans(row.left), right=shown_spans(row.right))
+
+
+def shown_spans(spans: Sequence[Span]) -> tuple[ShownSpan, ...]:
+    """The spans of one side of a row. The line break that a row begins with is the row itself, and not shown again."""
+    texts = [span.text for span in spans]
+    if texts:
+        texts[0] = texts[0].removeprefix("\n")
+    return tuple(
+        ShownSpan(element=ELEMENTS.get(span.mark, "span"), mark=span.mark, text=text)
+        for span, text in zip(spans, texts, strict=True)
+    )

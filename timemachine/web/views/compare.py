@@ -1,0 +1,129 @@
+"""Two sessions or replays step by step, and two of their steps side by side."""
+
+from typing import Any, Final
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_safe
+
+from timemachine.alignment.details import StepDetail, detail_of
+from timemachine.alignment.queries import SHOWS, Aligned, Show, aligned
+from timemachine.base.errors import NotFound
+from timemachine.difference.sessions import StepPair
+from timemachine.difference.steps import differing
+from timemachine.difference.verdict import answer_verdict
+from timemachine.web.access import of
+from timemachine.web.compare import chips, pairs_page, shown_values, step_address
+from timemachine.web.differing import READ
+from timemachine.web.ranked import ranked_lists
+
+MOST_DIGITS: Final = 9
+TWO: Final = 2
+
+
+@require_safe
+def compare(request: HttpRequest) -> HttpResponse:
+    """`/compare/`: `a` and `b` are sessions or replays; `show` filters the pairs, `at` is the first that is shown.
+
+    `run`, given twice, are the two that were ticked in a list.
+    """
+    access = of(request)
+    ticked = request.GET.getlist("run")
+    if len(ticked) == TWO:
+        return redirect(f"{reverse('compare')}?{urlencode({'a': ticked[0], 'b': ticked[1]})}")
+    left, right = (request.GET.get(name, "").strip() for name in "ab")
+    if not left or not right:
+        context = {"a": left or "".join(ticked[:1]), "b": right, "ticked": len(ticked)}
+        return render(request, "compare/choose.html", context)
+    found = aligned(access.project, left, right)
+    show, at = _show(request), _place(request)
+    context = {
+        "a": found.left,
+        "b": found.right,
+        "found": found,
+        "here": {"a": left, "b": right, "show": show if show != "all" else None, "at": at or None},
+        "chips": list(chips(found, show)),
+        "page": pairs_page(found, show, at),
+    }
+    return render(request, "compare/compare.html", context)
+
+
+@require_safe
+def steps(request: HttpRequest) -> HttpResponse:
+    """`/compare/steps/`: the step `left` of `a` beside the step `right` of `b`; with `all` nothing is folded."""
+    project = of(request).project
+    names = [request.GET.get(name, "").strip() for name in "ab"]
+    found = aligned(project, *names)
+    left, right = (
+        detail_of(side.run, _number(request, name))
+        for name, side in (("left", found.left), ("right", found.right))
+    )
+    here: dict[str, str | int] = {
+        "a": names[0],
+        "b": names[1],
+        "left": left.sequence,
+        "right": right.sequence,
+    }
+    everything = request.GET.get("all") == "1"
+    context = {
+        "left": left,
+        "right": right,
+        "left_address": step_address(left.run, left.sequence),
+        "right_address": step_address(right.run, right.sequence),
+        "here": here,
+        "all_address": f"?{urlencode({**here, 'all': 1})}",
+        "differs_in": _differs_in(found, left, right),
+        "verdict": _verdict(left, right),
+        "values": list(shown_values(left, right, everything=everything)),
+        "ranked": ranked_lists(left.frames, right.frames),
+        **_beside(found, left),
+    }
+    return render(request, "compare/steps.html", context)
+
+
+def _differs_in(found: Aligned, left: StepDetail, right: StepDetail) -> tuple[str, ...]:
+    """In what the two differ. Raises `NotFound` for a step that is not compared: a find inside an ask, beside a replay."""
+    sides = (found.left, left.sequence), (found.right, right.sequence)
+    for side, sequence in sides:
+        if sequence not in side.steps:
+            raise NotFound(
+                f"Step {sequence} is not compared on its own; open the ask that it belongs to.",
+                code="step_not_found",
+                sequence=sequence,
+            )
+    one, other = (side.steps[sequence].facts for side, sequence in sides)
+    return differing(one, other)
+
+
+def _verdict(left: StepDetail, right: StepDetail) -> str | None:
+    """What became of an answer between two asks; None where two answers are not there to be compared."""
+    answers = left.output, right.output
+    if left.kind != "ask" or right.kind != "ask" or not all(isinstance(answer, str) for answer in answers):
+        return None
+    if sum(map(len, answers)) > READ or left.error or right.error:
+        return None
+    return answer_verdict(*answers).name
+
+
+def _beside(found: Aligned, left: StepDetail) -> dict[str, StepPair | None]:
+    """The modified pairs before and after this one."""
+    modified = [pair for pair in found.pairs if pair.status == "modified" and pair.left]
+    before = [pair for pair in modified if pair.left and pair.left.sequence < left.sequence]
+    after = [pair for pair in modified if pair.left and pair.left.sequence > left.sequence]
+    return {"previous": before[-1] if before else None, "next": after[0] if after else None}
+
+
+def _show(request: HttpRequest) -> Show:
+    wanted: Any = request.GET.get("show", "all")
+    return next((show for show in SHOWS if show == wanted), "all")
+
+
+def _place(request: HttpRequest) -> int:
+    return _number(request, "at")
+
+
+def _number(request: HttpRequest, name: str) -> int:
+    digits = request.GET.get(name, "")[:MOST_DIGITS]
+    return int(digits) if digits.isascii() and digits.isdigit() else 0
