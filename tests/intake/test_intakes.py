@@ -24,6 +24,7 @@ from timemachine.recording.models import Action
 from timemachine.retrieval.commands import LARGEST_FRAME, NewFrame, collection_named, put
 from timemachine.retrieval.erasure import erase_collection
 from timemachine.retrieval.models import Collection, Frame, Source, SourcePassage, SourcePut
+from timemachine.retrieval.queries import since
 from timemachine.retrieval.sources import places_of, put_that_ended, sources_of
 
 GUIDE = "# Guide\n\nHow it all began.\n\n## Install\n\nRun the installer twice.\n\n## Remove\n\nDelete the folder.\n"
@@ -96,6 +97,7 @@ def test_a_newer_version_ends_what_it_no_longer_has_only_where_asked(handbook: C
         (0, 2, 2),
     ]
     assert put_that_ended(handbook, now()) is None
+    assert {since(each) for each in ended} == {"deleted"}
 
 
 def test_a_worker_notes_what_a_file_came_to(handbook: Collection) -> None:

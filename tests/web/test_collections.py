@@ -238,7 +238,7 @@ def test_a_collection_whose_frames_are_all_deleted_still_leads_to_its_past(
 ) -> None:
     for number in range(len(FACTS)):
         delete(handbook, number)
-    assert "Every frame is deleted." in viewer.get(HERE).text
+    assert "No frame is current: each was deleted or has ended." in viewer.get(HERE).text
 
 
 def test_frames_come_in_pages_of_a_hundred_by_number(viewer: Client, project: Project) -> None:
