@@ -1,6 +1,5 @@
 """Asks under way: what they come to when their session, their sweeper or their database turns against them."""
 
-import time
 from collections.abc import Callable, Generator
 from datetime import timedelta
 from typing import Any
@@ -9,6 +8,7 @@ import pytest
 from django.db import Error, connection
 
 from tests.stub_model_server import Script, StubModelServer
+from tests.waiting import wait_until
 from timemachine.accounts.models import Project
 from timemachine.answering import commands, under_way
 from timemachine.answering.commands import AskDone, Audience
@@ -156,14 +156,14 @@ def test_a_database_that_was_away_costs_an_ask_neither_its_life_nor_its_end(
         with connection.cursor() as cursor:
             cursor.execute("ALTER TABLE tm_ask_under_way RENAME TO away")
             try:
-                until(lambda: "could not say that it lives" in caplog.text)
+                wait_until(lambda: "could not say that it lives" in caplog.text)
             finally:
                 cursor.execute("ALTER TABLE away RENAME TO tm_ask_under_way")
         long_ago = now() - timedelta(hours=1)
         AskUnderWay.objects.update(seen_at=long_ago)
-        until(lambda: AskUnderWay.objects.get().seen_at > long_ago)
+        wait_until(lambda: AskUnderWay.objects.get().seen_at > long_ago)
         under_way.cancel(project, mine.id)
-        until(lambda: mine.cancellation.wanted)
+        wait_until(lambda: mine.cancellation.wanted)
 
 
 def test_what_the_database_did_not_take_is_left_to_the_sweeper(
@@ -189,11 +189,3 @@ def test_a_fault_of_ours_in_a_stream_is_in_the_log_as_it_says(
     assert isinstance(last, TimeMachineError)
     assert "in the server's log" in last.message
     assert "RuntimeError: the fault" in caplog.text
-
-
-def until(true: Callable[[], bool]) -> None:
-    """Wait until it is so, ten seconds at most."""
-    end = time.monotonic() + 10
-    while not true():
-        assert time.monotonic() < end, "it did not come about"
-        time.sleep(0.02)

@@ -61,3 +61,17 @@ def api(project: Project) -> Program:
 @pytest.fixture
 def stranger(other_project: Project) -> Program:
     return program(other_project)
+
+
+PASSAGES = [
+    {"title": "Retention", "text": "Invoices are kept for ten years.", "uri": "a"},
+    {"title": "Travel", "text": "Train tickets are booked in second class.", "metadata": {"seite": 3}},
+]
+
+
+@pytest.fixture
+def session(api: Program) -> str:
+    api.post("/collections/handbook/put", {"frames": PASSAGES})
+    return str(
+        api.post("/sessions", {"name": "Lauf ä", "collection": "handbook", "key": "run-1"}).json()["id"]
+    )

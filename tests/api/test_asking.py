@@ -14,6 +14,7 @@ from tests.api.conftest import Program, program
 from tests.asking import ANSWER, MISBEHAVIOURS, MODELS, Misbehaviour, as_vendors
 from tests.builders import FACTS
 from tests.stub_model_server import Script, StubModelServer
+from tests.waiting import wait_until
 from timemachine.accounts.models import Project
 from timemachine.answering import under_way
 from timemachine.answering.models import AskUnderWay
@@ -164,13 +165,8 @@ def test_a_cut_off_answer_says_so(handbook: Program, stub: StubModelServer, mode
 
 def under_way_soon() -> str:
     """The id of the ask that is under way."""
-    until = time.monotonic() + 10
-    while time.monotonic() < until:
-        found = AskUnderWay.objects.first()
-        if found is not None:
-            return str(found.id)
-        time.sleep(0.02)
-    raise AssertionError("no ask is under way")
+    wait_until(AskUnderWay.objects.exists)
+    return str(AskUnderWay.objects.get().id)
 
 
 @pytest.mark.parametrize("streamed", [True, False], ids=["streamed", "whole"])
@@ -192,9 +188,8 @@ def test_an_ask_is_cancelled_while_its_provider_is_silent(
     ask_id = under_way_soon()
     (listed,) = handbook.get("/asks").json()["items"]
     assert (listed["id"], listed["session"], listed["question"]) == (ask_id, "s", QUESTION)
-    while not stub.calls():
-        time.sleep(0.02)
-    time.sleep(0.2)
+    stub.wait_for_calls(1)
+    time.sleep(0.2)  # for the first word to be read, which nobody tells
     started = time.monotonic()
     assert handbook.post(f"/asks/{ask_id}/cancel").json() == {"id": ask_id, "cancel_wanted": True}
     asking.join(10)
@@ -231,9 +226,7 @@ def test_an_ask_goes_on_to_its_record_when_nobody_reads_on(handbook: Program, st
     response = ask(handbook, MODELS[0], stream=True)
     next(iter(response.streaming_content))
     response.close()
-    until = time.monotonic() + 10
-    while AskUnderWay.objects.exists() and time.monotonic() < until:
-        time.sleep(0.05)
+    wait_until(lambda: not AskUnderWay.objects.exists())
     assert step(handbook)["output"] == ANSWER
 
 

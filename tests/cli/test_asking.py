@@ -14,6 +14,7 @@ import pytest
 from tests.asking import ANSWER, MODELS, as_vendors
 from tests.cli.terminal import Here
 from tests.stub_model_server import Script, StubModelServer
+from tests.waiting import wait_until
 from timemachine.answering.models import AskUnderWay
 from timemachine.recording.models import Action
 
@@ -101,9 +102,7 @@ def test_ctrl_c_ends_the_ask(recording: Here, stub: StubModelServer) -> None:
     typed.process.send_signal(signal.SIGINT)
     code, said = typed.end()
     assert (code, "was cancelled" in said) == (130, True)
-    until = time.monotonic() + 10
-    while AskUnderWay.objects.exists() and time.monotonic() < until:
-        time.sleep(0.05)
+    wait_until(lambda: not AskUnderWay.objects.exists())
     recorded = Action.objects.get(sequence=1)
     assert recorded.error_type == "cancelled"
 

@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -11,6 +10,7 @@ from django.db import connection
 
 from tests.cli.terminal import Here, Terminal
 from tests.stub_model_server import Script, StubModelServer
+from tests.waiting import wait_until
 from timemachine.cli import replays
 from timemachine.cli.terminal import Progress
 from timemachine.recording.commands import append, start_session
@@ -340,9 +340,8 @@ def test_a_replay_that_somebody_cancels_meanwhile_is_told_to_be(tm: Here) -> Non
     append(session.id, [ActionDraft(kind="find", input="q")])
 
     def cancel_it() -> None:
-        while (replay := Replay.objects.first()) is None:
-            time.sleep(0.02)
-        cancel(replay)
+        wait_until(Replay.objects.exists)
+        cancel(Replay.objects.get())
         connection.close()
 
     with ThreadPoolExecutor() as threads:

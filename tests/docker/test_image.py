@@ -17,7 +17,8 @@ import psycopg
 import pytest
 import yaml
 
-from tests.embedded.machine import clean_environment, free_port, wait_until
+from tests.embedded.machine import clean_environment, free_port
+from tests.waiting import wait_until
 
 TOP = Path(__file__).resolve().parent.parent.parent
 DOCKERFILE = TOP / "docker" / "Dockerfile"

@@ -2,8 +2,7 @@
 
 import os
 import signal
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from tests.documents.files import pdf
 from tests.e2e.conftest import Product, Watched
 from tests.e2e.test_pages import THEMES, WIDTHS, look
 from tests.embedded.machine import Machine
+from tests.waiting import wait_until
 
 GUIDE = "# Guide\n\nHow it all began.\n\n## Install\n\nRun the installer twice.\n\n```\nmake up\n```\n"
 RULES = [["Retention", "Invoices are kept for ten years."], ["Travel", "Tickets are booked in second class."]]
@@ -24,13 +24,6 @@ PASSAGES = 3_000
 def client(product: Product) -> httpx.Client:
     headers = {"Authorization": f"Bearer {product.key}"}
     return httpx.Client(base_url=f"{product.url}/api", headers=headers, timeout=30)
-
-
-def wait(over: Callable[[], bool], seconds: float = 90) -> None:
-    deadline = time.monotonic() + seconds
-    while not over():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 @pytest.mark.browser
@@ -108,7 +101,7 @@ def filled(product: Product) -> dict[str, str]:
         page = api.post("/collections/guides/files", files=menu).json()
         broken = api.post("/collections/guides/files", files={"file": ("broken.pdf", b"%PDF-1.4 broken")})
         intake = broken.json()["intake_id"]
-        wait(lambda: api.get(f"/intakes/{intake}").json()["status"] == "failed")
+        wait_until(lambda: api.get(f"/intakes/{intake}").json()["status"] == "failed")
     return {
         "collection": "/collections/guides/",
         "then": "/collections/guides/?as_of=reading:1",
@@ -139,12 +132,12 @@ def test_a_worker_killed_half_way_through_a_file_loses_nothing_and_repeats_nothi
             "/collections/long/files", files={"file": ("long.txt", words.encode())}, data={"session": "s"}
         )
         intake = handed.json()["intake_id"]
-        wait(lambda: api.get(f"/intakes/{intake}").json()["done"] >= PASSAGES // 10)
+        wait_until(lambda: api.get(f"/intakes/{intake}").json()["done"] >= PASSAGES // 10)
         os.kill(killable.machine.the(r"celery"), signal.SIGKILL)
         half_way = api.get(f"/intakes/{intake}").json()
         assert half_way["status"] == "running"
         assert half_way["done"] < PASSAGES
-        wait(lambda: api.get(f"/intakes/{intake}").json()["status"] == "done")
+        wait_until(lambda: api.get(f"/intakes/{intake}").json()["status"] == "done")
         told = api.get(f"/intakes/{intake}").json()
         assert (told["done"], told["total"]) == (PASSAGES, PASSAGES)
         assert told["report"] == {"new": PASSAGES, "already_there": 0, "ended": 0, "skipped": []}

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.e2e.conftest import AXE, Product, Watched
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -32,10 +32,8 @@ def api(product: Product) -> Iterator[httpx.Client]:
 def demo(api: httpx.Client) -> dict[str, Any]:
     """The demo, replayed to its end."""
     made: dict[str, Any] = api.post("/demo").json()
-    deadline = time.monotonic() + 60
-    while any(api.get(f"/replays/{each['id']}").json()["status"] != "done" for each in made["replays"]):
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    replays = [f"/replays/{each['id']}" for each in made["replays"]]
+    wait_until(lambda: all(api.get(each).json()["status"] == "done" for each in replays), 60)
     return made
 
 

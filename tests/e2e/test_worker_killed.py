@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 from tests.e2e.conftest import Product
 from tests.embedded.machine import Machine
 from tests.stub_model_server import Script, StubModelServer
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.crash
 ASKS = 50
@@ -51,9 +51,9 @@ def test_a_replay_survives_its_worker_and_accounts_for_every_call(
             json={"audit": True, "reason": "crash", "use_models": ["openai:gpt-4o-mini"]},
         )
         replay = launched.json()["replay_id"]
-        wait(lambda: len(stub.calls()) >= 10)
+        wait_until(lambda: len(stub.calls()) >= 10)
         os.kill(killable.machine.the(r"celery"), signal.SIGKILL)
-        wait(lambda: api.get(f"/replays/{replay}").json()["status"] == "done")
+        wait_until(lambda: api.get(f"/replays/{replay}").json()["status"] == "done")
         told = api.get(f"/replays/{replay}").json()
         steps = all_of(api, f"/replays/{replay}/steps")
 
@@ -94,11 +94,3 @@ def all_of(api: httpx.Client, path: str) -> list[dict[str, Any]]:
         if page["next"] is None:
             return found
         after = {"after": page["next"]}
-
-
-def wait(condition: Any, seconds: float = 60) -> None:
-    """Until the condition holds; a failure where it does not within the time."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "this took too long"
-        time.sleep(0.05)

@@ -7,11 +7,11 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
 from pathlib import Path
+
+from tests.waiting import wait_until
 
 PATIENCE = 120.0
 MEASURED = "COVERAGE_PROCESS_CONFIG"
@@ -46,7 +46,7 @@ class Machine:
 
     def wait_for(self, text: str) -> str:
         """What was said once the text is in it."""
-        wait_until(lambda: text in self.output or self.process.poll() is not None)
+        wait_until(lambda: text in self.output or self.process.poll() is not None, PATIENCE)
         assert text in self.output
         return self.output
 
@@ -111,10 +111,3 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
-
-
-def wait_until(true: Callable[[], bool], seconds: float = PATIENCE) -> None:
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.05)

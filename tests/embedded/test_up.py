@@ -15,7 +15,8 @@ from pathlib import Path
 import psycopg
 
 from tests.embedded.conftest import Start
-from tests.embedded.machine import UP, Machine, free_port, up_environment, wait_until
+from tests.embedded.machine import UP, Machine, free_port, up_environment
+from tests.waiting import wait_until
 from timemachine.base.home import RunningServer
 
 

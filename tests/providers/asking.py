@@ -1,5 +1,6 @@
 """Requests for the tests of this room, against the stub on the loopback."""
 
+from collections.abc import Callable
 from typing import Any
 
 from tests.stub_model_server import StubModelServer
@@ -39,3 +40,7 @@ def request_to(connection: Connection, **changes: Any) -> ModelRequest:
         "timeout_seconds": 10.0,
     }
     return ModelRequest(**{**stated, **changes})
+
+
+CONNECTIONS = [openai_connection, anthropic_connection]
+Connect = Callable[[StubModelServer], Connection]

@@ -12,6 +12,7 @@ import pytest
 from tests.providers.asking import KEY, anthropic_connection, openai_connection, request_to
 from tests.stub_answers import Mode
 from tests.stub_model_server import Script, StubModelServer
+from tests.waiting import wait_until
 from timemachine.base.errors import Cancelled, ModelFailed
 from timemachine.providers import exchange
 from timemachine.providers.calling import Connection, complete
@@ -34,8 +35,7 @@ def cancelled_when(begun: Callable[[], bool], cancellation: Cancellation) -> thr
     """A thread that cancels once that is so."""
 
     def wait() -> None:
-        while not begun():
-            time.sleep(0.01)
+        wait_until(begun)
         cancellation.cancel()
 
     thread = threading.Thread(target=wait, daemon=True)

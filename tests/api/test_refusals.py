@@ -1,0 +1,167 @@
+"""What a program is refused: what cannot be read, what its key may not do, what belongs to others."""
+
+import json
+
+import pytest
+
+from tests.api.conftest import Program, program
+from timemachine.accounts.commands import make_api_key, revoke_api_key
+from timemachine.accounts.models import Project
+from timemachine.recording.models import Action, Session
+from timemachine.replay.models import Replay
+from timemachine.retrieval.models import Frame
+from timemachine.sharing.models import ShareLink
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "says"),
+    [
+        ("/sessions/nope/end", {}, 404, "no session 'nope'"),
+        ("/sessions", {}, 422, "`name` is missing"),
+        ("/sessions", {"name": "x", "colour": "red"}, 422, "no field `colour`"),
+        ("/sessions", {"name": "x", "key": "a b"}, 422, "form"),
+        ("/sessions", {"name": "x", "key": "run-1"}, 409, "run-1"),
+        ("/sessions/run-1/actions", {"kind": "dance"}, 422, "kind"),
+        ("/sessions/run-1/actions", {}, 422, "kind"),
+        ("/sessions/run-1/actions", {"kind": "event", "input": "x" * 9_000_000}, 413, "8,388,608"),
+        (
+            "/sessions/run-1/ask",
+            {"question": "q", "use_model": "nobody:x"},
+            422,
+            "no model provider 'nobody'",
+        ),
+        ("/sessions/run-1/find", {"query": "  "}, 422, "empty"),
+        ("/sessions/run-1/find", {"query": "q", "as_of": "gestern"}, 422, "as_of"),
+        ("/sessions/run-1/find", {"query": "q", "as_of": "run-1:99"}, 404, "no step 99"),
+        ("/sessions/run-1/find", {"query": "q", "collection": "nope"}, 404, "nope"),
+        ("/sessions/run-1/replays", {"audit": True, "reason": "r", "top_k": 3}, 422, "top_k"),
+        ("/sessions/run-1/replays", {}, 422, "nothing to replay"),
+        ("/collections/handbook/put", {"text": ""}, 422, "empty"),
+        ("/collections/handbook/put", {}, 422, "text"),
+        ("/shares", {"target_type": "session", "target_id": "nope"}, 404, "nope"),
+        ("/keys", {"name": "k", "scopes": ["everything"]}, 422, "everything"),
+    ],
+)
+def test_wrong_input_gets_one_clear_sentence_and_changes_nothing(
+    api: Program, session: str, path: str, body: object, status: int, says: str
+) -> None:
+    before = everything()
+    answer = api.post(path, body)
+    assert (answer.status_code, set(answer.json())) == (status, {"code", "message", "facts"})
+    assert says in answer.json()["message"]
+    assert everything() == before
+
+
+@pytest.mark.parametrize(
+    "body", ['{"name": "x"', "", '{"name": NaN}', b"\xff\xfe\x00", '{"a":1,"a":2}', "[1, 2]", '"text"']
+)
+def test_half_a_document_is_refused(api: Program, body: str | bytes) -> None:
+    answer = api.raw("/sessions", body)
+    assert answer.status_code == 422
+    assert answer.json()["message"]
+    assert not Session.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"just text", b'{"half', b"\x89PNG\r\n", json.dumps({"a": 1}).encode()]
+)
+def test_a_file_that_is_no_transcript_is_refused(api: Program, data: bytes) -> None:
+    answer = api.client.post("/api/import", data, content_type="application/x-ndjson", headers=api._headers)
+    assert answer.status_code == 422
+    assert answer.json()["message"]
+    assert not Session.objects.exists()
+
+
+def test_a_bad_key_is_told_so_and_no_key_is_asked_for(api: Program, project: Project) -> None:
+    revoked, plain = make_api_key(project, name="old", scopes=["read"])
+    revoke_api_key(revoked)
+    for key in ("tmk_nope_nope", "nonsense", plain, api.key + "x"):
+        answer = Program(key=key, client=api.client).get("/sessions")
+        assert (answer.status_code, answer.json()["code"]) == (401, "key_not_valid")
+    without = api.client.get("/api/sessions")
+    assert (without.status_code, without.json()["code"]) == (401, "not_signed_in")
+
+
+def test_an_address_that_there_is_not_is_told_so(api: Program) -> None:
+    for path in ("/nope", "/sessions/run-1/nope"):
+        answer = api.get(path)
+        assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+
+
+SCOPED = [
+    ("get", "/sessions", "read"),
+    ("get", "/sessions/run-1", "read"),
+    ("get", "/sessions/run-1/actions", "read"),
+    ("post", "/sessions", "record"),
+    ("post", "/sessions/run-1/actions", "record"),
+    ("post", "/sessions/run-1/end", "record"),
+    ("post", "/sessions/run-1/put", "record"),
+    ("post", "/sessions/run-1/find", "record"),
+    ("post", "/sessions/run-1/ask", "record"),
+    ("post", "/sessions/run-1/ask", "run"),
+    ("post", "/collections/handbook/put", "record"),
+    ("post", "/collections/handbook/find", "read"),
+    ("post", "/collections/handbook/ask", "run"),
+    ("post", "/sessions/run-1/replays", "run"),
+    ("post", "/shares", "share"),
+    ("get", "/shares", "share"),
+    ("get", "/keys", "admin"),
+    ("delete", "/sessions/run-1", "admin"),
+]
+
+
+BODIES = {
+    "/sessions": {"name": "x"},
+    "/sessions/run-1/actions": {"kind": "event"},
+    "/sessions/run-1/put": {"text": "t"},
+    "/sessions/run-1/find": {"query": "q"},
+    "/sessions/run-1/ask": {"question": "q"},
+    "/collections/handbook/put": {"text": "t"},
+    "/collections/handbook/find": {"query": "q"},
+    "/collections/handbook/ask": {"question": "q"},
+    "/shares": {"target_type": "session", "target_id": "run-1"},
+}
+
+
+@pytest.mark.parametrize(("method", "path", "scope"), SCOPED)
+def test_a_key_does_what_its_scope_says_and_nothing_else(
+    project: Project, session: str, method: str, path: str, scope: str
+) -> None:
+    others = [each for each in ("read", "record", "run", "share", "admin") if each != scope]
+    lacking = program(project, *others)
+    call = {"get": lacking.get, "delete": lacking.delete}.get(method)
+    answer = call(path) if call else lacking.post(path, BODIES.get(path))
+    assert (answer.status_code, answer.json()["code"]) == (403, "scope_missing")
+
+
+def test_everything_of_another_project_is_not_found(api: Program, stranger: Program, session: str) -> None:
+    api.post(f"/sessions/{session}/ask", {"question": "invoices?"})
+    replay = api.post(f"/sessions/{session}/replays", {}).json()["replay_id"]
+    share = api.post("/shares", {"target_type": "session", "target_id": session}).json()["id"]
+    reads = [
+        f"/sessions/{session}",
+        f"/sessions/{session}/actions",
+        f"/sessions/{session}/actions/1",
+        f"/sessions/{session}/state?at=1",
+        f"/sessions/{session}/summary",
+        f"/sessions/{session}/checkpoints",
+        "/collections/handbook",
+        "/collections/handbook/frames",
+        "/collections/handbook/frames/0",
+        f"/replays/{replay}",
+        f"/replays/{replay}/steps",
+        f"/replays/{replay}/steps/1",
+        f"/shares/{share}/opens",
+    ]
+    assert {stranger.get(path).status_code for path in reads} == {404}
+    writes = [f"/sessions/{session}/end", f"/sessions/{session}/replays", f"/replays/{replay}/cancel"]
+    assert {stranger.post(path).status_code for path in writes} == {404}
+    assert {stranger.delete(path).status_code for path in (f"/sessions/{session}", f"/shares/{share}")} == {
+        404
+    }
+    assert stranger.get("/sessions").json()["items"] == []
+    assert stranger.get("/shares").json()["items"] == []
+
+
+def everything() -> tuple[int, ...]:
+    return tuple(model.objects.count() for model in (Session, Action, Frame, Replay, ShareLink))
