@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Final
 
 from timemachine.grounding import bounds
@@ -11,8 +12,8 @@ from timemachine.grounding.weights import weight
 from timemachine.language.forms import root
 from timemachine.language.names import Vocabulary
 from timemachine.language.numbers import Held
-from timemachine.language.plain import plain
 from timemachine.language.polarity import neutral_key
+from timemachine.language.sentences import Sentence
 from timemachine.language.statement import Statement
 
 # So many sentences of a passage, and of all passages, are looked at more closely.
@@ -22,6 +23,9 @@ _OF_ALL: Final = 24
 _COMMON: Final = 200
 # What it counts that several passages contain a sentence together.
 MOST_TOGETHER: Final = 0.9
+# So many passages of at most so many characters are kept as they were read, some 20 KB for each 1,000 characters.
+_KEPT: Final = 256
+_SHORT: Final = 4_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,29 +54,44 @@ class Place:
 class Source:
     """All passages read once: their sentences, their numbers and the words they mention.
 
-    `unread` is how many characters of them are beyond what is read (`timemachine.grounding.bounds`).
+    `unread` is how many characters of them are beyond what is read (`timemachine.grounding.bounds`). What a quotation does
+    not need is made when it is first asked for.
     """
 
     def __init__(self, passages: Sequence[Passage]) -> None:
         read = bounds.beginnings([passage.text for passage in passages])
         lengths = [bounds.length(found) for found in read]
         self.unread = sum(len(passage.text) for passage in passages) - sum(lengths)
+        self._texts = [passage.text[:length] for passage, length in zip(passages, lengths, strict=True)]
         self._sentences = [
-            (number, Statement(sentence.body, sentence.start))
-            for number, found in enumerate(read)
-            for sentence in found
+            (number, statement) for number, found in enumerate(read) for statement in _statements(found)
         ]
-        self._holders: dict[str, list[int]] = defaultdict(list)
         self._quotes: dict[str, int] = {}
         for place, (_, statement) in enumerate(self._sentences):
-            self._quotes.setdefault(plain(statement.text), place)
+            self._quotes.setdefault(statement.plain, place)
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The words that the passages mention."""
+        return Vocabulary(self._texts)
+
+    @cached_property
+    def numbers(self) -> Held:
+        """The numbers that the passages have."""
+        return Held(number for _, statement in self._sentences for number in statement.numbers)
+
+    @cached_property
+    def _holders(self) -> dict[str, list[int]]:
+        """The places of the sentences that have a root."""
+        holders: dict[str, list[int]] = defaultdict(list)
+        for place, (_, statement) in enumerate(self._sentences):
             for key in set(statement.roots):
-                self._holders[key].append(place)
-        self._written = Written((number, statement.roots) for number, statement in self._sentences)
-        self.vocabulary = Vocabulary(
-            passage.text[:length] for passage, length in zip(passages, lengths, strict=True)
-        )
-        self.numbers = Held(number for _, statement in self._sentences for number in statement.numbers)
+                holders[key].append(place)
+        return holders
+
+    @cached_property
+    def _written(self) -> Written:
+        return Written((number, statement.roots) for number, statement in self._sentences)
 
     def mentions(self, key: str) -> bool:
         """Whether any passage has a term of this root."""
@@ -80,7 +99,7 @@ class Source:
 
     def quoted(self, claim: Statement) -> Place | None:
         """The first sentence that is this one but for its formatting."""
-        place = self._quotes.get(plain(claim.text))
+        place = self._quotes.get(claim.plain)
         return None if place is None else self._place(place, 1.0, 1.0)
 
     def places(self, claim: Statement) -> list[Place]:
@@ -142,6 +161,18 @@ class Source:
             containment=containment,
             own=own,
         )
+
+
+def _statements(read: tuple[Sentence, ...]) -> tuple[Statement, ...]:
+    """The sentences of a passage; of a short one they are kept, because the answers of a session rest on the same passages."""
+    return _kept(read) if bounds.length(read) <= _SHORT else _made(read)
+
+
+def _made(read: tuple[Sentence, ...]) -> tuple[Statement, ...]:
+    return tuple(Statement(sentence.body, sentence.start) for sentence in read)
+
+
+_kept = lru_cache(maxsize=_KEPT)(_made)
 
 
 def _clauses(claim: Statement) -> list[Keys]:

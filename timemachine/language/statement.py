@@ -7,6 +7,7 @@ from timemachine.language.forms import root
 from timemachine.language.identifiers import identifier_spans
 from timemachine.language.names import Name, Vocabulary, names_beside
 from timemachine.language.numbers import Number, numbers_beside
+from timemachine.language.plain import plain
 from timemachine.language.polarity import Polarity, neutral_key, polarity
 from timemachine.language.terms import NEGATION, Term, terms_beside
 from timemachine.language.words import SOURCE_WORDS, stem
@@ -25,6 +26,11 @@ class Statement:
     def end(self) -> int:
         """Where the sentence ends in the text it stands in."""
         return self.start + len(self.text)
+
+    @cached_property
+    def plain(self) -> str:
+        """Its text without formatting."""
+        return plain(self.text)
 
     @cached_property
     def terms(self) -> tuple[Term, ...]:

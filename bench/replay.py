@@ -1,0 +1,139 @@
+"""How fast the asks of a session are replayed: with the local model, with the engine alone, and with slow calls side by side.
+
+The recorded session has `ASKS` asks over passages of Cranfield's abstracts (`RETRIEVAL_DIR` names the folder that has them).
+Baselines in the same run: answering and grounding the same asks with no engine around them; the ideal rate of a model that
+takes `CALL_MS` when as many calls as may be are always under way. The slow model is a stub on the loopback.
+"""
+
+import json
+import os
+import statistics
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "timemachine.config.settings")
+os.environ.setdefault("OPENAI_API_KEY", "sk-none")
+django.setup()
+
+from django.conf import settings  # noqa: E402
+from django.core.management import call_command  # noqa: E402
+
+from tests.stub_answers import Script  # noqa: E402
+from tests.stub_model_server import StubModelServer  # noqa: E402
+from timemachine.accounts.models import Project  # noqa: E402
+from timemachine.answering.asking import CallParameters, ContextPassage, answer  # noqa: E402
+from timemachine.base.content import sha256_hex  # noqa: E402
+from timemachine.providers.catalogue import ModelName  # noqa: E402
+from timemachine.providers.queries import usable_model  # noqa: E402
+from timemachine.recording.commands import append, start_session  # noqa: E402
+from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft  # noqa: E402
+from timemachine.recording.models import Session  # noqa: E402
+from timemachine.replay.commands import launch  # noqa: E402
+from timemachine.replay.models import Replay  # noqa: E402
+from timemachine.replay.options import ReplayOptions  # noqa: E402
+from timemachine.replay.working import work  # noqa: E402
+
+FOLDER = Path(os.environ.get("RETRIEVAL_DIR", Path(__file__).parents[1] / ".." / "shared" / "retrieval"))
+ASKS = int(os.environ.get("ASKS", "1000"))
+PASSAGES, CALL_MS, SLOW_ASKS = 8, 200, 320
+
+
+def main() -> None:
+    if not (FOLDER / "cranfield_frames.jsonl").exists():
+        sys.exit(f"No cranfield_frames.jsonl in {FOLDER}; RETRIEVAL_DIR names the folder that has it.")
+    call_command("migrate", verbosity=0, interactive=False)
+    project = Project.objects.create(name="bench")
+    local = usable_model(project.id, "local:extractive-3")
+    questions = asked(ASKS)
+    began = time.perf_counter()
+    asks = [answered(project, local, question) for question in questions]
+    alone = time.perf_counter() - began
+    session = recorded(project, asks)
+    replay = launch(session, ReplayOptions(audit=True, reason="bench", use_model=str(local)), by="bench")
+    took = timed_work(replay)
+    print(
+        f"{ASKS:,} asks audited with {local}: {took:.1f} s; baseline, answered with no engine: {alone:.1f} s"
+    )
+    print(f"{'':4}{took / alone:.2f} × the baseline; {(took - alone) / ASKS * 1000:.1f} ms of engine a step")
+    checked = launch(session, ReplayOptions(audit=True, reason="bench"), by="bench")
+    print(f"checked against their own context, no model called: {timed_work(checked):.1f} s")
+    side_by_side(project, recorded(project, asks[:SLOW_ASKS]))
+
+
+def side_by_side(project: Project, session: Session) -> None:
+    """Print the rate with a model that takes its time, beside the ideal one."""
+    with StubModelServer() as stub:
+        os.environ["OPENAI_BASE_URL"] = f"{stub.url}/v1"
+        stub.script(Script(answer="The boundary layer is thin.", mode="slow", seconds=CALL_MS / 1000))
+        at_once = getattr(settings,"MODEL_CALLS_AT_ONCE",1)
+        replay = launch(
+            session, ReplayOptions(audit=True, reason="bench", use_model="openai:gpt-4o"), by="bench"
+        )
+        took = timed_work(replay)
+    ideal = SLOW_ASKS * CALL_MS / 1000 / at_once
+    print(
+        f"{SLOW_ASKS} calls of {CALL_MS} ms, {at_once} side by side: {took:.1f} s; baseline, ideal: {ideal:.1f} s; {ideal / took:.0%} of the ideal rate"
+    )
+
+
+def answered(project: Project, model: ModelName, ask: ActionDraft) -> ActionDraft:
+    """The ask with the answer that the model gives."""
+    given = answer(project.id, model, ask.input["question"], passages_of(ask), CallParameters())
+    return replace(ask, output={"answer": given.text}, model=given.model, grounding=given.grounding)
+
+
+def timed_work(replay: Replay) -> float:
+    began = time.perf_counter()
+    work(replay.id, "bench")
+    took = time.perf_counter() - began
+    statuses = statistics.multimode(replay.steps.values_list("status", flat=True))
+    assert statuses == ["done"] and not replay.steps.exclude(status="done").exists(), statuses
+    return took
+
+
+def recorded(project: Project, asks: Sequence[ActionDraft]) -> Session:
+    session = start_session(project, name="bench", by="bench")
+    for first in range(0, len(asks), 500):
+        append(session.id, asks[first : first + 500])
+    session.refresh_from_db()
+    return session
+
+
+def asked(number: int) -> list[ActionDraft]:
+    """Asks over changing passages, not answered yet."""
+    abstracts = [line for line in lines("cranfield_frames.jsonl") if line["text"].strip()]
+    questions = [line["text"] for line in lines("cranfield_queries_1_to_100.jsonl")]
+    found = []
+    for n in range(number):
+        context = [abstracts[(n * 3 + at) % len(abstracts)] for at in range(PASSAGES)]
+        retrieval = RetrievalDraft(
+            mode="hybrid", top_k=PASSAGES, hits=tuple(map(hit, range(1, PASSAGES + 1), context))
+        )
+        question = questions[n % len(questions)]
+        found.append(ActionDraft(kind="ask", input={"question": question}, retrieval=retrieval))
+    return found
+
+
+def hit(rank: int, line: dict[str, str]) -> HitDraft:
+    text = line["text"]
+    return HitDraft(
+        rank=rank, title=line["title"], text=text, sha256=sha256_hex(text.encode()), frame=text[:20]
+    )
+
+
+def passages_of(ask: ActionDraft) -> list[ContextPassage]:
+    hits = ask.retrieval.hits if ask.retrieval else ()
+    return [ContextPassage(frame=hit.frame, title=hit.title or "", text=hit.text or "") for hit in hits]
+
+
+def lines(name: str) -> list[dict[str, str]]:
+    return [json.loads(line) for line in (FOLDER / name).read_text().splitlines() if line.strip()]
+
+
+if __name__ == "__main__":
+    main()
