@@ -25,7 +25,7 @@ from timemachine.replay.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.options import ReplayOptions
 from timemachine.replay.outcome import Outcome
 from timemachine.replay.queries import replay_of, step_of, steps_of
-from timemachine.replay.working import work, write
+from timemachine.replay.working import Result, work, write
 from timemachine.retrieval.commands import NewFrame, delete, put
 from timemachine.retrieval.models import Frame
 
@@ -201,18 +201,23 @@ def test_cancelling_stops_what_waits_and_trying_again_finishes_it(session: Sessi
         retry(replay)
 
 
+def _claimed_and_lost(replay: Replay) -> list[leases.Lease]:
+    """The leases of a worker that was never heard of again."""
+    taken = leases.claim(replay.id, "dies", calls=False)
+    assert taken
+    ReplayStep.objects.filter(lease_token=taken[0].token).update(lease_until=now() - timedelta(seconds=1))
+    return taken
+
+
 def test_a_worker_that_slept_past_its_lease_cannot_write(session: Session) -> None:
     replay = launch(session, AUDIT, by="test")
-    slept = leases.claim(replay.id, "sleepy")
-    assert slept is not None
-    ReplayStep.objects.filter(id=slept.step_id).update(lease_until=now() - timedelta(seconds=1))
-    taken = leases.claim(replay.id, "awake")
-    assert taken is not None
+    slept, *_ = _claimed_and_lost(replay)
+    [taken] = leases.claim(replay.id, "awake", calls=False)
     assert taken.step_id == slept.step_id
-    with pytest.raises(leases.LeaseLost):
-        write(slept, Outcome(verdict="identical"))
-    write(taken, Outcome(verdict="reworded"))
     step = ReplayStep.objects.get(id=taken.step_id)
+    assert write([Result(lease=slept, step=step, outcome=Outcome(verdict="identical"))]) == 0
+    assert write([Result(lease=taken, step=step, outcome=Outcome(verdict="reworded"))]) == 1
+    step.refresh_from_db()
     assert (step.verdict, step.attempts_made) == ("reworded", 2)
     assert [each.outcome for each in step.attempts.order_by("number")] == ["lost", "done"]
 
@@ -220,9 +225,7 @@ def test_a_worker_that_slept_past_its_lease_cannot_write(session: Session) -> No
 def test_a_step_whose_worker_is_lost_three_times_fails_and_the_replay_goes_on(session: Session) -> None:
     replay = launch(session, AUDIT, by="test")
     for _ in range(leases.MOST_ATTEMPTS):
-        lease = leases.claim(replay.id, "dies")
-        assert lease is not None
-        ReplayStep.objects.filter(id=lease.step_id).update(lease_until=now() - timedelta(seconds=1))
+        _claimed_and_lost(replay)
     work(replay.id, "lives")
     steps = list(all_steps(replay))
     assert [step.status for step in steps] == ["failed", "done", "done", "done"]
@@ -232,10 +235,9 @@ def test_a_step_whose_worker_is_lost_three_times_fails_and_the_replay_goes_on(se
 
 def test_a_lost_attempt_that_was_about_to_call_shows_as_possibly_billed(session: Session) -> None:
     replay = launch(session, AUDIT, by="test")
-    lease = leases.claim(replay.id, "dies")
-    assert lease is not None
+    lease, *_ = leases.claim(replay.id, "dies", calls=False)
     leases.intend_call(lease)
-    ReplayStep.objects.filter(id=lease.step_id).update(lease_until=now() - timedelta(seconds=1))
+    ReplayStep.objects.filter(replay=replay).update(lease_until=now() - timedelta(seconds=1))
     assert due_for_ringing(at_once=True) == [replay.id]
     assert ReplayStep.objects.get(id=lease.step_id).status == "uncertain"
     work(replay.id, "lives")
@@ -246,7 +248,7 @@ def test_a_lost_attempt_that_was_about_to_call_shows_as_possibly_billed(session:
 
 def test_only_replays_with_work_and_nobody_at_it_are_rung_again(session: Session) -> None:
     idle, busy, done = (launch(session, AUDIT, by="test") for _ in range(3))
-    leases.claim(busy.id, "at it")
+    leases.claim(busy.id, "at it", calls=False)
     work(done.id, "quick")
     assert due_for_ringing() == []
     Replay.objects.update(rung_at=now() - timedelta(minutes=1))
@@ -330,9 +332,7 @@ def test_an_ask_whose_context_was_recorded_in_part_is_not_asked_again(project: P
 def test_a_step_that_failed_after_its_worker_was_lost_can_be_tried_again(session: Session) -> None:
     replay = launch(session, AUDIT, by="test")
     for _ in range(leases.MOST_ATTEMPTS):
-        lease = leases.claim(replay.id, "dies")
-        assert lease is not None
-        ReplayStep.objects.filter(id=lease.step_id).update(lease_until=now() - timedelta(seconds=1))
+        _claimed_and_lost(replay)
     work(replay.id, "lives")
     retry(replay)
     work(replay.id, "lives")
@@ -343,10 +343,9 @@ def test_a_step_that_failed_after_its_worker_was_lost_can_be_tried_again(session
 
 def test_a_cancelled_replay_whose_worker_was_lost_comes_to_its_end(session: Session) -> None:
     replay = launch(session, AUDIT, by="test")
-    lease = leases.claim(replay.id, "dies")
-    assert lease is not None
+    leases.claim(replay.id, "dies", calls=False)
     assert cancel(replay).status == "queued"
-    ReplayStep.objects.filter(id=lease.step_id).update(lease_until=now() - timedelta(seconds=1))
+    ReplayStep.objects.filter(replay=replay).update(lease_until=now() - timedelta(seconds=1))
     for replay_id in due_for_ringing(at_once=True):
         work(replay_id, "lives")
     replay.refresh_from_db()

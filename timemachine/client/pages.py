@@ -1,13 +1,15 @@
 """Going through a list of the API page by page."""
 
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
-from timemachine.client.connection import Document
+if TYPE_CHECKING:  # its HTTP client takes a third of a second
+    from timemachine.client.connection import Document
 
 LARGEST_PAGE = 200
 
 
-def every(page: Callable[[str | None], Document]) -> Iterator[Document]:
+def every(page: "Callable[[str | None], Document]") -> "Iterator[Document]":
     """Every item of a list; `page` fetches the page after the place that it is given."""
     after: str | None = None
     while True:

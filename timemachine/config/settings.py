@@ -237,6 +237,7 @@ DOCUMENT_MEMORY_MB = env.number("DOCUMENT_MEMORY_MB", 768)
 
 DEFAULT_MODEL = env.text("DEFAULT_MODEL", "local:extractive")
 MODEL_HOSTS_ALLOWED = env.names("MODEL_HOSTS_ALLOWED")
+MODEL_CALLS_AT_ONCE = env.number("MODEL_CALLS_AT_ONCE", 16)
 ASKS_AT_ONCE = env.number(
     "ASKS_AT_ONCE", 5
 )  # of the web server's eight threads, so that three are left for pages

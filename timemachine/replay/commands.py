@@ -14,7 +14,7 @@ from timemachine.base.ids import uuid7
 from timemachine.providers.queries import usable_model
 from timemachine.recording.models import Action, Session
 from timemachine.replay import options as replay_options
-from timemachine.replay.engine import Recorded, planned
+from timemachine.replay.engine import Recorded, planned, provider_called
 from timemachine.replay.models import TERMINAL_STEP_STATUSES, Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.options import ReplayOptions
 from timemachine.retrieval.meaning import searchable_name
@@ -40,11 +40,9 @@ def launch(
     """
     replay_options.check(options)
     model = str(usable_model(session.project_id, options.use_model)) if options.use_model else None
+    kept = replace(options, use_model=model)
     if options.embedding_model is not None and session.collection is not None:
-        options = replace(
-            options, embedding_model=searchable_name(session.collection, options.embedding_model)
-        )
-    chosen = replay_options.as_json(options) | ({"use_model": model} if model else {})
+        kept = replace(kept, embedding_model=searchable_name(session.collection, options.embedding_model))
     actions = [action for action in _replayable(session) if planned(recorded(action), options)]
     if not actions:
         raise InvalidInput(
@@ -57,7 +55,7 @@ def launch(
             "session": session,
             "kind": options.kind,
             "model": model,
-            "options": chosen,
+            "options": replay_options.as_json(kept),
             "reason": options.reason,
             "requested_by": by,
             "rung_at": now(),
@@ -67,7 +65,14 @@ def launch(
         if not new:
             return replay
         steps = [
-            ReplayStep(replay=replay, action=each, sequence=each.sequence, kind=each.kind) for each in actions
+            ReplayStep(
+                replay=replay,
+                action=each,
+                sequence=each.sequence,
+                kind=each.kind,
+                provider=provider_called(recorded(each), kept),
+            )
+            for each in actions
         ]
         ReplayStep.objects.bulk_create(steps, batch_size=BATCH)
     return replay
@@ -168,6 +173,11 @@ def due_for_ringing(*, at_once: bool = False) -> list[UUID]:
     Replay.objects.filter(id__in=ids).update(rung_at=moment)
     _expose_lost(ids)
     return ids
+
+
+def is_cancelled(replay_id: UUID) -> bool:
+    """Whether somebody has asked for the replay to be cancelled."""
+    return Replay.objects.filter(id=replay_id, cancel_requested_at__isnull=False).exists()
 
 
 def bump(replay_id: UUID) -> None:

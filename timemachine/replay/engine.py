@@ -6,6 +6,7 @@ from timemachine.replay.context import ALTERED, MISSING, NOT_RECORDED, VERIFIED
 from timemachine.replay.options import ReplayOptions
 
 REPLAYED_KINDS = ("find", "ask")
+LOCAL = "local"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,15 @@ def planned(recorded: Recorded, options: ReplayOptions) -> bool:
         return False
     after = options.after_sequence or 0
     return after < recorded.sequence <= (options.through_sequence or recorded.sequence)
+
+
+def provider_called(recorded: Recorded, options: ReplayOptions) -> str | None:
+    """Whose model the step will call, as far as can be known before; None where it calls none, or the local one."""
+    if recorded.kind != "ask":
+        return None
+    model = options.use_model if options.audit else options.use_model or recorded.model
+    provider = (model or LOCAL).partition(":")[0]
+    return None if provider == LOCAL else provider
 
 
 def intent(recorded: Recorded, options: ReplayOptions, context: str, frames: int) -> Intent:

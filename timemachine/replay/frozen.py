@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from django.db.models import Prefetch, prefetch_related_objects
+
 from timemachine.answering.asking import ContextPassage
 from timemachine.payloads.queries import hash_now, text, value
 from timemachine.recording.models import Action, Hit
@@ -11,6 +13,7 @@ from timemachine.retrieval.queries import since
 
 QUESTION_KEYS = ("question", "query", "text")
 ANSWER_KEYS = ("answer", "text", "content")
+UNSEEN = ("search_title", "search_text", "identifiers", "terms", "metadata", "title", "uri")
 
 
 def hits_of(action: Action) -> list[Hit]:
@@ -29,6 +32,13 @@ def hits_of(action: Action) -> list[Hit]:
     for rank, hit in enumerate(hits, 1):
         hit.rank = rank
     return hits
+
+
+def read_hits(actions: Sequence[Action]) -> None:
+    """Read the passages of some actions together, where they are not read yet."""
+    unseen = (f"stored_frame__{name}" for name in UNSEEN)
+    hits = Hit.objects.select_related("payload", "stored_frame").defer(*unseen).order_by("rank")
+    prefetch_related_objects(actions, Prefetch("hits", queryset=hits))
 
 
 def frames_of(hits: Sequence[Hit]) -> list[FrozenFrame]:
@@ -68,7 +78,8 @@ def answer_of(action: Action) -> str | None:
 
 
 def _hits(action: Action) -> list[Hit]:
-    return list(action.hits.select_related("payload", "stored_frame").order_by("rank"))
+    read_hits([action])
+    return list(action.hits.all())
 
 
 def _words(recorded: Any, keys: Sequence[str]) -> str | None:

@@ -1,19 +1,61 @@
-"""Who works on a step, and until when. A worker that slept past its lease cannot write: every write carries its token."""
+"""Who works on which steps, and until when. A worker that slept past its lease cannot write: every write carries its token.
 
-from contextlib import AbstractContextManager
+A step that calls a model is taken alone, and only while fewer steps than may be call that provider, over all workers. Steps
+that call nobody are taken several at a time, because taking one costs about as much as doing it.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from threading import Lock
+from typing import Any, Final
 from uuid import UUID, uuid4
 
 from django.conf import settings
-from django.db import connections, transaction
-from django.db.models import Q
+from django.db import connection, connections, transaction
+from django.db.models import F, Q, QuerySet
 
 from timemachine.base.clock import now
 from timemachine.base.heartbeat import heartbeat
 from timemachine.replay.models import Replay, ReplayAttempt, ReplayStep
 
-MOST_ATTEMPTS = 3
+MOST_ATTEMPTS: Final = 3
+AT_A_TIME: Final = 8
+"""How many steps that call nobody are taken together."""
+_CLAIMING: Final = 7_262_001
+"""The advisory lock under which the calls under way are counted."""
+
+_FULL: Final = """
+SELECT provider FROM tm_replay_step
+WHERE status = 'running' AND lease_until >= %(now)s AND provider IS NOT NULL
+GROUP BY provider HAVING count(*) >= %(at_once)s
+"""
+_CLAIM: Final = """
+WITH next AS (
+    SELECT id FROM tm_replay_step
+    WHERE replay_id = %(replay)s AND attempts_made < %(most)s AND (provider IS NOT NULL) = %(calls)s
+      AND (attempts_made = 0) = %(fresh)s
+      AND (status IN ('waiting', 'uncertain') OR (status = 'running' AND lease_until < %(now)s))
+      AND NOT coalesce(provider, '') = ANY(%(full)s)
+      AND NOT EXISTS (SELECT FROM tm_replay WHERE id = %(replay)s AND cancel_requested_at IS NOT NULL)
+    ORDER BY sequence LIMIT %(limit)s FOR UPDATE SKIP LOCKED
+), lost AS (
+    UPDATE tm_replay_attempt SET outcome = 'lost', finished_at = %(now)s
+    WHERE outcome IS NULL AND step_id IN (SELECT id FROM next)
+), taken AS (
+    UPDATE tm_replay_step
+    SET status = 'running', attempts_made = attempts_made + 1, lease_token = %(token)s, lease_until = %(until)s,
+        started_at = coalesce(started_at, %(now)s)
+    WHERE id IN (SELECT id FROM next) RETURNING id, sequence
+), tried AS (
+    INSERT INTO tm_replay_attempt (step_id, number, lease_token, worker, started_at)
+    SELECT id, 1 + (SELECT count(*) FROM tm_replay_attempt AS a WHERE a.step_id = taken.id),
+        %(token)s, %(worker)s, %(now)s
+    FROM taken RETURNING id, step_id, number
+)
+SELECT taken.id, tried.id, tried.number FROM taken JOIN tried ON tried.step_id = taken.id ORDER BY taken.sequence
+"""
 
 
 class LeaseLost(Exception):
@@ -22,84 +64,138 @@ class LeaseLost(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """The right to write one step, once."""
+    """The right to write one step, once; `number` counts the attempts at it from 1."""
 
     step_id: int
     replay_id: UUID
     attempt_id: int
+    number: int
     token: UUID
 
 
-def claim(replay_id: UUID, worker: str) -> Lease | None:
-    """The next step that waits or whose worker was lost, leased to this worker; None where there is none.
+class Keeper:
+    """Keeps the leases alive that were given to it, all by one beat: a call of a model may take minutes."""
 
-    An attempt that ended without an outcome is marked `lost`; after `MOST_ATTEMPTS` lost ones the step fails.
-    """
-    while True:
-        with transaction.atomic():
-            step = _next(replay_id)
-            if step is None:
-                return None
-            step.attempts.filter(outcome=None).update(outcome="lost", finished_at=now())
-            if step.attempts_made < MOST_ATTEMPTS:
-                return _lease(step, worker)
-            _give_up(step)
+    def __init__(self) -> None:
+        self._tokens: set[UUID] = set()
+        self._lock = Lock()
+
+    @contextmanager
+    def keeping(self, token: UUID) -> Iterator[None]:
+        """Keep the leases of this token alive while the block runs."""
+        with self._lock:
+            self._tokens.add(token)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._tokens.remove(token)
+
+    def beat(self) -> None:
+        """Prolong what is kept at this moment, and still held."""
+        with self._lock:
+            tokens = list(self._tokens)
+        if tokens:
+            held = ReplayStep.objects.filter(lease_token__in=tokens, status="running")
+            held.update(lease_until=_until())
 
 
-def kept(lease: Lease) -> AbstractContextManager[None]:
-    """Keep the lease alive while the block runs: a call of a model may take minutes."""
-    held = ReplayStep.objects.filter(id=lease.step_id, lease_token=lease.token, status="running")
-    return heartbeat(
-        lambda: held.update(lease_until=_until()),
+@contextmanager
+def keeper() -> Iterator[Keeper]:
+    """A keeper whose heart beats while the block runs."""
+    made = Keeper()
+    beats = heartbeat(
+        made.beat,
         every=settings.LEASE_SECONDS / 4,
         at_end=connections.close_all,  # those of its own thread
     )
+    with beats:
+        yield made
+
+
+def claim(replay_id: UUID, worker: str, *, calls: bool) -> list[Lease]:
+    """The next steps that wait or whose worker was lost, leased to this worker under one token, in their order.
+
+    `calls`: one step that calls a model, where its provider has a place; else up to `AT_A_TIME` that call nobody, but one that
+    was lost before comes last and alone, so that it takes no others with it. None where there is none, or the replay is to be cancelled. An attempt that ended without an outcome is marked `lost`; after
+    `MOST_ATTEMPTS` of them a step fails.
+    """
+    moment, token = now(), uuid4()
+    facts: dict[str, Any] = {
+        "replay": replay_id,
+        "worker": worker,
+        "token": token,
+        "now": moment,
+        "most": MOST_ATTEMPTS,
+    }
+    facts |= {"until": moment + timedelta(seconds=settings.LEASE_SECONDS), "calls": calls, "full": []}
+    with transaction.atomic(), connection.cursor() as cursor:
+        if calls:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_CLAIMING])
+            cursor.execute(_FULL, facts | {"at_once": settings.MODEL_CALLS_AT_ONCE})
+            facts["full"] = [provider for (provider,) in cursor.fetchall()]
+        cursor.execute(_CLAIM, facts | {"fresh": True, "limit": 1 if calls else AT_A_TIME})
+        taken = cursor.fetchall()
+        if not taken:
+            cursor.execute(_CLAIM, facts | {"fresh": False, "limit": 1})
+            taken = cursor.fetchall()
+    return [
+        Lease(step_id=step, replay_id=replay_id, attempt_id=attempt, number=number, token=token)
+        for step, attempt, number in taken
+    ]
+
+
+def open_steps(replay_id: UUID, *, calls: bool) -> int:
+    """How many steps wait to be taken up; what has been lost too often fails now and does not count. None of a cancelled replay."""
+    if Replay.objects.filter(id=replay_id, cancel_requested_at__isnull=False).exists():
+        return 0
+    free = _free(replay_id).filter(provider__isnull=not calls)
+    _give_up(free.filter(attempts_made__gte=MOST_ATTEMPTS))
+    return free.count()
+
+
+def give_back(leases: Sequence[Lease]) -> None:
+    """Put steps back that were taken and not begun."""
+    with transaction.atomic():
+        ids = [lease.step_id for lease in leases]
+        held = ReplayStep.objects.filter(id__in=ids, lease_token__in={lease.token for lease in leases})
+        held.filter(status="running").update(
+            status="waiting", attempts_made=F("attempts_made") - 1, lease_token=None, lease_until=None
+        )
+        ReplayAttempt.objects.filter(id__in=[lease.attempt_id for lease in leases], outcome=None).delete()
 
 
 def intend_call(lease: Lease) -> None:
     """Write down that a model is about to be called. Raises `LeaseLost`: then it must not be."""
     with transaction.atomic():
-        owned(lease)
+        if held(lease).select_for_update().first() is None:
+            raise LeaseLost
         ReplayAttempt.objects.filter(id=lease.attempt_id).update(call_intended_at=now())
 
 
-def owned(lease: Lease) -> ReplayStep:
-    """The step, locked, if the lease still holds. Raises `LeaseLost`. Call it inside a transaction."""
-    step = ReplayStep.objects.select_for_update().filter(id=lease.step_id, lease_token=lease.token).first()
-    if step is None or step.status != "running":
-        raise LeaseLost
-    return step
+def held(lease: Lease) -> QuerySet[ReplayStep]:
+    """The step, if the lease still holds: a write that changes nothing came too late."""
+    return ReplayStep.objects.filter(id=lease.step_id, lease_token=lease.token, status="running")
 
 
-def _next(replay_id: UUID) -> ReplayStep | None:
-    open_ = Q(status__in=("waiting", "uncertain")) | Q(status="running", lease_until__lt=now())
-    steps = ReplayStep.objects.select_for_update(skip_locked=True).filter(open_, replay_id=replay_id)
-    cancelled = Replay.objects.filter(id=replay_id, cancel_requested_at__isnull=False).exists()
-    return None if cancelled else steps.order_by("sequence").first()
+def _free(replay_id: UUID) -> QuerySet[ReplayStep]:
+    lost = Q(status="running", lease_until__lt=now())
+    return ReplayStep.objects.filter(Q(status__in=("waiting", "uncertain")) | lost, replay_id=replay_id)
 
 
-def _lease(step: ReplayStep, worker: str) -> Lease:
-    token = uuid4()
-    step.status = "running"
-    step.attempts_made += 1
-    step.lease_token = token
-    step.lease_until = _until()
-    step.started_at = step.started_at or now()
-    step.save(update_fields=["status", "attempts_made", "lease_token", "lease_until", "started_at"])
-    attempt = ReplayAttempt.objects.create(
-        step=step, number=step.attempts.count() + 1, lease_token=token, worker=worker, started_at=now()
+@transaction.atomic
+def _give_up(steps: QuerySet[ReplayStep]) -> None:
+    ids = list(steps.select_for_update(skip_locked=True).values_list("id", flat=True))
+    ReplayAttempt.objects.filter(step__in=ids, outcome=None).update(outcome="lost", finished_at=now())
+    ReplayStep.objects.filter(id__in=ids).update(
+        status="failed",
+        error_type="worker_lost",
+        error_message=f"The worker was lost {MOST_ATTEMPTS} times at this step; it was not tried again.",
+        verdict="error",
+        lease_token=None,
+        lease_until=None,
+        finished_at=now(),
     )
-    return Lease(step_id=step.id, replay_id=step.replay_id, attempt_id=attempt.id, token=token)
-
-
-def _give_up(step: ReplayStep) -> None:
-    step.status = "failed"
-    step.error_type = "worker_lost"
-    step.error_message = f"The worker was lost {MOST_ATTEMPTS} times at this step; it was not tried again."
-    step.verdict = "error"
-    step.lease_token = step.lease_until = None
-    step.finished_at = now()
-    step.save()
 
 
 def _until() -> datetime:

@@ -59,13 +59,17 @@ class Replay(models.Model):
 
 
 class ReplayStep(models.Model):
-    """What happened to one action in one replay. Every write of a worker carries the lease token it was given."""
+    """What happened to one action in one replay. Every write of a worker carries the lease token it was given.
+
+    `provider` is whose model it will call; None where it calls none, or the local one.
+    """
 
     id = models.BigAutoField(primary_key=True)
     replay = models.ForeignKey(Replay, on_delete=models.DB_CASCADE, related_name="steps")
     action = models.ForeignKey(Action, on_delete=models.DB_CASCADE, related_name="+")
     sequence = models.BigIntegerField()
     kind = models.CharField(max_length=12)
+    provider = FaithfulTextField(null=True)
     status = models.CharField(max_length=10, default="waiting")
     attempts_made = models.IntegerField(default=0)
     lease_token = models.UUIDField(null=True)
@@ -109,7 +113,12 @@ class ReplayStep(models.Model):
                 fields=["replay", "sequence"],
                 condition=Q(status__in=("waiting", "running", "uncertain")),
                 name="replay_step_open",
-            )
+            ),
+            models.Index(
+                fields=["provider"],
+                condition=Q(status="running", provider__isnull=False),
+                name="replay_step_calls",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -1,16 +1,24 @@
-"""Working on a replay: step after step is claimed, done and written, each under its lease."""
+"""Working on a replay: its steps are taken, done and written, each under its lease."""
 
+import contextlib
+import time
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
+from django.conf import settings
+from django.db import connections, transaction
 
 from timemachine.base.clock import now
-from timemachine.base.content import content_of
+from timemachine.base.content import Content, content_of
 from timemachine.base.errors import TimeMachineError
 from timemachine.payloads.commands import keep
-from timemachine.replay import commands, leases, steps
-from timemachine.replay.leases import Lease, LeaseLost
+from timemachine.replay import commands, frozen, leases, steps
+from timemachine.replay.leases import Keeper, Lease, LeaseLost
 from timemachine.replay.models import ReplayAttempt, ReplayHit, ReplayStep
 from timemachine.replay.outcome import Outcome
 from timemachine.retrieval.finding import Found
@@ -24,32 +32,94 @@ USAGE = (
     "reasoning_tokens",
 )
 
+PAUSE, PATIENCE = 0.1, 5.0
+"""How often it is looked for a place at a provider, and how long; then the sweeper rings again. In seconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What a step came to, and the right to write it."""
+
+    lease: Lease
+    step: ReplayStep
+    outcome: Outcome
+
 
 def work(replay_id: UUID, worker: str) -> int:
-    """Do the steps of a replay until none is left to claim; returns how many this worker wrote.
+    """Do the steps of a replay until none is left to take; returns how many this worker wrote.
 
-    Safe to run twice, at the same time, and to be killed at any point: a step is written once, under its lease.
+    Steps that call a model run side by side, each in a thread of its own. Safe to run twice, at the same time, and to be
+    killed at any point: a step is written once, under its lease.
     """
     if not commands.begin(replay_id):
         return 0
-    written = 0
-    while (lease := leases.claim(replay_id, worker)) is not None:
-        written += _do(lease)
+    callers = min(leases.open_steps(replay_id, calls=True), settings.MODEL_CALLS_AT_ONCE)
+    with leases.keeper() as keeper:
+        hand = Hand(replay_id=replay_id, worker=worker, keeper=keeper)
+        written = hand.do_all(calls=False)
+        if callers == 1:
+            written += hand.do_all(calls=True)
+        elif callers:
+            with ThreadPoolExecutor(callers) as threads:
+                written += sum(threads.map(lambda _: hand.do_all_apart(), range(callers)))
     commands.finish_if_over(replay_id)
     return written
 
 
-def _do(lease: Lease) -> int:
-    step = ReplayStep.objects.select_related(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hand:
+    """One worker at one replay."""
+
+    replay_id: UUID
+    worker: str
+    keeper: Keeper
+
+    def do_all(self, *, calls: bool) -> int:
+        """Take and do steps until none is left, or others keep all the places at a provider; how many were written."""
+        written, patience = 0, PATIENCE
+        while patience > 0:
+            taken = leases.claim(self.replay_id, self.worker, calls=calls)
+            if taken:
+                with self.keeper.keeping(taken[0].token):
+                    written += _do(taken)
+                patience = PATIENCE
+            elif leases.open_steps(self.replay_id, calls=calls):
+                time.sleep(PAUSE)
+                patience -= PAUSE
+            else:
+                break
+        return written
+
+    def do_all_apart(self) -> int:
+        """The same in a thread of its own, for steps that call."""
+        try:
+            return self.do_all(calls=True)
+        finally:
+            connections.close_all()
+
+
+def _do(taken: Sequence[Lease]) -> int:
+    done: list[Result] = []
+    steps = _steps(taken)
+    for at, lease in enumerate(taken):
+        step = steps.get(lease.step_id)
+        if at and commands.is_cancelled(lease.replay_id):
+            leases.give_back(taken[at:])
+            break
+        if step is not None:
+            with contextlib.suppress(LeaseLost):
+                done.append(Result(lease=lease, step=step, outcome=_outcome(step, lease)))
+    return write(done)
+
+
+def _steps(taken: Sequence[Lease]) -> dict[int, ReplayStep]:
+    ids = [lease.step_id for lease in taken]
+    found = ReplayStep.objects.select_related(
         "replay", "action__session__collection", "action__input", "action__output"
-    ).get(id=lease.step_id)
-    try:
-        with leases.kept(lease):
-            outcome = _outcome(step, lease)
-        write(lease, outcome)
-    except LeaseLost:
-        return 0
-    return 1
+    )
+    steps_taken = list(found.filter(id__in=ids))
+    frozen.read_hits([step.action for step in steps_taken])
+    return {step.id: step for step in steps_taken}
 
 
 def _outcome(step: ReplayStep, lease: Lease) -> Outcome:
@@ -59,31 +129,47 @@ def _outcome(step: ReplayStep, lease: Lease) -> Outcome:
         return Outcome(status="failed", verdict="error", error_type=failed.code, error_message=failed.message)
 
 
-def write(lease: Lease, outcome: Outcome) -> None:
-    """Write what a step came to, if the lease still holds; what was called is accounted for either way."""
-    _account(lease, outcome)
+def write(results: Sequence[Result]) -> int:
+    """Write what steps of one replay came to where their leases still hold, and how many did; what was called is accounted for either way."""
+    if not results:
+        return 0
     with transaction.atomic():
-        step = leases.owned(lease)
-        for name, value in _columns(outcome).items():
-            setattr(step, name, value)
-        step.output_id = _kept(step, outcome)
-        step.lease_token = step.lease_until = None
-        step.finished_at = now()
-        step.save()
-        _write_hits(step, outcome)
-        commands.bump(step.replay_id)
-        ReplayAttempt.objects.filter(id=lease.attempt_id).update(
-            outcome="failed" if outcome.status == "failed" else "done", error_message=outcome.error_message
-        )
+        kept = _kept(results)
+        written = [result for result in results if _write_step(result, kept)]
+        for result in written:
+            _write_hits(result, kept)
+        _account(results, {result.lease.attempt_id for result in written})
+        commands.bump(results[0].lease.replay_id)
+    return len(written)
 
 
-def _account(lease: Lease, outcome: Outcome) -> None:
-    """The attempt's own row: calls and cost stand even where a slept-over lease keeps the result out."""
+def _write_step(result: Result, kept: Mapping[Content, int]) -> bool:
+    outcome = result.outcome
     answered = outcome.answered
-    cost = answered.cost_usd if answered else outcome.failed_cost_usd
-    ReplayAttempt.objects.filter(id=lease.attempt_id).update(
-        finished_at=now(), calls_made=outcome.calls_made, cost_usd=cost
-    )
+    columns = _columns(outcome) | {
+        "output_id": kept[content_of(answered.text)] if answered else None,
+        "lease_token": None,
+        "lease_until": None,
+        "finished_at": now(),
+    }
+    return bool(leases.held(result.lease).update(**columns))
+
+
+def _account(results: Sequence[Result], written: AbstractSet[int]) -> None:
+    """The attempts' own rows: calls and cost stand even where a slept-over lease keeps the result out."""
+    alike: dict[tuple[Any, ...], list[int]] = defaultdict(list)
+    for result in results:
+        outcome, attempt = result.outcome, result.lease.attempt_id
+        cost = outcome.answered.cost_usd if outcome.answered else outcome.failed_cost_usd
+        said = None
+        if attempt in written:
+            said = "failed" if outcome.status == "failed" else "done"
+        alike[outcome.calls_made, cost, said, outcome.error_message].append(attempt)
+    for (calls, cost, said, message), attempts in alike.items():
+        facts = {"finished_at": now(), "calls_made": calls, "cost_usd": cost}
+        if said:
+            facts |= {"outcome": said, "error_message": message}
+        ReplayAttempt.objects.filter(id__in=attempts).update(**facts)
 
 
 def _columns(outcome: Outcome) -> dict[str, Any]:
@@ -112,18 +198,19 @@ def _columns(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _kept(step: ReplayStep, outcome: Outcome) -> int | None:
-    if outcome.answered is None:
-        return None
-    content = content_of(outcome.answered.text)
-    return keep(step.replay.project_id, [content])[content]
+def _kept(results: Sequence[Result]) -> dict[Content, int]:
+    """The payloads of all that was answered and found."""
+    contents = [content_of(result.outcome.answered.text) for result in results if result.outcome.answered]
+    contents += [content_of(hit.text) for result in results for hit in result.outcome.found]
+    return keep(results[0].step.replay.project_id, contents) if contents else {}
 
 
-def _write_hits(step: ReplayStep, outcome: Outcome) -> None:
-    step.hits.all().delete()
-    contents = {hit.rank: content_of(hit.text) for hit in outcome.found}
-    kept = keep(step.replay.project_id, contents.values())
-    ReplayHit.objects.bulk_create(_hit(step, hit, kept[contents[hit.rank]]) for hit in outcome.found)
+def _write_hits(result: Result, kept: Mapping[Content, int]) -> None:
+    if result.lease.number > 1:
+        result.step.hits.all().delete()
+    ReplayHit.objects.bulk_create(
+        _hit(result.step, hit, kept[content_of(hit.text)]) for hit in result.outcome.found
+    )
 
 
 def _hit(step: ReplayStep, hit: Found, payload_id: int) -> ReplayHit:
