@@ -5,19 +5,22 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('timemachine', '0017_hold'),
+        ("timemachine", "0020_comparison"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='replaystep',
-            name='provider',
+            model_name="replaystep",
+            name="provider",
             field=timemachine.payloads.fields.FaithfulTextField(null=True),
         ),
         migrations.AddIndex(
-            model_name='replaystep',
-            index=models.Index(condition=models.Q(('provider__isnull', False), ('status', 'running')), fields=['provider'], name='replay_step_calls'),
+            model_name="replaystep",
+            index=models.Index(
+                condition=models.Q(("provider__isnull", False), ("status", "running")),
+                fields=["provider"],
+                name="replay_step_calls",
+            ),
         ),
     ]
