@@ -6,10 +6,12 @@ from pytest_django import DjangoAssertNumQueries
 from tests.builders import recorded_session, replayed
 from timemachine.accounts.models import Project
 from timemachine.alignment import steps
+from timemachine.alignment.kept import MOST_ENTRIES, MOST_STEPS, Kept
 from timemachine.alignment.queries import Aligned, aligned
 from timemachine.base.errors import NotFound, TooLarge
 from timemachine.recording.commands import append, start_session
 from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft
+from timemachine.recording.erasure import erase_session
 from timemachine.recording.models import Session
 from timemachine.replay.options import ReplayOptions
 
@@ -164,3 +166,27 @@ def test_runs_with_too_many_steps_are_refused(project: Project, monkeypatch: pyt
     session = session_of(project, [call("read"), call("read"), call("read")])
     with pytest.raises(TooLarge):
         aligned(project, session.key, session.key)
+
+
+def test_a_comparison_is_made_once_and_anew_when_a_side_has_grown_or_was_erased(
+    project: Project, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    one, other = session_of(project, [call("read")]), session_of(project, [call("read")])
+    first = aligned(project, one.key, other.key)
+    with django_assert_max_num_queries(2):
+        assert aligned(project, one.key, other.key).pairs == first.pairs
+    append(one.id, [call("look")])
+    assert aligned(project, one.key, other.key).counts["only_left"] == 1
+    erase_session(other)
+    with pytest.raises(NotFound):
+        aligned(project, one.key, other.key)
+
+
+def test_few_comparisons_are_kept_and_no_large_one() -> None:
+    kept = Kept[str]()
+    for number in range(MOST_ENTRIES + 1):
+        kept.keep(number, f"value {number}", 10)
+        assert kept.get(1) is None or kept.get(1) == "value 1"
+    assert (kept.get(0), kept.get(1)) == (None, "value 1")
+    kept.keep("large", "large", MOST_STEPS + 1)
+    assert kept.get("large") is None

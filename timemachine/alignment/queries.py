@@ -1,12 +1,13 @@
 """Two runs aligned: their pairs, how many there are of each status, and what either run adds up to."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from timemachine.accounts.models import Project
 from timemachine.alignment.facts import RunStep
+from timemachine.alignment.kept import Kept
 from timemachine.alignment.runs import Run, RunTotals, run_of, totals
 from timemachine.alignment.steps import steps_of
 from timemachine.difference.sessions import STATUSES, StepPair, align_by_sequence, align_steps
@@ -53,13 +54,47 @@ def aligned(project: Project, left: str, right: str) -> Aligned:
     Two runs of one session (it and its replay, or two replays) are paired by sequence, any other two by what the steps are.
     Against a replay a session's finds and asks are compared: nothing else is repeated in one.
     """
-    runs = run_of(project, left), run_of(project, right)
-    only_replayed = any(run.replay is not None for run in runs)
-    one, other = (_side(run, only_replayed=only_replayed) for run in runs)
-    of_one = only_replayed and one.run.session.id == other.run.session.id
-    align = align_by_sequence if of_one else align_steps
-    pairs = align(*([step.facts for step in side.steps.values()] for side in (one, other)))
-    return Aligned(left=one, right=other, pairs=pairs, only_replayed=only_replayed)
+    one, other = run_of(project, left), run_of(project, right)
+    key = _key(one), _key(other)
+    found = _KEPT.get(key)
+    if found is None:
+        found = _aligned(one, other)
+        _KEPT.keep(key, found, len(found.left.steps) + len(found.right.steps))
+    return replace(found, left=replace(found.left, run=one), right=replace(found.right, run=other))
+
+
+_KEPT: Final = Kept[Aligned]()
+
+
+def _key(run: Run) -> Hashable:
+    """What changes when the steps of a run do: a session only grows, a replay counts its changes."""
+    replay = run.replay
+    return run.id, run.session.last_sequence, (replay.revision, replay.status) if replay else None
+
+
+def _aligned(one: Run, other: Run) -> Aligned:
+    only_replayed = one.replay is not None or other.replay is not None
+    sides = [_side(run, only_replayed=only_replayed) for run in (one, other)]
+    align = align_by_sequence if only_replayed and one.session.id == other.session.id else align_steps
+    pairs = align(*([step.facts for step in side.steps.values()] for side in sides))
+    left, right = (replace(side, steps=_without_words(side.steps)) for side in sides)
+    return Aligned(
+        left=left,
+        right=right,
+        pairs=[_told(pair, left, right) for pair in pairs],
+        only_replayed=only_replayed,
+    )
+
+
+def _without_words(steps: Mapping[int, RunStep]) -> dict[int, RunStep]:
+    """The steps without the beginnings of their texts, which only the aligning needs."""
+    return {sequence: replace(step, facts=replace(step.facts, words="")) for sequence, step in steps.items()}
+
+
+def _told(pair: StepPair, left: Side, right: Side) -> StepPair:
+    one = left.steps[pair.left.sequence].facts if pair.left else None
+    other = right.steps[pair.right.sequence].facts if pair.right else None
+    return replace(pair, left=one, right=other)
 
 
 def _side(run: Run, *, only_replayed: bool) -> Side:

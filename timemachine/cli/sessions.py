@@ -7,6 +7,7 @@ import click
 
 from timemachine.base.wording import priced
 from timemachine.cli import options
+from timemachine.cli.compare import compare
 from timemachine.cli.connecting import connected, meant_session
 from timemachine.cli.failure import Failure
 from timemachine.cli.group import InOrder
@@ -152,6 +153,7 @@ def import_(*, files: tuple[str, ...], format_name: str | None, as_json: bool) -
     show(document, import_lines(list(zip(files, done, strict=True))), as_json=as_json)
 
 
+session.add_command(compare)
 session.add_command(judge)
 session.add_command(replay)
 

@@ -57,6 +57,19 @@ class Sessions:
         """One action, whole."""
         return self._connection.get(f"{_path(session)}/actions/{sequence}")
 
+    def compare(self, left: str, right: str, *, show: str = "all") -> Document:
+        """Two sessions or replays, aligned: their totals and every pair of their steps that `show` asks for."""
+        found: Document = {}
+
+        def page(after: str | None) -> Document:
+            query = {"a": left, "b": right, "show": show, "limit": LARGEST_PAGE, "after": after}
+            answer = self._connection.get("/api/compare", query)
+            found.update({**answer, "items": []})
+            return answer
+
+        items = list(every(page))
+        return {**found, "items": items, "next": None}
+
 
 def _path(session: str) -> str:
     return f"{_SESSIONS}/{segment(session, 'session')}"

@@ -1,0 +1,72 @@
+"""session compare, against a real server."""
+
+import pytest
+
+from tests.cli.terminal import Here
+from timemachine.accounts.models import Project
+from timemachine.recording.commands import append, start_session
+from timemachine.recording.draft import ActionDraft
+
+
+def session_of(key: str, *drafts: ActionDraft) -> None:
+    session = start_session(Project.objects.get(), name=f"Lauf {key}", by="test", key=key)
+    append(session.id, list(drafts))
+
+
+def call(path: str, **more: str) -> ActionDraft:
+    return ActionDraft(kind="tool_call", tool="read", input={"path": path}, **more)  # type: ignore[arg-type]
+
+
+def ok(tm: Here, *words: str) -> str:
+    ran = tm.run(*words)
+    assert (ran.code, ran.err) == (0, "")
+    return ran.out
+
+
+@pytest.fixture
+def both(tm: Here) -> Here:
+    session_of("one", call("a.py", output="1"), call("b.py"), call("c.py"))
+    session_of(
+        "two", call("a.py", output="2"), call("b.py", error_message="gone"), call("d.py"), call("c.py")
+    )
+    return tm
+
+
+def test_two_sessions_stand_step_by_step(both: Here) -> None:
+    lines = ok(both, "session", "compare", "one", "two").splitlines()
+    assert "1 same, 2 modified, 0 only left, 1 only right" in lines
+    assert ["steps", "3", "4"] in [line.split() for line in lines]
+    assert ["tokens", "not", "recorded", "not", "recorded"] in [line.split() for line in lines]
+    signs = [line for line in lines if line[:2] in {"= ", "~ ", "> "}]
+    assert [line[0] for line in signs] == ["~", "~", ">", "="]
+    assert signs[0].endswith("output")
+    assert "error: read gone" in signs[1]
+    assert signs[2].split() == [">", "3", "read", "d.py"]
+
+
+def test_the_document_is_the_apis_own_with_every_pair(both: Here) -> None:
+    session_of("long", *(call(f"{number}.py") for number in range(450)))
+    found = both.json("session", "compare", "-a", "long", "-b", "long")
+    assert len(found["items"]) == 450
+    assert found["counts"] == {"same": 450, "modified": 0, "only_left": 0, "only_right": 0}
+    assert found["next"] is None
+
+
+def test_only_what_is_asked_for_is_shown(both: Here) -> None:
+    said = ok(both, "session", "compare", "one", "two", "--show", "only_right")
+    assert "d.py" in said
+    assert "c.py" not in said
+    assert "No pair is only left." in ok(both, "session", "compare", "one", "two", "--show", "only_left")
+
+
+@pytest.mark.parametrize(
+    "ids", [("one",), ("-a", "one"), ("one", "two", "three"), ("-a", "one", "-b", "two", "x")]
+)
+def test_two_must_be_named(both: Here, ids: tuple[str, ...]) -> None:
+    ran = both.run("session", "compare", *ids)
+    assert ran.code == 2
+    assert "Name two sessions or replays" in ran.err
+
+
+def test_what_is_not_there_is_said_in_one_line(both: Here) -> None:
+    assert "nobody" in both.refused("session", "compare", "one", "nobody")
