@@ -1,0 +1,103 @@
+"""Steps that call a model run side by side, up to a limit per provider over all workers; the others are taken together."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+import pytest
+from django.db import connections
+from pytest_django import Settings
+
+from tests.builders import QUESTIONS, recorded_session
+from tests.stub_answers import Call
+from tests.stub_model_server import Script, StubModelServer
+from timemachine.accounts.models import Project
+from timemachine.recording.models import Session
+from timemachine.replay import leases
+from timemachine.replay.commands import cancel, launch
+from timemachine.replay.models import Replay, ReplayAttempt, ReplayStep
+from timemachine.replay.options import ReplayOptions
+from timemachine.replay.queries import steps_of
+from timemachine.replay.working import work
+
+ASKED = ReplayOptions(audit=True, reason="Wie viele zugleich?", use_model="openai:gpt-4o")
+CHECKED = ReplayOptions(audit=True, reason="Stimmt es noch?")
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
+    with StubModelServer() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
+        server.script(Script(answer="Zehn Jahre.", mode="slow", seconds=0.4))
+        yield server
+
+
+@pytest.fixture
+def session(transactional_db: None, project: Project) -> Session:
+    return recorded_session(project, questions=[f"{each} ({n})" for n in range(2) for each in QUESTIONS])
+
+
+def most_at_once(calls: list[Call]) -> int:
+    """How many calls were under way at the same time, at most."""
+    changes = sorted([(call.at, 1) for call in calls] + [(call.answered_at or "", -1) for call in calls])
+    under_way = [0]
+    for _, change in changes:
+        under_way.append(under_way[-1] + change)
+    return max(under_way)
+
+
+def worked(replay: Replay) -> int:
+    """What a worker does in a thread of its own."""
+    try:
+        return work(replay.id, "one of several")
+    finally:
+        connections.close_all()
+
+
+def test_asks_are_made_side_by_side_and_stand_in_order(
+    session: Session, stub: StubModelServer, settings: Settings
+) -> None:
+    settings.MODEL_CALLS_AT_ONCE = 3
+    replay = launch(session, ASKED, by="test")
+    assert worked(replay) == 7
+    assert most_at_once(stub.calls()) == 3
+    steps = list(steps_of(replay))
+    assert [step.status for step in steps] == ["done"] * 7
+    assert all(one.sequence < next_.sequence for one, next_ in pairwise(steps))
+    assert ReplayAttempt.objects.filter(step__replay=replay).count() == 7
+
+
+def test_all_workers_together_keep_to_the_limit_of_a_provider(
+    session: Session, stub: StubModelServer, settings: Settings
+) -> None:
+    settings.MODEL_CALLS_AT_ONCE = 2
+    replays = [launch(session, ASKED, by="test") for _ in range(2)]
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(worked, [*replays, *replays]))
+    assert most_at_once(stub.calls()) == 2
+    assert len(stub.calls()) == 12
+    for replay in replays:
+        assert {step.status for step in steps_of(replay)} == {"done"}
+
+
+def test_steps_that_call_nobody_are_taken_together(session: Session) -> None:
+    replay = launch(session, CHECKED, by="test")
+    taken = leases.claim(replay.id, "one", calls=False)
+    assert len(taken) == 7
+    assert len({lease.token for lease in taken}) == 1
+    assert leases.claim(replay.id, "another", calls=False) == []
+    assert leases.claim(replay.id, "another", calls=True) == []
+
+
+def test_what_was_taken_and_not_begun_is_given_back_as_if_it_had_not_been_taken(session: Session) -> None:
+    replay = launch(session, CHECKED, by="test")
+    first, *others = leases.claim(replay.id, "one", calls=False)
+    leases.give_back(others)
+    waiting = ReplayStep.objects.filter(replay=replay, status="waiting")
+    assert set(waiting.values_list("attempts_made", "lease_token")) == {(0, None)}
+    assert [attempt.step_id for attempt in ReplayAttempt.objects.filter(step__replay=replay)] == [
+        first.step_id
+    ]
+    assert cancel(replay).status == "queued"
+    assert leases.claim(replay.id, "another", calls=False) == []
