@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timemachine.answering.prompt import SYSTEM_PROMPT, TEMPLATE, Passage, render
+from timemachine.answering.prompt import SYSTEM_PROMPT, TEMPLATE, Passage, check_template, render
 from timemachine.base.errors import InvalidInput
 
 
@@ -28,8 +28,36 @@ def test_another_system_prompt_takes_the_place_of_the_template_s() -> None:
 
 
 def test_a_template_that_there_is_not_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="ask/9"):
+    with pytest.raises(InvalidInput, match="lacks"):
         render("?", [], template="ask/9")
+
+
+@pytest.mark.parametrize(
+    ("template", "says"),
+    [
+        ("{passages}", "lacks `{question}`"),
+        ("{question} {passages} {tools}", "has `{tools}`"),
+        ("{question} {passages.x}", "has `{passages.x}`"),
+        ("{question!r} {passages}", "has `{question!r}`"),
+        ("{question:>9} {passages}", "has `{question:>9}`"),
+        ("{question} {passages} {}", "has `{}`"),
+        ("{question} {passages} {", "brace that stands alone"),
+        ("{question} {passages}" + "x" * 100_000, "characters"),
+    ],
+)
+def test_a_text_that_is_no_template_is_refused_with_what_it_lacks(template: str, says: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        render("?", [], template=template)
+    assert says in refused.value.message
+    assert refused.value.code == "not_a_template"
+
+
+def test_a_text_is_filled_where_it_says_so_and_nothing_in_what_fills_it_is_read() -> None:
+    passages = [Passage(title="", text="{question}")]
+    prompt = render("{passages}?", passages, template="Q: {question} {{really}}\n{passages}\nQ: {question}")
+    fenced = '<passage number="1">\n{question}\n</passage>'
+    assert prompt.messages[1].content == f"Q: {{passages}}? {{really}}\n{fenced}\nQ: {{passages}}?"
+    check_template(TEMPLATE)
 
 
 @given(st.text(), st.lists(st.text(), max_size=3))

@@ -363,3 +363,21 @@ def test_a_replay_that_nobody_works_on_says_so_once(
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert "see that a worker runs" in said
+
+
+def test_a_trial_makes_one_step_again_with_its_passages_chosen(tm: Here, recorded: Session) -> None:
+    ran = tm.run(
+        "session", "trial", "s1", "1", "--frames", "#2,0", "--question", "How long is the guarantee?"
+    )
+    assert (ran.code, ran.err) == (0, "")
+    told = {line[2:18].strip(): line[18:].strip() for line in ran.out.splitlines()}
+    assert told["mode"] == "trial, chosen passages"
+    assert told["asked instead"] == "How long is the guarantee?"
+    assert "lost #1" in told["retrieval"]
+    assert "The guarantee covers defects for three years." in ran.out
+    found = tm.run("session", "trial", "s1", "1", "--top-k", "1", "--mode", "lexical")
+    assert "trial, lexical search, top 1, as of" in found.out
+    assert "trial, frozen context" in tm.run("session", "trial", "s1", "1").out
+    refused = tm.run("session", "trial", "s1", "1", "--frames", "9")
+    assert (refused.code, refused.out) == (1, "")
+    assert "no frame 9" in refused.err

@@ -43,6 +43,14 @@ AUDIT = ReplayOptions(audit=True, reason="why", use_model="openai:gpt-4o")
         (ReplayOptions(adaptive=False, cliff=0.5), "invalid_field"),
         (ReplayOptions(search_mode="lexical", embedding_model="m"), "invalid_field"),
         (ReplayOptions(spend_limit_usd=-1), "invalid_field"),
+        (ReplayOptions(prompt_template="Say {question}."), "not_a_template"),
+        (ReplayOptions(question="Why?"), "not_a_trial"),
+        (ReplayOptions(frames=()), "not_a_trial"),
+        (ReplayOptions(step=2, audit=True), "not_a_trial"),
+        (ReplayOptions(step=2, frames=(1,), top_k=3), "passages_or_retrieval"),
+        (ReplayOptions(step=2, frames=(1, 1)), "invalid_field"),
+        (ReplayOptions(step=2, frames=(-1,)), "invalid_field"),
+        (ReplayOptions(step=2, question=" "), "invalid_field"),
         (ReplayOptions(skip_asks=True, skip_finds=True), "nothing_to_replay"),
     ],
 )
@@ -58,6 +66,8 @@ def test_options_that_cannot_be_are_refused_by_name(options: ReplayOptions, code
         AUDIT,
         ReplayOptions(audit=True, reason="only check"),
         ReplayOptions(),
+        ReplayOptions(step=2, question="Why?", frames=(3, "rank 2"), as_of="now"),
+        ReplayOptions(step=2, prompt_template="{passages} {question}", top_k=2),
         ReplayOptions(
             top_k=20, search_mode="lexical", adaptive=False, as_of="recorded", use_model="local:extractive-1"
         ),
@@ -132,6 +142,10 @@ def recorded(**more: Any) -> Recorded:
         (recorded(), ReplayOptions(through_sequence=4), False),
         (recorded(), ReplayOptions(after_sequence=4), True),
         (recorded(), ReplayOptions(after_sequence=5), False),
+        (recorded(), ReplayOptions(step=5), True),
+        (recorded(), ReplayOptions(step=4), False),
+        (recorded(kind="find", within_ask=True), ReplayOptions(step=5), True),
+        (recorded(kind="message"), ReplayOptions(step=5), False),
     ],
 )
 def test_finds_and_asks_in_range_become_steps(
@@ -155,6 +169,12 @@ def test_finds_and_asks_in_range_become_steps(
         (recorded(), ReplayOptions(use_model="xai:grok"), "altered", 1, True, "xai:grok"),
         (recorded(kind="find"), ReplayOptions(), "verified", 1, True, None),
         (recorded(has_collection=False), ReplayOptions(), "verified", 1, False, None),
+        (recorded(), ReplayOptions(step=5), "verified", 1, False, "openai:gpt-4o-mini"),
+        (recorded(), ReplayOptions(step=5), "not_recorded", 0, False, "openai:gpt-4o-mini"),
+        (recorded(), ReplayOptions(step=5), "altered", 1, False, None),
+        (recorded(), ReplayOptions(step=5, frames=(1,)), "altered", 1, False, "openai:gpt-4o-mini"),
+        (recorded(), ReplayOptions(step=5, top_k=3, use_model="a:b"), "verified", 1, True, "a:b"),
+        (recorded(kind="find"), ReplayOptions(step=5), "verified", 1, True, None),
     ],
 )
 def test_a_step_does_what_its_record_and_the_options_allow(

@@ -32,12 +32,13 @@ class ContextPassage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallParameters:
-    """What is asked of the model beside the question. None leaves it to the provider (system prompt: to the template)."""
+    """What is asked of the model beside the question. None leaves it to the provider (system prompt and template: to ours)."""
 
     system_prompt: str | None = None
     temperature: float | None = None
     seed: int | None = None
     max_tokens: int | None = None
+    prompt_template: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +114,12 @@ def grounding_of(text: str, passages: Sequence[ContextPassage]) -> dict[str, Any
 def prompt_of(question: str, passages: Sequence[ContextPassage], parameters: CallParameters) -> prompt.Prompt:
     """The prompt that asks this question over these passages."""
     numbered = [prompt.Passage(title=each.title, text=each.text) for each in passages]
-    return prompt.render(question, numbered, system_prompt=parameters.system_prompt)
+    return prompt.render(
+        question,
+        numbered,
+        system_prompt=parameters.system_prompt,
+        template=parameters.prompt_template or prompt.TEMPLATE,
+    )
 
 
 def _parameters(rendered: prompt.Prompt, completion: Completion) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 from django.http import HttpRequest
 from ninja import Router, Status
 
-from timemachine.api import paging, routers, schemas, sizes
+from timemachine.api import paging, replay_schemas, routers, sizes
 from timemachine.api.access import Caller, caller
 from timemachine.api.comparisons import launched
 from timemachine.api.paging import checked_limit, page, sized_page
@@ -30,7 +30,7 @@ NOT_COMPARED = ("skip_asks", "after_sequence", "through_sequence")
 @routers.sessions.post(
     "/{session_id}/replays", tags=["replays"], response={202: dict[str, Any]}, summary="Launch a replay"
 )
-def launch(request: HttpRequest, session_id: str, payload: schemas.ReplayIn) -> Status[dict[str, Any]]:
+def launch(request: HttpRequest, session_id: str, payload: replay_schemas.ReplayIn) -> Status[dict[str, Any]]:
     """Replay the session in the background; follow it at /api/replays/{id}. Several models make a comparison of audit replays."""
     who = caller(request, "run")
     session = session_of(who.project, session_id)
@@ -98,7 +98,7 @@ def _after(session: Session, name: int | str | None) -> int | None:
     return None if name is None else checkpoint_of(session, name).sequence
 
 
-def _comparison(who: Caller, session: Session, payload: schemas.ReplayIn) -> Status[dict[str, Any]]:
+def _comparison(who: Caller, session: Session, payload: replay_schemas.ReplayIn) -> Status[dict[str, Any]]:
     """The session's asks with each of the models, over the frozen context: only what every arm can share goes with it."""
     options = payload.options(model=None, after_sequence=_after(session, payload.from_checkpoint))
     refused = [name for name in NOT_COMPARED if getattr(options, name)]

@@ -11,7 +11,6 @@ from timemachine.base.errors import InvalidInput
 from timemachine.base.faithful import storable
 from timemachine.comparison.arms import Arm
 from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
-from timemachine.replay.options import ReplayOptions
 
 Mode = Literal["hybrid", "semantic", "lexical"]
 
@@ -280,42 +279,12 @@ class CheckpointIn(Strict):
     state: dict[str, Any] = Field(default_factory=dict)
 
 
-class ReplayIn(Strict):
-    """What to replay and how; see `replay.options`. A name in `from_checkpoint` is a checkpoint's name or sequence."""
-
-    audit: bool = False
-    reason: str | None = None
-    use_models: list[str] = Field(default_factory=list)
-    system_prompt: str | None = None
-    temperature: float | None = None
-    seed: int | None = None
-    max_tokens: int | None = None
-    top_k: int | None = None
-    search_mode: str | None = None
-    adaptive: bool | None = None
-    min_score: float | None = None
-    relative: float | None = None
-    cliff: float | None = None
-    embedding_model: str | None = None
-    as_of: Literal["now", "recorded"] | None = None
-    skip_asks: bool = False
-    skip_finds: bool = False
-    from_checkpoint: int | str | None = None
-    through_sequence: int | None = Field(default=None, ge=1, lt=2**62)
-    spend_limit_usd: float | None = None
-
-    def options(self, *, model: str | None, after_sequence: int | None) -> ReplayOptions:
-        """As a replay takes them."""
-        apart = {"use_models", "from_checkpoint"}
-        given = {name: getattr(self, name) for name in type(self).model_fields if name not in apart}
-        return ReplayOptions(**given, use_model=model, after_sequence=after_sequence)
-
-
 class ArmIn(Strict):
     """One arm of a comparison: a model and what it is asked with; None is as it was recorded."""
 
     model: str = Field(min_length=1)
     system_prompt: str | None = None
+    prompt_template: str | None = None
     temperature: float | None = None
     seed: int | None = None
     max_tokens: int | None = None

@@ -39,6 +39,21 @@ use_model: Decorator = click.option(
 session_argument: Decorator = click.argument("session", metavar="[ID]", required=False)
 
 
+system_prompt: Decorator = click.option(
+    "--system-prompt", metavar="TEXT", help="Another system prompt than the recorded one."
+)
+prompt_template: Decorator = click.option(
+    "--prompt-template",
+    metavar="TEXT",
+    help="Another prompt, with {passages} and {question} where these belong.",
+)
+temperature: Decorator = click.option("--temperature", type=float, metavar="T", help="Between 0 and 2.")
+seed: Decorator = click.option("--seed", type=int, metavar="N", help="Where the provider takes one.")
+max_tokens: Decorator = click.option(
+    "--max-tokens", type=int, metavar="N", help="The longest answer, in tokens."
+)
+
+
 class ConditionType(click.ParamType[Condition]):
     """A `--fail-on` condition."""
 

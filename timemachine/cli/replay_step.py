@@ -55,6 +55,7 @@ def _facts(step: dict[str, Any], replay: dict[str, Any]) -> list[tuple[str, str]
         ("context", words(step["context"] or UNKNOWN)),
         ("retrieval", _retrieval(step["retrieval"])),
         ("question" if asked else "query", _text(original["input"])),
+        ("asked instead", (replay.get("options") or {}).get("question") or ""),
         ("cut off", " and ".join(f"the {side} answer" for side in _evidence(step).get("cut_off", []))),
         ("not asked", _evidence(step).get("not_asked", "")),
         ("error", (new.get("error") or {}).get("message") or ""),
@@ -65,11 +66,13 @@ def _mode(step: dict[str, Any], replay: dict[str, Any]) -> str:
     if replay["kind"] == "audit":
         return "audit, frozen context"
     found = step["retrieval"]
+    if replay["kind"] == "trial" and (found is None or found["mode"] == "chosen"):
+        return "trial, frozen context" if found is None else "trial, chosen passages"
     if found is None:
         return "debug"
     adaptive = ", adaptive" if found["adaptive"] else ""
     when = f"as of {local(found['as_of'])}" if found["as_of"] else "now"
-    return f"debug, {found['mode']} search, top {found['top_k']}{adaptive}, {when}"
+    return f"{replay['kind']}, {found['mode']} search, top {found['top_k']}{adaptive}, {when}"
 
 
 def _frames(frames: Sequence[dict[str, Any]]) -> str:

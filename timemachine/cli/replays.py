@@ -54,6 +54,11 @@ _PATIENCE = 20.0  # seconds in the queue before a word about the worker
 @click.option("--adaptive", is_flag=True, help="Cut where the passages stop being relevant.")
 @options.top_k
 @options.mode
+@options.system_prompt
+@options.prompt_template
+@options.temperature
+@options.seed
+@options.max_tokens
 @options.relative
 @options.cliff
 @options.min_score
@@ -151,6 +156,13 @@ def _compared_lines(
             yield from _lines(client, replay, None, with_diff=told.with_diff, verbose=told.verbose)
             yield ""
     yield from comparisons.lines(done, comparisons.address_of(client, done["id"]))
+
+
+def result_of(client: "Client", replay_id: str, *, with_diff: bool, as_json: bool) -> None:
+    """Wait for a replay and show what it came to; a replay that failed ends as a failure."""
+    done = _waited(client, replay_id, f"{client.url}/replays/{replay_id}/")
+    show(done, _lines(client, done, None, with_diff=with_diff, verbose=False), as_json=as_json)
+    _check(done, ())
 
 
 def _waited(client: "Client", replay_id: str, address: str) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from timemachine.cli.replays import replay
 from timemachine.cli.source import read_bytes, shown_name
 from timemachine.cli.table import facts, table
 from timemachine.cli.terminal import Progress, complain, say, say_all, show
+from timemachine.cli.trials import trial
 from timemachine.cli.walk import action_lines
 from timemachine.cli.wording import NOT_RECORDED, one_line, plural, shortened, tokens
 from timemachine.client.errors import ClientError
@@ -156,6 +157,7 @@ def import_(*, files: tuple[str, ...], format_name: str | None, as_json: bool) -
 session.add_command(compare)
 session.add_command(judge)
 session.add_command(replay)
+session.add_command(trial)
 
 
 def _imported(

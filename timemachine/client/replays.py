@@ -18,6 +18,11 @@ class ReplayOptions:
     audit: bool = False
     reason: str | None = None
     use_models: tuple[str, ...] = ()
+    system_prompt: str | None = None
+    prompt_template: str | None = None
+    temperature: float | None = None
+    seed: int | None = None
+    max_tokens: int | None = None
     top_k: int | None = None
     search_mode: str | None = None
     adaptive: bool | None = None
@@ -47,6 +52,11 @@ class Replays:
         return self._connection.post(
             f"/api/sessions/{segment(session, 'session')}/replays", options.as_body()
         )
+
+    def try_step(self, session: str, sequence: int, changes: Document) -> Document:
+        """Try one find or ask again with something changed, in the background: `{"replay_id": …}`."""
+        path = f"/api/sessions/{segment(session, 'session')}/actions/{sequence}/trials"
+        return self._connection.post(path, given(**changes))
 
     def get(self, replay: str) -> Document:
         """How far a replay is and what it came to so far."""

@@ -20,6 +20,7 @@ class Arm:
 
     model: str
     system_prompt: str | None = None
+    prompt_template: str | None = None
     temperature: float | None = None
     seed: int | None = None
     max_tokens: int | None = None

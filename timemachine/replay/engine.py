@@ -23,15 +23,18 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intent:
-    """What to do with a step: look for passages again, or call a model; and why not, where it is not."""
+    """What to do with a step: look for passages again, or choose them by name, or call a model; and why not, where it is not."""
 
     find_again: bool = False
+    choose: bool = False
     call: str | None = None
     why_not: str | None = None
 
 
 def planned(recorded: Recorded, options: ReplayOptions) -> bool:
     """Whether the action becomes a step of the replay."""
+    if options.step is not None:
+        return recorded.kind in REPLAYED_KINDS and recorded.sequence == options.step
     if recorded.kind not in REPLAYED_KINDS or recorded.within_ask:
         return False
     if (recorded.kind == "ask" and options.skip_asks) or (recorded.kind == "find" and options.skip_finds):
@@ -53,11 +56,23 @@ def intent(recorded: Recorded, options: ReplayOptions, context: str, frames: int
     """What this step does, once the context of so many frozen frames was verified."""
     if options.audit:
         return _audit(recorded, options, context, nothing_was_found=recorded.has_retrieval and not frames)
+    if options.step is not None and recorded.kind == "ask" and not options.looks_again:
+        nothing_was_found = recorded.has_retrieval and not frames
+        return _trial(recorded, options, context, nothing_was_found=nothing_was_found)
     if not recorded.has_collection:
         return Intent(why_not="The session names no collection, so nothing can be looked for again.")
     if recorded.kind == "find":
         return Intent(find_again=True)
     return Intent(find_again=True, call=options.use_model or recorded.model)
+
+
+def _trial(recorded: Recorded, options: ReplayOptions, context: str, *, nothing_was_found: bool) -> Intent:
+    model = options.use_model or recorded.model
+    if options.frames is not None:
+        return Intent(choose=True, call=model)
+    if context == VERIFIED or nothing_was_found:
+        return Intent(call=model)
+    return Intent(why_not=_WHY_NOT[context])
 
 
 def _audit(recorded: Recorded, options: ReplayOptions, context: str, *, nothing_was_found: bool) -> Intent:

@@ -39,7 +39,9 @@ class Replay(models.Model):
     class Meta:
         db_table = "tm_replay"
         constraints = [
-            models.CheckConstraint(condition=Q(kind__in=("audit", "debug")), name="replay_kind_known"),
+            models.CheckConstraint(
+                condition=Q(kind__in=("audit", "debug", "trial")), name="replay_kind_known"
+            ),
             models.CheckConstraint(condition=Q(status__in=REPLAY_STATUSES), name="replay_status_known"),
         ]
         indexes = [

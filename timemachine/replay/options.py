@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 
+from timemachine.answering.prompt import check_template
 from timemachine.base.errors import InvalidInput
 
 RETRIEVAL_OPTIONS = (
@@ -15,9 +16,11 @@ RETRIEVAL_OPTIONS = (
     "embedding_model",
     "as_of",
 )
-CALL_OPTIONS = ("system_prompt", "temperature", "seed", "max_tokens")
+CALL_OPTIONS = ("system_prompt", "prompt_template", "temperature", "seed", "max_tokens")
 MODES = ("hybrid", "semantic", "lexical")
 LARGEST_TOP_K = 1_000
+MOST_FRAMES = 1_000
+LONGEST_QUESTION = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,12 +30,15 @@ class ReplayOptions:
     `audit` is over the frozen context; otherwise retrieval runs again (`as_of`: "now" or "recorded"). `relative`, `cliff` and
     `min_score` are the thresholds of an adaptive cut-off, `min_score` alone a floor of any. Steps after
     `through_sequence` and up to `after_sequence` (a checkpoint's) are left out. `spend_limit_usd` stops before the next call.
+    `prompt_template` is a text with `{passages}` and `{question}`. `step` makes it the trial of that step alone, over its frozen
+    context, in which the `question` and the passages can be changed: `frames` names them in order, by number or recorded name.
     """
 
     audit: bool = False
     reason: str | None = None
     use_model: str | None = None
     system_prompt: str | None = None
+    prompt_template: str | None = None
     temperature: float | None = None
     seed: int | None = None
     max_tokens: int | None = None
@@ -49,11 +55,21 @@ class ReplayOptions:
     after_sequence: int | None = None
     through_sequence: int | None = None
     spend_limit_usd: float | None = None
+    step: int | None = None
+    question: str | None = None
+    frames: tuple[int | str, ...] | None = None
 
     @property
     def kind(self) -> str:
-        """`audit` or `debug`."""
+        """`audit`, `debug` or `trial`."""
+        if self.step is not None:
+            return "trial"
         return "audit" if self.audit else "debug"
+
+    @property
+    def looks_again(self) -> bool:
+        """Whether an option says how passages are looked for; `as_of` alone does not say that they are."""
+        return any(getattr(self, name) is not None for name in RETRIEVAL_OPTIONS if name != "as_of")
 
 
 def check(options: ReplayOptions) -> None:
@@ -64,6 +80,7 @@ def check(options: ReplayOptions) -> None:
             code="invalid_field",
             field="use_models",
         )
+    _check_trial(options)
     if options.audit:
         _check_audit(options)
     _check_calls(options)
@@ -82,7 +99,38 @@ def as_json(options: ReplayOptions) -> dict[str, Any]:
 
 def from_json(kept: dict[str, Any]) -> ReplayOptions:
     """The options that `as_json` kept."""
-    return ReplayOptions(**kept)
+    frames = kept.get("frames")
+    return ReplayOptions(**kept | ({} if frames is None else {"frames": tuple(frames)}))
+
+
+def _check_trial(options: ReplayOptions) -> None:
+    changes = (options.question, options.frames)
+    if options.step is None:
+        if changes != (None, None):
+            raise _no_trial("`question` and `frames` can be changed in the trial of one step only")
+        return
+    if options.audit:
+        raise _no_trial("A trial is no audit; leave `audit` out")
+    if options.frames is not None:
+        _check_frames(options, options.frames)
+    if options.question is not None and not 0 < len(options.question.strip()) <= LONGEST_QUESTION:
+        raise _invalid("question", f"has 1 to {LONGEST_QUESTION:,} characters")
+
+
+def _check_frames(options: ReplayOptions, frames: tuple[int | str, ...]) -> None:
+    if options.looks_again:
+        raise InvalidInput(
+            "Either `frames` names the passages or they are looked for again; leave one of the two out.",
+            code="passages_or_retrieval",
+            field="frames",
+        )
+    numbered = all(isinstance(each, str) or 0 <= each < 2**62 for each in frames)
+    if len(frames) > MOST_FRAMES or len(set(frames)) < len(frames) or not numbered:
+        raise _invalid("frames", f"names at most {MOST_FRAMES:,} passages, each once, by number or name")
+
+
+def _no_trial(why: str) -> InvalidInput:
+    return InvalidInput(f"{why}.", code="not_a_trial")
 
 
 def _check_audit(options: ReplayOptions) -> None:
@@ -108,6 +156,8 @@ def _check_audit(options: ReplayOptions) -> None:
 
 
 def _check_calls(options: ReplayOptions) -> None:
+    if options.prompt_template is not None:
+        check_template(options.prompt_template)
     _check_range("temperature", options.temperature, 0, 2)
     _check_range("max_tokens", options.max_tokens, 1, 1_000_000)
     _check_range("seed", options.seed, 0, 2**63 - 1)

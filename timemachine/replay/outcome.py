@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from timemachine.answering.asking import Answered
+from timemachine.replay.choosing import Chosen
 from timemachine.retrieval.finding import Found
 
 
@@ -20,7 +21,7 @@ class Outcome:
     status: str = "done"
     context: str | None = None
     frames: list[dict[str, Any]] | None = None
-    found: Sequence[Found] = ()
+    found: Sequence[Found | Chosen] = ()
     retrieval: dict[str, Any] | None = None
     answered: Answered | None = None
     verdict: str | None = None

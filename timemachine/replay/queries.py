@@ -53,6 +53,12 @@ def replays_of(session: Session) -> QuerySet[Replay]:
     return Replay.objects.filter(session=session).order_by("-created_at")
 
 
+def trials_of(session: Session, sequence: int) -> QuerySet[ReplayStep]:
+    """The trials of one step of the session, newest first, each as the one step that it has, with its replay."""
+    trials = ReplayStep.objects.filter(replay__session=session, replay__kind="trial", sequence=sequence)
+    return trials.select_related("replay").order_by("-replay__id")  # a UUIDv7 begins with its time
+
+
 def steps_of(replay: Replay) -> QuerySet[ReplayStep]:
     """The replay's steps in the order of the recording, with what they came to and what was recorded."""
     hits = Prefetch("hits", ReplayHit.objects.select_related("payload").order_by("rank"))

@@ -35,7 +35,7 @@ def found_again(
 
 def query_of(action: Action, options: ReplayOptions) -> Query:
     """The recorded query with the options that were changed; what was not recorded is `find`'s own default."""
-    question = frozen.question_of(action)
+    question = options.question or frozen.question_of(action)
     if question is None:
         raise InvalidInput("The query of this step was not recorded as text.", code="question_not_recorded")
     with_vectors = models_with_vectors(action.session.collection)  # type: ignore[arg-type]

@@ -16,6 +16,7 @@ from timemachine.providers.prices import failed_price
 from timemachine.providers.queries import usable_model
 from timemachine.recording.models import Action, Hit
 from timemachine.replay import frozen
+from timemachine.replay.choosing import Chosen, chosen
 from timemachine.replay.commands import recorded
 from timemachine.replay.context import VERIFIED, FrozenFrame, context_verdict
 from timemachine.replay.engine import Intent, intent
@@ -43,14 +44,18 @@ class _Work:
     def context(self) -> str:
         return context_verdict(self.frames)
 
+    @property
+    def question(self) -> str | None:
+        return self.options.question or frozen.question_of(self.action)
+
 
 def do(step: ReplayStep, before_call: Callable[[], None]) -> Outcome:
     """What the step comes to. `before_call` runs right before a model is called and may forbid it by raising."""
     work = _work(step)
     outcome = Outcome(context=work.context, frames=[frame.as_json() for frame in work.frames])
-    if work.intent.find_again:
+    if work.intent.find_again or work.intent.choose:
         try:
-            outcome = _found_again(work, outcome)
+            outcome = _with_passages(work, outcome)
         except TimeMachineError as failed:
             return _failed(outcome, failed)
     if work.intent.call is None:
@@ -72,13 +77,16 @@ def _work(step: ReplayStep) -> _Work:
     return _Work(step=step, action=step.action, options=options, hits=hits, frames=frames, intent=decided)
 
 
-def _found_again(work: _Work, outcome: Outcome) -> Outcome:
+def _with_passages(work: _Work, outcome: Outcome) -> Outcome:
+    if work.intent.choose:
+        passages, retrieval = chosen(work.action, work.hits, work.options)
+        return replace(outcome, found=passages, retrieval=retrieval)
     findings, retrieval = found_again(work.action, work.hits, work.options)
     return replace(outcome, found=findings.hits, retrieval=retrieval)
 
 
 def _asked_again(work: _Work, outcome: Outcome, before_call: Callable[[], None]) -> Outcome:
-    question = frozen.question_of(work.action)
+    question = work.question
     if question is None:
         return replace(outcome, evidence={"not_asked": "The question was not recorded as text."})
     passages = _passages(work, outcome.found)
@@ -125,17 +133,18 @@ def _failed(outcome: Outcome, failed: TimeMachineError) -> Outcome:
     )
 
 
-def _passages(work: _Work, found: Sequence[Found]) -> list[ContextPassage]:
-    if work.options.audit:
+def _passages(work: _Work, found: Sequence[Found | Chosen]) -> list[ContextPassage]:
+    if not work.intent.find_again and not work.intent.choose:
         return frozen.passages_of(work.hits)
     return [ContextPassage(frame=hit.frame, title=hit.title, text=hit.text) for hit in found]
 
 
 def _parameters(work: _Work) -> CallParameters:
     kept = work.action.parameters or {}
-    chosen = {name: getattr(work.options, name) for name in SAME_PARAMETERS}
+    given = {name: getattr(work.options, name) for name in SAME_PARAMETERS}
     return CallParameters(
-        **{name: kept.get(name) if value is None else value for name, value in chosen.items()}
+        **{name: kept.get(name) if value is None else value for name, value in given.items()},
+        prompt_template=work.options.prompt_template,
     )
 
 

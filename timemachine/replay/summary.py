@@ -61,7 +61,7 @@ class Tally:
 def sentence(tally: Tally) -> str:
     """The replay in one sentence: what was done, what came of it, what it cost beside what the recording cost."""
     parts = [_what(tally), _context(tally)]
-    if tally.kind == "debug":
+    if tally.kind != "audit":
         parts.append(_counts("retrieval", tally.retrievals))
     if tally.cut_off:
         parts.append(f"{counted(tally.cut_off, 'step')} with an answer that is cut off")

@@ -18,6 +18,7 @@ from timemachine.base.content import Content, content_of
 from timemachine.base.errors import TimeMachineError
 from timemachine.payloads.commands import keep
 from timemachine.replay import commands, frozen, leases, steps
+from timemachine.replay.choosing import Chosen
 from timemachine.replay.leases import Keeper, Lease, LeaseLost
 from timemachine.replay.models import ReplayAttempt, ReplayHit, ReplayStep
 from timemachine.replay.outcome import Outcome
@@ -213,7 +214,7 @@ def _write_hits(result: Result, kept: Mapping[Content, int]) -> None:
     )
 
 
-def _hit(step: ReplayStep, hit: Found, payload_id: int) -> ReplayHit:
+def _hit(step: ReplayStep, hit: Found | Chosen, payload_id: int) -> ReplayHit:
     return ReplayHit(
         step=step,
         rank=hit.rank,

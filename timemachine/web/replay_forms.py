@@ -1,6 +1,6 @@
 """The form that launches a replay."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 from django import forms
@@ -11,17 +11,14 @@ from timemachine.base.wording import spaced
 from timemachine.providers.listing import Choice
 from timemachine.recording.models import Session
 from timemachine.replay.options import ReplayOptions
-from timemachine.retrieval.cutoff import CLIFF, RELATIVE_TO_BEST
-from timemachine.retrieval.meaning import models_with_vectors
+from timemachine.web.library import register
 from timemachine.web.model_select import ModelSelect
+from timemachine.web.option_fields import CallFields, RetrievalFields
 
 KINDS = [
     ("audit", "Audit: the frozen context, verified"),
     ("debug", "Debug: retrieval runs again"),
 ]
-MODES = [("", "As recorded"), ("hybrid", "Hybrid"), ("semantic", "Semantic"), ("lexical", "Lexical")]
-ADAPTIVE = [("", "As recorded"), ("yes", "Adaptive"), ("no", "Exactly top-k")]
-MOMENTS = [("now", "As it is now"), ("recorded", "As it was at each step")]
 FIELD_OF_CODE = {
     "unknown_model": "model",
     "model_not_usable": "model",
@@ -32,7 +29,7 @@ FIELD_OF_CODE = {
 }
 
 
-_SHOWN_ELSEWHERE: Final = {"audit", "reason", "use_model"}
+_SHOWN_ELSEWHERE: Final = {"audit", "reason", "use_model", "step"}
 _IN_WORDS: Final[dict[tuple[str, object], tuple[str, str]]] = {
     ("skip_asks", True): ("Asks", "left out"),
     ("skip_finds", True): ("Finds", "left out"),
@@ -50,14 +47,29 @@ _NAMES: Final = {
 
 def chosen_options(kept: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The options of a replay as they were kept, in words, but those that its page shows elsewhere."""
-    return [
-        _IN_WORDS.get((name, value), (_NAMES.get(name, spaced(name).capitalize()), str(value)))
-        for name, value in kept.items()
-        if name not in _SHOWN_ELSEWHERE
-    ]
+    return [_in_words(name, value) for name, value in kept.items() if name not in _SHOWN_ELSEWHERE]
 
 
-class ReplayForm(forms.Form):
+@register.filter
+def changes(kept: Mapping[str, Any]) -> str:
+    """What a trial changed, in a line; the collection as it was is no change."""
+    changed = {name: value for name, value in kept.items() if (name, value) != ("as_of", "recorded")}
+    model = [kept["use_model"]] if "use_model" in kept else []
+    return ", ".join([*model, *(f"{name}: {value}" for name, value in chosen_options(changed))]) or "nothing"
+
+
+def _in_words(name: str, value: Any) -> tuple[str, str]:
+    if isinstance(value, list | tuple):
+        return spaced(name).capitalize(), written_frames(value) or "none"
+    return _IN_WORDS.get((name, value), (_NAMES.get(name, spaced(name).capitalize()), str(value)))
+
+
+def written_frames(names: Sequence[int | str]) -> str:
+    """The names of passages as a form takes them: `#3, #12, rank 2`."""
+    return ", ".join(f"#{name}" if isinstance(name, int) else name for name in names)
+
+
+class ReplayForm(RetrievalFields, CallFields):
     """What to replay, over which context, with which model; the same rules as the API's."""
 
     form_id = forms.UUIDField(widget=forms.HiddenInput, required=False, initial=uuid7)
@@ -73,45 +85,6 @@ class ReplayForm(forms.Form):
         required=False,
         help_text="Required for an audit; it is kept with it.",
         widget=forms.Textarea(attrs={"rows": 2}),
-    )
-    top_k = forms.IntegerField(
-        label="Top-k", required=False, min_value=1, max_value=1000, help_text="Debug only."
-    )
-    search_mode = forms.ChoiceField(label="Mode", choices=MODES, required=False, help_text="Debug only.")
-    adaptive = forms.ChoiceField(label="Cut-off", choices=ADAPTIVE, required=False, help_text="Debug only.")
-    relative = forms.FloatField(
-        label="Cut below this share of the best score",
-        required=False,
-        min_value=0,
-        max_value=1,
-        help_text=f"Adaptive only; {RELATIVE_TO_BEST} where it is not said, 0 turns it off.",
-    )
-    cliff = forms.FloatField(
-        label="Cut below this share of the score before",
-        required=False,
-        min_value=0,
-        max_value=1,
-        help_text=f"Adaptive only; {CLIFF} where it is not said, 0 turns it off.",
-    )
-    min_score = forms.FloatField(
-        label="Least score",
-        required=False,
-        help_text="The floor: BM25 in lexical, cosine in semantic, 0 to 1 in hybrid.",
-    )
-    embedding_model = forms.ChoiceField(
-        label="Embedding model", required=False, help_text="Debug only: those that have vectors here."
-    )
-    as_of = forms.ChoiceField(
-        label="Collection", choices=MOMENTS, required=False, initial="now", help_text="Debug only."
-    )
-    temperature = forms.FloatField(label="Temperature", required=False, min_value=0, max_value=2)
-    seed = forms.IntegerField(label="Seed", required=False, min_value=0)
-    max_tokens = forms.IntegerField(label="Longest answer, in tokens", required=False, min_value=1)
-    system_prompt = forms.CharField(
-        label="System prompt",
-        required=False,
-        help_text="Empty: as recorded.",
-        widget=forms.Textarea(attrs={"rows": 3}),
     )
     through_sequence = forms.IntegerField(label="Through step", required=False, min_value=1)
     skip_asks = forms.BooleanField(label="Leave asks out", required=False)
@@ -130,9 +103,7 @@ class ReplayForm(forms.Form):
             choices, "None: an audit checks the recorded answers, a debug replay asks the recorded models"
         )
         self.fields["through_sequence"].widget.attrs |= {"placeholder": str(session.last_sequence)}
-        there = models_with_vectors(session.collection) if session.collection is not None else []
-        embedding = cast("forms.ChoiceField", self.fields["embedding_model"])
-        embedding.choices = [("", "The collection's own"), *((name, name) for name in there)]
+        self.offer_embedding_models(session)
 
     def options(self) -> ReplayOptions:
         """The options that were chosen; retrieval options belong to a debug replay and are left out of an audit."""
@@ -142,21 +113,12 @@ class ReplayForm(forms.Form):
             audit=audit,
             reason=asked["reason"].strip() or None,
             use_model=asked["other_model"].strip() or asked["model"] or None,
-            system_prompt=asked["system_prompt"] or None,
-            temperature=asked["temperature"],
-            seed=asked["seed"],
-            max_tokens=asked["max_tokens"],
+            **self.call_options(),
             skip_asks=asked["skip_asks"],
             skip_finds=asked["skip_finds"],
             through_sequence=asked["through_sequence"],
             spend_limit_usd=asked["spend_limit_usd"],
-            top_k=asked["top_k"],
-            search_mode=asked["search_mode"] or None,
-            adaptive={"yes": True, "no": False}.get(asked["adaptive"]),
-            relative=asked["relative"],
-            cliff=asked["cliff"],
-            min_score=asked["min_score"],
-            embedding_model=asked["embedding_model"] or None,
+            **self.retrieval_options(),
             as_of=None if audit else asked["as_of"] or None,
         )
 

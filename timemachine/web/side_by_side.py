@@ -57,9 +57,13 @@ class Grounded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sides:
-    """A step, recorded and replayed. `rows` is None where there are no two answers to compare; `…_cut_off` is what ended an answer."""
+    """A step, recorded and replayed. `rows` is None where there are no two answers to compare; `…_cut_off` is what ended an answer.
+
+    `asked` is the question that a trial asked in place of the recorded one.
+    """
 
     question: str
+    asked: str | None
     recorded: Action
     replayed: ReplayStep
     recorded_text: str | None
@@ -87,6 +91,7 @@ def side_by_side(step: ReplayStep, *, everything: bool = False) -> Sides:
     hits = frozen.hits_of(step.action)
     return Sides(
         question=frozen.question_of(step.action) or "not recorded",
+        asked=step.replay.options.get("question"),
         recorded=step.action,
         replayed=step,
         recorded_text=recorded,
@@ -205,11 +210,12 @@ def _now(step: ReplayStep, frame: Any, rank: int) -> tuple[str, str]:
 
 def _found_frame(step: ReplayStep, hit: ReplayHit) -> FoundFrame:
     retrieval, name = step.retrieval or {}, _name(hit.frame)
+    key = hit.frame if hit.frame is not None else hit.sha256
     then, fate = f"rank {hit.rank}", "same"
-    if hit.frame in retrieval.get("gained", []):
+    if key in retrieval.get("gained", []):
         then, fate = "gained", "gained"
     for move in retrieval.get("moved", []):
-        if move["frame"] == hit.frame:
+        if move["frame"] == key:
             then, fate = f"rank {move['from']}", "moved"
     return FoundFrame(
         rank=hit.rank, title=hit.title or "untitled", name=name, score=hit.score, then=then, fate=fate

@@ -2,10 +2,11 @@
 
 from django.urls import path
 
-from timemachine.web.views import replays
+from timemachine.web.views import replays, trials
 
 urlpatterns = [
     path("sessions/<str:id>/replay/", replays.launch, name="replay_form"),
+    path("sessions/<str:id>/steps/<int:sequence>/trial/", trials.trial, name="trial"),
     path("replays/<str:id>/", replays.replay, name="replay"),
     path("replays/<str:id>/cancel/", replays.cancel, name="cancel_replay"),
     path("replays/<str:id>/retry/", replays.retry, name="retry_replay"),

@@ -79,7 +79,8 @@ def replay(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 @require_safe
 def step(request: HttpRequest, id: str, sequence: int) -> HttpResponse:  # noqa: A002
     """`/replays/{id}/steps/{sequence}/`: recorded left, replayed right."""
-    found = replay_of(of(request).project, id)
+    access = of(request)
+    found = replay_of(access.project, id)
     shown = step_of(found, sequence)
     context = {
         "replay": found,
@@ -87,6 +88,7 @@ def step(request: HttpRequest, id: str, sequence: int) -> HttpResponse:  # noqa:
         "step": shown,
         "sides": side_by_side(shown, everything=request.GET.get("all") == "1"),
         "beside": _beside(found, shown),
+        "may_try": access.may("operator"),
     }
     return render(request, "replays/step.html", context)
 

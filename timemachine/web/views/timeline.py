@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse, QueryDict
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from timemachine.base.errors import InvalidInput
@@ -14,6 +15,8 @@ from timemachine.judging.queries import spent_on
 from timemachine.recording.models import Action, Session
 from timemachine.recording.queries import session_of
 from timemachine.recording.vocabulary import KINDS
+from timemachine.replay.engine import REPLAYED_KINDS
+from timemachine.replay.queries import trials_of
 from timemachine.timeline import queries
 from timemachine.timeline.document import USAGE
 from timemachine.timeline.filter import EVERYTHING, Filter, parse
@@ -31,6 +34,7 @@ TEMPLATE: Final = "sessions/timeline.html"
 PARTS: Final = ("timeline", "steps", "earlier", "later", "step")
 TABS: Final = ("action", "state", "context", "raw")
 PROSE: Final = frozenset({"ask", "find", "put", "llm_call", "message", "memory_op"})
+SHOWN_TRIALS: Final = 20
 MORE_BYTES: Final = 512 * 1024
 
 
@@ -160,6 +164,17 @@ def _action_tab(session: Session, found: Step, addresses: Mapping[int, str]) -> 
         "prose": found.action.kind in PROSE,
         "origin": origin_of(session.project_id, found.action.cached_from),
         **judging_of(found),
+        **_trials(session, found.action),
+    }
+
+
+def _trials(session: Session, action: Action) -> dict[str, Any]:
+    """What was tried at this step, and where it can be tried again; a step that is no find or ask cannot."""
+    if action.kind not in REPLAYED_KINDS:
+        return {}
+    return {
+        "trials": trials_of(session, action.sequence)[:SHOWN_TRIALS],
+        "tried_at": reverse("trial", args=[session.id, action.sequence]),
     }
 
 

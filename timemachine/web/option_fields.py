@@ -1,0 +1,95 @@
+"""The parts of a form that say how passages are looked for, and what is asked of a model beside the question."""
+
+from typing import Any, cast
+
+from django import forms
+
+from timemachine.answering.prompt import TEMPLATE
+from timemachine.recording.models import Session
+from timemachine.retrieval.cutoff import CLIFF, RELATIVE_TO_BEST
+from timemachine.retrieval.meaning import models_with_vectors
+
+MODES = [("", "As recorded"), ("hybrid", "Hybrid"), ("semantic", "Semantic"), ("lexical", "Lexical")]
+ADAPTIVE = [("", "As recorded"), ("yes", "Adaptive"), ("no", "Exactly top-k")]
+MOMENTS = [("now", "As it is now"), ("recorded", "As it was at each step")]
+
+
+class RetrievalFields(forms.Form):
+    """How passages are looked for; what is left empty is as it was recorded."""
+
+    top_k = forms.IntegerField(label="Top-k", required=False, min_value=1, max_value=1000)
+    search_mode = forms.ChoiceField(label="Mode", choices=MODES, required=False)
+    adaptive = forms.ChoiceField(label="Cut-off", choices=ADAPTIVE, required=False)
+    relative = forms.FloatField(
+        label="Cut below this share of the best score",
+        required=False,
+        min_value=0,
+        max_value=1,
+        help_text=f"Adaptive only; {RELATIVE_TO_BEST} where it is not said, 0 turns it off.",
+    )
+    cliff = forms.FloatField(
+        label="Cut below this share of the score before",
+        required=False,
+        min_value=0,
+        max_value=1,
+        help_text=f"Adaptive only; {CLIFF} where it is not said, 0 turns it off.",
+    )
+    min_score = forms.FloatField(
+        label="Least score",
+        required=False,
+        help_text="The floor: BM25 in lexical, cosine in semantic, 0 to 1 in hybrid.",
+    )
+    embedding_model = forms.ChoiceField(
+        label="Embedding model", required=False, help_text="Those that have vectors here."
+    )
+    as_of = forms.ChoiceField(label="Collection", choices=MOMENTS, required=False, initial="now")
+
+    def offer_embedding_models(self, session: Session) -> None:
+        """Offer the models that the session's collection has vectors of."""
+        there = models_with_vectors(session.collection) if session.collection is not None else []
+        embedding = cast("forms.ChoiceField", self.fields["embedding_model"])
+        embedding.choices = [("", "The collection's own"), *((name, name) for name in there)]
+
+    def retrieval_options(self) -> dict[str, Any]:
+        """The options that were chosen."""
+        asked = self.cleaned_data
+        return {
+            "top_k": asked["top_k"],
+            "search_mode": asked["search_mode"] or None,
+            "adaptive": {"yes": True, "no": False}.get(asked["adaptive"]),
+            "relative": asked["relative"],
+            "cliff": asked["cliff"],
+            "min_score": asked["min_score"],
+            "embedding_model": asked["embedding_model"] or None,
+        }
+
+
+class CallFields(forms.Form):
+    """What is asked of the model beside the question; what is left empty is as it was recorded."""
+
+    temperature = forms.FloatField(label="Temperature", required=False, min_value=0, max_value=2)
+    seed = forms.IntegerField(label="Seed", required=False, min_value=0)
+    max_tokens = forms.IntegerField(label="Longest answer, in tokens", required=False, min_value=1)
+    system_prompt = forms.CharField(
+        label="System prompt",
+        required=False,
+        help_text="Empty: as recorded.",
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
+    prompt_template = forms.CharField(
+        label="Prompt template",
+        required=False,
+        help_text=f"With {{passages}} and {{question}} where these belong. Empty: {TEMPLATE}.",
+        widget=forms.Textarea(attrs={"rows": 4}),
+    )
+
+    def call_options(self) -> dict[str, Any]:
+        """The options that were chosen."""
+        asked = self.cleaned_data
+        return {
+            "temperature": asked["temperature"],
+            "seed": asked["seed"],
+            "max_tokens": asked["max_tokens"],
+            "system_prompt": asked["system_prompt"] or None,
+            "prompt_template": asked["prompt_template"] or None,
+        }
