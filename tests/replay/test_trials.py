@@ -270,7 +270,7 @@ def test_an_audit_takes_another_prompt_template_with_a_model(
     sent = api.post("/sessions/s1/replays", asked | {"prompt_template": "{passages}\n\nQ: {question}"})
     assert sent.status_code == 202
     work(sent.json()["replay_id"], "test")
-    assert "\n\nQ: How long are invoices kept?" in stub.calls()[-3].prompt
+    assert any("\n\nQ: How long are invoices kept?" in call.prompt for call in stub.calls())
     for wrong in (
         {"prompt_template": "{nothing}"},
         {"prompt_template": "{passages} {question}", "use_models": []},
