@@ -312,12 +312,12 @@ def test_a_find_in_a_collection_that_is_gone_says_so(collection: Collection) -> 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_find_waits_for_a_put_only_so_long(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(moment, "_HOLD", moment._HOLD.replace("10s", "50ms"))
+    monkeypatch.setattr(moment, "LONGEST_WAIT", "50ms")
     other = connection.copy()
     try:
         other.set_autocommit(False)
         with other.cursor() as cursor:
-            cursor.execute("SELECT 1 FROM tm_collection WHERE id = %s FOR UPDATE", [collection.id])
+            cursor.execute("SELECT pg_advisory_xact_lock(tm_collection_lock(%s))", [collection.id])
             with pytest.raises(Unavailable, match="large put"):
                 find(collection, Query(text="invoices", mode="lexical"))
     finally:

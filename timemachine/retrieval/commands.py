@@ -18,7 +18,7 @@ from timemachine.retrieval.backlog import note_missing
 from timemachine.retrieval.embedding import table
 from timemachine.retrieval.identifiers import identifiers
 from timemachine.retrieval.models import Collection, Frame, SourcePassage
-from timemachine.retrieval.moment import stamp
+from timemachine.retrieval.moment import hold_for_change, stamp
 from timemachine.retrieval.reembedding import model_of_new_collections
 from timemachine.retrieval.vectors import keep_vectors
 
@@ -148,6 +148,7 @@ def lock(collection: Collection) -> Collection:
     held = Collection.objects.select_for_update().filter(id=collection.id).first()
     if held is None:
         raise NotFound("This collection is not there any more.", code="collection_not_found")
+    hold_for_change(collection.id)
     return held
 
 

@@ -6,6 +6,7 @@ from timemachine.base.errors import Conflict
 from timemachine.payloads.commands import drop_unreferenced
 from timemachine.retrieval import nearest
 from timemachine.retrieval.models import Collection, Frame, FrameEmbedding
+from timemachine.retrieval.moment import hold_for_change
 
 
 @transaction.atomic
@@ -15,6 +16,7 @@ def erase_collection(collection: Collection) -> int:
     What sessions froze of its passages stays with them. Raises `Conflict` where a session still names the collection.
     """
     Collection.objects.select_for_update().get(id=collection.id)
+    hold_for_change(collection.id)
     frames = Frame.objects.filter(collection=collection)
     versions = frames.count()
     if _is_named(collection):

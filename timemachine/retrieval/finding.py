@@ -225,7 +225,7 @@ def _semantic(
         found = nearest.nearest(*asked)
         if len(found) >= depth:
             return found, APPROXIMATE
-    return ranking.semantic(*asked), EXACT
+    return ranking.semantic(*asked, sees_all=moment.sees_all), EXACT
 
 
 def _shown(ranked: Ranked, curve: Curve) -> tuple[tuple[Found, ...], Below | None]:

@@ -7,7 +7,7 @@ whatever the clocks of the machines say.
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from django.db import OperationalError, connection
@@ -30,17 +30,33 @@ _STAMP = "SELECT greatest(clock_timestamp(), changed_at + interval '1 microsecon
 _HOLD = "SELECT * FROM tm_hold(%(collection)s, %(longest_wait)s)"
 
 
+class _Held(NamedTuple):
+    frame_count: int
+    changed_at: datetime | None
+    present: datetime
+    embedding_model: str
+    all_embedded: bool
+    any_ended: bool
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
     """When a find looks, and how many frames there are then, where the collection has not changed since; else None.
 
-    `embedding_model` is the collection's own at present, `all_embedded` whether it has seen every frame.
+    `embedding_model` is the collection's own at present, `all_embedded` whether it has seen every frame, `any_ended` whether a
+    frame has ended at any time.
     """
 
     at: datetime
     counted: int | None
     embedding_model: str
     all_embedded: bool
+    any_ended: bool
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether every version that there is stands at this moment."""
+        return self.counted is not None and not self.any_ended
 
 
 def stamp(collection_id: UUID) -> datetime:
@@ -56,24 +72,31 @@ def hold(collection_id: UUID, as_of: datetime | None) -> Moment:
 
     Raises `Unavailable` where a put holds the collection for too long, `NotFound` where it is gone, `InvalidInput` for the future.
     """
-    counted, changed_at, present, embedding_model, all_embedded = _held(collection_id)
-    if as_of is not None and as_of > present + TOLERATED:
+    held = _held(collection_id)
+    if as_of is not None and as_of > held.present + TOLERATED:
         raise InvalidInput(
             "`as_of` lies in the future, where nothing can be looked up yet; name a time that has passed, or `now`.",
             code="not_a_time",
             field="as_of",
         )
-    at = present if as_of is None else min(as_of, present)
-    unchanged = changed_at is None or changed_at <= at
+    at = held.present if as_of is None else min(as_of, held.present)
+    unchanged = held.changed_at is None or held.changed_at <= at
     return Moment(
         at=at,
-        counted=counted if unchanged else None,
-        embedding_model=embedding_model,
-        all_embedded=all_embedded,
+        counted=held.frame_count if unchanged else None,
+        embedding_model=held.embedding_model,
+        all_embedded=held.all_embedded,
+        any_ended=held.any_ended,
     )
 
 
-def _held(collection_id: UUID) -> tuple[int, datetime | None, datetime, str, bool]:
+def hold_for_change(collection_id: UUID) -> None:
+    """Wait for the finds that are under way, and let none begin until this transaction ends. The collection's row is locked before."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(tm_collection_lock(%s))", [collection_id])
+
+
+def _held(collection_id: UUID) -> _Held:
     try:
         held = prepared.rows(_HOLD, {"collection": collection_id, "longest_wait": LONGEST_WAIT})
     except OperationalError as why:
@@ -84,5 +107,4 @@ def _held(collection_id: UUID) -> tuple[int, datetime | None, datetime, str, boo
         ) from why
     if not held:
         raise NotFound("This collection is not there any more.", code="collection_not_found")
-    counted, changed_at, present, embedding_model, all_embedded = held[0]
-    return counted, changed_at, present, embedding_model, all_embedded
+    return _Held(*held[0])

@@ -63,6 +63,11 @@ FROM (
 ) AS near JOIN tm_frame_weights AS w ON w.frame_id = near.frame_id
 ORDER BY near.distance, w.number
 """  # noqa: S608
+_NEAR_ALL = """
+SELECT frame_id, (vector <=> %(vector)s::halfvec) + 0 AS distance FROM tm_frame_embedding
+WHERE collection_id = %(collection)s AND model = %(model)s
+ORDER BY distance, frame_id LIMIT %(limit)s
+"""
 _SEMANTIC = f"""
 SELECT w.frame_id, (e.vector <=> %(vector)s::halfvec) + 0 AS distance
 FROM tm_frame_embedding e JOIN tm_frame_weights w ON w.frame_id = e.frame_id
@@ -73,10 +78,22 @@ LIMIT %(limit)s
 
 
 def semantic(
-    collection_id: UUID, vector: Sequence[float], model: str, at: datetime, limit: int
+    collection_id: UUID,
+    vector: Sequence[float],
+    model: str,
+    at: datetime,
+    limit: int,
+    *,
+    sees_all: bool = False,
 ) -> dict[int, float]:
-    """Cosine similarity of the frames to the query's vector, best first; frame row → score (−1 to 1)."""
+    """Cosine similarity of the frames to the query's vector, best first; frame row → score (−1 to 1).
+
+    `sees_all`: every version that there is stands at that moment (then they came in the order of their numbers).
+    """
     facts = {"vector": dense(vector), "model": model, "at": at}
+    if sees_all:
+        near = prepared.rows(_settled(_NEAR_ALL, collection_id, limit), facts)
+        return {row: 1 - distance for row, distance in near}
     found = _visible(prepared.rows(_settled(_NEAR, collection_id, limit), facts), limit)
     if found is None:
         found = prepared.rows(_settled(_SEMANTIC, collection_id, limit), facts)
