@@ -41,5 +41,5 @@ END $$;
 
 
 class Migration(migrations.Migration):
-    dependencies = [("timemachine", "0021_side_by_side")]
+    dependencies = [("timemachine", "0022_trial")]
     operations = [migrations.RunSQL(HOLD, HOLD_BY_ROW)]
