@@ -381,3 +381,15 @@ def test_a_trial_makes_one_step_again_with_its_passages_chosen(tm: Here, recorde
     refused = tm.run("session", "trial", "s1", "1", "--frames", "9")
     assert (refused.code, refused.out) == (1, "")
     assert "no frame 9" in refused.err
+
+
+def test_where_a_frame_stands_is_told_step_by_step(tm: Here, recorded: Session) -> None:
+    ran = tm.run("session", "where", "s1", "--text", "Batteries are covered for one year.")
+    assert (ran.code, ran.err) == (0, "")
+    lines = ran.out.splitlines()
+    assert lines[0] == "#2 Guarantee (holds the sentence)"
+    assert lines[1].startswith("Step 1 · ask · hybrid, top 8 · When are refunds paid?")
+    assert lines[2].strip() == "#2 found at rank 3" or "found at rank" in lines[2]
+    assert lines[3].strip().startswith("as recorded  hybrid ")
+    assert len(tm.json("session", "where", "s1", "--frame", "2")["items"]) == 2
+    assert tm.run("session", "where", "s1").code == 1

@@ -21,6 +21,7 @@ from timemachine.cli.table import facts, table
 from timemachine.cli.terminal import Progress, complain, say, say_all, show
 from timemachine.cli.trials import trial
 from timemachine.cli.walk import action_lines
+from timemachine.cli.where import where
 from timemachine.cli.wording import NOT_RECORDED, one_line, plural, shortened, tokens
 from timemachine.client.errors import ClientError
 
@@ -158,6 +159,7 @@ session.add_command(compare)
 session.add_command(judge)
 session.add_command(replay)
 session.add_command(trial)
+session.add_command(where)
 
 
 def _imported(

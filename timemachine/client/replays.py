@@ -58,6 +58,13 @@ class Replays:
         path = f"/api/sessions/{segment(session, 'session')}/actions/{sequence}/trials"
         return self._connection.post(path, given(**changes))
 
+    def where(
+        self, session: str, *, frame: int | None = None, text: str | None = None, after: int = 0
+    ) -> Document:
+        """Where a frame, or what holds a sentence, stands at the finds and asks after a step; `next` goes on."""
+        path = f"/api/sessions/{segment(session, 'session')}/where"
+        return self._connection.get(path, given(frame=frame, text=text, after=after))
+
     def get(self, replay: str) -> Document:
         """How far a replay is and what it came to so far."""
         return self._connection.get(f"/api/replays/{segment(replay, 'replay')}")

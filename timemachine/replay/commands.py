@@ -88,6 +88,11 @@ def asks_in(session: Session, options: ReplayOptions) -> list[Action]:
     return list(Action.objects.filter(id__in=found).order_by("sequence"))
 
 
+def steps_in(session: Session, options: ReplayOptions) -> list[int]:
+    """The sequences of the finds and asks that a replay with these options would repeat."""
+    return [action.sequence for action in _replayable(session) if planned(recorded(action), options)]
+
+
 @transaction.atomic
 def cancel(replay: Replay) -> Replay:
     """Stop a replay: steps that wait are cancelled at once, one that runs may still finish. Raises `Conflict` when it is over."""

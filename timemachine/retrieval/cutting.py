@@ -1,6 +1,6 @@
 """Where a ranking is cut: what the rule looks at, what it decides, what it leaves out first."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from timemachine.retrieval import cutoff
@@ -46,6 +46,11 @@ class Made:
     def keep(self) -> int:
         """How many frames stay."""
         return self.curve.kept
+
+
+def best_first(score: Mapping[int, float]) -> list[int]:
+    """The rows in the order of their scores; of equal ones the first to come."""
+    return sorted(sorted(score), key=score.__getitem__, reverse=True)
 
 
 def cut(ranked: Ranked, rule: CutRule) -> Made:

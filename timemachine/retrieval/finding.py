@@ -11,7 +11,7 @@ from timemachine.base.errors import InvalidInput
 from timemachine.base.faithful import searchable
 from timemachine.retrieval import nearest, ranking
 from timemachine.retrieval.cutoff import Curve, Thresholds
-from timemachine.retrieval.cutting import CutRule, Ranked, cut
+from timemachine.retrieval.cutting import CutRule, Ranked, best_first, cut
 from timemachine.retrieval.fusion import fuse
 from timemachine.retrieval.matching import Matched
 from timemachine.retrieval.meaning import Meaning, meaning_of, not_embedded
@@ -210,7 +210,7 @@ def _rank(
     score = legs.get(query.mode)
     if score is None:
         score = fuse(legs["lexical"], legs["semantic"], meaning.weight if meaning else 0)
-    order = sorted(sorted(score), key=score.__getitem__, reverse=True)  # of equal ones the first to come
+    order = best_first(score)
     return Ranked(order=order, score=score, legs=legs, question=question, semantic_search=searched)
 
 

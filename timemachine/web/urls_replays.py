@@ -2,11 +2,12 @@
 
 from django.urls import path
 
-from timemachine.web.views import replays, trials
+from timemachine.web.views import replays, trials, where
 
 urlpatterns = [
     path("sessions/<str:id>/replay/", replays.launch, name="replay_form"),
     path("sessions/<str:id>/steps/<int:sequence>/trial/", trials.trial, name="trial"),
+    path("sessions/<str:id>/where/", where.where_is_it, name="where"),
     path("replays/<str:id>/", replays.replay, name="replay"),
     path("replays/<str:id>/cancel/", replays.cancel, name="cancel_replay"),
     path("replays/<str:id>/retry/", replays.retry, name="retry_replay"),

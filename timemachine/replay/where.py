@@ -1,0 +1,168 @@
+"""Where is it? At which rank a frame stands at every find and ask of a session, as it was recorded and as it is now."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from timemachine.base.errors import InvalidInput, TimeMachineError
+from timemachine.recording.models import Action, Session
+from timemachine.replay import frozen
+from timemachine.replay.commands import steps_in
+from timemachine.replay.options import ReplayOptions
+from timemachine.replay.retrieving import moment_of, query_of
+from timemachine.retrieval.holding import Holder, holders
+from timemachine.retrieval.models import Collection
+from timemachine.retrieval.queries import versions_of
+from timemachine.retrieval.standing import Standing, standings
+
+MOST_STEPS: Final = 20
+FRAMES_AT_ONCE: Final = 400_000
+"""How many frames the steps of one page rank together, at most; at least one step is shown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whereabouts:
+    """One frame at one step: the rank that was recorded, where it stood then and where it stands now; None: not there."""
+
+    frame: int
+    recorded_rank: int | None
+    then: Standing | None
+    now: Standing | None
+    says: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepWhere:
+    """One find or ask with the frames; `error` says why they could not be ranked."""
+
+    sequence: int
+    kind: str
+    query: str | None
+    mode: str
+    top_k: int
+    adaptive: bool
+    frames: Sequence[Whereabouts]
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Where:
+    """The frames that are looked for, and a page of steps; `next` is the step to go on after."""
+
+    frames: Sequence[Holder]
+    steps: Sequence[StepWhere]
+    next: int | None
+
+
+def where(
+    session: Session,
+    *,
+    frame: int | None = None,
+    text: str | None = None,
+    after: int = 0,
+    limit: int = MOST_STEPS,
+) -> Where:
+    """Where a frame, or what holds a sentence, stands at the finds and asks of the session after a step.
+
+    Raises `InvalidInput` where neither or both are given or the session names no collection, `NotFound` for a frame that
+    there never was.
+    """
+    collection = session.collection
+    if collection is None:
+        raise InvalidInput(
+            "The session names no collection, so nothing can be looked for in it.", code="collection_needed"
+        )
+    sequences = steps_in(session, ReplayOptions())
+    looked_for = _looked_for(collection, session, sequences, frame, (text or "").strip())
+    together = max(1, min(limit, MOST_STEPS, FRAMES_AT_ONCE // max(1, collection.frame_count)))
+    left = [sequence for sequence in sequences if sequence > after]
+    shown = left[:together]
+    actions = Action.objects.filter(session=session, sequence__in=shown).select_related(
+        "session__collection", "input"
+    )
+    numbers = [each.frame for each in looked_for]
+    return Where(
+        frames=looked_for,
+        steps=[_at(collection, action, numbers) for action in actions.order_by("sequence")]
+        if numbers
+        else [],
+        next=shown[-1] if len(left) > together else None,
+    )
+
+
+def _looked_for(
+    collection: Collection, session: Session, sequences: Sequence[int], frame: int | None, text: str
+) -> list[Holder]:
+    if (frame is None) == (not text):
+        raise InvalidInput(
+            "Name a frame by its number, or write a sentence of it: one of the two.",
+            code="invalid_field",
+            field="frame",
+        )
+    if frame is not None:
+        title = versions_of(collection, frame).values_list("title", flat=True).last()
+        return [Holder(frame=frame, title=title or None, by="named")]
+    last = Action.objects.filter(session=session, sequence__in=sequences[-1:]).first()
+    return holders(collection, text, [None, moment_of(last)] if last is not None else [None])
+
+
+def _at(collection: Collection, action: Action, numbers: Sequence[int]) -> StepWhere:
+    hits = frozen.hits_of(action)
+    recorded = {hit.frame: hit.rank for hit in reversed(hits) if isinstance(hit.frame, int)}
+    kept = action.retrieval or {}
+    try:
+        query = query_of(action, ReplayOptions(as_of="recorded"))
+        then = standings(collection, query, numbers)
+        now = standings(collection, query_of(action, ReplayOptions(as_of="now")), numbers)
+    except TimeMachineError as why:
+        return StepWhere(
+            sequence=action.sequence,
+            kind=action.kind,
+            query=frozen.question_of(action),
+            mode=str(kept.get("mode") or "hybrid"),
+            top_k=len(hits),
+            adaptive=kept.get("adaptive") is True,
+            frames=(),
+            error=why.message,
+        )
+    return StepWhere(
+        sequence=action.sequence,
+        kind=action.kind,
+        query=query.text,
+        mode=query.mode,
+        top_k=query.top_k,
+        adaptive=query.adaptive,
+        frames=[
+            Whereabouts(
+                frame=number,
+                recorded_rank=recorded.get(number),
+                then=then.frames.get(number),
+                now=now.frames.get(number),
+                says=said(query.mode, recorded.get(number), then.frames.get(number)),
+            )
+            for number in numbers
+        ],
+    )
+
+
+def said(mode: str, recorded_rank: int | None, then: Standing | None) -> str:
+    """Where the frame stood at the step, in words."""
+    if recorded_rank is not None:
+        return f"found at rank {recorded_rank}"
+    if then is None:
+        return "did not exist then"
+    place = then.places[mode]
+    if place.rank is None:
+        return f"existed, and a {mode} find does not rank it" + _elsewhere(mode, then)
+    adaptive = "adaptive finds it" if place.by_adaptive else "adaptive does not find it"
+    return f"existed at rank {place.rank:,} of {place.of:,}; {adaptive}" + _elsewhere(mode, then)
+
+
+def _elsewhere(mode: str, then: Standing) -> str:
+    """The other modes that would have found it within the recorded top-k."""
+    found: Mapping[str, int] = {
+        other: place.rank
+        for other, place in then.places.items()
+        if other != mode and place.by_top_k and place.rank is not None
+    }
+    return "".join(f"; a {other} find shows it at rank {rank}" for other, rank in found.items())
