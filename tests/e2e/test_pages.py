@@ -34,7 +34,26 @@ def demo(api: httpx.Client) -> dict[str, Any]:
     made: dict[str, Any] = api.post("/demo").json()
     replays = [f"/replays/{each['id']}" for each in made["replays"]]
     wait_until(lambda: all(api.get(each).json()["status"] == "done" for each in replays), 60)
-    return made
+    return made | {"comparison": compared(api, made["session"]["id"])}
+
+
+def compared(api: httpx.Client, session: str) -> dict[str, Any]:
+    """A comparison of two models over the session, to its end, with a mark, and one of its cells."""
+    arms = [{"model": "local:extractive-1"}, {"model": "local:extractive-5"}]
+    body = {"sessions": [session], "arms": arms, "reason": "Which says enough?", "noise_floor": True}
+    address = f"/comparisons/{api.post('/comparisons', json=body).json()['comparison_id']}"
+    wait_until(lambda: api.get(address).json()["status"] == "done", 60)
+    asked = api.get(f"{address}/cells").json()["items"][0]
+    mark = {
+        "session": session,
+        "sequence": asked["sequence"],
+        "arm": 2,
+        "verdict": "worse",
+        "note": "Wanders.",
+    }
+    assert api.post(f"{address}/marks", json=mark).status_code == 201
+    found: dict[str, Any] = api.get(address).json()
+    return found
 
 
 @pytest.fixture(
@@ -88,6 +107,9 @@ def pages(demo: dict[str, Any]) -> dict[str, str]:
         "compare": f"/compare/?{both}",
         "compare-steps": f"/compare/steps/?{both}&left=2&right=2",
         "compare-choose": f"/compare/?a={demo['session']['id']}",
+        "comparisons": "/comparisons/",
+        "new-comparison": f"/comparisons/new/?session={demo['session']['id']}",
+        "comparison": f"/comparisons/{demo['comparison']['id']}/?show=changed&against=1",
         "collections": "/collections/",
         "collection": "/collections/demo: card desk handbook/",
         "frame": "/collections/demo: card desk handbook/frames/12/",
@@ -98,6 +120,12 @@ def pages(demo: dict[str, Any]) -> dict[str, str]:
         "settings": "/settings/",
         "models": "/settings/models/",
     }
+
+
+def test_the_page_of_a_cell_is_sound(screen: Page, product: Product, demo: dict[str, Any]) -> None:
+    screen.goto(f"{product.url}/comparisons/{demo['comparison']['id']}/")
+    cell = screen.locator(".matrix a.verdict").last.get_attribute("href")
+    assert look(screen, "comparison-cell", f"{product.url}{cell}") == []
 
 
 def look(page: Page, name: str, address: str) -> list[str]:

@@ -241,9 +241,7 @@ def _mean(asks: Sequence[Ask], arm: int, measure: Measure) -> tuple[float | None
         return None, None
     found = interval([value for value, _ in values], [session for _, session in values], 1.0)
     middle = mean([value for value, _ in values])
-    if found is None:
-        return middle, None
-    return middle, Interval(low=max(0.0, found.low), high=min(1.0, found.high), method=found.method)
+    return middle, None if found is None else found.within(0, 1)
 
 
 def _spread(cells: Sequence[Cell], measure: Measure) -> Spread:

@@ -16,11 +16,21 @@ from timemachine.accounts.commands import LOCAL_KEY
 from timemachine.base import wording as base
 from timemachine.base.clock import now, written
 from timemachine.base.numbers import together
-from timemachine.web import bodies, curves, furniture, hits, replay_forms, rows, steps, wording
+from timemachine.web import (
+    bodies,
+    comparison_matrix,
+    curves,
+    furniture,
+    hits,
+    replay_forms,
+    rows,
+    steps,
+    wording,
+)
 from timemachine.web.bodies import Body
 from timemachine.web.library import or_absent, register
 
-MODULES_OF_TAGS: Final = (curves, furniture, hits, replay_forms, rows, steps)
+MODULES_OF_TAGS: Final = (comparison_matrix, curves, furniture, hits, replay_forms, rows, steps)
 THEMES: Final = furniture.THEMES
 _LOCAL_COMMAND: Final = f"key {LOCAL_KEY}"
 

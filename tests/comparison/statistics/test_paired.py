@@ -147,7 +147,7 @@ def test_one_pair_says_nothing_of_how_many_are_needed() -> None:
 @pytest.mark.parametrize(
     ("values", "unit", "says"),
     [
-        ([(0.0, 1.0)] * 8, "share", "B better: 0.00 against 1.00, +1.00 [+1.00, +1.00]; B better in 8"),
+        ([(0.0, 1.0)] * 8, "share", "B better: 0.00 against 1.00, +1.00 [+0.69, +1.00]; B better in 8"),
         ([(0.5, 0.5)] * 8, "score", "no difference shown (up to ±0.31): 0.50 against 0.50, 0.00"),
         ([(0.2, 0.4), (0.2, 0.3)], "score", "about 6 asks would show a difference of 0.10"),
         ([(0.2, 0.4)], "score", "too few: 0.20 against 0.40, +0.20 no interval"),

@@ -1,7 +1,7 @@
 """How far a mean paired difference may be off: paired t, clustered by session, or a seeded bootstrap. Pure."""
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import fsum, sqrt
 from typing import Any, Final
@@ -16,12 +16,12 @@ BOOTSTRAP_FROM: Final = 100
 RESAMPLES: Final = 2_000
 SEED: Final = 20241101
 
-PAIRED_T, CLUSTERED_T, BOOTSTRAP, CLUSTERED_BOOTSTRAP, NO_DIFFERENCE = (
+PAIRED_T, CLUSTERED_T, BOOTSTRAP, CLUSTERED_BOOTSTRAP, NO_SPREAD = (
     "paired_t",
     "clustered_t",
     "bootstrap",
     "clustered_bootstrap",
-    "no_pair_differs",
+    "no_spread",
 )
 
 
@@ -43,6 +43,10 @@ class Interval:
         """Whether the whole interval lies on one side of no difference."""
         return self.low > 0 or self.high < 0
 
+    def within(self, low: float, high: float) -> "Interval":
+        """The part of it that values can reach."""
+        return replace(self, low=max(low, self.low), high=min(high, self.high))
+
 
 def mean(values: Sequence[float]) -> float:
     """The mean; the same whatever the order of the values."""
@@ -59,14 +63,14 @@ def interval(differences: Sequence[float], clusters: Sequence[Hashable], scale: 
     """The interval of the mean difference; None below `FEWEST` pairs, where only the pairs themselves can be shown.
 
     `clusters` names the session of each pair; where they are of several sessions, sessions are what is independent. `scale` is
-    the largest difference that the values allow or showed; it is used where no pair differs at all: the rate of pairs that do
-    is then at most 1 − 0.05^(1/n) (the exact form of the rule of three, Hanley and Lippman-Hand 1983), each by at most `scale`.
+    the largest difference that the values allow or showed; it is used where all differences are the same: the rate of others
+    is then at most 1 − 0.05^(1/n) (the exact form of the rule of three, Hanley and Lippman-Hand 1983), each other by at most `scale`.
     """
     if len(differences) < FEWEST:
         return None
-    if not any(differences):
+    if len(set(differences)) == 1:
         most = (1 - (1 - CONFIDENCE) ** (1 / len(differences))) * scale
-        return Interval(low=-most, high=most, method=NO_DIFFERENCE)
+        return Interval(low=differences[0] - most, high=differences[0] + most, method=NO_SPREAD)
     groups = _grouped(differences, clusters)
     several = len(groups) > 1
     independent = len(groups) if several else len(differences)

@@ -120,6 +120,7 @@ def _compared(
     scale = 1.0 if metric.bounded else max(abs(each) for pair in values for each in pair)
     spread, middle = deviation(differences), mean(differences)
     mean_a = mean([a for a, _ in values])
+    around = interval(differences, clusters, scale)
     matters = metric.matters if metric.bounded else metric.matters * abs(mean_a)
     found = PairedResult(
         metric=metric.name,
@@ -128,7 +129,7 @@ def _compared(
         mean_a=mean_a,
         mean_b=mean([b for _, b in values]),
         difference=middle,
-        interval=interval(differences, clusters, scale),
+        interval=around.within(-1, 1) if around is not None and metric.bounded else around,
         dz=middle / spread if spread else None,
         matters=matters,
         needed=needed_pairs(spread, matters) if len(values) > 1 else None,

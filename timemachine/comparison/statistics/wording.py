@@ -8,7 +8,7 @@ from timemachine.comparison.statistics.intervals import (
     BOOTSTRAP,
     CLUSTERED_BOOTSTRAP,
     CLUSTERED_T,
-    NO_DIFFERENCE,
+    NO_SPREAD,
     PAIRED_T,
     Interval,
 )
@@ -26,7 +26,7 @@ METHODS: Final = {
     CLUSTERED_T: "t, clustered by session",
     BOOTSTRAP: "percentile bootstrap",
     CLUSTERED_BOOTSTRAP: "percentile bootstrap over sessions",
-    NO_DIFFERENCE: "no pair differs: rule of three, exact",
+    NO_SPREAD: "all differences the same: rule of three",
 }
 SMALLEST_P: Final = 0.001
 

@@ -1,0 +1,164 @@
+"""Arms by name, and what does not go together."""
+
+from uuid import UUID
+
+import pytest
+
+from timemachine.base.errors import InvalidInput
+from timemachine.comparison.arms import Arm, check, check_apart, from_json, names
+from timemachine.comparison.cells import Ask, Cell, missing_counts, verdict_counts
+from timemachine.comparison.findings import findings
+from timemachine.comparison.metrics import MEASURES, arm_totals, readings
+from timemachine.comparison.statistics.paired import Reading
+
+M = "openai:m"
+SESSION = UUID(int=1)
+
+
+@pytest.mark.parametrize(
+    ("arms", "told"),
+    [
+        ([Arm(model=M), Arm(model="b")], [M, "b"]),
+        ([Arm(model=M, temperature=0.5), Arm(model=M)], [f"{M} · temperature 0.5", M]),
+        ([Arm(model=M, seed=1), Arm(model="b", seed=1)], [M, "b"]),
+        ([Arm(model=M, max_tokens=7), Arm(model=M)], [f"{M} · max tokens 7", M]),
+        (
+            [Arm(model=M, system_prompt="x"), Arm(model=M, system_prompt="y"), Arm(model=M)],
+            [f"{M} · system prompt 1", f"{M} · system prompt 2", M],
+        ),
+    ],
+)
+def test_arms_are_told_apart_by_what_they_do_not_share(arms: list[Arm], told: list[str]) -> None:
+    assert names(arms) == told
+
+
+def test_an_arm_is_kept_without_what_was_not_chosen() -> None:
+    arm = Arm(model=M, temperature=0.0)
+    assert arm.as_json() == {"model": M, "temperature": 0.0}
+    assert from_json(arm.as_json()) == arm
+
+
+@pytest.mark.parametrize(
+    ("arms", "repeats", "reason", "code"),
+    [
+        ([Arm(model=M)], 1, "r", "arms_needed"),
+        ([Arm(model=str(n)) for n in range(9)], 1, "r", "arms_needed"),
+        ([Arm(model=M), Arm(model="b")], 0, "r", "invalid_field"),
+        ([Arm(model=M), Arm(model="b")], 21, "r", "invalid_field"),
+        ([Arm(model=M), Arm(model="b")], 1, " ", "reason_needed"),
+        ([Arm(model=M), Arm(model=" ")], 1, "r", "invalid_field"),
+    ],
+)
+def test_what_cannot_be_compared_is_named(arms: list[Arm], repeats: int, reason: str, code: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        check(arms, repeats, reason)
+    assert refused.value.code == code
+
+
+def test_two_arms_that_are_the_same_are_refused_and_two_that_differ_are_not() -> None:
+    check([Arm(model=M), Arm(model="b")], 1, "r")
+    check_apart([Arm(model=M), Arm(model=M, seed=1)])
+    with pytest.raises(InvalidInput, match="Arms 1 and 3 are the same"):
+        check_apart([Arm(model=M), Arm(model="b"), Arm(model=M)])
+
+
+CELLS = {
+    "good": Cell(arm=1, verdict="identical", grounding=0.5, cost_usd=0.1, latency_ms=5, tokens=9),
+    "error": Cell(arm=1, verdict="error", missing="error"),
+    "refused": Cell(arm=1, verdict="refused", refused=True, grounding=1.0, cost_usd=0.2),
+    "waiting": Cell(arm=1, missing="under way"),
+    "cached": Cell(arm=0, cached=True, cost_usd=0.0, grounding=0.9),
+    "newly": Cell(arm=1, verdict="newly_answered", grounding=0.3),
+    "changed": Cell(arm=1, verdict="changed"),
+}
+READ = [
+    ("good", {"answered": 1, "agreement": 1, "grounding": 0.5, "cost": 0.1, "latency": 5, "tokens": 9}),
+    (
+        "error",
+        {"answered": 0} | dict.fromkeys(("agreement", "grounding", "cost", "latency", "tokens"), "error"),
+    ),
+    (
+        "refused",
+        {"answered": 0, "agreement": "refused", "grounding": "refused", "cost": 0.2, "latency": "unknown"},
+    ),
+    ("waiting", dict.fromkeys((each.name for each in MEASURES), "under way")),
+    ("cached", {"answered": 1, "grounding": 0.9, "cost": "from the cache", "tokens": "from the cache"}),
+    ("newly", {"agreement": "not recorded", "grounding": 0.3}),
+    ("changed", {"agreement": 0, "grounding": "unknown"}),
+]
+
+
+@pytest.mark.parametrize(("name", "expected"), READ)
+def test_an_answer_reads_as_a_figure_or_as_why_there_is_none(
+    name: str, expected: dict[str, float | str]
+) -> None:
+    for measure in MEASURES:
+        if measure.name in expected:
+            value = expected[measure.name]
+            wanted = (
+                Reading(value=None, missing=value) if isinstance(value, str) else Reading(value=float(value))
+            )
+            assert measure.read(CELLS[name]) == wanted, measure.name
+
+
+def test_several_runs_count_once_by_their_mean_and_the_commonest_reason_stands_where_none_has_a_value() -> (
+    None
+):
+    answered, *_ = MEASURES
+    assert readings(answered, [CELLS["good"], CELLS["error"]]).value == 0.5
+    assert readings(answered, [CELLS["waiting"]]).missing == "under way"
+    assert readings(answered, []).missing == "not asked"
+
+
+def ask(sequence: int, **cells: Cell) -> Ask:
+    runs = {(cell.arm, cell.repeat): cell for cell in cells.values()}
+    recorded = Cell(arm=0, grounding=1.0)
+    return Ask(
+        session=SESSION, session_name="s", sequence=sequence, question="q?", recorded=recorded, runs=runs
+    )
+
+
+def test_a_column_sums_up_what_is_known_and_counts_what_is_not() -> None:
+    asks = [
+        ask(1, a=CELLS["good"]),
+        ask(2, a=CELLS["refused"]),
+        ask(3, a=CELLS["error"]),
+        ask(4, a=CELLS["changed"]),
+    ]
+    found = arm_totals(asks, 1)
+    assert (found.answers, found.missing) == (3, {"refused": 1, "error": 1})
+    assert (found.cost.n, found.unknown_cost) == (2, 1)
+    assert (found.grounding, found.grounding_interval) == (0.5, None)
+    assert found.agreement == 0.5
+    assert arm_totals(asks, 0).agreement is None
+    assert arm_totals([ask(1, a=CELLS["waiting"])], 1).grounding is None
+
+
+def test_where_every_answer_agrees_the_interval_still_leaves_some_that_do_not() -> None:
+    found = arm_totals([ask(n, a=CELLS["good"]) for n in range(8)], 1).agreement_interval
+    assert found is not None
+    assert (found.low, found.high) == (pytest.approx(0.6877, abs=0.001), 1.0)
+
+
+def test_each_two_columns_are_paired_and_one_can_be_set_against_all_others() -> None:
+    asks = [ask(1, a=CELLS["good"])]
+    assert [(each.a, each.b) for each in findings(asks, 2, noise_floor=False).pairs] == [
+        (0, 1),
+        (0, 2),
+        (1, 2),
+    ]
+    against = findings(asks, 2, noise_floor=True, against=1)
+    assert [(each.a, each.b) for each in against.pairs] == [(1, 0), (1, 2)]
+    assert [each.a for each in against.noise] == [1, 2]
+
+
+def test_an_ask_knows_whether_anything_changed() -> None:
+    assert not ask(1, a=CELLS["good"]).changed
+    assert ask(1, a=CELLS["changed"]).changed
+    assert ask(1, a=CELLS["changed"]).has("changed")
+    assert not ask(1, a=CELLS["changed"]).has("adds")
+    noisy = ask(1, a=CELLS["good"], b=Cell(arm=1, repeat=0, verdict="adds"))
+    assert (len(noisy.cells(1)), len(noisy.noise(1)), len(noisy.cells(0))) == (1, 1, 1)
+    assert not noisy.has("adds")
+    assert verdict_counts([CELLS["good"], CELLS["waiting"]]) == {"identical": 1}
+    assert missing_counts([CELLS["good"]]) == {}

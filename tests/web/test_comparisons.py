@@ -1,0 +1,248 @@
+"""The pages of comparisons: the list, the form, the matrix, a cell, the files."""
+
+import json
+import re
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from tests.builders import QUESTIONS, compared, recorded_session, worked_off
+from tests.web.people import browser_of
+from timemachine.accounts.models import VIEWER, Project
+from timemachine.base.ids import uuid7
+from timemachine.comparison.models import CellMark, Comparison
+from timemachine.recording.commands import start_session
+from timemachine.recording.models import Session
+from timemachine.replay.models import Replay, ReplayStep
+
+ONE, THREE = "local:extractive-1", "local:extractive-3"
+
+
+@pytest.fixture
+def session(project: Project) -> Session:
+    return recorded_session(project)
+
+
+@pytest.fixture
+def browser(project: Project) -> Client:
+    return browser_of(project)
+
+
+def asked(*sessions: Session, **more: str | list[str]) -> dict[str, str | list[str]]:
+    return {
+        "sessions": [str(each.id) for each in sessions],
+        "arm1-model": ONE,
+        "arm2-other_model": THREE,
+        "reason": "Prüfung ☃",
+        "repeats": "1",
+    } | more
+
+
+def page(browser: Client, address: str) -> str:
+    answer = browser.get(address)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def words(browser: Client, address: str) -> str:
+    """What a page says, without its markup."""
+    return " ".join(re.sub(r"<[^>]+>", "", page(browser, address)).split())
+
+
+def test_the_form_launches_and_the_page_says_what_came_of_it(browser: Client, session: Session) -> None:
+    launched = browser.post("/comparisons/new/", asked(session, noise_floor="on"))
+    made = Comparison.objects.get()
+    assert (launched.status_code, launched["Location"]) == (303, f"/comparisons/{made.id}/")
+    assert "0 of 12 answers" in words(browser, f"/comparisons/{made.id}/")
+    worked_off(made)
+    said = words(browser, f"/comparisons/{made.id}/")
+    assert "Prüfung ☃" in said
+    assert all(question in said for question in QUESTIONS)
+    assert "numbers differ" in said
+    assert "Grounding: too few" in said
+    assert "Noise floor: each arm against itself" in said
+    assert "hx-trigger" not in page(browser, f"/comparisons/{made.id}/")
+    assert "6 of 6 answers" not in said
+    assert f"/comparisons/{made.id}/" in page(browser, "/comparisons/")
+
+
+def test_a_form_sent_twice_launches_one_comparison(browser: Client, session: Session) -> None:
+    twice = asked(session, form_id=str(uuid7()))
+    first, second = (browser.post("/comparisons/new/", twice)["Location"] for _ in range(2))
+    assert first == second
+    assert Replay.objects.count() == 2
+
+
+def test_the_form_ticks_the_session_that_the_address_names(browser: Client, session: Session) -> None:
+    recorded_session(session.project)
+    shown = page(browser, f"/comparisons/new/?session={session.id}")
+    assert re.search(rf'value="{session.id}"\s+checked', shown)
+    assert len(re.findall(r"\schecked", shown)) == 1
+
+
+def test_the_form_estimates_before_anything_is_launched(browser: Client, session: Session) -> None:
+    answer = browser.post("/comparisons/new/", asked(session, estimate="1", repeats="2"))
+    said = " ".join(re.sub(r"<[^>]+>", "", answer.content.decode()).split())
+    assert "local:extractive-3: 6 asks, $0" in said
+    assert not Comparison.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"reason": ""}, "needs a reason"),
+        ({"sessions": []}, "at least one session"),
+        ({"others": "nobody"}, "no session"),
+        ({"arm2-other_model": ""}, "2 to 8 arms"),
+        ({"arm2-other_model": "nobody:x"}, "no model provider"),
+        ({"arm2-other_model": ONE}, "are the same"),
+        ({"arm1-temperature": "9"}, "less than or equal to 2"),
+        ({"repeats": "0"}, "greater than or equal to 1"),
+    ],
+)
+def test_a_form_that_cannot_be_says_why_and_keeps_what_was_typed(
+    browser: Client, session: Session, more: dict[str, str | list[str]], says: str
+) -> None:
+    answer = browser.post("/comparisons/new/", asked(session) | more)
+    assert answer.status_code in {404, 422}
+    assert says in answer.content.decode()
+    assert str(asked(session, **more)["reason"]) in answer.content.decode()
+    assert not Comparison.objects.exists()
+
+
+def test_the_matrix_is_filtered_by_its_address(browser: Client, project: Project, session: Session) -> None:
+    other = recorded_session(project, questions=("How long are invoices kept?",))
+    address = f"/comparisons/{compared(project, [session, other], ONE, THREE).id}/"
+    rows = "Answers 4 of 4 asks"
+    assert rows in words(browser, address)
+    assert "2 of 4 asks" in words(browser, f"{address}?show=changed")
+    assert "1 of 4 asks" in words(browser, f"{address}?verdict=numbers_differ")
+    assert "1 of 4 asks" in words(browser, f"{address}?session={other.id}")
+    assert "No ask fits" in words(browser, f"{address}?session={other.id}&show=changed")
+    assert rows in words(browser, f"{address}?verdict=nonsense&session=x&after=x&against=99")
+
+
+def test_the_others_are_set_against_the_column_that_the_address_names(
+    browser: Client, project: Project, session: Session
+) -> None:
+    address = f"/comparisons/{compared(project, [session], ONE, THREE).id}/"
+    assert f"A Recording B 1 {ONE}" in words(browser, address)
+    against = words(browser, f"{address}?against=2")
+    assert f"A 2 {THREE} B Recording" in against
+    assert f"A 2 {THREE} B 1 {ONE}" in against
+
+
+def test_many_asks_come_page_by_page(browser: Client, project: Project) -> None:
+    session = recorded_session(project, questions=tuple(f"Question {n} of many?" for n in range(40)))
+    address = f"/comparisons/{compared(project, [session], ONE, THREE).id}/"
+    first, second = words(browser, address), words(browser, f"{address}?after=33")
+    assert "Question 32 of many?" in first
+    assert "Question 33 of many?" not in first
+    assert "Question 33 of many?" in second
+
+
+def test_a_page_that_polls_hears_nothing_where_there_is_nothing_new(
+    browser: Client, session: Session
+) -> None:
+    browser.post("/comparisons/new/", asked(session))
+    made = Comparison.objects.get()
+    rev = re.search(r"rev=([\w.-]+)", page(browser, f"/comparisons/{made.id}/"))
+    assert rev is not None
+    address = f"/comparisons/{made.id}/?rev={rev[1]}"
+    assert browser.get(address, headers={"HX-Request": "true"}).status_code == 204
+    worked_off(made)
+    news = browser.get(address, headers={"HX-Request": "true", "HX-Target": "div#comparison"})
+    assert (news.status_code, b"<html" in news.content) == (200, False)
+
+
+def test_runs_of_one_ask_stand_in_one_cell_each_with_its_own_page(
+    browser: Client, project: Project, session: Session
+) -> None:
+    made = compared(project, [session], ONE, THREE, repeats=2)
+    shown = page(browser, f"/comparisons/{made.id}/")
+    assert shown.count("/cells/") == 2 * 2 * 3
+    assert "Run 2" in shown
+
+
+def test_a_cell_shows_both_answers_and_takes_a_mark_with_a_note(
+    browser: Client, project: Project, session: Session
+) -> None:
+    made = compared(project, [session], ONE, THREE)
+    step = ReplayStep.objects.get(verdict="numbers_differ")
+    address = f"/comparisons/{made.id}/cells/{step.id}/"
+    assert "<ins" in page(browser, address)
+    sent = browser.post(address, {"verdict": "worse", "note": "It wanders <b>off</b>."})
+    assert (sent.status_code, sent["Location"]) == (303, f"{address}#marks")
+    assert "It wanders &lt;b&gt;off" in page(browser, address)
+    assert "worse" in page(browser, f"/comparisons/{made.id}/")
+    assert browser.post(address, {"verdict": "splendid"}).status_code == 422
+    assert CellMark.objects.count() == 1
+
+
+def test_a_comparison_is_cancelled_and_tried_again_from_its_page(browser: Client, session: Session) -> None:
+    browser.post("/comparisons/new/", asked(session))
+    made = Comparison.objects.get()
+    assert "Cancel comparison" in page(browser, f"/comparisons/{made.id}/")
+    assert browser.post(f"/comparisons/{made.id}/cancel/").status_code == 303
+    assert "Try failed answers again" in page(browser, f"/comparisons/{made.id}/")
+    assert browser.post(f"/comparisons/{made.id}/cancel/").status_code == 409
+    assert browser.post(f"/comparisons/{made.id}/retry/").status_code == 303
+    worked_off(made)
+    assert "6 of 6 answers" in words(browser, f"/comparisons/{made.id}/")
+
+
+def test_all_of_it_is_a_file(browser: Client, project: Project, session: Session) -> None:
+    made = compared(project, [session], ONE, THREE)
+    lines = browser.get(f"/comparisons/{made.id}/export.csv")
+    assert (lines["Content-Type"], lines.content.count(b"\n")) == ("text/csv; charset=utf-8", 1 + 9)
+    whole = json.loads(browser.get(f"/comparisons/{made.id}/export.json").content)
+    assert len(whole["cells"]) == 3
+    assert browser.get(f"/comparisons/{made.id}/export.xml").status_code == 404
+
+
+def test_a_viewer_reads_and_changes_nothing(project: Project, session: Session) -> None:
+    made = compared(project, [session], ONE, THREE)
+    step = ReplayStep.objects.order_by("id").last()
+    assert step is not None
+    viewer = browser_of(project, VIEWER)
+    for address in ("/comparisons/", f"/comparisons/{made.id}/", f"/comparisons/{made.id}/cells/{step.id}/"):
+        assert "New comparison" not in page(viewer, address)
+    assert viewer.get("/comparisons/new/").status_code == 403
+    for address in ("cancel/", "retry/", f"cells/{step.id}/"):
+        sent = viewer.post(f"/comparisons/{made.id}/{address}", {"verdict": "better"})
+        assert sent.status_code == 403
+
+
+def test_another_projects_comparison_is_not_there(
+    other_project: Project, project: Project, session: Session
+) -> None:
+    made = compared(project, [session], ONE, THREE)
+    step = ReplayStep.objects.first()
+    assert step is not None
+    stranger = browser_of(other_project)
+    for address in ("", f"cells/{step.id}/", "export.csv", "export.json"):
+        assert stranger.get(f"/comparisons/{made.id}/{address}").status_code == 404
+    assert str(made.id) not in page(stranger, "/comparisons/")
+    assert browser_of(project, VIEWER).get(f"/comparisons/{made.id}/cells/99999999/").status_code == 404
+    sent = stranger.post("/comparisons/new/", asked(session))
+    assert sent.status_code == 422
+    assert Comparison.objects.count() == 1
+
+
+def test_the_empty_pages_say_what_to_do(browser: Client, project: Project) -> None:
+    assert "No comparison yet" in page(browser, "/comparisons/")
+    start_session(project, name="without an ask", by="test")
+    assert "Nothing to compare yet" in page(browser, "/comparisons/new/")
+
+
+def test_a_page_takes_as_many_queries_whatever_its_length(browser: Client, project: Project) -> None:
+    short = compared(project, [recorded_session(project, questions=("a b c?",))], ONE, THREE)
+    long = compared(project, [recorded_session(project, questions=("a b c?",) * 12)], ONE, THREE)
+    counts = []
+    for made in (short, long):
+        with CaptureQueriesContext(connection) as queries:
+            page(browser, f"/comparisons/{made.id}/")
+        counts.append(len(queries))
+    assert counts[0] == counts[1]

@@ -1,0 +1,156 @@
+"""The forms of comparisons: launching one, and marking a cell."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, cast
+
+from django import forms
+
+from timemachine.accounts.models import Project
+from timemachine.base.errors import TimeMachineError
+from timemachine.base.ids import uuid7
+from timemachine.comparison.arms import MOST_ARMS, MOST_REPEATS, Arm
+from timemachine.comparison.commands import LONGEST_NOTE, Plan
+from timemachine.providers.listing import Choice
+from timemachine.recording.models import Session
+from timemachine.recording.queries import session_of
+from timemachine.web.model_select import ModelSelect
+
+SHOWN_ARMS: Final = 3
+MARK_WORDS: Final = [
+    ("equivalent", "Equivalent: says the same as the recorded answer"),
+    ("contradicts", "Contradicts the recorded answer"),
+    ("better", "Better than the recorded answer"),
+    ("worse", "Worse than the recorded answer"),
+    ("withdrawn", "Take my mark back"),
+]
+FIELD_OF_CODE: Final = {
+    "reason_needed": "reason",
+    "sessions_needed": "sessions",
+    "nothing_to_compare": "sessions",
+    "session_not_found": "others",
+}
+
+
+class ArmForm(forms.Form):
+    """One arm; without a model it is none."""
+
+    model = forms.CharField(label="Model", required=False, widget=ModelSelect)
+    other_model = forms.CharField(label="Another model, as provider:model", required=False)
+    temperature = forms.FloatField(label="Temperature", required=False, min_value=0, max_value=2)
+    seed = forms.IntegerField(label="Seed", required=False, min_value=0)
+    max_tokens = forms.IntegerField(label="Longest answer, in tokens", required=False, min_value=1)
+    system_prompt = forms.CharField(
+        label="System prompt", required=False, widget=forms.Textarea(attrs={"rows": 2})
+    )
+
+    def __init__(self, choices: tuple[Choice, ...], number: int, data: Any = None) -> None:
+        super().__init__(data, label_suffix="", prefix=f"arm{number}")
+        self.number = number
+        cast("ModelSelect", self.fields["model"].widget).offer(choices, "None")
+
+    def arm(self) -> Arm | None:
+        """The arm that was chosen; None where no model is named."""
+        said = self.cleaned_data
+        model = said["other_model"].strip() or said["model"]
+        chosen = {name: said[name] for name in ("temperature", "seed", "max_tokens")}
+        return Arm(model=model, system_prompt=said["system_prompt"] or None, **chosen) if model else None
+
+    @property
+    def has_more(self) -> bool:
+        """Whether anything but a model was chosen or is wrong, so that it must be seen."""
+        names = ("other_model", "temperature", "seed", "max_tokens", "system_prompt")
+        return any(self[name].value() or self[name].errors for name in names)
+
+
+class ComparisonForm(forms.Form):
+    """Which sessions' asks, how often, why, and up to which cost; the arms are forms of their own in `arms`."""
+
+    form_id = forms.UUIDField(widget=forms.HiddenInput, required=False, initial=uuid7)
+    sessions = forms.MultipleChoiceField(
+        label="Sessions", required=False, widget=forms.CheckboxSelectMultiple
+    )
+    others = forms.CharField(
+        label="Other sessions", required=False, help_text="Their ids or keys, with spaces between."
+    )
+    reason = forms.CharField(
+        label="Reason",
+        required=False,
+        help_text="Why it is made; it is kept with the comparison.",
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
+    repeats = forms.IntegerField(
+        label="Ask each arm so many times",
+        min_value=1,
+        max_value=MOST_REPEATS,
+        initial=1,
+        help_text="An ask counts once, by the mean over its runs.",
+    )
+    noise_floor = forms.BooleanField(
+        label="Noise floor",
+        required=False,
+        help_text="Ask each arm once more and compare it with itself: what differs there is chance.",
+    )
+    spend_limit_usd = forms.FloatField(
+        label="Spend at most, in US dollars",
+        required=False,
+        min_value=0,
+        help_text="Over the whole comparison. No call starts once this is spent. Calls of unknown price are not counted in it.",
+    )
+
+    def __init__(
+        self, choices: tuple[Choice, ...], offered: Sequence[Session], data: Any = None, **more: Any
+    ) -> None:
+        super().__init__(data, label_suffix="", **more)
+        field = cast("forms.MultipleChoiceField", self.fields["sessions"])
+        field.choices = [(str(each.id), each) for each in offered]
+        self.offered = offered
+        self.arms = [ArmForm(choices, number, data) for number in range(1, MOST_ARMS + 1)]
+
+    def is_valid(self) -> bool:
+        """Whether the form and each of its arms are."""
+        return super().is_valid() and not any(form.errors for form in self.arms)
+
+    def full_clean(self) -> None:
+        """Read what was sent; what is wrong with an arm is said above the form as well."""
+        super().full_clean()
+        for form in self.arms:
+            for name, errors in form.errors.items():
+                label = form.fields[name].label
+                self.add_error(None, [f"Arm {form.number}, {label}: {each}" for each in errors])
+
+    @property
+    def chosen_sessions(self) -> Iterable[str]:
+        """The ids of the sessions that are ticked."""
+        return self["sessions"].value() or ()
+
+    def plan(self, project: Project) -> Plan:
+        """What was chosen. Raises `NotFound` for a session that is not there."""
+        said = self.cleaned_data
+        named = [*said["sessions"], *said["others"].split()]
+        arms = [form.arm() for form in self.arms]
+        return Plan(
+            sessions=[session_of(project, each) for each in named],
+            arms=[arm for arm in arms if arm is not None],
+            repeats=said["repeats"],
+            noise_floor=said["noise_floor"],
+            reason=said["reason"].strip() or None,
+            spend_limit_usd=said["spend_limit_usd"],
+        )
+
+    def refuse(self, why: TimeMachineError) -> int:
+        """Say at the field that it is about what does not work; the status to answer with."""
+        field = FIELD_OF_CODE.get(why.code) or why.facts.get("field")
+        self.add_error(field if field in self.fields else None, why.message)
+        return why.status
+
+
+class MarkForm(forms.Form):
+    """What a person says of a cell."""
+
+    verdict = forms.ChoiceField(label="Your mark", choices=MARK_WORDS)
+    note = forms.CharField(
+        label="Note", required=False, max_length=LONGEST_NOTE, widget=forms.Textarea(attrs={"rows": 2})
+    )
+
+    def __init__(self, data: Any = None) -> None:
+        super().__init__(data, label_suffix="")

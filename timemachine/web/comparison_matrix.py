@@ -1,0 +1,206 @@
+"""The matrix of a comparison as its page shows it: which asks, in which columns, with what in a cell."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from django.http import QueryDict
+
+from timemachine.base.ids import uuid_of
+from timemachine.base.numbers import whole_number
+from timemachine.comparison.arms import RECORDING, Arm, names
+from timemachine.comparison.cells import NOISE, UNDER_WAY, Ask, Cell
+from timemachine.comparison.metrics import AGREEMENT, GROUNDING, ArmTotals
+from timemachine.comparison.queries import marks_of, opinions_of
+from timemachine.comparison.statistics.intervals import Interval
+from timemachine.comparison.statistics.summaries import Spread
+from timemachine.comparison.statistics.wording import interval_words
+from timemachine.replay.summary import VERDICT_ORDER
+from timemachine.web.library import register
+
+CELLS_OF_A_PAGE: Final = 99
+BAR_WIDTH: Final = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which asks are shown, and against which column the others are set; all of it stands in the address."""
+
+    changed: bool = False
+    verdict: str = ""
+    session: UUID | None = None
+    against: int = RECORDING
+    after: int = 0
+
+    def fits(self, ask: Ask) -> bool:
+        """Whether the ask is one of those."""
+        if self.session not in {None, ask.session}:
+            return False
+        return (not self.changed or ask.changed) and (not self.verdict or ask.has(self.verdict))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One answer in a cell: its number, the step behind it, and the word for it."""
+
+    number: int
+    step: int | None
+    word: str
+    name: str
+    cut_off: bool
+    marks: Sequence[Any]
+    opinions: Sequence[Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownCell:
+    """A cell: its runs, and the mean of what is known of each figure; None is unknown."""
+
+    column: str
+    runs: Sequence[Run]
+    grounding: float | None
+    cost_usd: float | None
+    latency_ms: float | None
+    has_figures: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A head of the matrix: the column's name, and its totals with their intervals in words."""
+
+    number: int
+    name: str
+    totals: ArmTotals
+    grounding_words: str
+    agreement_words: str
+
+    @property
+    def cost(self) -> Spread:
+        """What its answers cost."""
+        return self.totals.cost
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matrix:
+    """The rows of one page, and how to go on."""
+
+    columns: Sequence[Column]
+    rows: Sequence[tuple[Ask, Sequence[ShownCell]]]
+    fitting: int
+    next: int | None
+    verdicts: Mapping[str, int]
+
+
+def wanted(query: QueryDict, arms: int) -> Wanted:
+    """What an address asks for; what it does not understand, it does without."""
+    against = whole_number(query.get("against", "")) or RECORDING
+    return Wanted(
+        changed=query.get("show") == "changed",
+        verdict=query.get("verdict", "") if query.get("verdict", "") in VERDICT_ORDER else "",
+        session=uuid_of(query.get("session", "")),
+        against=against if against <= arms else RECORDING,
+        after=whole_number(query.get("after", "")) or 0,
+    )
+
+
+def matrix(asks: Sequence[Ask], arms: Sequence[Arm], totals: Sequence[ArmTotals], asked: Wanted) -> Matrix:
+    """The asks that fit, so many that a page stays light, with the marks and opinions of their cells."""
+    fitting = [ask for ask in asks if asked.fits(ask)]
+    count = max(CELLS_OF_A_PAGE // (len(arms) + 1), 10)
+    shown = fitting[asked.after : asked.after + count]
+    steps = [cell.step for ask in shown for cell in ask.runs.values() if cell.step is not None]
+    marks, opinions = marks_of(steps), opinions_of(steps)
+    titles = column_names(arms)
+    rows = [
+        (ask, [_cell(ask, arm, titles[arm], marks, opinions) for arm in range(len(arms) + 1)])
+        for ask in shown
+    ]
+    end = asked.after + len(shown)
+    return Matrix(
+        columns=[_column(titles[each.arm], each) for each in totals],
+        rows=rows,
+        fitting=len(fitting),
+        next=end if end < len(fitting) else None,
+        verdicts=_verdicts(asks),
+    )
+
+
+def column_names(arms: Sequence[Arm]) -> list[str]:
+    """The names of all columns, the recording's first."""
+    return ["Recording", *(f"{number} {name}" for number, name in enumerate(names(arms), 1))]
+
+
+@register.filter
+def bar_width(score: float | None) -> float:
+    """How long the bar of a score from 0 to 1 is drawn, in units of its picture."""
+    return round(BAR_WIDTH * min(max(score or 0, 0), 1), 1)
+
+
+def _cell(
+    ask: Ask, arm: int, column: str, marks: Mapping[int, Any], opinions: Mapping[int, Any]
+) -> ShownCell:
+    cells = ask.cells(arm)
+    runs = [
+        Run(
+            number=cell.repeat,
+            step=cell.step,
+            word=_word(cell),
+            name=cell.verdict or _class(cell),
+            cut_off=cell.cut_off,
+            marks=marks.get(cell.step or 0, ()),
+            opinions=opinions.get(cell.step or 0, ()),
+        )
+        for cell in cells
+    ]
+    return ShownCell(
+        column=column,
+        runs=runs,
+        grounding=_mean([GROUNDING.read(cell).value for cell in cells]),
+        cost_usd=_mean([cell.cost_usd for cell in cells if not cell.missing]),
+        latency_ms=_mean([cell.latency_ms for cell in cells if not cell.missing]),
+        has_figures=any(not cell.missing for cell in cells),
+    )
+
+
+def _word(cell: Cell) -> str:
+    if cell.arm == RECORDING:
+        return cell.missing or ("refused" if cell.refused else "recorded")
+    if cell.verdict:
+        return cell.verdict.replace("_", " ")
+    return cell.missing or cell.status
+
+
+def _class(cell: Cell) -> str:
+    if cell.status in UNDER_WAY:
+        return "waits"
+    return "missing" if cell.missing else "recorded"
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [each for each in values if each is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _column(name: str, totals: ArmTotals) -> Column:
+    return Column(
+        number=totals.arm,
+        name=name,
+        totals=totals,
+        grounding_words=_plain_interval(totals.grounding_interval, GROUNDING.unit),
+        agreement_words=_plain_interval(totals.agreement_interval, AGREEMENT.unit),
+    )
+
+
+def _plain_interval(found: Interval | None, unit: str) -> str:
+    return "" if found is None else interval_words(found, unit).replace("+", "")
+
+
+def _verdicts(asks: Sequence[Ask]) -> dict[str, int]:
+    """How many asks have an answer of each verdict, in the order of the verdicts."""
+    counts: Counter[str] = Counter()
+    for ask in asks:
+        runs = [cell for (_, repeat), cell in ask.runs.items() if repeat != NOISE]
+        counts.update({cell.verdict for cell in runs if cell.verdict})
+    return {name: counts[name] for name in VERDICT_ORDER if counts[name]}
