@@ -14,6 +14,7 @@ from kombu.exceptions import OperationalError
 
 from timemachine.answering.cache_upkeep import trim
 from timemachine.answering.lost import record_lost
+from timemachine.comparison import opinions
 from timemachine.intake import commands as intakes
 from timemachine.intake.working import work as put_file
 from timemachine.replay import commands as replays
@@ -39,6 +40,12 @@ def run_intake(intake_id: str) -> None:
         embed_backlog.delay(str(collection_id))
 
 
+@shared_task(name="timemachine.jobs.judge_cells")
+def judge_cells(comparison_id: str) -> None:
+    """Ask judges about the cells of a comparison until none waits."""
+    opinions.work_off(UUID(comparison_id))
+
+
 @shared_task(name="timemachine.jobs.embed_backlog")
 def embed_backlog(collection_id: str) -> None:
     """Make vectors that a collection lacks for a while, then queue behind the others."""
@@ -53,6 +60,8 @@ def sweep() -> None:
         run_replay.delay(str(replay_id))
     for intake_id in intakes.due_for_ringing():
         run_intake.delay(str(intake_id))
+    for comparison_id in opinions.due_for_ringing():
+        judge_cells.delay(str(comparison_id))
     for collection_id in backlog.due_for_ringing():
         embed_backlog.delay(str(collection_id))
     for collection_id, model in nearest.due():
@@ -90,6 +99,11 @@ def ring(replay_id: UUID) -> None:
 def ring_intake(intake_id: UUID) -> None:
     """Ring for an intake once this transaction is committed; where the queue is out of reach, the sweeper rings later."""
     transaction.on_commit(lambda: _ring_now(run_intake, intake_id))
+
+
+def ring_judges(comparison_id: UUID) -> None:
+    """Ring for the judges of a comparison once this transaction is committed; where the queue is out of reach, the sweeper rings."""
+    transaction.on_commit(lambda: _ring_now(judge_cells, comparison_id))
 
 
 def _ring_now(job: Any, row_id: UUID) -> None:

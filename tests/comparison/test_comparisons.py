@@ -134,6 +134,27 @@ def test_one_session_without_an_ask_makes_nothing_of_the_whole(
     assert not Replay.objects.exists()
 
 
+def test_arms_may_differ_by_their_prompt_alone(
+    project: Project, api: Program, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with as_vendors(monkeypatch) as stub:
+        arms = [
+            {"model": "openai:stub-model", "system_prompt": "Be brief."},
+            {"model": "openai:stub-model", "prompt_template": "FACTS {passages} ASKED {question}"},
+        ]
+        made, _ = launched(api, session, arms=arms)
+        worked_off(made)
+        prompts = [call.prompt for call in stub.calls()]
+    assert sum("Be brief." in each for each in prompts) == 3
+    assert sum("FACTS" in each and "ASKED" in each for each in prompts) == 3
+    assert [arm["name"] for arm in told(api, made)["arms"]] == [
+        "openai:stub-model · system prompt 1",
+        "openai:stub-model · prompt template 1",
+    ]
+    wrong = asked(session, arms=[arms[0], {"model": "openai:stub-model", "prompt_template": "nothing"}])
+    assert api.post("/comparisons", wrong).status_code == 422
+
+
 def test_too_many_replays_are_refused(
     api: Program, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:

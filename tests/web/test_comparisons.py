@@ -31,13 +31,14 @@ def browser(project: Project) -> Client:
 
 
 def asked(*sessions: Session, **more: str | list[str]) -> dict[str, str | list[str]]:
-    return {
+    form: dict[str, str | list[str]] = {
         "sessions": [str(each.id) for each in sessions],
         "arm1-model": ONE,
         "arm2-other_model": THREE,
         "reason": "Prüfung ☃",
         "repeats": "1",
-    } | more
+    }
+    return form | more
 
 
 def page(browser: Client, address: str) -> str:

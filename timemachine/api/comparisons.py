@@ -1,6 +1,7 @@
 """Comparisons over HTTP: launch, follow, cancel, try again, read cell by cell, mark, take all of it along."""
 
 from typing import Any
+from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from ninja import Router, Status
@@ -18,19 +19,22 @@ from timemachine.comparison.document import (
     cells_json,
     comparison_json,
     mark_json,
+    opinion_json,
     whole_json,
 )
 from timemachine.comparison.findings import findings
 from timemachine.comparison.models import Comparison
+from timemachine.comparison.opinions import ask_judge, cancel_judges
 from timemachine.comparison.queries import (
     asks_of,
     comparison_of,
     comparisons_of,
+    opinion_of,
     progress_of,
     replays_of,
     step_at,
 )
-from timemachine.jobs import ring
+from timemachine.jobs import ring, ring_judges
 from timemachine.recording.queries import session_of
 
 router = Router(tags=["comparisons"])
@@ -144,6 +148,42 @@ def mark(request: HttpRequest, comparison_id: str, payload: schemas.MarkIn) -> S
         repeat=payload.run,
     )
     return Status(201, mark_json(commands.mark(found, step, payload.verdict, by=who.by, note=payload.note)))
+
+
+@router.post(
+    "/{comparison_id}/judgements", response={202: dict[str, Any]}, summary="Let a model judge the cells"
+)
+def judge(request: HttpRequest, comparison_id: str, payload: schemas.OpinionsIn) -> Status[dict[str, Any]]:
+    """Ask a model about every changed cell, or about one, twice each with the answers the other way round; it costs what the model costs.
+
+    What it says is its opinion, stands with the cells, and is never part of a verdict. It is asked in the background.
+    """
+    who = caller(request, "run")
+    found = comparison_of(who.project, comparison_id)
+    step = None
+    if payload.session is not None:
+        if payload.sequence is None or payload.arm is None:
+            raise InvalidInput(
+                "Name the cell by `session`, `sequence` and `arm`, or none of them.", code="invalid_request"
+            )
+        session = session_of(who.project, payload.session)
+        step = step_at(found, session, payload.sequence, arm=payload.arm, repeat=payload.run).id
+    asked = ask_judge(found, payload.model, by=who.by, step=step)
+    ring_judges(found.id)
+    return Status(202, {"cells": asked})
+
+
+@router.post("/{comparison_id}/judgements/cancel", summary="Ask no further judge")
+def cancel_judgements(request: HttpRequest, comparison_id: str) -> dict[str, Any]:
+    """Cancel what was not asked yet; a call that runs is finished."""
+    return {"cells": cancel_judges(comparison_of(caller(request, "run").project, comparison_id))}
+
+
+@router.get("/{comparison_id}/judgements/{uuid:opinion_id}", summary="One opinion")
+def opinion(request: HttpRequest, comparison_id: str, opinion_id: UUID) -> dict[str, Any]:
+    """What a judge said of a cell, with the messages that were sent and its raw answers."""
+    found = comparison_of(caller(request, "read").project, comparison_id)
+    return opinion_json(opinion_of(found, opinion_id), prompt=True)
 
 
 def _whole(found: Comparison) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from timemachine.replay.options import CALL_OPTIONS, check
 from timemachine.replay.queries import replay_of, step_of, steps_of, tallies
 
 router = Router(tags=["replays"])
-NOT_COMPARED = ("skip_asks", "after_sequence", "through_sequence")
+NOT_COMPARED = ("skip_asks", "after_sequence", "through_sequence", "step", "question", "frames")
 
 
 @routers.sessions.post(

@@ -305,6 +305,16 @@ class ComparisonIn(Strict):
     reason: str | None = None
 
 
+class OpinionsIn(Strict):
+    """The model that is to judge a comparison's cells, or the one of `session`, `sequence`, `arm` and `run`."""
+
+    model: str
+    session: str | None = None
+    sequence: int | None = Field(default=None, ge=1, lt=2**62)
+    arm: int | None = Field(default=None, ge=1, le=8)
+    run: int = Field(default=1, ge=0, le=1_000)
+
+
 class MarkIn(Strict):
     """What a person says of a cell: the answer of an arm's run at a recorded ask."""
 

@@ -16,6 +16,7 @@ from timemachine.comparison.queries import Progress, arms_of, marks_of, opinions
 from timemachine.comparison.statistics.intervals import RESAMPLES, SEED, Interval
 from timemachine.comparison.statistics.paired import PairedResult
 from timemachine.comparison.statistics.wording import METHODS, sentence, verdict_words
+from timemachine.payloads.queries import value
 
 UNITS: Final = {each.name: each.unit for each in MEASURES}
 COLUMNS: Final = (
@@ -64,6 +65,12 @@ def comparison_json(comparison: Comparison, progress: Progress) -> dict[str, Any
         "replays": dict(progress.replays),
         "cost_usd": float(progress.cost_usd),
         "unknown_cost_calls": progress.unknown_cost_calls,
+        "judges": {
+            "cells": progress.judges.cells,
+            "waiting": progress.judges.waiting,
+            "cost_usd": float(progress.judges.cost_usd),
+            "unknown_cost_cells": progress.judges.unknown_cost,
+        },
     }
 
 
@@ -143,9 +150,10 @@ def mark_json(mark: CellMark) -> dict[str, Any]:
     }
 
 
-def opinion_json(opinion: CellOpinion) -> dict[str, Any]:
-    """What a judge model said of a cell; `asked` has both orders."""
-    return {
+def opinion_json(opinion: CellOpinion, *, prompt: bool = False) -> dict[str, Any]:
+    """What a judge model said of a cell; `asked` has both orders, with `prompt` the messages and raw answers as well."""
+    sent = {"prompt": value(opinion.prompt), "raw_answers": value(opinion.raw)} if prompt else {}
+    return sent | {
         "id": str(opinion.id),
         "model": opinion.model,
         "state": opinion.state,

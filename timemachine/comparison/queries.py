@@ -46,6 +46,16 @@ _STEP: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Judges:
+    """How many cells judges were asked about, how many of them still wait, and what that cost."""
+
+    cells: int = 0
+    waiting: int = 0
+    cost_usd: Decimal = Decimal(0)
+    unknown_cost: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
     """How far a comparison is. `status` is `queued`, `running`, `done`, `failed` (no replay came to anything) or `cancelled`.
 
@@ -57,12 +67,18 @@ class Progress:
     steps: Mapping[str, int]
     cost_usd: Decimal
     unknown_cost_calls: int
+    judges: "Judges"
     revision: str
 
     @property
     def over(self) -> bool:
         """Whether every replay is."""
         return self.status in OVER
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing more comes: every replay is over, and no judge is to be asked."""
+        return self.over and not self.judges.waiting
 
     @property
     def total(self) -> int:
@@ -119,11 +135,15 @@ def progress_of(comparisons: Sequence[Comparison]) -> dict[UUID, Progress]:
     steps = _grouped(
         ReplayStep.objects.filter(replay__run__comparison__in=ids), "replay__run__comparison_id", "status"
     )
-    spent = _spent(ids)
-    said = _said(ids)
+    spent, judges = _spent(ids), _judges(ids)
+    said = _said(ids, judges)
     return {
         each.id: _progress(
-            replays.get(each.id, {}), steps.get(each.id, {}), spent.get(each.id), said.get(each.id, "")
+            replays.get(each.id, {}),
+            steps.get(each.id, {}),
+            spent.get(each.id),
+            judges.get(each.id, Judges()),
+            said.get(each.id, ""),
         )
         for each in comparisons
     }
@@ -194,6 +214,14 @@ def opinions_of(steps: Sequence[int]) -> dict[int, list[CellOpinion]]:
         .distinct("step_id", "model")
     )
     return _by_step(list(latest))
+
+
+def opinion_of(comparison: Comparison, opinion_id: UUID) -> CellOpinion:
+    """One opinion with its prompt. Raises `NotFound`."""
+    found = CellOpinion.objects.filter(comparison=comparison, id=opinion_id).select_related("prompt", "raw")
+    if (opinion := found.first()) is None:
+        raise NotFound("This comparison has no such opinion.", code="opinion_not_found")
+    return opinion
 
 
 def _by_step[Row: (CellMark, CellOpinion)](rows: list[Row]) -> dict[int, list[Row]]:
@@ -303,18 +331,37 @@ def _spent(ids: Sequence[UUID]) -> dict[UUID, tuple[Decimal, int]]:
     return {row[owner]: (row["cost"] or Decimal(0), row["unknown"]) for row in rows}
 
 
-def _said(ids: Sequence[UUID]) -> dict[UUID, str]:
-    """What was changed of each comparison, as a text that is another after any change."""
-    rows = Comparison.objects.filter(id__in=ids).annotate(worked=Sum("runs__replay__revision"))
-    marks = dict(_latest(CellMark, ids))
-    opinions = {
-        row["comparison_id"]: f"{row['asked']}.{row['over']}"
-        for row in CellOpinion.objects.filter(comparison__in=ids)
+def _judges(ids: Sequence[UUID]) -> dict[UUID, Judges]:
+    rows = (
+        CellOpinion.objects.filter(comparison__in=ids)
         .order_by()
         .values("comparison_id")
-        .annotate(asked=Count("id"), over=Count("finished_at"))
+        .annotate(
+            cells=Count("id"),
+            waiting=Count("id", filter=Q(finished_at=None)),
+            cost=Sum("cost_usd"),
+            unknown=Count("id", filter=Q(calls_made__gt=0, cost_usd=None)),
+        )
+    )
+    return {
+        row["comparison_id"]: Judges(
+            cells=row["cells"],
+            waiting=row["waiting"],
+            cost_usd=row["cost"] or Decimal(0),
+            unknown_cost=row["unknown"],
+        )
+        for row in rows
     }
-    return {row.id: f"{row.worked}-{marks.get(row.id, 0)}-{opinions.get(row.id, 0)}" for row in rows}
+
+
+def _said(ids: Sequence[UUID], judges: Mapping[UUID, Judges]) -> dict[UUID, str]:
+    """What was changed of each comparison, as a text that is another after any change."""
+    rows = Comparison.objects.filter(id__in=ids).annotate(worked=Sum("runs__replay__revision"))
+    marks, none = dict(_latest(CellMark, ids)), Judges()
+    return {
+        row.id: f"{row.worked}-{marks.get(row.id, 0)}-{judges.get(row.id, none).cells}.{judges.get(row.id, none).waiting}"
+        for row in rows
+    }
 
 
 def _latest(model: type[CellMark], ids: Sequence[UUID]) -> list[tuple[UUID, int]]:
@@ -323,7 +370,11 @@ def _latest(model: type[CellMark], ids: Sequence[UUID]) -> list[tuple[UUID, int]
 
 
 def _progress(
-    replays: Mapping[str, int], steps: Mapping[str, int], spent: tuple[Decimal, int] | None, revision: str
+    replays: Mapping[str, int],
+    steps: Mapping[str, int],
+    spent: tuple[Decimal, int] | None,
+    judges: Judges,
+    revision: str,
 ) -> Progress:
     cost, unknown = spent or (Decimal(0), 0)
     return Progress(
@@ -332,6 +383,7 @@ def _progress(
         steps=steps,
         cost_usd=cost,
         unknown_cost_calls=unknown,
+        judges=judges,
         revision=revision,
     )
 

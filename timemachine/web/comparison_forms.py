@@ -10,6 +10,7 @@ from timemachine.base.errors import TimeMachineError
 from timemachine.base.ids import uuid7
 from timemachine.comparison.arms import MOST_ARMS, MOST_REPEATS, Arm
 from timemachine.comparison.commands import LONGEST_NOTE, Plan
+from timemachine.providers.catalogue import LOCAL
 from timemachine.providers.listing import Choice
 from timemachine.recording.models import Session
 from timemachine.recording.queries import session_of
@@ -42,6 +43,12 @@ class ArmForm(forms.Form):
     system_prompt = forms.CharField(
         label="System prompt", required=False, widget=forms.Textarea(attrs={"rows": 2})
     )
+    prompt_template = forms.CharField(
+        label="Prompt template, with {passages} and {question}",
+        required=False,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
 
     def __init__(self, choices: tuple[Choice, ...], number: int, data: Any = None) -> None:
         super().__init__(data, label_suffix="", prefix=f"arm{number}")
@@ -53,12 +60,13 @@ class ArmForm(forms.Form):
         said = self.cleaned_data
         model = said["other_model"].strip() or said["model"]
         chosen = {name: said[name] for name in ("temperature", "seed", "max_tokens")}
-        return Arm(model=model, system_prompt=said["system_prompt"] or None, **chosen) if model else None
+        prompts = {name: said[name] or None for name in ("system_prompt", "prompt_template")}
+        return Arm(model=model, **prompts, **chosen) if model else None
 
     @property
     def has_more(self) -> bool:
         """Whether anything but a model was chosen or is wrong, so that it must be seen."""
-        names = ("other_model", "temperature", "seed", "max_tokens", "system_prompt")
+        names = ("other_model", "temperature", "seed", "max_tokens", "system_prompt", "prompt_template")
         return any(self[name].value() or self[name].errors for name in names)
 
 
@@ -142,6 +150,18 @@ class ComparisonForm(forms.Form):
         field = FIELD_OF_CODE.get(why.code) or why.facts.get("field")
         self.add_error(field if field in self.fields else None, why.message)
         return why.status
+
+
+class JudgeForm(forms.Form):
+    """Which model is to judge; there is no default, and the local model cannot."""
+
+    model = forms.CharField(label="Judge", required=False, widget=ModelSelect)
+    other_model = forms.CharField(label="Another model, as provider:model", required=False)
+
+    def __init__(self, choices: tuple[Choice, ...]) -> None:
+        super().__init__(label_suffix="", prefix=None, auto_id="judge_%s")
+        judges = tuple(each for each in choices if each.name.provider != LOCAL)
+        cast("ModelSelect", self.fields["model"].widget).offer(judges, "Choose a model")
 
 
 class MarkForm(forms.Form):

@@ -11,5 +11,6 @@ urlpatterns = [
     path("comparisons/<str:id>/export.<str:form>", comparisons.export, name="export_comparison"),
     path("comparisons/<str:id>/cancel/", comparisons.cancel, name="cancel_comparison"),
     path("comparisons/<str:id>/retry/", comparisons.retry, name="retry_comparison"),
+    path("comparisons/<str:id>/judge/", comparisons.judge, name="judge_comparison"),
     path("comparisons/<str:id>/cells/<int:step>/", comparisons.cell, name="comparison_cell"),
 ]

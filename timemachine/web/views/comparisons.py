@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from timemachine.accounts.models import Project
 from timemachine.base.errors import NotFound, TimeMachineError
 from timemachine.base.ids import uuid_of
+from timemachine.base.numbers import whole_number
 from timemachine.comparison import commands
 from timemachine.comparison.arms import RECORDING
 from timemachine.comparison.document import METHOD, cells_csv, cells_json, whole_json
@@ -18,6 +19,7 @@ from timemachine.comparison.estimate import estimates
 from timemachine.comparison.findings import Findings, findings
 from timemachine.comparison.metrics import MEASURES
 from timemachine.comparison.models import Comparison
+from timemachine.comparison.opinions import ask_judge, cancel_judges, judged_cells
 from timemachine.comparison.queries import (
     Progress,
     arms_of,
@@ -31,13 +33,13 @@ from timemachine.comparison.queries import (
     replays_of,
     sessions_of,
 )
-from timemachine.jobs import ring
+from timemachine.jobs import ring, ring_judges
 from timemachine.providers.queries import model_choices
 from timemachine.recording.models import Action, Session
 from timemachine.web.access import Access, of
 from timemachine.web.comparison_charts import charts
 from timemachine.web.comparison_findings import shown_pair
-from timemachine.web.comparison_forms import SHOWN_ARMS, ComparisonForm, MarkForm
+from timemachine.web.comparison_forms import SHOWN_ARMS, ComparisonForm, JudgeForm, MarkForm
 from timemachine.web.comparison_matrix import Wanted, column_names, matrix, wanted
 from timemachine.web.http import page
 from timemachine.web.redirects import see_other
@@ -106,7 +108,13 @@ def comparison(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     return page(
         request,
         "comparisons/comparison.html",
-        context | {"here": _here(request), "may_run": access.may("operator")},
+        context
+        | {
+            "here": _here(request),
+            "may_run": access.may("operator"),
+            "judge_form": JudgeForm(model_choices(access.project.id)),
+            "judged": len(judged_cells(found)),
+        },
         parts=("comparison",),
     )
 
@@ -154,9 +162,28 @@ def cell(request: HttpRequest, id: str, step: int) -> HttpResponse:  # noqa: A00
         "marks": history_of(shown),
         "opinions": opinions_of([shown.id]).get(shown.id, []),
         "form": form,
+        "judge_form": JudgeForm(model_choices(access.project.id)),
         "may_run": access.may("operator"),
     }
     return render(request, "comparisons/cell.html", context, status=status)
+
+
+@require_POST
+def judge(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """Let a model judge every changed cell, or with `step` that one; `stop` asks no further."""
+    access = of(request)
+    access.require("operator")
+    found = comparison_of(access.project, id)
+    if "stop" in request.POST:
+        cancel_judges(found)
+        return see_other("comparison", id, part="judges")
+    step = whole_number(request.POST.get("step", ""))
+    said = request.POST.get("model", ""), request.POST.get("other_model", "")
+    ask_judge(found, said[1].strip() or said[0], by=access.user.email, step=step)
+    ring_judges(found.id)
+    if step is None:
+        return see_other("comparison", id, part="judges")
+    return see_other("comparison_cell", id, step, part="marks")
 
 
 @require_POST

@@ -1,0 +1,273 @@
+"""Judges of cells: which are to be asked, and asking them, each twice with the answers the other way round.
+
+A row is committed as `asking` before its model is called, and never asked again by itself: a worker that is lost may have had a
+call billed, and its row then reads `lost`.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any, Final
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Max, Min, Q, Sum
+
+from timemachine.answering.prompt import Passage, Prompt
+from timemachine.base.clock import now
+from timemachine.base.content import content_of
+from timemachine.base.errors import Conflict, InvalidInput, ModelFailed, TimeMachineError, Unavailable
+from timemachine.comparison.judge_prompt import (
+    NEW_FIRST,
+    RECORDED_FIRST,
+    TEMPLATE,
+    Said,
+    read,
+    render,
+    together,
+)
+from timemachine.comparison.models import CellOpinion, Comparison
+from timemachine.judging.commands import judge_model
+from timemachine.judging.models import LONGEST_CALL
+from timemachine.payloads.commands import keep
+from timemachine.payloads.queries import text
+from timemachine.providers.calling import complete
+from timemachine.providers.catalogue import ModelName
+from timemachine.providers.completion import Completion, ModelRequest
+from timemachine.providers.places import let_go
+from timemachine.providers.prices import failed_price, price
+from timemachine.providers.queries import connection_of, usable_model
+from timemachine.recording.validation import COST_DIGITS
+from timemachine.replay import frozen
+from timemachine.replay.models import ReplayAttempt, ReplayStep
+
+MOST_CELLS: Final = 500
+QUIET: Final = timedelta(seconds=60)
+LOST_AFTER: Final = 2 * LONGEST_CALL
+NOT_JUDGED: Final = ("identical", "error", "not_recorded")
+
+
+@dataclass(slots=True, kw_only=True)
+class _Asked:
+    """What came of the calls for one cell so far."""
+
+    said: list[Said] = field(default_factory=list)
+    prompts: list[Any] = field(default_factory=list)
+    raw: list[str] = field(default_factory=list)
+    usage: list[dict[str, Any] | None] = field(default_factory=list)
+    costs: list[Decimal | None] = field(default_factory=list)
+    calls: int = 0
+
+
+def judged_cells(comparison: Comparison, step: int | None = None) -> list[ReplayStep]:
+    """The cells that a judge can be asked about: an answer beside a recorded one, and not the same bytes."""
+    of_it = ReplayStep.objects.filter(
+        replay__run__comparison=comparison, status="done", output__isnull=False, verdict__isnull=False
+    ).exclude(verdict__in=NOT_JUDGED)
+    wanted = of_it.filter(replay__run__repeat__gt=0) if step is None else of_it.filter(id=step)
+    return list(wanted.select_related("action").order_by("id"))
+
+
+def ask_judge(comparison: Comparison, use_model: str, *, by: str, step: int | None = None) -> int:
+    """Note that a model is to be asked about every changed cell (or the one of that step) that it has no opinion on yet.
+
+    How many cells that are; a door rings for them after commit. Raises `InvalidInput`, `Unavailable` for a model that cannot judge,
+    `Conflict` where nothing is left to judge, `InvalidInput` for more than `MOST_CELLS` cells.
+    """
+    steps = judged_cells(comparison, step)
+    if not steps:
+        raise _nothing()
+    model = str(judge_model(steps[0].action, use_model))
+    with transaction.atomic():
+        Comparison.objects.select_for_update().get(id=comparison.id)
+        known = CellOpinion.objects.filter(step__in=steps, model=model)
+        if step is None:
+            known = known.filter(state__in=("waiting", "asking", "done"))
+        else:
+            known = known.filter(state__in=("waiting", "asking"))
+        there = set(known.values_list("step_id", flat=True))
+        left = [each for each in steps if each.id not in there]
+        if not left:
+            raise _nothing()
+        if len(left) > MOST_CELLS:
+            raise InvalidInput(
+                f"That would be {len(left):,} cells, and a judge is asked about at most {MOST_CELLS:,} at a time; ask cell by cell.",
+                code="too_many_cells",
+            )
+        CellOpinion.objects.bulk_create(
+            CellOpinion(comparison=comparison, step=each, model=model, requested_by=by[:254]) for each in left
+        )
+    return len(left)
+
+
+def cancel_judges(comparison: Comparison) -> int:
+    """Ask no judge that was not asked yet; how many cells that were."""
+    waiting = CellOpinion.objects.filter(comparison=comparison, state="waiting")
+    return waiting.update(state="cancelled", finished_at=now())
+
+
+def work_off(comparison_id: UUID) -> int:
+    """Ask about one waiting cell after the other until none is left; how many. Safe to run twice and at the same time."""
+    return sum(1 for _ in _each(comparison_id))
+
+
+def due_for_ringing() -> list[UUID]:
+    """The comparisons with cells that wait for a judge and nobody at them; rows whose worker was lost become `lost`."""
+    moment = now()
+    lost = CellOpinion.objects.filter(state="asking", asked_at__lt=moment - LOST_AFTER)
+    lost.update(state="lost", finished_at=moment)
+    rows = (
+        CellOpinion.objects.order_by()
+        .values("comparison_id")
+        .annotate(waits_since=Min("created_at", filter=Q(state="waiting")), last=Max("asked_at"))
+        .filter(waits_since__lt=moment - QUIET)
+    )
+    return [row["comparison_id"] for row in rows if row["last"] is None or row["last"] < moment - QUIET]
+
+
+def _each(comparison_id: UUID) -> Iterator[CellOpinion]:
+    while (row := _claimed(comparison_id)) is not None:
+        _judge(row)
+        yield row
+
+
+def _claimed(comparison_id: UUID) -> CellOpinion | None:
+    with transaction.atomic():
+        waiting = CellOpinion.objects.select_for_update(skip_locked=True, of=("self",))
+        row = (
+            waiting.filter(comparison_id=comparison_id, state="waiting").order_by("created_at", "id").first()
+        )
+        if row is None:
+            return None
+        row.state, row.asked_at = ("cancelled", None) if _spent(row.comparison) else ("asking", now())
+        if row.state == "cancelled":
+            row.error_type = "spend_limit"
+            row.error_message = "The spend limit of this comparison was reached; the judge was not asked."
+            row.finished_at = now()
+        row.save()
+    return row
+
+
+def _spent(comparison: Comparison) -> bool:
+    if comparison.spend_limit_usd is None:
+        return False
+    attempts = ReplayAttempt.objects.filter(step__replay__run__comparison=comparison)
+    sums = [
+        rows.aggregate(total=Sum("cost_usd"))["total"] or Decimal(0)
+        for rows in (attempts, CellOpinion.objects.filter(comparison=comparison))
+    ]
+    return sum(sums) >= Decimal(str(comparison.spend_limit_usd))
+
+
+def _judge(row: CellOpinion) -> None:
+    if row.state != "asking":
+        return
+    asked = _Asked()
+    try:
+        _ask_both(row, asked)
+    except TimeMachineError as failed:
+        _write(row.id, asked, {"state": "failed", "error_type": failed.code, "error_message": failed.message})
+        return
+    relation, preference = together(asked.said)
+    _write(row.id, asked, {"state": "done", "relation": relation, "preference": preference})
+
+
+def _ask_both(row: CellOpinion, asked: _Asked) -> None:
+    step = ReplayStep.objects.select_related("action__input", "action__output", "output", "replay").get(
+        id=row.step_id
+    )
+    question, recorded = frozen.question_of(step.action), frozen.answer_of(step.action)
+    if question is None or recorded is None or step.output is None:
+        raise InvalidInput("Question or answer was not recorded as text.", code="nothing_to_judge")
+    passages = [
+        Passage(title=each.title, text=each.text) for each in frozen.passages_of(frozen.hits_of(step.action))
+    ]
+    new, model = text(step.output), usable_model(step.replay.project_id, row.model)
+    for order, first, second in ((RECORDED_FIRST, recorded, new), (NEW_FIRST, new, recorded)):
+        _ask(step.replay.project_id, model, render(question, passages, first, second), order, asked)
+
+
+def _ask(project_id: UUID, model: ModelName, prompt: Prompt, order: str, asked: _Asked) -> None:
+    request = ModelRequest(
+        model=model,
+        connection=connection_of(project_id, model),
+        question="",
+        passages=(),
+        messages=prompt.messages,
+        temperature=0,
+    )
+    asked.prompts.append(
+        {"order": order, "messages": [[each.role, each.content] for each in prompt.messages]}
+    )
+    let_go()
+    try:
+        completion = complete(request)
+    except TimeMachineError as failed:
+        asked.calls += int(failed.facts.get("attempts", 1))
+        asked.costs.append(failed_price(model, failed, now()).cost_usd)
+        raise
+    asked.calls += completion.attempts
+    asked.raw.append(completion.text)
+    asked.usage.append(None if completion.usage is None else asdict(completion.usage))
+    asked.costs.append(_cost(model, completion))
+    asked.said.append(_understood(completion, order))
+
+
+def _understood(completion: Completion, order: str) -> Said:
+    if completion.refused:
+        raise ModelFailed("The judge refused to answer; ask another model.", code="judge_refused")
+    if completion.cut_short:
+        raise ModelFailed(
+            f"The judge's answer was cut off ({completion.finish_reason}); ask another model.",
+            code="judge_cut_off",
+        )
+    return read(completion.text, order)
+
+
+def _cost(model: ModelName, completion: Completion) -> Decimal | None:
+    with suppress(Unavailable):  # the operator's prices cannot be read: what it said is not lost for that
+        cost = price(model, completion.usage, now(), used=completion.model).cost_usd
+        return None if cost is None else round(cost, COST_DIGITS)
+    return None
+
+
+def _write(opinion_id: UUID, asked: _Asked, facts: dict[str, Any]) -> None:
+    """Write what came of it, if the cell is still there: an erased session takes what comes back late along."""
+    with transaction.atomic():
+        row = CellOpinion.objects.select_for_update(of=("self",)).filter(id=opinion_id).first()
+        if row is None:
+            return
+        project_id = row.comparison.project_id
+        row.prompt_id = _kept(project_id, asked.prompts)
+        row.raw_id = _kept(project_id, asked.raw)
+        row.asked = [asdict(each) for each in asked.said]
+        row.prompt_template = TEMPLATE
+        row.usage = {"calls": asked.usage}
+        row.cost_usd = _total(asked.costs)
+        row.calls_made = asked.calls
+        row.finished_at = now()
+        for name, value in facts.items():
+            setattr(row, name, value)
+        row.save()
+
+
+def _kept(project_id: UUID, value: Sequence[Any]) -> int | None:
+    if not value:
+        return None
+    content = content_of(list(value))
+    return keep(project_id, [content])[content]
+
+
+def _total(costs: Sequence[Decimal | None]) -> Decimal | None:
+    """The sum; None as soon as one of them is unknown, and nothing for no call at all."""
+    known = [each for each in costs if each is not None]
+    return sum(known, Decimal(0)) if len(known) == len(costs) else None
+
+
+def _nothing() -> Conflict:
+    return Conflict(
+        "There is no answer here for this judge: all are the same as recorded, have none, or were judged by it.",
+        code="nothing_to_judge",
+    )
