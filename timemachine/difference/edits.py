@@ -12,6 +12,8 @@ from timemachine.language.sentences import Sentence
 from timemachine.language.words import ALONE
 
 Mark = Literal["same", "removed", "added"]
+Edit = tuple[Mark, str]
+Stretch = tuple[Mark, list[str]]
 
 _TOKEN: Final = re.compile(rf"\s+|[{ALONE}]|[^\W{ALONE}]+(?:['’.,][^\W{ALONE}]+)*|[^\w\s]")
 # Two edits with no more words between them read as one.
@@ -24,12 +26,15 @@ _BARELY: Final = 0.25
 class Piece:
     """Edits in order, never none: texts that both sides share ("same"), or that one has alone."""
 
-    edits: list[tuple[Mark, str]]
+    edits: list[Edit]
 
     def fate(self) -> Mark | None:
         """The mark of all of it; None where several meet."""
         first = self.edits[0][0]
-        return first if len(self.edits) == 1 or all(mark == first for mark, _ in self.edits) else None
+        for mark, _ in self.edits:
+            if mark != first:
+                return None
+        return first
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +62,16 @@ class _Place:
 
 
 @dataclass(frozen=True, slots=True)
-class _Stretch:
+class _Stretched:
     """Tokens of one mark, and the place after them."""
 
-    mark: Mark
-    tokens: list[str]
+    stretch: Stretch
     end: _Place
 
 
 def replaced(old: str, new: str) -> Iterator[Piece]:
     """One text put for another; nothing where neither has any."""
-    edits: list[tuple[Mark, str]] = [("same", old)] if old == new else [("removed", old), ("added", new)]
+    edits: list[Edit] = [("same", old)] if old == new else [("removed", old), ("added", new)]
     told = [edit for edit in edits if edit[1]]
     if told:
         yield Piece(told)
@@ -78,12 +82,12 @@ def compared(left: Tokens, right: Tokens) -> Iterator[Piece]:
     ids = {token: number for number, token in enumerate(dict.fromkeys(chain(left.texts, right.texts)))}
     aligned = blocks([ids[token] for token in left.texts], [ids[token] for token in right.texts])
     start = _Place(0, 0)
-    stretches: list[_Stretch] = []
-    for stretch in _stretches(aligned, left, right):
-        stretches.append(stretch)
-        end = stretch.end
+    stretches: list[Stretch] = []
+    for found in _stretches(aligned, left, right):
+        stretches.append(found.stretch)
+        end = found.end
         if end.old in left.is_end and end.new in right.is_end:
-            piece = Piece(_merged(stretches))
+            piece = Piece(merged(stretches))
             if piece.fate() or not _barely_shared(piece):
                 yield piece
             else:
@@ -118,20 +122,20 @@ def tokens_of(gap: str, found: Sequence[Sentence]) -> Tokens:
     return Tokens(texts, ends, frozenset(ends))
 
 
-def _stretches(aligned: Sequence[Block], left: Tokens, right: Tokens) -> Iterator[_Stretch]:
+def _stretches(aligned: Sequence[Block], left: Tokens, right: Tokens) -> Iterator[_Stretched]:
     """The path from one text to the other, cut wherever both are at the end of words or of a sentence."""
     i = j = 0
     for block in [*aligned, Block(len(left.texts), len(right.texts), 0)]:
         inner = _between(left.ends, i, block.old) if j in right.is_end else ()
         for start, end in _cuts(i, block.old, inner):
-            yield _Stretch("removed", left.texts[start:end], _Place(end, j))
+            yield _Stretched(("removed", left.texts[start:end]), _Place(end, j))
         inner = _between(right.ends, j, block.new) if block.old in left.is_end else ()
         for start, end in _cuts(j, block.new, inner):
-            yield _Stretch("added", right.texts[start:end], _Place(block.old, end))
+            yield _Stretched(("added", right.texts[start:end]), _Place(block.old, end))
         shift, i = block.new - block.old, block.old + block.length
         inner = [at for at in _between(left.ends, block.old, i) if at + shift in right.is_end]
         for start, end in _cuts(block.old, i, inner):
-            yield _Stretch("same", left.texts[start:end], _Place(end, end + shift))
+            yield _Stretched(("same", left.texts[start:end]), _Place(end, end + shift))
         j = i + shift
 
 
@@ -144,25 +148,30 @@ def _cuts(start: int, stop: int, inner: Sequence[int]) -> Iterator[tuple[int, in
     return ((left, right) for left, right in pairwise([start, *inner, stop]) if left < right)
 
 
-def _merged(stretches: Sequence[_Stretch]) -> list[tuple[Mark, str]]:
+def merged(stretches: Sequence[Stretch]) -> list[Edit]:
     """The edits with those that hardly anything separates made one: what was removed, then what was added."""
     last = len(stretches) - 1
-    merged: list[tuple[Mark, str]] = []
+    found: list[Edit] = []
     removed = added = ""
-    for place, stretch in enumerate(stretches):
-        text, shared = "".join(stretch.tokens), stretch.mark == "same"
-        if shared and (place in (0, last) or _words(stretch.tokens) > _MERGED):
-            merged += [("removed", removed), ("added", added), ("same", text)]
+    for place, (mark, tokens_) in enumerate(stretches):
+        text = "".join(tokens_)
+        if mark == "same" and (place in (0, last) or _words(tokens_) > _MERGED):
+            found += [("removed", removed), ("added", added), ("same", text)]
             removed = added = ""
         else:
-            removed += "" if stretch.mark == "added" else text
-            added += "" if stretch.mark == "removed" else text
-    return [edit for edit in [*merged, ("removed", removed), ("added", added)] if edit[1]]
+            removed += "" if mark == "added" else text
+            added += "" if mark == "removed" else text
+    return [edit for edit in [*found, ("removed", removed), ("added", added)] if edit[1]]
 
 
 def _words(tokens: Sequence[str]) -> int:
     """How many tokens are not white space; counted no further than matters."""
     return sum(not token.isspace() for token in tokens[: 2 * _MERGED + 2])
+
+
+def tokens(text: str) -> list[str]:
+    """The words, white space and marks of a text."""
+    return _TOKEN.findall(text)
 
 
 def gap_after(sentence: Sentence) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from timemachine.difference.edits import Piece
+from timemachine.difference.edits import Edit, Piece
 
 
 def with_gaps_joined(found: Sequence[Piece]) -> list[Piece]:
@@ -46,7 +46,11 @@ def _text(piece: Piece) -> str:
 
 
 def _is_gap(piece: Piece) -> bool:
-    return all(text.isspace() for _, text in piece.edits)
+    return not any(map(_says_something, piece.edits))
+
+
+def _says_something(edit: Edit) -> bool:
+    return not edit[1].isspace()
 
 
 def _goes_back(gap: Piece, before: Piece, following: Sequence[Piece]) -> bool:

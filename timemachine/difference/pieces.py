@@ -1,6 +1,5 @@
 """A text diff before it is laid out: sentences that stand against each other, and the edits inside the changed ones."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
@@ -8,6 +7,7 @@ from typing import Final
 
 from timemachine.difference.align import Block, blocks
 from timemachine.difference.edits import Piece, compared, gap_after, replaced, tokens_of
+from timemachine.difference.twins import twins
 from timemachine.language.sentences import Sentence, sentences
 
 _LEAST_WORDS: Final = 2
@@ -33,7 +33,7 @@ def pieces(old: str, new: str) -> Iterator[Piece]:
             yield Piece([("same", run.old[-1].body)])
             gaps = (gap_after(run.old[-1]), gap_after(run.new[-1]))
         else:
-            yield from _changed(run, moved, gaps)
+            yield from _twins(run, moved, gaps) or _changed(run, moved, gaps)
             gaps = ("", "")
     yield from replaced(*gaps)
 
@@ -56,22 +56,18 @@ def _runs(left: Sequence[Sentence], right: Sequence[Sentence]) -> Iterator[_Run]
         at = block
 
 
-def _moved(runs: Iterable[_Run]) -> Counter[str]:
-    """How often a sentence was taken out in one place and put in, unchanged, in another."""
+def _moved(runs: Iterable[_Run]) -> frozenset[str]:
+    """The sentences, without the white space after them, that were taken out in one place and put in, unchanged, in another."""
     changed = [run for run in runs if not run.same]
-    removed = Counter(key for run in changed for key in map(moving_key, map(_text, run.old)) if key)
-    added = Counter(key for run in changed for key in map(moving_key, map(_text, run.new)) if key)
-    return removed & added
+    removed = {each.body for run in changed for each in run.old}
+    added = {each.body for run in changed for each in run.new}
+    return frozenset(body for body in removed & added if moving_key(body))
 
 
 def moving_key(text: str) -> str | None:
     """What a sentence is recognised by in another place; None where it has too few words to be recognised."""
-    key = " ".join(text.split())
-    return key if len(key.split()) >= _LEAST_WORDS else None
-
-
-def _text(sentence: Sentence) -> str:
-    return sentence.text
+    words = text.split()
+    return " ".join(words) if len(words) >= _LEAST_WORDS else None
 
 
 def _unchanged(one: Sentence, other: Sentence) -> Iterator[Piece]:
@@ -82,7 +78,15 @@ def _unchanged(one: Sentence, other: Sentence) -> Iterator[Piece]:
         yield from replaced(gap_after(one), gap_after(other))
 
 
-def _changed(run: _Run, moved: Counter[str], gaps: tuple[str, str]) -> Iterator[Piece]:
+def _twins(run: _Run, moved: frozenset[str], gaps: tuple[str, str]) -> list[Piece] | None:
+    """The pieces of a run of twins of which none moved, with the white space before it on either side."""
+    if any(each.body in moved for each in (*run.old, *run.new)):
+        return None
+    found = twins(run.old, run.new)
+    return [*replaced(*gaps), *found] if found is not None else None
+
+
+def _changed(run: _Run, moved: frozenset[str], gaps: tuple[str, str]) -> Iterator[Piece]:
     """The pieces of a changed run, with the white space before it on either side.
 
     A moved sentence is a piece of its own; what stands between two of them is compared.
@@ -105,11 +109,11 @@ class _Part:
     moved: Sentence | None
 
 
-def _parted(found: Sequence[Sentence], moved: Counter[str]) -> list[_Part]:
+def _parted(found: Sequence[Sentence], moved: frozenset[str]) -> list[_Part]:
     parts: list[_Part] = []
     start = 0
     for place, sentence in enumerate(found):
-        if moved and moved[moving_key(sentence.text) or ""]:
+        if sentence.body in moved:
             parts.append(_Part(found[start:place], sentence))
             start = place + 1
     return [*parts, _Part(found[start:], None)]

@@ -1,10 +1,10 @@
 """Two texts side by side: rows of sentences or lines, with what was removed, added, changed and moved."""
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, zip_longest
-from typing import Final, Literal
+from typing import Literal
 
 from timemachine.difference.edits import Piece
 from timemachine.difference.gaps import with_gaps_joined
@@ -13,9 +13,6 @@ from timemachine.language.sentences import sentences
 
 Kind = Literal["same", "changed", "removed", "added", "moved"]
 Mark = Literal["same", "removed", "added", "moved"]
-
-_MIRRORED: Final[Mapping[Kind, Kind]] = {"removed": "added", "added": "removed"}
-_MIRRORED_MARKS: Final[Mapping[Mark, Mark]] = {"removed": "added", "added": "removed"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +61,10 @@ def text_diff(old: str, new: str) -> TextDiff:
     when the texts are equal.
     """
     if old == new:
-        return TextDiff(rows=tuple(_row(Piece([("same", each.text)])) for each in sentences(old)))
-    if (len(old), old) > (len(new), new):
-        return TextDiff(rows=tuple(map(_mirrored, _rows(new, old))))
-    return TextDiff(rows=tuple(_rows(old, new)))
+        return TextDiff(rows=tuple(_same(each.text) for each in sentences(old)))
+    turned = (len(old), old) > (len(new), new)
+    found = with_gaps_joined(list(pieces(new, old) if turned else pieces(old, new)))
+    return TextDiff(rows=tuple(_paired(_with_moves([_row(piece, turned=turned) for piece in found]))))
 
 
 def fold(rows: Sequence[DiffRow], context: int = 2) -> tuple[DiffRow | Folded, ...]:
@@ -89,37 +86,52 @@ def fold(rows: Sequence[DiffRow], context: int = 2) -> tuple[DiffRow | Folded, .
     return tuple(shown)
 
 
-def _rows(old: str, new: str) -> Iterator[DiffRow]:
-    rows = [_row(piece) for piece in with_gaps_joined(list(pieces(old, new)))]
-    return _paired(_with_moves(rows))
-
-
-def _row(piece: Piece) -> DiffRow:
+def _row(piece: Piece, *, turned: bool) -> DiffRow:
+    """The row of a piece; `turned` says that the pieces lead from the new text to the old one."""
     if piece.fate() == "same":
-        shared = (Span("".join([text for _, text in piece.edits]), "same"),)
-        return DiffRow("same", shared, shared)
-    left = _spans([edit for edit in piece.edits if edit[0] != "added"])
-    right = _spans([edit for edit in piece.edits if edit[0] != "removed"])
-    return DiffRow(_kind(left, right), left, right)
-
-
-def _spans(edits: Iterable[tuple[Mark, str]]) -> tuple[Span, ...]:
-    found: list[Span] = []
-    for mark, text in edits:
-        if found and found[-1].mark == mark:
-            found[-1] = Span(found[-1].text + text, mark)
+        return _same("".join([text for _, text in piece.edits]))
+    left: list[Span] = []
+    right: list[Span] = []
+    for mark, text in piece.edits:
+        if mark == "same":
+            _put_same(left, right, text)
+        elif (mark == "removed") is turned:
+            _put(right, "added", text)
         else:
-            found.append(Span(text, mark))
-    return tuple(found)
+            _put(left, "removed", text)
+    return DiffRow(_kind(left, right), tuple(left), tuple(right))
+
+
+def _put_same(left: list[Span], right: list[Span], text: str) -> None:
+    if not left or not right or "same" in (left[-1].mark, right[-1].mark):
+        _put(left, "same", text)
+        _put(right, "same", text)
+    else:
+        span = Span(text, "same")
+        left.append(span)
+        right.append(span)
+
+
+def _same(text: str) -> DiffRow:
+    shared = (Span(text, "same"),)
+    return DiffRow("same", shared, shared)
+
+
+def _put(spans: list[Span], mark: Mark, text: str) -> None:
+    if spans and spans[-1].mark == mark:
+        text = spans.pop().text + text
+    spans.append(Span(text, mark))
 
 
 def _kind(left: Sequence[Span], right: Sequence[Span]) -> Kind:
     """The kind of a row that is not `same`; white space that both share does not make it a change of words."""
-    if all(span.mark == "same" and span.text.isspace() for span in left):
+    if _is_only_shared_space(left):
         return "added"
-    if all(span.mark == "same" and span.text.isspace() for span in right):
-        return "removed"
-    return "changed"
+    return "removed" if _is_only_shared_space(right) else "changed"
+
+
+def _is_only_shared_space(spans: Sequence[Span]) -> bool:
+    return not spans or (len(spans) == 1 and spans[0].mark == "same" and spans[0].text.isspace())
 
 
 def _with_moves(rows: Sequence[DiffRow]) -> list[DiffRow]:
@@ -163,12 +175,3 @@ def _paired(rows: Iterable[DiffRow]) -> Iterator[DiffRow]:
 
 def _stands_alone(row: DiffRow) -> bool:
     return (row.kind == "removed" and not row.right) or (row.kind == "added" and not row.left)
-
-
-def _mirrored(row: DiffRow) -> DiffRow:
-    kind = _MIRRORED.get(row.kind, row.kind)
-    return DiffRow(kind, _mirrored_spans(row.right), _mirrored_spans(row.left))
-
-
-def _mirrored_spans(spans: Iterable[Span]) -> tuple[Span, ...]:
-    return tuple(Span(span.text, _MIRRORED_MARKS.get(span.mark, span.mark)) for span in spans)
