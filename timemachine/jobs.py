@@ -12,6 +12,7 @@ from celery.signals import worker_ready
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
+from timemachine.alignment import long_diffs
 from timemachine.answering.cache_upkeep import trim
 from timemachine.answering.lost import record_lost
 from timemachine.comparison import opinions
@@ -53,6 +54,12 @@ def embed_backlog(collection_id: str) -> None:
         embed_backlog.delay(collection_id)
 
 
+@shared_task(name="timemachine.jobs.make_long_diff")
+def make_long_diff(long_diff_id: str) -> None:
+    """Make a diff that is too long for a page to wait for."""
+    long_diffs.make(UUID(long_diff_id))
+
+
 @shared_task(name="timemachine.jobs.sweep")
 def sweep() -> None:
     """Ring again for what has work to do and nobody at it; record the asks that were lost."""
@@ -64,6 +71,8 @@ def sweep() -> None:
         judge_cells.delay(str(comparison_id))
     for collection_id in backlog.due_for_ringing():
         embed_backlog.delay(str(collection_id))
+    for long_diff_id in long_diffs.due_for_ringing():
+        make_long_diff.delay(str(long_diff_id))
     for collection_id, model in nearest.due():
         index_collection.delay(str(collection_id), model)
     record_lost()  # last, so that it stands in nobody's way
@@ -87,6 +96,16 @@ def ring_backlog(collection_id: UUID) -> None:
     def ring_where_due() -> None:
         if backlog.is_due(collection_id):
             _ring_now(embed_backlog, collection_id)
+
+    transaction.on_commit(ring_where_due)
+
+
+def ring_long_diff(long_diff_id: UUID) -> None:
+    """Ring for a long diff once this transaction is committed, unless somebody did just now."""
+
+    def ring_where_due() -> None:
+        if long_diffs.is_due(long_diff_id):
+            _ring_now(make_long_diff, long_diff_id)
 
     transaction.on_commit(ring_where_due)
 

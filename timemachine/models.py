@@ -1,6 +1,7 @@
 """Every model of the app, listed for Django. Nobody imports from here: each lives in its room."""
 
 from timemachine.accounts.models import ApiKey, Membership, Project, SignInAttempt, SignInLink, User
+from timemachine.alignment.models import LongDiff
 from timemachine.answering.models import AnswerCacheSwitch, AskUnderWay, CachedAnswer
 from timemachine.comparison.models import CellMark, CellOpinion, Comparison, ComparisonReplay
 from timemachine.intake.models import Intake
@@ -43,6 +44,7 @@ __all__ = [
     "Hit",
     "Intake",
     "Judgement",
+    "LongDiff",
     "Membership",
     "ModelAccessChange",
     "ModelServer",

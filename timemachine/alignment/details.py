@@ -1,5 +1,6 @@
 """One step of a run whole: its values, its error, the passages that came with it."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -58,6 +59,13 @@ def detail_of(run: Run, sequence: int) -> StepDetail:
     return _detail(run, step.action, step, answered=answered)
 
 
+def written(value: Any) -> str | None:
+    """A value as a text: JSON indented, a text as it is."""
+    return (
+        value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+    )
+
+
 def _detail(run: Run, action: Action, came: Action | ReplayStep, *, answered: bool) -> StepDetail:
     """What was done, as it was recorded, and what came of it in the run."""
     hits: Sequence[Hit | ReplayHit] = [] if isinstance(came, Action) else list(came.hits.all())
@@ -74,11 +82,17 @@ def _detail(run: Run, action: Action, came: Action | ReplayStep, *, answered: bo
         duration_ms=came.duration_ms,
         grounding=came.grounding,
         error=": ".join(part for part in (came.error_type, came.error_message) if part) or None,
-        input=value(action.input),
+        input=value(action.input) if isinstance(came, Action) else _asked(came),
         output=_output(action, came),
         answered=answered,
         frames=[_frame_at(hit) for hit in hits or frozen.hits_of(action)],
     )
+
+
+def _asked(step: ReplayStep) -> Any:
+    """What a replay put: the recorded question, or the one that a trial put in its place."""
+    instead = step.replay.options.get("question")
+    return value(step.action.input) if instead is None else instead
 
 
 def _output(action: Action, came: Action | ReplayStep) -> Any:

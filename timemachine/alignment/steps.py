@@ -8,6 +8,7 @@ from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet
 
 from timemachine.alignment.facts import RunStep, beginning, columns_of, error_of, frame_key, identity
 from timemachine.alignment.runs import REPLAYED_KINDS, Run
+from timemachine.base.content import text_sha256
 from timemachine.base.errors import TooLarge
 from timemachine.difference.steps import StepFacts
 from timemachine.recording.costs import UNKNOWN_COST
@@ -84,10 +85,14 @@ def _replayed_steps(replay: Replay) -> list[RunStep]:
     rows = _rows(done.annotate(unknown_cost=_UNKNOWN_NOW, **heads), [*fields, *heads, "unknown_cost"])
     found = _frames(ReplayHit.objects.filter(step__replay=replay), "step_id")
     recorded = _recorded_frames(replay.session, _recorded_rows(replay.session, only_replayed=True))
-    return [_replayed_step(row, found.get(row["id"], recorded.get(row["action_id"], ()))) for row in rows]
+    asked = replay.options.get("question")
+    return [
+        _replayed_step(row, found.get(row["id"], recorded.get(row["action_id"], ())), asked) for row in rows
+    ]
 
 
-def _replayed_step(row: Row, frames: tuple[str, ...]) -> RunStep:
+def _replayed_step(row: Row, frames: tuple[str, ...], asked: str | None) -> RunStep:
+    """A replayed step; `asked` is the question that a trial put in the recorded one's place."""
     done = {name: row[f"action__{name}"] for name in _DONE}
     whole = {**row, **done}
     return RunStep(
@@ -97,7 +102,7 @@ def _replayed_step(row: Row, frames: tuple[str, ...]) -> RunStep:
             tool=done["tool"],
             role=done["role"],
             name=done["name"],
-            input=identity(whole, "input"),
+            input=identity(whole, "input") if asked is None else text_sha256(asked),
             output=identity(whole, "output"),
             error=error_of(row),
             model=row["model"],

@@ -3,15 +3,17 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
+from uuid import UUID
 
 from django.urls import reverse
 
 from timemachine.alignment.details import StepDetail
 from timemachine.alignment.facts import RunStep
+from timemachine.alignment.long_diffs import long_rows
 from timemachine.alignment.queries import SHOWS, Aligned, Show, Side
 from timemachine.alignment.runs import Run
 from timemachine.difference.sessions import StepPair
-from timemachine.web.differing import Differing, differing
+from timemachine.web.differing import Differing, differing, made
 from timemachine.web.steps import payload_words
 
 PAGE: Final = 60
@@ -108,23 +110,28 @@ def step_address(run: Run, sequence: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownValue:
-    """One value of a step with its title, and how the two sides differ in it."""
+    """One value of a step with its title, and how the two sides differ in it; `long` is what a worker makes, None for others."""
 
     title: str
     found: Differing
+    long: UUID | None = None
 
 
-def shown_values(left: StepDetail, right: StepDetail, *, everything: bool) -> Iterator[ShownValue]:
-    """What came of the two steps, what was given to them, and how they failed; what neither has is left out."""
+def shown_values(
+    left: StepDetail, right: StepDetail, *, everything: bool, start: int
+) -> Iterator[ShownValue]:
+    """What came of the two steps, how they failed, and what was given to them; what neither has is left out."""
     words = payload_words(left.kind)
-    values = (
-        (words["output"], left.output, right.output),
-        ("Error", left.error, right.error),
-        (words["input"], left.input, right.input),
-    )
-    for title, one, other in values:
-        if one is not None or other is not None:
-            yield ShownValue(title=title, found=differing(one, other, everything=everything))
+    for value, title in (("output", words["output"]), ("error", "Error"), ("input", words["input"])):
+        one, other = getattr(left, value), getattr(right, value)
+        if one is None and other is None:
+            continue
+        found = differing(one, other, everything=everything, start=start)
+        if found is None:
+            kept = long_rows(left, right, value)
+            yield ShownValue(title=title, found=made(kept, start), long=kept.id)
+        else:
+            yield ShownValue(title=title, found=found)
 
 
 def _shown(found: Aligned, place: int) -> ShownPair:

@@ -5,10 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from timemachine.alignment.details import written
+from timemachine.alignment.long_diffs import LongRows, is_long
 from timemachine.difference.json import JsonChange, json_diff
 from timemachine.difference.telling import Telling, telling
 from timemachine.difference.text import text_diff
-from timemachine.web.text_rows import ShownRow, ShownSpan, shown_spans, text_rows
+from timemachine.web.text_rows import ShownRow, ShownSpan, shown_rows, shown_spans, text_rows
 
 SHOWN_CHANGES: Final = 100
 SHOWN_ROWS: Final = 150
@@ -29,9 +31,10 @@ class ShownChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Differing:
-    """How two values differ: `same`, `absent` (one side has none), `text` with rows or `json` with changes.
+    """How two values differ: `same`, `absent` (one side has none), `text` with rows, `json` with changes, or `long`.
 
-    `telling` are the numbers and names of only one side; `more` is how many rows or changes are not shown.
+    `telling` are the numbers and names of only one side; `more` is how many rows or changes are not shown, `start` which row is the
+    first that is. A `long` one has no rows as long as a worker is at it, or where it was `given_up`.
     """
 
     how: str
@@ -41,32 +44,69 @@ class Differing:
     more: int = 0
     left: str | None = None
     right: str | None = None
+    start: int = 0
+    given_up: bool = False
+
+    @property
+    def waits(self) -> bool:
+        """Whether a worker is still to make it."""
+        return self.how == "long" and not self.rows and not self.given_up
+
+    @property
+    def earlier(self) -> int | None:
+        """The row to go back to, None at the beginning."""
+        return max(self.start - SHOWN_ROWS, 0) if self.start else None
+
+    @property
+    def later(self) -> int | None:
+        """The row to go on from, None at the end."""
+        return self.start + SHOWN_ROWS if self.how != "json" and self.more else None
 
 
-def differing(left: Any, right: Any, *, everything: bool = False) -> Differing:
-    """How two recorded values differ. JSON that was recorded as a text is compared as JSON."""
+def differing(left: Any, right: Any, *, everything: bool = False, start: int = 0) -> Differing | None:
+    """How two recorded values differ, None where finding out takes a worker. JSON that was recorded as a text is compared as JSON."""
     if left is None and right is None:
         return Differing(how="absent")
     if left is None or right is None:
-        return Differing(how="absent", left=_written(left), right=_written(right))
+        return Differing(how="absent", left=written(left), right=written(right))
     if left == right and type(left) is type(right):
-        return Differing(how="same", left=_written(left))
+        return Differing(how="same", left=written(left))
     one, other = _structure(left), _structure(right)
     if one is not None and other is not None:
         return _in_json(one, other)
-    return _in_text(_written(left) or "", _written(right) or "", everything=everything)
+    texts = written(left) or "", written(right) or ""
+    return None if is_long(*texts) else _in_text(*texts, everything=everything, start=start)
 
 
-def _in_text(left: str, right: str, *, everything: bool) -> Differing:
+def made(found: LongRows, start: int) -> Differing:
+    """A long diff, as far as it is."""
+    rows = list(shown_rows(found.rows or ()))
+    start = start if start < len(rows) else 0
+    return Differing(
+        how="long",
+        rows=rows[start : start + SHOWN_ROWS],
+        more=max(len(rows) - start - SHOWN_ROWS, 0),
+        start=start,
+        given_up=found.given_up,
+    )
+
+
+def _in_text(left: str, right: str, *, everything: bool, start: int) -> Differing:
     rows = list(text_rows(left, right, everything=everything))
-    known = telling(left, right) if len(left) + len(right) <= READ else ()
-    return Differing(how="text", rows=rows[:SHOWN_ROWS], telling=known, more=max(len(rows) - SHOWN_ROWS, 0))
+    start = start if start < len(rows) else 0
+    return Differing(
+        how="text",
+        rows=rows[start : start + SHOWN_ROWS],
+        telling=telling(left, right) if len(left) + len(right) <= READ else (),
+        more=max(len(rows) - start - SHOWN_ROWS, 0),
+        start=start,
+    )
 
 
 def _in_json(left: Any, right: Any) -> Differing:
     changes = json_diff(left, right)
     if not changes:
-        return Differing(how="same", left=_written(left))
+        return Differing(how="same", left=written(left))
     return Differing(
         how="json",
         changes=[_change(change) for change in changes[:SHOWN_CHANGES]],
@@ -103,9 +143,3 @@ def _structure(value: Any) -> Any:
         except (ValueError, RecursionError):
             return None
     return value if isinstance(value, dict | list) else None
-
-
-def _written(value: Any) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False, indent=2)

@@ -5,11 +5,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from timemachine.alignment.long_diffs import is_long
+from timemachine.difference.telling import Telling, telling
 from timemachine.payloads.queries import text
 from timemachine.providers.completion import cut_off_by
 from timemachine.recording.models import Action, Hit
 from timemachine.replay import frozen
 from timemachine.replay.models import ReplayHit, ReplayStep
+from timemachine.web.differing import READ
 from timemachine.web.evidence import Evidence, Source, evidence
 from timemachine.web.sentences import Sentence, sentences
 from timemachine.web.text_rows import ShownRow, text_rows
@@ -57,7 +60,7 @@ class Grounded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sides:
-    """A step, recorded and replayed. `rows` is None where there are no two answers to compare; `…_cut_off` is what ended an answer.
+    """A step, recorded and replayed. `rows` is None where there are no two answers to compare, or two that are too `long` to be compared here; `…_cut_off` is what ended an answer.
 
     `asked` is the question that a trial asked in place of the recorded one.
     """
@@ -68,6 +71,8 @@ class Sides:
     replayed: ReplayStep
     recorded_text: str | None
     rows: list[ShownRow] | None
+    long: bool
+    telling: list[Telling]
     same: bool
     evidence: list[tuple[str, str]]
     frames: list[RecordedFrame]
@@ -79,15 +84,16 @@ class Sides:
     grounded: list[Grounded]
 
 
-def side_by_side(step: ReplayStep, *, everything: bool = False) -> Sides:
-    """The step as its page shows it; long runs without a difference are folded, unless everything is asked for."""
+def side_by_side(step: ReplayStep, *, everything: bool = False, without_long: bool = False) -> Sides:
+    """The step as its page shows it; long runs without a difference are folded, unless everything is asked for.
+
+    With `without_long` two long answers are not compared here: the page leads to the one on which a worker does.
+    """
     recorded = frozen.answer_of(step.action) if step.kind == "ask" else None
     new = _text(step)
-    rows = (
-        list(text_rows(recorded, new, everything=everything))
-        if recorded is not None and new is not None
-        else None
-    )
+    both = (recorded, new) if recorded is not None and new is not None else None
+    long = without_long and both is not None and is_long(*both)
+    rows = list(text_rows(*both, everything=everything)) if both and not long else None
     hits = frozen.hits_of(step.action)
     return Sides(
         question=frozen.question_of(step.action) or "not recorded",
@@ -96,6 +102,8 @@ def side_by_side(step: ReplayStep, *, everything: bool = False) -> Sides:
         replayed=step,
         recorded_text=recorded,
         rows=rows,
+        long=long,
+        telling=_telling(step, *both) if both and not long else [],
         same=recorded is not None and recorded == new,
         evidence=list(_evidence(step.evidence or {})),
         frames=_recorded_frames(step, hits),
@@ -106,6 +114,13 @@ def side_by_side(step: ReplayStep, *, everything: bool = False) -> Sides:
         replayed_cut_off=cut_off_by(step.parameters),
         grounded=list(_grounded_sides(step, recorded, new, hits)),
     )
+
+
+def _telling(step: ReplayStep, recorded: str, new: str) -> list[Telling]:
+    """The numbers and names of only one answer, as far as the verdict's own evidence does not list them."""
+    if len(recorded) + len(new) > READ:
+        return []
+    return [each for each in telling(recorded, new) if step.verdict != f"{each.what}_differ"]
 
 
 def _grounded_sides(

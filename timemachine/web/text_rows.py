@@ -31,8 +31,12 @@ class ShownRow:
 def text_rows(old: str, new: str, *, everything: bool) -> Iterator[ShownRow]:
     """The rows of two texts side by side; with `everything` nothing is folded."""
     rows = text_diff(old, new).rows
-    shown: Sequence[DiffRow | Folded] = rows if everything else fold(rows)
-    for row in shown:
+    return shown_rows(rows if everything else fold(rows))
+
+
+def shown_rows(rows: Sequence[DiffRow | Folded]) -> Iterator[ShownRow]:
+    """Rows as they are shown."""
+    for row in rows:
         if isinstance(row, Folded):
             yield ShownRow(folded=row.count)
         else:

@@ -14,11 +14,14 @@ from timemachine.base.errors import NotFound
 from timemachine.difference.sessions import StepPair
 from timemachine.difference.steps import differing
 from timemachine.difference.verdict import answer_verdict
+from timemachine.jobs import ring_long_diff
 from timemachine.web.access import of
 from timemachine.web.compare import chips, pairs_page, shown_values, step_address
 from timemachine.web.differing import READ
+from timemachine.web.http import asked_part, page
 from timemachine.web.ranked import ranked_lists
 
+PARTS: Final = ("values",)
 MOST_DIGITS: Final = 9
 TWO: Final = 2
 
@@ -52,7 +55,10 @@ def compare(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def steps(request: HttpRequest) -> HttpResponse:
-    """`/compare/steps/`: the step `left` of `a` beside the step `right` of `b`; with `all` nothing is folded."""
+    """`/compare/steps/`: the step `left` of `a` beside the step `right` of `b`; with `all` nothing is folded.
+
+    `row` is the first row of a long diff that is shown. A page that waits for a worker polls, and gets 204 for no news.
+    """
     project = of(request).project
     names = [request.GET.get(name, "").strip() for name in "ab"]
     found = aligned(project, *names)
@@ -67,6 +73,12 @@ def steps(request: HttpRequest) -> HttpResponse:
         "right": right.sequence,
     }
     everything = request.GET.get("all") == "1"
+    values = list(shown_values(left, right, everything=everything, start=_number(request, "row")))
+    waiting = [value.long for value in values if value.long and value.found.waits]
+    for long_diff in waiting:
+        ring_long_diff(long_diff)
+    if waiting and asked_part(request, PARTS):
+        return HttpResponse(status=204)
     context = {
         "left": left,
         "right": right,
@@ -76,11 +88,12 @@ def steps(request: HttpRequest) -> HttpResponse:
         "all_address": f"?{urlencode({**here, 'all': 1})}",
         "differs_in": _differs_in(found, left, right),
         "verdict": _verdict(left, right),
-        "values": list(shown_values(left, right, everything=everything)),
+        "values": values,
+        "waits": bool(waiting),
         "ranked": ranked_lists(left.frames, right.frames),
         **_beside(found, left),
     }
-    return render(request, "compare/steps.html", context)
+    return page(request, "compare/steps.html", context, parts=PARTS)
 
 
 def _differs_in(found: Aligned, left: StepDetail, right: StepDetail) -> tuple[str, ...]:

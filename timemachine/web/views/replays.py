@@ -86,7 +86,7 @@ def step(request: HttpRequest, id: str, sequence: int) -> HttpResponse:  # noqa:
         "replay": found,
         "session": found.session,
         "step": shown,
-        "sides": side_by_side(shown, everything=request.GET.get("all") == "1"),
+        "sides": side_by_side(shown, everything=request.GET.get("all") == "1", without_long=True),
         "beside": _beside(found, shown),
         "may_try": access.may("operator"),
     }

@@ -1,0 +1,131 @@
+"""Diffs that a page does not wait for: noted down, rung for, made by a worker, shown in pages of rows."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoCaptureOnCommitCallbacks
+
+from timemachine import jobs
+from timemachine.accounts.models import Project
+from timemachine.alignment import long_diffs
+from timemachine.alignment.models import LongDiff
+from timemachine.base.clock import now
+from timemachine.recording.commands import append, start_session
+from timemachine.recording.draft import ActionDraft
+from timemachine.recording.erasure import erase_session
+from timemachine.recording.models import Session
+
+LINES = [f"Line {number} says what line {number} says." for number in range(400)]
+POLL = {"HX-Request": "true", "HX-Target": "values"}
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Texts of this length are long ones here."""
+    monkeypatch.setattr(long_diffs, "LONG", 10_000)
+
+
+@pytest.fixture
+def both(project: Project) -> list[Session]:
+    found = []
+    for text in ("\n".join(LINES), "\n".join(line.replace("says what", "tells what") for line in LINES)):
+        session = start_session(project, name="a run", by="test")
+        append(session.id, [ActionDraft(kind="message", role="agent", output=text)])
+        found.append(session)
+    return found
+
+
+def address(both: list[Session]) -> str:
+    return f"/compare/steps/?a={both[0].key}&b={both[1].key}&left=1&right=1"
+
+
+def page(browser: Client, where: str) -> str:
+    answer = browser.get(where)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_a_long_diff_is_waited_for_by_polling_or_by_reload_and_then_shown(
+    viewer: Client, both: list[Session]
+) -> None:
+    waiting = page(viewer, address(both))
+    assert "a worker compares them" in waiting
+    assert 'hx-trigger="every 1s"' in waiting
+    assert "<noscript>" in waiting
+    assert viewer.get(address(both), headers=POLL).status_code == 204
+    jobs.make_long_diff(str(LongDiff.objects.get().id))
+    part = viewer.get(address(both), headers=POLL)
+    assert part.status_code == 200
+    assert "<html" not in part.content.decode()
+    assert "hx-trigger" not in part.content.decode()
+    shown = page(viewer, address(both))
+    assert shown.count("data-difference") == 150
+    assert "<del" in shown
+    assert "250 more rows" in shown
+
+
+def test_its_rows_come_in_pages(viewer: Client, both: list[Session]) -> None:
+    page(viewer, address(both))
+    long_diffs.make(LongDiff.objects.get().id)
+    later = re.search(r'href="([^"]*row=150[^"]*)"', page(viewer, address(both)))
+    assert later is not None
+    second = page(viewer, f"/compare/steps/{later.group(1).replace('&amp;', '&')}")
+    assert "Line 150" in second.replace("</del>", "").replace("<del>", "")
+    assert "Line 149" not in second
+    assert "row=0" in second
+    assert "100 more rows" in second
+
+
+def test_of_many_pages_that_wait_one_rings(
+    viewer: Client,
+    both: list[Session],
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rung: list[str] = []
+    monkeypatch.setattr(jobs.make_long_diff, "delay", rung.append)
+    for _ in range(3):
+        with django_capture_on_commit_callbacks(execute=True):
+            page(viewer, address(both))
+    assert rung == [str(LongDiff.objects.get().id)]
+
+
+def test_the_sweeper_rings_again_and_gives_up_in_the_end(viewer: Client, both: list[Session]) -> None:
+    page(viewer, address(both))
+    found = LongDiff.objects.get()
+    assert long_diffs.due_for_ringing() == [found.id]
+    assert long_diffs.due_for_ringing() == []
+    LongDiff.objects.update(rung_at=now() - timedelta(minutes=1), attempts=long_diffs.MOST_ATTEMPTS)
+    assert long_diffs.due_for_ringing() == []
+    assert not long_diffs.is_due(found.id)
+    assert "failed at it three times" in page(viewer, address(both))
+
+
+def test_one_that_is_made_is_not_made_again_and_goes_after_a_week(
+    viewer: Client, both: list[Session]
+) -> None:
+    page(viewer, address(both))
+    found = LongDiff.objects.get()
+    for _ in range(2):
+        long_diffs.make(found.id)
+    found.refresh_from_db()
+    assert found.attempts == 1
+    LongDiff.objects.update(created_at=now() - timedelta(days=8))
+    long_diffs.due_for_ringing()
+    assert not LongDiff.objects.exists()
+
+
+def test_it_is_erased_with_either_session(viewer: Client, both: list[Session]) -> None:
+    page(viewer, address(both))
+    found = LongDiff.objects.get()
+    erase_session(both[1])
+    assert not LongDiff.objects.exists()
+    long_diffs.make(found.id)
+
+
+def test_equal_texts_are_never_long(viewer: Client, both: list[Session]) -> None:
+    one = both[0].key
+    assert "The same on both sides" in page(viewer, f"/compare/steps/?a={one}&b={one}&left=1&right=1")
+    assert not LongDiff.objects.exists()

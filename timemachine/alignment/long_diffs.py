@@ -1,0 +1,117 @@
+"""Diffs of long values: asked for by a page, made by a worker, kept for a week."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from django.db.models import F, Q
+
+from timemachine.alignment.details import StepDetail, detail_of, written
+from timemachine.alignment.models import LongDiff
+from timemachine.alignment.runs import run_of
+from timemachine.base.clock import now
+from timemachine.base.content import sha256_hex, text_bytes
+from timemachine.base.errors import NotFound
+from timemachine.difference.text import DiffRow, Folded, Span, fold, text_diff
+
+# Characters of both texts together from which on a worker makes the diff: below, it takes some 100 ms.
+LONG: Final = 300_000
+MOST_ATTEMPTS: Final = 3
+_RING_AGAIN_AFTER: Final = timedelta(seconds=30)
+_KEPT_FOR: Final = timedelta(days=7)
+
+Row = DiffRow | Folded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LongRows:
+    """A long diff as far as it is: its rows, None as long as nobody made them. `given_up` where a worker failed at it too often."""
+
+    id: UUID
+    rows: Sequence[Row] | None
+    given_up: bool
+
+
+def is_long(left: str, right: str) -> bool:
+    """Whether the diff of two texts is one for a worker."""
+    return left != right and len(left) + len(right) > LONG
+
+
+def long_rows(left: StepDetail, right: StepDetail, value: str) -> LongRows:
+    """The diff of one value of two steps; where there is none yet it is noted down, to be rung for."""
+    found, _ = LongDiff.objects.get_or_create(
+        left_run=left.run.id,
+        right_run=right.run.id,
+        left_sequence=left.sequence,
+        right_sequence=right.sequence,
+        value=value,
+        sha256=_sha256(left, right, value),
+        defaults={
+            "project_id": left.run.session.project_id,
+            "left_session": left.run.session,
+            "right_session": right.run.session,
+        },
+    )
+    rows = None if found.rows is None else [_read(row) for row in found.rows]
+    return LongRows(id=found.id, rows=rows, given_up=rows is None and found.attempts >= MOST_ATTEMPTS)
+
+
+def make(long_diff_id: UUID) -> None:
+    """Make a diff that is not made yet. Safe to run twice; nothing happens where a session was erased meanwhile."""
+    wanted = LongDiff.objects.filter(id=long_diff_id, rows__isnull=True)
+    if not wanted.update(attempts=F("attempts") + 1):
+        return
+    row = wanted.select_related("project").first()
+    if row is None:
+        return
+    try:
+        left = detail_of(run_of(row.project, str(row.left_run)), row.left_sequence)
+        right = detail_of(run_of(row.project, str(row.right_run)), row.right_sequence)
+    except NotFound:
+        return
+    texts = [written(getattr(side, row.value)) or "" for side in (left, right)]
+    made = fold(text_diff(*texts).rows)
+    wanted.filter(sha256=_sha256(left, right, row.value)).update(rows=[_written(each) for each in made])
+
+
+def due_for_ringing() -> list[UUID]:
+    """The diffs that nobody made since they were rung for, marked as rung now; those older than a week are dropped."""
+    moment = now()
+    LongDiff.objects.filter(created_at__lt=moment - _KEPT_FOR).delete()
+    due = LongDiff.objects.filter(
+        Q(rung_at=None) | Q(rung_at__lt=moment - _RING_AGAIN_AFTER),
+        rows__isnull=True,
+        attempts__lt=MOST_ATTEMPTS,
+    )
+    ids = list(due.values_list("id", flat=True))
+    LongDiff.objects.filter(id__in=ids).update(rung_at=moment)
+    return ids
+
+
+def is_due(long_diff_id: UUID) -> bool:
+    """Whether a diff is to be rung for; it is marked as rung now, so that of many pages that wait one rings."""
+    due = LongDiff.objects.filter(
+        Q(rung_at=None) | Q(rung_at__lt=now() - _RING_AGAIN_AFTER), id=long_diff_id, rows__isnull=True
+    )
+    return bool(due.filter(attempts__lt=MOST_ATTEMPTS).update(rung_at=now()))
+
+
+def _sha256(left: StepDetail, right: StepDetail, value: str) -> str:
+    sides = [sha256_hex(text_bytes(written(getattr(side, value)) or "")) for side in (left, right)]
+    return sha256_hex("".join(sides).encode())
+
+
+def _written(row: Row) -> Any:
+    if isinstance(row, Folded):
+        return {"folded": row.count, "start": row.start}
+    return [row.kind, *([[span.mark, span.text] for span in side] for side in (row.left, row.right))]
+
+
+def _read(kept: Any) -> Row:
+    if isinstance(kept, dict):
+        return Folded(count=kept["folded"], start=kept["start"])
+    kind, *sides = kept
+    left, right = (tuple(Span(text, mark) for mark, text in side) for side in sides)
+    return DiffRow(kind, left, right)
