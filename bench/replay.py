@@ -7,14 +7,17 @@ takes `CALL_MS` when as many calls as may be are always under way. The slow mode
 
 import json
 import os
+import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import django
+import httpx2
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "timemachine.config.settings")
 os.environ.setdefault("OPENAI_API_KEY", "sk-none")
@@ -23,8 +26,6 @@ django.setup()
 from django.conf import settings  # noqa: E402
 from django.core.management import call_command  # noqa: E402
 
-from tests.stub_answers import Script  # noqa: E402
-from tests.stub_model_server import StubModelServer  # noqa: E402
 from timemachine.accounts.models import Project  # noqa: E402
 from timemachine.answering.asking import CallParameters, ContextPassage, answer  # noqa: E402
 from timemachine.base.content import sha256_hex  # noqa: E402
@@ -67,18 +68,30 @@ def main() -> None:
 
 def side_by_side(session: Session) -> None:
     """Print the rate with a model that takes its time, beside the ideal one."""
-    with StubModelServer() as stub:
-        os.environ["OPENAI_BASE_URL"] = f"{stub.url}/v1"
-        stub.script(Script(answer="The boundary layer is thin.", mode="slow", seconds=CALL_MS / 1000))
-        at_once = settings.MODEL_CALLS_AT_ONCE
-        replay = launch(
-            session, ReplayOptions(audit=True, reason="bench", use_model="openai:gpt-4o"), by="bench"
-        )
-        took = timed_work(replay)
+    with slow_model() as address:
+        os.environ["OPENAI_BASE_URL"] = f"{address}/v1"
+        options = ReplayOptions(audit=True, reason="bench", use_model="openai:gpt-4o")
+        took = timed_work(launch(session, options, by="bench"))
+    at_once = settings.MODEL_CALLS_AT_ONCE
     ideal = SLOW_ASKS * CALL_MS / 1000 / at_once
     print(
-        f"{SLOW_ASKS} calls of {CALL_MS} ms, {at_once} side by side: {took:.1f} s; baseline, ideal: {ideal:.1f} s; {ideal / took:.0%} of the ideal rate"
+        f"{SLOW_ASKS} calls of {CALL_MS} ms, {at_once} side by side: {took:.1f} s; baseline, ideal: {ideal:.1f} s;"
+        f" {ideal / took:.0%} of the ideal rate"
     )
+
+
+@contextmanager
+def slow_model() -> Iterator[str]:
+    """The address of a stub in a process of its own, so that it shares no interpreter with the engine."""
+    command = [sys.executable, "-m", "tests.stub_model_server", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            address = (process.stdout or sys.exit("The stub says nothing.")).readline().strip()
+            script = {"answer": "The boundary layer is thin.", "mode": "slow", "seconds": CALL_MS / 1000}
+            httpx2.post(f"{address}/script", json=script).raise_for_status()
+            yield address
+        finally:
+            process.terminate()
 
 
 def answered(project: Project, model: ModelName, ask: ActionDraft) -> ActionDraft:

@@ -11,10 +11,9 @@ from timemachine.base.clock import now
 from timemachine.grounding.support import Passage as Support
 from timemachine.grounding.support import ground
 from timemachine.providers.calling import complete
-from timemachine.providers.catalogue import LOCAL, ModelName
+from timemachine.providers.catalogue import ModelName
 from timemachine.providers.completion import Completion, ModelRequest
 from timemachine.providers.listening import Listening
-from timemachine.providers.places import let_go
 from timemachine.providers.prices import price
 from timemachine.providers.queries import connection_of
 from timemachine.recording.draft import Usage
@@ -88,8 +87,6 @@ def answer(
         seed=parameters.seed,
         max_tokens=parameters.max_tokens,
     )
-    if model.provider != LOCAL:
-        let_go()
     completion = complete(request, listening)
     priced = price(model, completion.usage, now(), used=completion.model)
     return Answered(

@@ -17,8 +17,9 @@ from timemachine.answering.under_way import calls, come_to_its_record
 from timemachine.base.clock import now
 from timemachine.base.errors import NotFound, TimeMachineError
 from timemachine.base.ids import uuid7
-from timemachine.providers.catalogue import ModelName
+from timemachine.providers.catalogue import LOCAL, ModelName
 from timemachine.providers.listening import Listening
+from timemachine.providers.places import let_go
 from timemachine.providers.prices import failed_price
 from timemachine.providers.queries import usable_model
 from timemachine.recording.commands import append, require_open
@@ -139,6 +140,8 @@ def ask(
             following.listening.on_text(kept.text)
         else:
             calls(following.ask, model)
+            if model.provider != LOCAL:
+                let_go()
         answered = kept or answer(project.id, model, query.text, passages, asked, following.listening)
     except TimeMachineError as failed:
         draft = replace(

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from typing import Final
 
@@ -18,12 +18,12 @@ _REACH: Final = 4
 
 
 class Written:
-    """All terms of the passages in one row, and where in it each run starts.
+    """All terms of the passages in one row, and where in it each of them stands.
 
     `sentences` are the number of the passage and the keys of each sentence, in order.
     """
 
-    __slots__ = ("_bounds", "_starts")
+    __slots__ = ("_bounds", "_places", "_row")
 
     def __init__(self, sentences: Iterable[tuple[int, Keys]]) -> None:
         numbers: list[int] = []
@@ -34,14 +34,21 @@ class Written:
             row.extend(keys)
             ends.append(len(row))
         self._bounds = _windows(numbers, ends)
-        self._starts: dict[Run, list[int]] = defaultdict(list)
-        for runs in _runs(row):
-            for at, run in enumerate(runs):
-                self._starts[run].append(at)
+        self._row = tuple(row)
+        self._places: dict[str, list[int]] = defaultdict(list)
+        for at, key in enumerate(row):
+            self._places[key].append(at)
 
     def asked(self, keys: Keys) -> "Asked":
         """The runs of some keys, ready to be looked for in one place after another."""
         return Asked(keys, self._starts, self._bounds)
+
+    def _starts(self, run: Run) -> list[int]:
+        """Where a run starts."""
+        if isinstance(run, str):
+            return self._places.get(run, [])
+        first, length = run[0], len(run)
+        return [at for at in self._places.get(first, ()) if self._row[at : at + length] == run]
 
 
 class Asked:
@@ -49,7 +56,9 @@ class Asked:
 
     __slots__ = ("_bounds", "_found")
 
-    def __init__(self, keys: Keys, starts: dict[Run, list[int]], bounds: list[tuple[int, int]]) -> None:
+    def __init__(
+        self, keys: Keys, starts_of: Callable[[Run], list[int]], bounds: list[tuple[int, int]]
+    ) -> None:
         lengths = [
             (share, length, {run: _weight_of(run) for run in runs})
             for length, (share, runs) in enumerate(zip(_RUN_WEIGHTS, _runs(keys), strict=True), start=1)
@@ -60,8 +69,8 @@ class Asked:
         for share, length, weights in lengths:
             total = sum(weights.values())
             for run, each in weights.items():
-                if run in starts:
-                    self._found.append((share / whole * each / total, length, starts[run]))
+                if starts := starts_of(run):
+                    self._found.append((share / whole * each / total, length, starts))
 
     def held_around(self, place: int) -> float:
         """The share of the runs that a sentence (by its place among all) and its neighbours in the passage have, 0 to 1."""

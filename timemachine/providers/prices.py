@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -131,6 +132,11 @@ def _free(at: datetime) -> Priced:
     return Priced(cost_usd=Decimal(0), prices=prices)
 
 
+@cache
+def _list_version() -> str:
+    return version(PRICE_LIST)
+
+
 def _listed(model: str, provider: str, usage: TokenUsage, at: datetime) -> Priced | None:
     """The price of a model on the list, `UNKNOWN` where it does not cover what was used; None where it is not listed."""
     from genai_prices import Usage, calc_price
@@ -157,7 +163,7 @@ def _listed(model: str, provider: str, usage: TokenUsage, at: datetime) -> Price
         cost_usd=found.total_price,
         prices={
             "source": PRICE_LIST,
-            "version": version(PRICE_LIST),
+            "version": _list_version(),
             "provider": found.provider.id,
             "model": found.model.id,
             "at": written(at),

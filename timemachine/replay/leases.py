@@ -168,7 +168,7 @@ def give_back(leases: Sequence[Lease]) -> None:
 def intend_call(lease: Lease) -> None:
     """Write down that a model is about to be called. Raises `LeaseLost`: then it must not be."""
     with transaction.atomic():
-        if held(lease).select_for_update().first() is None:
+        if held(lease).select_for_update().values_list("id").first() is None:
             raise LeaseLost
         ReplayAttempt.objects.filter(id=lease.attempt_id).update(call_intended_at=now())
 

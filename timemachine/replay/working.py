@@ -20,7 +20,7 @@ from timemachine.payloads.commands import keep
 from timemachine.replay import commands, frozen, leases, steps
 from timemachine.replay.choosing import Chosen
 from timemachine.replay.leases import Keeper, Lease, LeaseLost
-from timemachine.replay.models import ReplayAttempt, ReplayHit, ReplayStep
+from timemachine.replay.models import Replay, ReplayAttempt, ReplayHit, ReplayStep
 from timemachine.replay.outcome import Outcome
 from timemachine.retrieval.finding import Found
 
@@ -54,9 +54,10 @@ def work(replay_id: UUID, worker: str) -> int:
     """
     if not commands.begin(replay_id):
         return 0
+    replay = Replay.objects.select_related("session__collection").get(id=replay_id)
     callers = min(leases.open_steps(replay_id, calls=True), settings.MODEL_CALLS_AT_ONCE)
     with leases.keeper() as keeper:
-        hand = Hand(replay_id=replay_id, worker=worker, keeper=keeper)
+        hand = Hand(replay=replay, worker=worker, keeper=keeper)
         written = hand.do_all(calls=False)
         if callers == 1:
             written += hand.do_all(calls=True)
@@ -71,7 +72,7 @@ def work(replay_id: UUID, worker: str) -> int:
 class Hand:
     """One worker at one replay."""
 
-    replay_id: UUID
+    replay: Replay
     worker: str
     keeper: Keeper
 
@@ -79,12 +80,12 @@ class Hand:
         """Take and do steps until none is left, or others keep all the places at a provider; how many were written."""
         written, patience = 0, PATIENCE
         while patience > 0:
-            taken = leases.claim(self.replay_id, self.worker, calls=calls)
+            taken = leases.claim(self.replay.id, self.worker, calls=calls)
             if taken:
                 with self.keeper.keeping(taken[0].token):
-                    written += _do(taken)
+                    written += _do(self.replay, taken)
                 patience = PATIENCE
-            elif leases.open_steps(self.replay_id, calls=calls):
+            elif leases.open_steps(self.replay.id, calls=calls):
                 time.sleep(PAUSE)
                 patience -= PAUSE
             else:
@@ -99,9 +100,9 @@ class Hand:
             connections.close_all()
 
 
-def _do(taken: Sequence[Lease]) -> int:
+def _do(replay: Replay, taken: Sequence[Lease]) -> int:
     done: list[Result] = []
-    steps = _steps(taken)
+    steps = _steps(replay, taken)
     for at, lease in enumerate(taken):
         step = steps.get(lease.step_id)
         if at and commands.is_cancelled(lease.replay_id):
@@ -113,12 +114,12 @@ def _do(taken: Sequence[Lease]) -> int:
     return write(done)
 
 
-def _steps(taken: Sequence[Lease]) -> dict[int, ReplayStep]:
+def _steps(replay: Replay, taken: Sequence[Lease]) -> dict[int, ReplayStep]:
     ids = [lease.step_id for lease in taken]
-    found = ReplayStep.objects.select_related(
-        "replay", "action__session__collection", "action__input", "action__output"
-    )
+    found = ReplayStep.objects.select_related("action__input", "action__output")
     steps_taken = list(found.filter(id__in=ids))
+    for step in steps_taken:
+        step.replay, step.action.session = replay, replay.session
     frozen.read_hits([step.action for step in steps_taken])
     return {step.id: step for step in steps_taken}
 
