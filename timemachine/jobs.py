@@ -21,6 +21,8 @@ from timemachine.intake.working import work as put_file
 from timemachine.replay import commands as replays
 from timemachine.replay.working import work
 from timemachine.retrieval import backlog, nearest
+from timemachine.sweeping import commands as sweeps
+from timemachine.sweeping.working import work as measure
 
 log = logging.getLogger(__name__)
 
@@ -29,6 +31,12 @@ log = logging.getLogger(__name__)
 def run_replay(replay_id: str) -> None:
     """Work on a replay until no step is left."""
     work(UUID(replay_id), f"{socket.gethostname()}:{os.getpid()}")
+
+
+@shared_task(name="timemachine.jobs.run_sweep")
+def run_sweep(sweep_id: str) -> None:
+    """Measure the settings of a sweep until none is left."""
+    measure(UUID(sweep_id))
 
 
 @shared_task(name="timemachine.jobs.run_intake")
@@ -65,6 +73,8 @@ def sweep() -> None:
     """Ring again for what has work to do and nobody at it; record the asks that were lost."""
     for replay_id in replays.due_for_ringing():
         run_replay.delay(str(replay_id))
+    for sweep_id in sweeps.due_for_ringing():
+        run_sweep.delay(str(sweep_id))
     for intake_id in intakes.due_for_ringing():
         run_intake.delay(str(intake_id))
     for comparison_id in opinions.due_for_ringing():
@@ -115,6 +125,11 @@ def ring(replay_id: UUID) -> None:
     transaction.on_commit(lambda: _ring_now(run_replay, replay_id))
 
 
+def ring_sweep(sweep_id: UUID) -> None:
+    """Ring for a sweep once this transaction is committed; where the queue is out of reach, the sweeper rings later."""
+    transaction.on_commit(lambda: _ring_now(run_sweep, sweep_id))
+
+
 def ring_intake(intake_id: UUID) -> None:
     """Ring for an intake once this transaction is committed; where the queue is out of reach, the sweeper rings later."""
     transaction.on_commit(lambda: _ring_now(run_intake, intake_id))
@@ -137,6 +152,8 @@ def ring_at_start(**_: Any) -> None:
     """A worker that starts takes up what another left."""
     for replay_id in replays.due_for_ringing(at_once=True):
         run_replay.delay(str(replay_id))
+    for sweep_id in sweeps.due_for_ringing(at_once=True):
+        run_sweep.delay(str(sweep_id))
     for intake_id in intakes.due_for_ringing(at_once=True):
         run_intake.delay(str(intake_id))
     for collection_id in backlog.due_for_ringing(at_once=True):

@@ -23,6 +23,7 @@ from timemachine.retrieval.models import (
     TermCount,
 )
 from timemachine.sharing.models import ShareGrant, ShareLink, ShareOpening
+from timemachine.sweeping.models import Sweep, SweepRow
 
 __all__ = [
     "Action",
@@ -65,6 +66,8 @@ __all__ = [
     "SignInLink",
     "Source",
     "SourcePassage",
+    "Sweep",
+    "SweepRow",
     "TermCount",
     "User",
 ]

@@ -393,3 +393,15 @@ def test_where_a_frame_stands_is_told_step_by_step(tm: Here, recorded: Session) 
     assert lines[3].strip().startswith("as recorded  hybrid ")
     assert len(tm.json("session", "where", "s1", "--frame", "2")["items"]) == 2
     assert tm.run("session", "where", "s1").code == 1
+
+
+def test_a_sweep_is_measured_and_shown_as_a_table(tm: Here, recorded: Session) -> None:
+    ran = tm.run(
+        "session", "sweep", "s1", "--mode", "lexical", "--top-k", "1", "--top-k", "8", "--not-adaptive"
+    )
+    assert (ran.code, ran.err) == (0, "")
+    lines = ran.out.splitlines()
+    assert lines[0].split()[:3] == ["#", "mode", "top-k"]
+    assert lines[1].split()[:5] == ["1", "lexical", "1", "exactly", "top-k"]
+    assert "2 steps; tokens by wordllama" in lines[3]
+    assert tm.run("session", "sweep", "s1", "--top-k", "0").code == 1

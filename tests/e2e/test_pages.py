@@ -32,8 +32,10 @@ def api(product: Product) -> Iterator[httpx.Client]:
 def demo(api: httpx.Client) -> dict[str, Any]:
     """The demo, replayed to its end."""
     made: dict[str, Any] = api.post("/demo").json()
-    replays = [f"/replays/{each['id']}" for each in made["replays"]]
-    wait_until(lambda: all(api.get(each).json()["status"] == "done" for each in replays), 60)
+    grid = {"top_k": [4, 16]}
+    made["sweep"] = api.post(f"/sessions/{made['session']['id']}/sweeps", json=grid).json()["sweep_id"]
+    jobs = [*(f"/replays/{each['id']}" for each in made["replays"]), f"/sweeps/{made['sweep']}"]
+    wait_until(lambda: all(api.get(each).json()["status"] == "done" for each in jobs), 60)
     return made | {"comparison": compared(api, made["session"]["id"])}
 
 

@@ -22,6 +22,7 @@ from timemachine.api import (
     replays,
     routers,
     shares,
+    sweeps,
     tools,
 )
 from timemachine.api import judgements as _judgements  # noqa: F401  # adds to routers.sessions
@@ -61,6 +62,7 @@ api.add_router("/collections", embeddings.router)
 api.add_router("/intakes", intakes.router)
 api.add_router("/import", imports.router)
 api.add_router("/shares", shares.router)
+api.add_router("/sweeps", sweeps.router)
 api.add_router("/keys", keys.router)
 api.add_router("/models", models.router)
 api.add_router("/answer-cache", answer_cache.router)

@@ -17,6 +17,7 @@ from timemachine.cli.moment import local
 from timemachine.cli.question import confirmed
 from timemachine.cli.replays import replay
 from timemachine.cli.source import read_bytes, shown_name
+from timemachine.cli.sweeps import sweep
 from timemachine.cli.table import facts, table
 from timemachine.cli.terminal import Progress, complain, say, say_all, show
 from timemachine.cli.trials import trial
@@ -160,6 +161,7 @@ session.add_command(judge)
 session.add_command(replay)
 session.add_command(trial)
 session.add_command(where)
+session.add_command(sweep)
 
 
 def _imported(

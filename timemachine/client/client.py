@@ -13,10 +13,11 @@ from timemachine.client.replays import Replays
 from timemachine.client.server import Server
 from timemachine.client.sessions import Sessions
 from timemachine.client.shares import Shares
+from timemachine.client.sweeps import Sweeps
 
 
 class Client:
-    """One server: `sessions`, `collections`, `replays`, `comparisons`, `judgements`, `shares`, `keys`, and what stands alone.
+    """One server: `sessions`, `collections`, `replays`, `comparisons`, `sweeps`, `judgements`, `shares`, `keys`, and what stands alone.
 
     Every answer is the API's own JSON document; every failure a `ClientError`. Close it, or use it in a `with`.
     """
@@ -29,6 +30,7 @@ class Client:
         self.asks = Asks(self.connection)
         self.replays = Replays(self.connection)
         self.comparisons = Comparisons(self.connection)
+        self.sweeps = Sweeps(self.connection)
         self.shares = Shares(self.connection)
         self.judgements = Judgements(self.connection)
         self.keys = Keys(self.connection)

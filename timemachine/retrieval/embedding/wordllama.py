@@ -29,6 +29,8 @@ Vectors = NDArray[np.float32]
 NAME = "wordllama-l2-supercat-256@64b47a2d"
 """Stored with every vector. The digits begin the SHA-256 of the weights."""
 DIMENSIONS = 256
+TOKENIZER_NAME = "wordllama l2_supercat (the tokens of Llama 2)"
+"""By what `count_tokens` counts; a provider's own tokenizer counts otherwise."""
 SEEN_CHARACTERS = 16_384
 WEIGHTS = "weights/l2_supercat_256.safetensors"
 TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
@@ -61,6 +63,11 @@ def embed(texts: Sequence[str]) -> Vectors:
     for row, text in enumerate(texts):
         rows[row] = _vector(model, text)
     return rows
+
+
+def count_tokens(text: str) -> int:
+    """How many tokens the whole text has by the tokenizer of `TOKENIZER_NAME`. Raises `Unavailable` as `embed` does."""
+    return len(_model().tokenizer.encode(searchable(text), add_special_tokens=False).ids)
 
 
 def _vector(model: _Model, text: str) -> Vectors:

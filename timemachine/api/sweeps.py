@@ -1,0 +1,63 @@
+"""Sweeps over HTTP: a grid of retrieval settings over a session, measured in the background."""
+
+from typing import Any, Literal
+
+from django.http import HttpRequest
+from ninja import Router, Status
+from pydantic import Field
+
+from timemachine.api import paging, routers
+from timemachine.api.access import caller
+from timemachine.api.paging import checked_limit, page
+from timemachine.api.paging import read as read_place
+from timemachine.api.schemas import Mode, Strict
+from timemachine.jobs import ring_sweep
+from timemachine.recording.queries import session_of
+from timemachine.sweeping import commands
+from timemachine.sweeping.grid import Grid
+from timemachine.sweeping.queries import sweep_json, sweep_of, sweeps_of
+
+router = Router(tags=["sweeps"])
+
+
+class SweepIn(Strict):
+    """The grid: every combination is measured. Without `embedding_models` it is the collection's own."""
+
+    modes: list[Mode] = Field(default=["hybrid", "semantic", "lexical"], max_length=3)
+    top_k: list[int] = Field(default=[4, 8, 16], max_length=50)
+    adaptive: list[bool] = Field(default=[False, True], max_length=2)
+    embedding_models: list[str] = Field(default=[], max_length=20)
+    as_of: Literal["recorded", "now"] = "recorded"
+
+
+@routers.sessions.post(
+    "/{session_id}/sweeps", tags=["sweeps"], response={202: dict[str, Any]}, summary="Launch a sweep"
+)
+def launch(request: HttpRequest, session_id: str, payload: SweepIn) -> Status[dict[str, Any]]:
+    """Measure every setting of a grid over the session's finds and asks; follow it at /api/sweeps/{id}."""
+    who = caller(request, "run")
+    sweep = commands.launch(session_of(who.project, session_id), Grid(**payload.dict()), by=who.by)
+    ring_sweep(sweep.id)
+    return Status(202, {"sweep_id": str(sweep.id)})
+
+
+@routers.sessions.get("/{session_id}/sweeps", tags=["sweeps"], summary="The sweeps of a session")
+def index(request: HttpRequest, session_id: str, limit: int = 50, after: str | None = None) -> dict[str, Any]:
+    """The sweeps of the session, newest first."""
+    found = sweeps_of(session_of(caller(request, "read").project, session_id)).prefetch_related("rows")
+    if after is not None:
+        found = found.filter(id__lt=read_place(after, paging.identity))
+    rows = list(found[: checked_limit(limit) + 1])
+    return page(rows, limit, lambda each: [str(each.id)], sweep_json)
+
+
+@router.get("/{sweep_id}", summary="One sweep")
+def read(request: HttpRequest, sweep_id: str) -> dict[str, Any]:
+    """How far a sweep is, and the figures of each setting."""
+    return sweep_json(sweep_of(caller(request, "read").project, sweep_id))
+
+
+@router.post("/{sweep_id}/cancel", summary="Cancel a sweep")
+def cancel(request: HttpRequest, sweep_id: str) -> dict[str, Any]:
+    """Stop a sweep; what was measured stays."""
+    return sweep_json(commands.cancel(sweep_of(caller(request, "run").project, sweep_id)))

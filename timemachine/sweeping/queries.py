@@ -1,0 +1,67 @@
+"""Reading sweeps, from the project that asks, and as the JSON document of the contract."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from timemachine.accounts.models import Project
+from timemachine.base.clock import written
+from timemachine.base.errors import NotFound
+from timemachine.recording.models import Session
+from timemachine.sweeping.models import TERMINAL_ROW_STATUSES, Sweep, SweepRow
+
+
+def sweep_of(project: Project, sweep_id: str | UUID) -> Sweep:
+    """The project's sweep of that id. Raises `NotFound`, the same for another project's."""
+    try:
+        wanted = UUID(str(sweep_id))
+    except ValueError:
+        wanted = None
+    found = (
+        Sweep.objects.filter(project=project, id=wanted).select_related("session").first() if wanted else None
+    )
+    if found is None:
+        raise NotFound(f"There is no sweep {str(sweep_id)[:60]!r} in this project.", code="sweep_not_found")
+    return found
+
+
+def sweeps_of(session: Session) -> QuerySet[Sweep]:
+    """The session's sweeps, newest first."""
+    return Sweep.objects.filter(session=session).select_related("session").order_by("-id")
+
+
+def rows_of(sweep: Sweep) -> list[SweepRow]:
+    """The settings of a sweep, in the order of its grid."""
+    return list(sweep.rows.order_by("number"))
+
+
+def sweep_json(sweep: Sweep, rows: Sequence[SweepRow] | None = None) -> dict[str, Any]:
+    """A sweep: its grid, how far it is, and the figures of each setting."""
+    found = rows_of(sweep) if rows is None else rows
+    return {
+        "id": str(sweep.id),
+        "session": str(sweep.session_id),
+        "status": sweep.status,
+        "grid": sweep.grid,
+        "steps": len(sweep.steps),
+        "tokenizer": sweep.tokenizer,
+        "requested_by": sweep.requested_by,
+        "created_at": written(sweep.created_at),
+        "finished_at": written(sweep.finished_at),
+        "settings": {
+            "total": len(found),
+            "finished": sum(row.status in TERMINAL_ROW_STATUSES for row in found),
+        },
+        "rows": [
+            {
+                **row.setting,
+                "number": row.number,
+                "status": row.status,
+                "result": row.result,
+                "error": row.error_message,
+            }
+            for row in found
+        ],
+    }
