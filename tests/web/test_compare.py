@@ -94,7 +94,7 @@ def test_a_filter_is_part_of_the_address_and_what_it_hides_is_hidden(
 def test_the_two_that_were_ticked_are_compared(viewer: Client, both: tuple[Session, Session]) -> None:
     listed = page(viewer, "/")
     assert all(f'name="run" value="{session.id}" form="compare"' in listed for session in both)
-    answer = viewer.get("/compare/", {"run": [str(session.id) for session in both]})
+    answer = viewer.get("/compare/", {"run": [str(session.id) for session in reversed(both)]})
     assert answer.status_code == 302
     assert parse_qs(urlsplit(answer["Location"]).query) == {"a": [str(both[0].id)], "b": [str(both[1].id)]}
 

@@ -30,12 +30,13 @@ TWO: Final = 2
 def compare(request: HttpRequest) -> HttpResponse:
     """`/compare/`: `a` and `b` are sessions or replays; `show` filters the pairs, `at` is the first that is shown.
 
-    `run`, given twice, are the two that were ticked in a list.
+    `run`, given twice, are the two that were ticked in a list; the older one comes left.
     """
     access = of(request)
     ticked = request.GET.getlist("run")
     if len(ticked) == TWO:
-        return redirect(f"{reverse('compare')}?{urlencode({'a': ticked[0], 'b': ticked[1]})}")
+        older, newer = sorted(ticked)  # a UUIDv7 begins with its time
+        return redirect(f"{reverse('compare')}?{urlencode({'a': older, 'b': newer})}")
     left, right = (request.GET.get(name, "").strip() for name in "ab")
     if not left or not right:
         context = {"a": left or "".join(ticked[:1]), "b": right, "ticked": len(ticked)}
