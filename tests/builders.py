@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from django.db import connection
+from django.test import override_settings
 
 from timemachine.accounts.models import Project
 from timemachine.answering import commands as answering
@@ -74,9 +75,10 @@ def tamper(statement: str, parameters: Sequence[int | str]) -> int:
 
 
 def worked_off(comparison: Comparison) -> Comparison:
-    """The comparison, once a worker has done every replay of it."""
-    for replay_id in comparison.runs.values_list("replay_id", flat=True):
-        work(replay_id, "worker of a test")
+    """The comparison, once a worker has done every replay of it, one call after the other: threads would not see a test's rows."""
+    with override_settings(MODEL_CALLS_AT_ONCE=1):
+        for replay_id in comparison.runs.values_list("replay_id", flat=True):
+            work(replay_id, "worker of a test")
     return comparison
 
 

@@ -8,7 +8,7 @@ from timemachine.base.errors import InvalidInput
 from timemachine.comparison.arms import Arm, check, check_apart, from_json, names
 from timemachine.comparison.cells import Ask, Cell, missing_counts, verdict_counts
 from timemachine.comparison.findings import findings
-from timemachine.comparison.metrics import MEASURES, arm_totals, readings
+from timemachine.comparison.metrics import MEASURES, ArmTotals, arm_totals, column, readings
 from timemachine.comparison.statistics.paired import Reading
 
 M = "openai:m"
@@ -118,6 +118,10 @@ def ask(sequence: int, **cells: Cell) -> Ask:
     )
 
 
+def totals(asks: list[Ask], arm: int) -> ArmTotals:
+    return arm_totals(asks, column(asks, arm))
+
+
 def test_a_column_sums_up_what_is_known_and_counts_what_is_not() -> None:
     asks = [
         ask(1, a=CELLS["good"]),
@@ -125,17 +129,17 @@ def test_a_column_sums_up_what_is_known_and_counts_what_is_not() -> None:
         ask(3, a=CELLS["error"]),
         ask(4, a=CELLS["changed"]),
     ]
-    found = arm_totals(asks, 1)
+    found = totals(asks, 1)
     assert (found.answers, found.missing) == (3, {"refused": 1, "error": 1})
     assert (found.cost.n, found.unknown_cost) == (2, 1)
     assert (found.grounding, found.grounding_interval) == (0.5, None)
     assert found.agreement == 0.5
-    assert arm_totals(asks, 0).agreement is None
-    assert arm_totals([ask(1, a=CELLS["waiting"])], 1).grounding is None
+    assert totals(asks, 0).agreement is None
+    assert totals([ask(1, a=CELLS["waiting"])], 1).grounding is None
 
 
 def test_where_every_answer_agrees_the_interval_still_leaves_some_that_do_not() -> None:
-    found = arm_totals([ask(n, a=CELLS["good"]) for n in range(8)], 1).agreement_interval
+    found = totals([ask(n, a=CELLS["good"]) for n in range(8)], 1).agreement_interval
     assert found is not None
     assert found.low == pytest.approx(0.6877, abs=0.001)
     assert found.high == 1

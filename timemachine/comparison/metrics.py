@@ -1,7 +1,7 @@
 """What is measured of an answer, and what two arms come to on it, ask by ask. Pure."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -174,21 +174,50 @@ def readings(measure: Measure, cells: Sequence[Cell]) -> Reading:
     return Reading(value=None, missing=reasons.most_common(1)[0][0] if reasons else "not asked")
 
 
-def arm_pair(asks: Sequence[Ask], a: int, b: int) -> ArmPair:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """What one column reads at every ask, metric by metric, in the order of the asks; `clusters` are the asks' sessions."""
+
+    arm: int
+    clusters: Sequence[Hashable]
+    read: Mapping[str, Sequence[Reading]]
+
+
+def column(asks: Sequence[Ask], arm: int) -> Column:
+    """The column of an arm, or of the recording."""
+    return _column(asks, arm, [ask.cells(arm) for ask in asks])
+
+
+def arm_pair(a: Column, b: Column) -> ArmPair:
     """Column A against column B over the same asks."""
-    return _pair(a, b, [(ask, ask.cells(a), ask.cells(b)) for ask in asks])
+    measures = [each for each in MEASURES if each is not AGREEMENT or RECORDING not in {a.arm, b.arm}]
+    by_metric = {
+        each.name: [
+            Pair(cluster=cluster, a=left, b=right)
+            for cluster, left, right in zip(a.clusters, a.read[each.name], b.read[each.name], strict=True)
+        ]
+        for each in measures
+    }
+    return ArmPair(
+        a=a.arm,
+        b=b.arm,
+        results=together([compare(each.metric, by_metric[each.name]) for each in measures]),
+        ratios={each.name: _ratio(by_metric[each.name]) for each in measures if not each.metric.bounded},
+    )
 
 
 def noise_of(asks: Sequence[Ask], arm: int) -> ArmPair:
     """An arm against itself: its first run and that of the noise floor. What differs here is chance."""
-    return _pair(arm, arm, [(ask, ask.cells(arm)[:1], ask.noise(arm)) for ask in asks])
+    first = _column(asks, arm, [ask.cells(arm)[:1] for ask in asks])
+    return arm_pair(first, _column(asks, arm, [ask.noise(arm) for ask in asks]))
 
 
-def arm_totals(asks: Sequence[Ask], arm: int) -> ArmTotals:
+def arm_totals(asks: Sequence[Ask], read: Column) -> ArmTotals:
     """A column by itself."""
+    arm = read.arm
     cells = [cell for ask in asks for cell in ask.cells(arm)]
     costs = [COST.read(cell) for cell in cells]
-    grounding, agreement = _mean(asks, arm, GROUNDING), _mean(asks, arm, AGREEMENT)
+    grounding, agreement = _mean(read, GROUNDING), _mean(read, AGREEMENT)
     return ArmTotals(
         arm=arm,
         answers=sum(cell.missing is None for cell in cells),
@@ -205,20 +234,11 @@ def arm_totals(asks: Sequence[Ask], arm: int) -> ArmTotals:
     )
 
 
-def _pair(a: int, b: int, sides: Sequence[tuple[Ask, list[Cell], list[Cell]]]) -> ArmPair:
-    measures = [each for each in MEASURES if each is not AGREEMENT or RECORDING not in {a, b}]
-    by_metric = {
-        measure.name: [
-            Pair(cluster=ask.session, a=readings(measure, left), b=readings(measure, right))
-            for ask, left, right in sides
-        ]
-        for measure in measures
-    }
-    return ArmPair(
-        a=a,
-        b=b,
-        results=together([compare(each.metric, by_metric[each.name]) for each in measures]),
-        ratios={each.name: _ratio(by_metric[each.name]) for each in measures if not each.metric.bounded},
+def _column(asks: Sequence[Ask], arm: int, cells: Sequence[Sequence[Cell]]) -> Column:
+    return Column(
+        arm=arm,
+        clusters=[ask.session for ask in asks],
+        read={each.name: [readings(each, of_ask) for of_ask in cells] for each in MEASURES},
     )
 
 
@@ -231,12 +251,12 @@ def _ratio(pairs: Sequence[Pair]) -> float | None:
     return ratio_of_medians([a for a, _ in both], [b for _, b in both])
 
 
-def _mean(asks: Sequence[Ask], arm: int, measure: Measure) -> tuple[float | None, Interval | None]:
+def _mean(column: Column, measure: Measure) -> tuple[float | None, Interval | None]:
     """The mean over the asks, and its interval cut to 0 … 1; the recording has no agreement with itself."""
-    if measure is AGREEMENT and arm == RECORDING:
+    if measure is AGREEMENT and column.arm == RECORDING:
         return None, None
-    read = [(readings(measure, ask.cells(arm)).value, ask.session) for ask in asks]
-    values = [(value, session) for value, session in read if value is not None]
+    read = zip(column.read[measure.name], column.clusters, strict=True)
+    values = [(each.value, session) for each, session in read if each.value is not None]
     if not values:
         return None, None
     found = interval([value for value, _ in values], [session for _, session in values], 1.0)

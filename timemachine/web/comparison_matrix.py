@@ -12,7 +12,9 @@ from timemachine.base.ids import uuid_of
 from timemachine.base.numbers import whole_number
 from timemachine.comparison.arms import RECORDING, Arm, names
 from timemachine.comparison.cells import NOISE, UNDER_WAY, Ask, Cell
+from timemachine.comparison.judge_prompt import UNDECIDED
 from timemachine.comparison.metrics import AGREEMENT, GROUNDING, ArmTotals
+from timemachine.comparison.models import CellOpinion
 from timemachine.comparison.queries import marks_of, opinions_of
 from timemachine.comparison.statistics.intervals import Interval
 from timemachine.comparison.statistics.summaries import Spread
@@ -20,8 +22,13 @@ from timemachine.comparison.statistics.wording import interval_words
 from timemachine.replay.summary import VERDICT_ORDER
 from timemachine.web.library import register
 
-CELLS_OF_A_PAGE: Final = 99
+CELLS_OF_A_PAGE: Final = 81
 BAR_WIDTH: Final = 40
+PREFERENCE_WORDS: Final = {
+    "better": "the new one better",
+    "worse": "the new one worse",
+    "neither": "neither better",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +137,15 @@ def matrix(asks: Sequence[Ask], arms: Sequence[Arm], totals: Sequence[ArmTotals]
 def column_names(arms: Sequence[Arm]) -> list[str]:
     """The names of all columns, the recording's first."""
     return ["Recording", *(f"{number} {name}" for number, name in enumerate(names(arms), 1))]
+
+
+@register.filter
+def opinion_words(opinion: CellOpinion) -> str:
+    """What a judge says of a new answer in few words; how far it is where it has said nothing."""
+    if opinion.relation is None:
+        return opinion.state
+    relation = "undecided whether the same" if opinion.relation == UNDECIDED else opinion.relation
+    return f"{relation}, {PREFERENCE_WORDS.get(opinion.preference or '', 'undecided which is better')}"
 
 
 @register.filter

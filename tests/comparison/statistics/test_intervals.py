@@ -93,6 +93,14 @@ def test_where_all_differences_are_the_same_others_still_may_come(pairs: int, mo
         assert found.within(-1, 1).high == min(1, found.high)
 
 
+def test_where_all_differences_are_the_same_it_is_sessions_that_are_counted() -> None:
+    alone, sessions = (interval([0.0] * 12, clusters, 1.0) for clusters in ([0] * 12, [0, 1] * 6))
+    assert alone is not None
+    assert sessions is not None
+    assert alone.high == pytest.approx(0.2209, abs=0.001)
+    assert sessions.high == pytest.approx(0.7764, abs=0.001)
+
+
 def test_a_mean_does_not_depend_on_the_order() -> None:
     assert mean([0.1, 0.2, 0.3]) == mean([0.3, 0.1, 0.2])
     assert deviation([4.0]) == 0

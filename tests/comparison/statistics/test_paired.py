@@ -152,12 +152,13 @@ def test_one_pair_says_nothing_of_how_many_are_needed() -> None:
         ([(0.2, 0.4), (0.2, 0.3)], "score", "about 6 asks would show a difference of 0.10"),
         ([(0.2, 0.4)], "score", "too few: 0.20 against 0.40, +0.20 no interval"),
         ([(0.0, 1.0)] * 12, "share", "p < 0.001"),
+        ([(0.01, 900.0), (0.02, 1.0)], "ms", "over 1,000,000 asks would show"),
     ],
 )
 def test_the_sentence_says_what_the_figures_show(
     values: list[tuple[float, float]], unit: str, says: str
 ) -> None:
-    assert says in sentence(judged(GROUNDED, values), unit)
+    assert says in sentence(judged(COST if unit == "ms" else GROUNDED, values), unit)
 
 
 def test_figures_have_their_units() -> None:

@@ -29,6 +29,7 @@ METHODS: Final = {
     NO_SPREAD: "all differences the same: rule of three",
 }
 SMALLEST_P: Final = 0.001
+MOST_ASKS: Final = 1_000_000
 
 
 def figure(value: float | None, unit: str) -> str:
@@ -80,4 +81,7 @@ def _needed(result: PairedResult, unit: str) -> str:
         return ""
     if result.needed is None or result.matters is None:
         return ""
-    return f"; about {counted(result.needed, 'ask')} would show a difference of {UNITS[unit](result.matters)}"
+    about = (
+        f"about {counted(result.needed, 'ask')}" if result.needed <= MOST_ASKS else f"over {MOST_ASKS:,} asks"
+    )
+    return f"; {about} would show a difference of {UNITS[unit](result.matters)}"
