@@ -1,10 +1,19 @@
 """comparison, and session replay with several models, against a real server and somebody who works on replays."""
 
-import pytest
+import json
+import threading
+from collections.abc import Generator
 
+import pytest
+from django.db import connection
+
+from tests.asking import as_vendors
 from tests.builders import recorded_session
 from tests.cli.terminal import Here
+from tests.stub_answers import Script
+from tests.stub_model_server import StubModelServer
 from timemachine.comparison.models import Comparison
+from timemachine.comparison.opinions import work_off
 from timemachine.recording.models import Session
 from timemachine.replay.models import Replay
 
@@ -63,3 +72,39 @@ def test_what_cannot_be_compared_is_said_in_one_line(tm: Here, session: Session)
     done = tm.run("comparison", "create", "s1", "--model", "local:extractive-1")
     assert (done.code, done.err.count("\n")) == (1, 1)
     assert "2 to 8 arms" in done.err
+
+
+@pytest.fixture
+def judging(tm: Here) -> Generator[StubModelServer]:
+    """A stub in OpenAI's place that judges every pair the same way, and somebody who asks it."""
+    stop = threading.Event()
+
+    def tend() -> None:
+        while not stop.wait(0.02):
+            for comparison_id in Comparison.objects.values_list("id", flat=True):
+                work_off(comparison_id)
+        connection.close()
+
+    with pytest.MonkeyPatch.context() as patched, as_vendors(patched) as stub:
+        answer = json.dumps({"relation": "different", "better": "neither", "reason": "One says more."})
+        stub.script(Script(answer=answer))
+        thread = threading.Thread(target=tend)
+        thread.start()
+        yield stub
+        stop.set()
+        thread.join()
+
+
+def test_a_judge_is_waited_for_and_its_opinions_are_counted(
+    tm: Here, session: Session, worker: None, judging: StubModelServer
+) -> None:
+    tm.run("comparison", "create", "s1", *MODELS)
+    made = str(Comparison.objects.get().id)
+    done = tm.run("comparison", "judge", made, "--model", "openai:stub-judge")
+    assert done.code == 0, done
+    assert "asked about  2 cells" in done.out
+    assert "2 different" in done.out
+    assert "2 neither" in done.out
+    assert "$0 + 2 calls of unknown price" in done.out
+    again = tm.run("comparison", "judge", made, "--model", "openai:stub-judge")
+    assert (again.code, "no answer here for this judge" in again.err) == (1, True)

@@ -170,7 +170,7 @@ def judge(request: HttpRequest, comparison_id: str, payload: schemas.OpinionsIn)
         step = step_at(found, session, payload.sequence, arm=payload.arm, repeat=payload.run).id
     asked = ask_judge(found, payload.model, by=who.by, step=step)
     ring_judges(found.id)
-    return Status(202, {"cells": asked})
+    return Status(202, {"model": asked.model, "cells": asked.cells})
 
 
 @router.post("/{comparison_id}/judgements/cancel", summary="Ask no further judge")

@@ -1,6 +1,7 @@
 """`comparison`: several models over the same frozen contexts, and what the figures show."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -90,6 +91,48 @@ def view(*, comparison_id: str, as_json: bool) -> None:
     with connected() as client:
         found = client.comparisons.get(comparison_id)
         show(found, lines(found, address_of(client, found["id"])), as_json=as_json)
+
+
+@comparison.command()
+@click.argument("comparison_id", metavar="ID")
+@click.option("--model", required=True, metavar="M", help="The model that judges, as provider:model.")
+@options.as_json
+def judge(*, comparison_id: str, model: str, as_json: bool) -> None:
+    """Let a model judge every changed answer.
+
+    It reads question, passages and both answers, twice, the second time the other way round. What it says is its opinion; no verdict
+    changes.
+    """
+    with connected() as client:
+        asked = client.comparisons.judge(comparison_id, model=model)
+        with Progress() as progress:
+            found = client.comparisons.wait_for_judges(
+                comparison_id,
+                lambda each: progress.tell(f"{plural(each['judges']['waiting'], 'cell')} still to be judged"),
+            )
+        said = [
+            opinion
+            for ask in client.comparisons.cells(comparison_id)
+            for cell in ask["cells"]
+            for opinion in cell["opinions"]
+            if opinion["model"] == asked["model"]
+        ]
+        show({**asked, "opinions": said}, _opinions(found, asked, said), as_json=as_json)
+
+
+def _opinions(found: dict[str, Any], asked: dict[str, Any], said: Sequence[dict[str, Any]]) -> Iterator[str]:
+    judges = found["judges"]
+    yield from facts(
+        [
+            ("asked about", plural(asked["cells"], "cell")),
+            ("relation", listed_words(Counter(each["relation"] or each["state"] for each in said))),
+            ("new answer", listed_words(Counter(each["preference"] for each in said if each["preference"]))),
+            ("all judges", priced(judges["cost_usd"], judges["unknown_cost_cells"])),
+        ]
+    )
+    failed = next((each["error"]["message"] for each in said if each["error"]), None)
+    if failed:
+        yield visible(f"At least one failed: {failed}")
 
 
 @comparison.command("list")

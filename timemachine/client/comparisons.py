@@ -53,6 +53,19 @@ class Comparisons:
         """Stop every replay of it."""
         return self._connection.post(f"{_path(comparison)}/cancel")
 
+    def judge(self, comparison: str, *, model: str) -> Document:
+        """Let a model judge every changed cell that it has no opinion on yet: `{"cells": n}`; it is asked in the background."""
+        return self._connection.post(f"{_path(comparison)}/judgements", {"model": model})
+
+    def wait_for_judges(self, comparison: str, seen: Callable[[Document], None] = lambda _: None) -> Document:
+        """The comparison once no judge is to be asked any more; `seen` gets it at every look."""
+
+        def look() -> Document:
+            found = self.get(comparison)
+            return {"status": "asking" if found["judges"]["waiting"] else "asked", "found": found}
+
+        return waiting.wait(look, ("asked",), lambda each: seen(each["found"]))["found"]  # type: ignore[no-any-return]
+
     def wait(self, comparison: str, seen: Callable[[Document], None] = lambda _: None) -> Document:
         """The comparison once it is over; `seen` gets it at every look. A server that is away for a minute is waited for."""
         return waiting.wait(lambda: self.get(comparison), OVER, seen)

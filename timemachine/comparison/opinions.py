@@ -70,10 +70,18 @@ def judged_cells(comparison: Comparison, step: int | None = None) -> list[Replay
     return list(wanted.select_related("action").order_by("id"))
 
 
-def ask_judge(comparison: Comparison, use_model: str, *, by: str, step: int | None = None) -> int:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToBeAsked:
+    """A model by its resolved name, and about how many cells it is to be asked."""
+
+    model: str
+    cells: int
+
+
+def ask_judge(comparison: Comparison, use_model: str, *, by: str, step: int | None = None) -> ToBeAsked:
     """Note that a model is to be asked about every changed cell (or the one of that step) that it has no opinion on yet.
 
-    How many cells that are; a door rings for them after commit. Raises `InvalidInput`, `Unavailable` for a model that cannot judge,
+    A door rings for them after commit. Raises `InvalidInput`, `Unavailable` for a model that cannot judge,
     `Conflict` where nothing is left to judge, `InvalidInput` for more than `MOST_CELLS` cells.
     """
     steps = judged_cells(comparison, step)
@@ -99,7 +107,7 @@ def ask_judge(comparison: Comparison, use_model: str, *, by: str, step: int | No
         CellOpinion.objects.bulk_create(
             CellOpinion(comparison=comparison, step=each, model=model, requested_by=by[:254]) for each in left
         )
-    return len(left)
+    return ToBeAsked(model=model, cells=len(left))
 
 
 def cancel_judges(comparison: Comparison) -> int:
