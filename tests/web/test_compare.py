@@ -8,6 +8,7 @@ from django.test import Client
 
 from tests.builders import recorded_session, replayed
 from timemachine.accounts.models import Project
+from timemachine.alignment import long_diffs
 from timemachine.recording.commands import append, start_session
 from timemachine.recording.draft import ActionDraft
 from timemachine.recording.models import Session
@@ -166,3 +167,34 @@ def test_what_is_not_there_gets_a_page_that_says_so(viewer: Client, both: tuple[
 def test_two_empty_sessions_have_nothing_to_compare(viewer: Client, project: Project) -> None:
     one, other = (start_session(project, name="empty", by="test") for _ in range(2))
     assert "Nothing to compare" in page(viewer, f"/compare/?a={one.key}&b={other.key}")
+
+
+def test_a_debug_step_draws_what_moved_between_its_lists(viewer: Client, project: Project) -> None:
+    session = recorded_session(project, top_k=1)
+    replay = replayed(session, ReplayOptions(audit=False, top_k=3))
+    shown = page(viewer, f"/replays/{replay.id}/steps/1/")
+    assert '<svg class="moves"' in shown
+    assert shown.count('<path class="same"') == 1
+
+
+def test_numbers_that_differ_stand_before_the_answers_of_a_replayed_step(
+    viewer: Client, project: Project
+) -> None:
+    session = recorded_session(project)
+    replay = replayed(session, ReplayOptions(audit=True, use_model="local:extractive-3", reason="to see"))
+    steps = replay.steps.filter(kind="ask")
+    shown = [words(page(viewer, f"/replays/{replay.id}/steps/{step.sequence}/")) for step in steps]
+    assert any("only new" in text or "Only new" in text for text in shown)
+
+
+def test_long_answers_of_a_replayed_step_are_compared_elsewhere(
+    viewer: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(long_diffs, "LONG", 10)
+    session = recorded_session(project)
+    replay = replayed(session, ReplayOptions(audit=True, use_model="local:extractive-3", reason="to see"))
+    ask = replay.steps.filter(kind="ask").exclude(verdict="identical").values_list("sequence", flat=True)[0]
+    shown = page(viewer, f"/replays/{replay.id}/steps/{ask}/")
+    link = re.search(r'Both answers are long\. <a href="([^"]*)"', shown)
+    assert link is not None
+    assert "a worker compares them" in page(viewer, link.group(1).replace("&amp;", "&"))

@@ -244,6 +244,6 @@ def test_a_debug_replay_is_launched_with_its_thresholds_and_shows_both_curves(
     assert chosen.items() <= replay.options.items()
     work(replay.id, "test")
     shown = page(browser, f"/replays/{replay.id}/steps/1/")
-    assert shown.count("<svg") == 2
+    assert shown.count("<svg") - shown.count('<svg class="moves"') == 2
     assert "rank-biased" in shown
     assert "Cut below this share of the best score" in page(browser, f"/replays/{replay.id}/")

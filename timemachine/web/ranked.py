@@ -1,6 +1,6 @@
 """Two ranked lists of passages side by side, with lines between them that show what moved."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -50,23 +50,12 @@ def ranked_lists(left: Sequence[FrameAt], right: Sequence[FrameAt]) -> RankedLis
         overlap=compared.overlap,
         left=[_shown(frame, ranks[1], "lost") for frame in left[:MOST]],
         right=[_shown(frame, ranks[0], "gained") for frame in right[:MOST]],
-        lines=_lines([frame.key for frame in left[:MOST]], [frame.key for frame in right[:MOST]]),
+        lines=lines([frame.key for frame in left[:MOST]], [frame.key for frame in right[:MOST]]),
         more=max(k - MOST, 0),
     )
 
 
-def _ranked(frames: Sequence[FrameAt]) -> list[Ranked]:
-    return [Ranked(key=frame.key, rank=frame.rank) for frame in frames]
-
-
-def _shown(frame: FrameAt, others: Mapping[str, int], alone: str) -> ShownFrame:
-    rank = others.get(frame.key)
-    if rank is None:
-        return ShownFrame(frame=frame, fate=alone, other=alone)
-    return ShownFrame(frame=frame, fate="same" if rank == frame.rank else "moved", other=f"rank {rank}")
-
-
-def _lines(left: Sequence[str], right: Sequence[str]) -> SafeString:
+def lines(left: Sequence[Hashable], right: Sequence[Hashable]) -> SafeString:
     """A line from each passage of the left list to its place in the right one; rows are `ROW` high, under a head of the same."""
     places = {key: place for place, key in reversed(list(enumerate(right)))}
     drawn = [
@@ -83,6 +72,17 @@ def _lines(left: Sequence[str], right: Sequence[str]) -> SafeString:
             "", '<path class="{}" d="M0 {} C24 {} 40 {} 64 {}"/>', [(c, a, a, b, b) for c, a, b in drawn]
         ),
     )
+
+
+def _ranked(frames: Sequence[FrameAt]) -> list[Ranked]:
+    return [Ranked(key=frame.key, rank=frame.rank) for frame in frames]
+
+
+def _shown(frame: FrameAt, others: Mapping[str, int], alone: str) -> ShownFrame:
+    rank = others.get(frame.key)
+    if rank is None:
+        return ShownFrame(frame=frame, fate=alone, other=alone)
+    return ShownFrame(frame=frame, fate="same" if rank == frame.rank else "moved", other=f"rank {rank}")
 
 
 def _middle(place: int) -> int:

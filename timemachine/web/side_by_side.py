@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.safestring import SafeString
+
 from timemachine.alignment.long_diffs import is_long
 from timemachine.difference.telling import Telling, telling
 from timemachine.payloads.queries import text
@@ -14,6 +16,7 @@ from timemachine.replay import frozen
 from timemachine.replay.models import ReplayHit, ReplayStep
 from timemachine.web.differing import READ
 from timemachine.web.evidence import Evidence, Source, evidence
+from timemachine.web.ranked import lines
 from timemachine.web.sentences import Sentence, sentences
 from timemachine.web.text_rows import ShownRow, text_rows
 
@@ -77,6 +80,7 @@ class Sides:
     evidence: list[tuple[str, str]]
     frames: list[RecordedFrame]
     found: list[FoundFrame]
+    lines: SafeString
     attempts: list[Any]
     recorded_call_ms: float | None
     recorded_cut_off: str | None
@@ -108,6 +112,9 @@ def side_by_side(step: ReplayStep, *, everything: bool = False, without_long: bo
         evidence=list(_evidence(step.evidence or {})),
         frames=_recorded_frames(step, hits),
         found=[_found_frame(step, hit) for hit in step.hits.all()],
+        lines=lines(
+            [_key(frame) for frame in step.frames or []], [_found_key(hit) for hit in step.hits.all()]
+        ),
         attempts=sorted(step.attempts.all(), key=lambda each: each.number),
         recorded_call_ms=_number((step.action.parameters or {}).get("call_ms")),
         recorded_cut_off=cut_off_by(step.action.parameters),
@@ -225,7 +232,7 @@ def _now(step: ReplayStep, frame: Any, rank: int) -> tuple[str, str]:
 
 def _found_frame(step: ReplayStep, hit: ReplayHit) -> FoundFrame:
     retrieval, name = step.retrieval or {}, _name(hit.frame)
-    key = hit.frame if hit.frame is not None else hit.sha256
+    key = _found_key(hit)
     then, fate = f"rank {hit.rank}", "same"
     if key in retrieval.get("gained", []):
         then, fate = "gained", "gained"
@@ -235,6 +242,10 @@ def _found_frame(step: ReplayStep, hit: ReplayHit) -> FoundFrame:
     return FoundFrame(
         rank=hit.rank, title=hit.title or "untitled", name=name, score=hit.score, then=then, fate=fate
     )
+
+
+def _found_key(hit: ReplayHit) -> Any:
+    return hit.frame if hit.frame is not None else hit.sha256
 
 
 def _name(frame: Any) -> str:
