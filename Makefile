@@ -36,7 +36,7 @@ bench: .venv/.synced .venv/.minilm ## run every benchmark, each on a database of
 	@for script in bench/*.py; do echo "— $$script"; $(ON_A_DATABASE) $(PYTHON) $$script || exit 1; done
 
 crash: .venv/.synced .venv/.minilm ## kill processes at the worst moments, and look for what was lost
-	@$(PYTHON) -m pytest -m crash
+	@CRASH_KILLS=$${CRASH_KILLS:-200} $(PYTHON) -m pytest -m crash -s
 
 clean: ## remove what was built and measured; never data
 	@rm -rf build dist htmlcov test-results .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,66 @@
+"""Workers that die on command: `python -m tests.replay.crash_worker`, then a line `REPLAY POINT NTH SIGNAL` for each.
+
+A child is forked for each line; it works on the replay and sends itself the signal when it passes the point for the nth time
+(`-` never dies). The answer is `ended`, `killed`, or `stopped PID` for one that only sleeps.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+from uuid import UUID
+
+import django
+
+django.setup()
+
+from timemachine.replay import leases, steps, working  # noqa: E402
+
+POINTS: dict[str, tuple[Any, str]] = {
+    "after_claim": (leases, "claim"),
+    "before_call": (leases, "intend_call"),
+    "after_call": (steps, "answer"),
+    "after_write": (working, "write"),
+}
+
+
+def arm(point: str, nth: int, number: signal.Signals) -> None:
+    """Have this process send itself a signal right after the point was passed for the nth time."""
+    module, name = POINTS[point]
+    passed: Callable[..., Any] = getattr(module, name)
+    times = count(1)
+
+    def and_then(*given: Any, **named: Any) -> Any:
+        result = passed(*given, **named)
+        if next(times) == nth:
+            os.kill(os.getpid(), number)
+        return result
+
+    setattr(module, name, and_then)
+
+
+def child(replay_id: str, point: str, nth: int, number: signal.Signals) -> None:
+    """Work, until the end or the signal; never returns."""
+    if point != "-":
+        arm(point, nth, number)
+    working.work(UUID(replay_id), f"crash worker {os.getpid()}")
+    os._exit(0)
+
+
+def main() -> None:
+    for line in sys.stdin:
+        replay_id, point, nth, name = line.split()
+        pid = os.fork()
+        if pid == 0:
+            child(replay_id, point, int(nth), signal.Signals[name])
+        _, status = os.waitpid(pid, os.WUNTRACED)
+        if os.WIFSTOPPED(status):
+            print(f"stopped {pid}", flush=True)
+        else:
+            print("killed" if os.WIFSIGNALED(status) else "ended", flush=True)
+
+
+if __name__ == "__main__":
+    main()
