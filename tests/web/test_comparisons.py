@@ -194,6 +194,16 @@ def test_a_comparison_is_cancelled_and_tried_again_from_its_page(browser: Client
     assert "6 of 6 answers" in words(browser, f"/comparisons/{made.id}/")
 
 
+def test_a_replay_of_a_comparison_leads_to_it_and_does_not_crowd_the_sessions_own(
+    browser: Client, project: Project, session: Session
+) -> None:
+    made = compared(project, [session], ONE, THREE)
+    replay = Replay.objects.first()
+    assert replay is not None
+    assert f'href="/comparisons/{made.id}/"' in page(browser, f"/replays/{replay.id}/")
+    assert str(replay.id) not in page(browser, f"/sessions/{session.id}/replay/")
+
+
 def test_all_of_it_is_a_file(browser: Client, project: Project, session: Session) -> None:
     made = compared(project, [session], ONE, THREE)
     lines = browser.get(f"/comparisons/{made.id}/export.csv")

@@ -1,6 +1,7 @@
 """What changes in comparisons: one is launched, cancelled, tried again, and a person marks a cell of it."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from uuid import UUID
 
@@ -87,11 +88,13 @@ def checked(project: Project, plan: Plan) -> Plan:
 @transaction.atomic
 def cancel(comparison: Comparison) -> None:
     """Cancel every replay of it that is not over. Raises `Conflict` where all are."""
-    unfinished = Replay.objects.filter(run__comparison=comparison, finished_at=None).order_by("id")
-    if not unfinished:
+    cancelled = 0
+    for replay in Replay.objects.filter(run__comparison=comparison, finished_at=None).order_by("id"):
+        with suppress(Conflict):  # it came to its end meanwhile
+            replays.cancel(replay)
+            cancelled += 1
+    if not cancelled:
         raise Conflict("This comparison is over already.", code="comparison_over")
-    for replay in unfinished:
-        replays.cancel(replay)
 
 
 @transaction.atomic

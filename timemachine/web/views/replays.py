@@ -127,7 +127,7 @@ def _form(
         "estimated": estimated,
         "asks": counted.filter(kind="ask").count(),
         "finds": counted.filter(kind="find").count(),
-        "replays": replays_of(session)[:SHOWN_REPLAYS],
+        "replays": replays_of(session).filter(spend_group=None)[:SHOWN_REPLAYS],
         "default_model": settings.DEFAULT_MODEL,
     }
     return render(request, "replays/launch.html", context, status=status)
