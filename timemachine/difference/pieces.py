@@ -80,7 +80,7 @@ def _unchanged(one: Sentence, other: Sentence) -> Iterator[Piece]:
 
 def _twins(run: _Run, moved: frozenset[str], gaps: tuple[str, str]) -> list[Piece] | None:
     """The pieces of a run of twins of which none moved, with the white space before it on either side."""
-    if any(each.body in moved for each in (*run.old, *run.new)):
+    if moved and any(each.body in moved for each in (*run.old, *run.new)):
         return None
     found = twins(run.old, run.new)
     return [*replaced(*gaps), *found] if found is not None else None

@@ -94,33 +94,32 @@ def _row(piece: Piece, *, turned: bool) -> DiffRow:
     right: list[Span] = []
     for mark, text in piece.edits:
         if mark == "same":
-            _put_same(left, right, text)
+            _put_same(left, right, Span(text, "same"))
         elif (mark == "removed") is turned:
-            _put(right, "added", text)
+            _put(right, Span(text, "added"))
         else:
-            _put(left, "removed", text)
+            _put(left, Span(text, "removed"))
     return DiffRow(_kind(left, right), tuple(left), tuple(right))
 
 
-def _put_same(left: list[Span], right: list[Span], text: str) -> None:
-    if not left or not right or "same" in (left[-1].mark, right[-1].mark):
-        _put(left, "same", text)
-        _put(right, "same", text)
+def _put_same(left: list[Span], right: list[Span], span: Span) -> None:
+    for side in (left, right):
+        if side and side[-1].mark == "same":
+            side[-1] = Span(side[-1].text + span.text, "same")
+        else:
+            side.append(span)
+
+
+def _put(spans: list[Span], span: Span) -> None:
+    if spans and spans[-1].mark == span.mark:
+        spans[-1] = Span(spans[-1].text + span.text, span.mark)
     else:
-        span = Span(text, "same")
-        left.append(span)
-        right.append(span)
+        spans.append(span)
 
 
 def _same(text: str) -> DiffRow:
     shared = (Span(text, "same"),)
     return DiffRow("same", shared, shared)
-
-
-def _put(spans: list[Span], mark: Mark, text: str) -> None:
-    if spans and spans[-1].mark == mark:
-        text = spans.pop().text + text
-    spans.append(Span(text, mark))
 
 
 def _kind(left: Sequence[Span], right: Sequence[Span]) -> Kind:
