@@ -34,7 +34,7 @@ def sweeps_of(session: Session) -> QuerySet[Sweep]:
 
 def rows_of(sweep: Sweep) -> list[SweepRow]:
     """The settings of a sweep, in the order of its grid."""
-    return list(sweep.rows.order_by("number"))
+    return sorted(sweep.rows.all(), key=lambda row: row.number)
 
 
 def sweep_json(sweep: Sweep, rows: Sequence[SweepRow] | None = None) -> dict[str, Any]:
