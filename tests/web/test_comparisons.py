@@ -257,3 +257,12 @@ def test_a_page_takes_as_many_queries_whatever_its_length(browser: Client, proje
             page(browser, f"/comparisons/{made.id}/")
         counts.append(len(queries))
     assert counts[0] == counts[1]
+
+
+def test_a_chart_says_every_value_so_that_nothing_and_unknown_are_told_apart(
+    browser: Client, project: Project, session: Session
+) -> None:
+    shown = page(browser, f"/comparisons/{compared(project, [session], ONE, THREE).id}/")
+    agreement, _, cost, _ = re.findall(r"<svg viewBox=\"0 0 280.*?</svg>", shown, re.DOTALL)
+    assert re.findall(r"<text x=\"205\"[^>]*>([^<]+)", agreement) == ["unknown", "1.00", "0.33"]
+    assert re.findall(r"<text x=\"205\"[^>]*>([^<]+)", cost) == ["$0", "$0", "$0"]

@@ -8,7 +8,7 @@ from timemachine.comparison.statistics.intervals import Interval
 from timemachine.comparison.statistics.wording import figure
 from timemachine.web.comparison_matrix import Column
 
-WIDTH, ROW, HALF, GUTTER = 212, 20, 5, 28
+WIDTH, ROW, HALF, GUTTER, WORDS = 172, 20, 5, 28, 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,12 @@ class Chart:
     @property
     def width(self) -> int:
         """How wide the picture is."""
-        return GUTTER + WIDTH
+        return GUTTER + WIDTH + WORDS
+
+    @property
+    def words_at(self) -> int:
+        """Where the words of each value stand."""
+        return GUTTER + WIDTH + HALF
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
