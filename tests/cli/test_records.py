@@ -399,6 +399,26 @@ def test_ground_quotes_the_sentence_that_says_it_the_other_way_round(tm: Here) -
     ]
 
 
+def test_ground_says_that_names_stand_the_other_way_round(tm: Here) -> None:
+    line = {"context": ["The bank acquired Nordkredit."], "answer": "Nordkredit acquired the bank."}
+    lines = tm.run("ground", tm.file("names.jsonl", json.dumps(line))).out.splitlines()
+    assert lines[2] == "  not supported (the other way round): Nordkredit acquired the bank."
+
+
+def test_ground_says_what_is_missing_of_a_sentence_that_is_partly_supported(tm: Here) -> None:
+    line = {
+        "context": ["The harbour bridge was opened after eight years of work."],
+        "answer": "The harbour bridge was praised after quarrels.",
+    }
+    lines = tm.run("ground", tm.file("partly.jsonl", json.dumps(line))).out.splitlines()
+    assert lines[0].startswith("line 1: MEDIUM")
+    assert lines[0].endswith("(0 of 1 sentence supported, 1 partly)")
+    assert lines[1:3] == [
+        "  partly supported: The harbour bridge was praised after quarrels.",
+        "    no passage has: praised, quarrels",
+    ]
+
+
 def test_ground_takes_any_number_of_lines_in_their_order(tm: Here) -> None:
     lines = (
         f'{{"context": ["There are {number} cats."], "answer": "There are {number + number % 2} cats."}}\n'

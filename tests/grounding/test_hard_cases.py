@@ -42,7 +42,30 @@ def grounded(answer: str, *texts: str) -> Grounding:
 def test_swapped_roles_are_never_high(claim: str, passage: str, reason: str) -> None:
     alone = grounded(claim, passage)
     assert (alone.label, alone.sentences[0].reason, alone.sentences[0].frame) == ("LOW", reason, 0)
+    assert alone.sentences[0].swapped
     assert grounded(f"{BRIDGE} {claim}", BRIDGE, passage).label == "LOW"
+
+
+def test_another_name_in_a_place_is_not_told_as_swapped() -> None:
+    (found,) = grounded(
+        "The rival, Acme, bought Bolt.", "Initech bought Bolt last year.", "She met Acme people."
+    ).sentences
+    assert (found.reason, found.frame, found.swapped) == ("name", 0, False)
+
+
+@pytest.mark.parametrize(
+    ("claim", "partly"),
+    [
+        ("The harbour bridge was praised after quarrels.", True),
+        ("The harbour museum sells postcards.", False),
+        ("The arch rises 143 metres above the water.", False),
+        ("The arch rises 134 metres above the water.", False),
+    ],
+)
+def test_a_sentence_of_which_the_passages_have_much_but_not_enough_is_partly_supported(
+    claim: str, partly: bool
+) -> None:
+    assert grounded(claim, BRIDGE).sentences[0].partly is partly
 
 
 @pytest.mark.parametrize(

@@ -173,6 +173,8 @@ def test_the_json_has_the_fields_of_the_contract() -> None:
                 "reason": None,
                 "passage_start": 0,
                 "passage_end": 22,
+                "swapped": False,
+                "partly": False,
                 "missing": [],
             }
         ],

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from timemachine.web.sentences import Sentence, sentences
+from timemachine.web.sentences import Sentence, counted, sentences
 
 ANSWER = "One is so. Two is not."
 RECORDED: list[dict[str, Any]] = [
@@ -70,6 +70,19 @@ def test_support_without_a_frame_and_doubt_without_a_reason_have_words_too() -> 
         ({"reason": "no_support", "missing": ["moon"]}, "no passage says it"),
         ({"reason": "no_support", "missing": []}, "its words are in the passages, but not together"),
         ({"reason": "no_support", "missing": [], "frame": 3}, "the passage says it the other way round"),
+        (
+            {"reason": "no_support", "missing": [], "frame": 3, "swapped": False},
+            "the passage has something else in its place",
+        ),
+        ({"reason": "name", "missing": [], "frame": 3}, "the passage has another name in its place"),
+        (
+            {"reason": "name", "missing": [], "frame": 3, "swapped": True},
+            "the passage says it the other way round",
+        ),
+        (
+            {"reason": "no_support", "missing": ["moon"], "partly": True},
+            "only a part of it is in the passages",
+        ),
         ({"reason": "no_support"}, "no passage says it"),
         ({"reason": "else"}, "not supported"),
     ],
@@ -79,6 +92,35 @@ def test_an_unsupported_sentence_says_why(told: dict[str, Any], why: str) -> Non
         "A.", {"sentences": [{"text": "A.", "start": 0, "end": 2, "grounded": False, **told}]}
     )
     assert (found.why, found.number) == (why, 1)
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        ({"reason": "name", "swapped": True}, "not supported: the other way round"),
+        ({"reason": "no_support", "partly": True}, "partly supported"),
+    ],
+)
+def test_the_mark_of_a_sentence_says_that_it_is_partly_supported_or_the_other_way_round(
+    told: dict[str, Any], words: str
+) -> None:
+    (found,) = sentences(None, {"sentences": [{"text": "A.", "grounded": False, **told}]})
+    assert found.words == words
+
+
+@pytest.mark.parametrize(
+    ("grounding", "words"),
+    [
+        ({"grounded_sentences": 1, "sentence_count": 1}, "1 of 1 sentence supported"),
+        ({"grounded_sentences": 0, "sentence_count": 2, "sentences": ["odd"]}, "0 of 2 sentences supported"),
+        (
+            {"grounded_sentences": 0, "sentence_count": 1, "sentences": [{"partly": True}]},
+            "0 of 1 sentence supported, 1 partly",
+        ),
+    ],
+)
+def test_the_supported_sentences_are_counted_in_words(grounding: dict[str, Any], words: str) -> None:
+    assert counted(grounding) == words
 
 
 def test_a_sentence_tells_the_span_it_rests_on_and_what_is_missing() -> None:

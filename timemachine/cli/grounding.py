@@ -52,16 +52,17 @@ def in_short(grounding: dict[str, Any] | None) -> str:
 
 
 def warning(grounding: dict[str, Any] | None, passages: Mapping[Any, str]) -> Iterator[str]:
-    """Where the grounding carries a warning: that, and each sentence that nothing supports, with the reason.
+    """The warning, where the grounding carries one, and each sentence that nothing supports, with the reason.
 
     `passages` are the texts of the context by their frames: what goes against a sentence is quoted from them.
     """
-    if grounding is None or not grounding["has_warning"]:
+    if grounding is None:
         return
-    yield f"Warning: grounding is {grounding['label']}; check the answer before you rely on it."
+    if grounding["has_warning"]:
+        yield f"Warning: grounding is {grounding['label']}; check the answer before you rely on it."
     for sentence in grounding["sentences"]:
         if sentence["grounded"] is False:  # None claims nothing
-            yield f"  not supported ({_reason(sentence)}): {one_line(sentence['text'])}"
+            yield f"  {_verdict(sentence)}: {one_line(sentence['text'])}"
             missing = sentence.get("missing")
             if missing:
                 yield f"    no passage has: {one_line(', '.join(map(str, missing)))}"
@@ -73,9 +74,16 @@ def number_of_warnings(groundings: Sequence[dict[str, Any]]) -> int:
     return sum(1 for grounding in groundings if grounding["has_warning"])
 
 
+def _verdict(sentence: dict[str, Any]) -> str:
+    return "partly supported" if sentence.get("partly") else f"not supported ({_reason(sentence)})"
+
+
 def _reason(sentence: dict[str, Any]) -> str:
-    if sentence["reason"] == "no_support" and sentence["frame"] is not None:
+    opposed = sentence["reason"] == "no_support" and sentence["frame"] is not None
+    if sentence.get("swapped", opposed):  # an answer from the cache may be older than `swapped`
         return "the other way round"
+    if opposed:
+        return "something else in its place"
     return words(sentence["reason"] or "no reason given")
 
 
@@ -94,7 +102,10 @@ def _supported(grounding: dict[str, Any]) -> str:
     supported, sentences = grounding.get("grounded_sentences"), grounding.get("sentence_count")
     if type(supported) is not int or type(sentences) is not int:
         return ""
-    return f"({supported} of {plural(sentences, 'sentence')} supported)"
+    recorded = grounding.get("sentences")
+    told = recorded if isinstance(recorded, list) else []
+    partly = sum(isinstance(each, dict) and each.get("partly") is True for each in told)
+    return f"({supported} of {plural(sentences, 'sentence')} supported{f', {partly:,} partly' if partly else ''})"
 
 
 def _unread(grounding: dict[str, Any]) -> str:

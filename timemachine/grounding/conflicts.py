@@ -3,6 +3,7 @@
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from operator import attrgetter
 from typing import Final, Literal
@@ -14,7 +15,7 @@ from timemachine.language.numbers import Number, missing_numbers
 from timemachine.language.polarity import negated_in_one, turned
 from timemachine.language.statement import Statement
 
-Conflict = Literal["number", "name", "negation", "no_support"]
+Kind = Literal["number", "name", "negation", "no_support"]
 
 # How much of a claim a sentence must hold before a number of its own goes against that of the claim.
 _CLOSE: Final = 0.4
@@ -27,6 +28,14 @@ _COUNTED: Final = 12
 _YEARS: Final = range(1500, 2200)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conflict:
+    """What goes against a place; `swapped` where it is that both say the same of the same two things, the other way round."""
+
+    kind: Kind
+    swapped: bool = False
+
+
 def conflict(claim: Statement, place: Place, source: Source) -> Conflict | None:
     """The first thing of a claim that goes against a place.
 
@@ -34,15 +43,17 @@ def conflict(claim: Statement, place: Place, source: Source) -> Conflict | None:
     beside a word that the sentence has another name beside; two names in each other's place, or two other things ("no_support",
     because nothing says it that way round); something negated on one side only, or pointing the other way.
     """
-    return (
-        _nowhere(claim, source)
-        or _replaced(claim, place, source)
-        or _swapped(claim, place.statement)
-        or (_turned(claim, place.statement) if place.own >= _CLOSE else None)
-    )
+    other = _nowhere(claim, source) or _replaced(claim, place, source)
+    if other:
+        return Conflict(kind=other)
+    order = _swapped(claim, place.statement)
+    if order:
+        return Conflict(kind=order, swapped=True)
+    direction = _turned(claim, place.statement) if place.own >= _CLOSE else None
+    return Conflict(kind=direction) if direction else None
 
 
-def _nowhere(claim: Statement, source: Source) -> Conflict | None:
+def _nowhere(claim: Statement, source: Source) -> Kind | None:
     if any(not source.numbers.hold(number) for number in claim.numbers if _stated(number)):
         return "number"
     if missing_names((name for name in claim.names if name.certain), source.vocabulary):
@@ -56,20 +67,20 @@ def _stated(number: Number) -> bool:
     return number.certain and not counted
 
 
-def _replaced(claim: Statement, place: Place, source: Source) -> Conflict | None:
+def _replaced(claim: Statement, place: Place, source: Source) -> Kind | None:
     if place.own >= _CLOSE and _number_replaced(claim, place):
         return "number"
     return _name_replaced(claim, place, source)
 
 
-def _swapped(claim: Statement, sentence: Statement) -> Conflict | None:
+def _swapped(claim: Statement, sentence: Statement) -> Kind | None:
     found = swapped(claim, sentence)
     if not found:
         return None
     return "name" if any(map(claim.names_at, found)) else "no_support"
 
 
-def _turned(claim: Statement, sentence: Statement) -> Conflict | None:
+def _turned(claim: Statement, sentence: Statement) -> Kind | None:
     if bool(_DENIED.search(claim.text)) != bool(_DENIED.search(sentence.text)):
         return "negation"
     if negated_in_one(claim.rooted, sentence.rooted) or turned(claim.polarity, sentence.polarity):
@@ -81,7 +92,7 @@ def _number_replaced(claim: Statement, place: Place) -> bool:
     """Whether the sentence has another number of a kind where the claim has one that it does not have."""
     ours = missing_numbers(claim.numbers, [*place.statement.numbers, *_carried_over(claim, place)])
     theirs = missing_numbers(place.statement.numbers, claim.numbers)
-    return bool({_kind(number) for number in ours} & {_kind(number) for number in theirs})
+    return bool({_sort(number) for number in ours} & {_sort(number) for number in theirs})
 
 
 def _carried_over(claim: Statement, place: Place) -> Iterator[Number]:
@@ -92,7 +103,7 @@ def _carried_over(claim: Statement, place: Place) -> Iterator[Number]:
             yield from beside.numbers
 
 
-def _kind(number: Number) -> str:
+def _sort(number: Number) -> str:
     """What a number counts: its unit, a date, a time, a year, or nothing that it says."""
     if number.unit:
         return number.unit
@@ -109,7 +120,7 @@ def _first_at(statement: Statement, name: Name) -> int:
     return bisect_right(statement.terms, name.start, key=attrgetter("end"))
 
 
-def _name_replaced(claim: Statement, place: Place, source: Source) -> Conflict | None:
+def _name_replaced(claim: Statement, place: Place, source: Source) -> Kind | None:
     """Whether the sentence has another name beside a word that stands beside a name of the claim.
 
     A word with a capital only because it opens a sentence counts where the passages speak of it elsewhere ("no_support").

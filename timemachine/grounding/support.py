@@ -9,12 +9,12 @@ bounds are fixed, not fitted to labelled answers; docs/grounding.md gives them w
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final, Literal
 
 from timemachine.grounding import bounds
-from timemachine.grounding.conflicts import conflict
+from timemachine.grounding.conflicts import Conflict, conflict
 from timemachine.grounding.missing import missing
 from timemachine.grounding.passages import MOST_TOGETHER, Passage, Place, Source
 from timemachine.language.refusal import is_refusal, without_refusal
@@ -34,6 +34,8 @@ MEDIUM: Final = 0.40
 # A sentence is supported from here.
 _ABOUT_IT: Final = 0.3
 _GROUNDED: Final = 0.55
+# From here up to there it is partly supported.
+_PARTLY: Final = 0.4
 # What goes against a passage keeps this share of its support.
 _CONTRADICTED: Final = 0.35
 # The chance that a supported sentence is invented all the same is taken to be (1 - its support) to this power.
@@ -53,7 +55,8 @@ class Support:
     """One sentence of the answer: characters `start` to before `end` of it.
 
     `frame` is the passage it rests on, or that speaks against it, and `passage_start` and `passage_end` the sentence there.
-    `missing` is what an unsupported sentence says that no passage has. A sentence that claims nothing (a refusal, a heading, a
+    `swapped` tells that this passage says it with the roles the other way round. `missing` is what an unsupported sentence
+    says that no passage has. A sentence that claims nothing (a refusal, a heading, a
     question, a courtesy) has neither score nor `grounded`, and is not counted.
     """
 
@@ -67,6 +70,7 @@ class Support:
     passage_start: int | None = None
     passage_end: int | None = None
     missing: tuple[str, ...] = ()
+    swapped: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """The sentence as the API answers it."""
@@ -80,8 +84,15 @@ class Support:
             "reason",
             "passage_start",
             "passage_end",
+            "swapped",
+            "partly",
         )
         return {**{name: getattr(self, name) for name in fields}, "missing": list(self.missing)}
+
+    @property
+    def partly(self) -> bool:
+        """Whether the passages have much of it, though not enough to support it, and nothing in them goes against it."""
+        return self.grounded is False and not self.against and (self.score or 0.0) >= _PARTLY
 
     @property
     def against(self) -> bool:
@@ -199,7 +210,9 @@ def _support(sentence: Statement, passages: Sequence[Passage], source: Source) -
         score = max(score, source.together(claim))
     if against:
         opposing = place if score >= _ABOUT_IT else None  # what says little of it cannot go against it
-        return _judged(sentence, passages, score * _CONTRADICTED, against, opposing, missing(claim, source))
+        lowered = score * _CONTRADICTED
+        found = _judged(sentence, passages, lowered, against.kind, opposing, missing(claim, source))
+        return replace(found, swapped=against.swapped and opposing is not None)
     if score >= _GROUNDED:
         return _judged(sentence, passages, score, None, place)
     return _judged(sentence, passages, score, "no_support", None, missing(claim, source))
@@ -212,9 +225,9 @@ def _claims_something(claim: Statement) -> bool:
     return bool(claim.keys) and not (heading or asks or is_refusal(text) or claims_nothing(text))
 
 
-def _chosen(claim: Statement, places: Sequence[Place], source: Source) -> tuple[Place, Reason | None]:
+def _chosen(claim: Statement, places: Sequence[Place], source: Source) -> tuple[Place, Conflict | None]:
     near = [place for place in places if place.own >= _NEARLY * places[0].own]
-    found: list[tuple[Place, Reason | None]] = [(place, conflict(claim, place, source)) for place in near]
+    found: list[tuple[Place, Conflict | None]] = [(place, conflict(claim, place, source)) for place in near]
     return next((each for each in found if each[1] is None), found[0])
 
 

@@ -19,6 +19,8 @@ _REPLACED: Final = {
     "name": "the passage has another name in its place",
 }
 _OTHERWISE: Final = "the passage says it the other way round"
+_ELSE: Final = "the passage has something else in its place"
+_PART: Final = "only a part of it is in the passages"
 _NOT_TOGETHER: Final = "its words are in the passages, but not together"
 
 
@@ -27,7 +29,8 @@ class Sentence:
     """A stretch of an answer. `grounded` is None between sentences, and where nothing was recorded about it.
 
     Those that claim something have a `number` from 1. `passage_start` and `passage_end` are the span in the frame's text that
-    supports it or goes against it, `missing` what no passage has; older recordings have neither, and `told` is False.
+    supports it or goes against it, `missing` what no passage has; older recordings have neither, and `told` is False. `swapped`
+    tells that this span says it the other way round (None: not recorded), `partly` that the passages have much of it.
     """
 
     text: str
@@ -40,24 +43,57 @@ class Sentence:
     passage_end: int | None = None
     missing: tuple[str, ...] = ()
     told: bool = False
+    swapped: bool | None = None
+    partly: bool = False
 
     @property
     def why(self) -> str:
         """In words why no passage supports it."""
-        if self.reason == "no_support" and self.frame is not None:
+        if self.swapped:
             return _OTHERWISE
-        if self.reason == "no_support" and self.told and not self.missing:
-            return _NOT_TOGETHER
+        if self.reason == "no_support":
+            return self._why_no_support
         if self.told and self.reason in _REPLACED:
             return _REPLACED[self.reason] if self.frame is not None else _NOWHERE[self.reason]
         return _WHY.get(str(self.reason), "not supported")
+
+    @property
+    def _why_no_support(self) -> str:
+        if self.frame is not None:
+            return _OTHERWISE if self.swapped is None else _ELSE
+        if self.told and not self.missing:
+            return _NOT_TOGETHER
+        return _PART if self.partly else _WHY["no_support"]
+
+    @property
+    def why_in_short(self) -> str | None:
+        """The reason in a word or two, for a mark; None where none is recorded."""
+        if self.partly:
+            return "partly supported"
+        if self.swapped:
+            return "the other way round"
+        return None if self.reason is None else spaced(str(self.reason))
 
     @property
     def words(self) -> str:
         """What the mark says: which frame supports it, or why none does."""
         if self.grounded:
             return "supported" if self.frame is None else f"supported by frame {self.frame}"
-        return f"not supported: {spaced(str(self.reason))}" if self.reason else "not supported"
+        if self.partly:
+            return "partly supported"
+        return f"not supported: {self.why_in_short}" if self.why_in_short else "not supported"
+
+
+def counted(grounding: Mapping[str, Any]) -> str:
+    """How many of the sentences are supported, like "0 of 1 sentence supported, 1 partly"; a recording may have any form."""
+    total = grounding.get("sentence_count")
+    recorded = grounding.get("sentences")
+    told = recorded if isinstance(recorded, list) else []
+    partly = sum(isinstance(each, Mapping) and each.get("partly") is True for each in told)
+    noun = "sentence" if total == 1 else "sentences"
+    return f"{grounding.get('grounded_sentences')} of {total} {noun} supported" + (
+        f", {partly} partly" if partly else ""
+    )
 
 
 def sentences(answer: str | None, grounding: Any) -> Sequence[Sentence]:
@@ -112,4 +148,6 @@ def _sentence(recorded: Mapping[str, Any], text: str) -> Sentence:
         passage_end=recorded.get("passage_end"),
         missing=tuple(map(str, missing)) if isinstance(missing, list) else (),
         told=isinstance(missing, list),
+        swapped=recorded.get("swapped"),
+        partly=recorded.get("partly") is True,
     )

@@ -17,7 +17,7 @@ from timemachine.replay.models import ReplayHit, ReplayStep
 from timemachine.web.differing import READ
 from timemachine.web.evidence import Evidence, Source, evidence
 from timemachine.web.ranked import lines
-from timemachine.web.sentences import Sentence, sentences
+from timemachine.web.sentences import Sentence, counted, sentences
 from timemachine.web.text_rows import ShownRow, text_rows
 
 SHOWN_EVIDENCE = 400
@@ -178,10 +178,7 @@ def _evidence(evidence: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _grounding(found: dict[str, Any]) -> str:
-    return (
-        f"{found['label']}, {found['grounded_sentences']} of {found['sentence_count']} sentences supported by the frozen "
-        "context, computed now"
-    )
+    return f"{found['label']}, {counted(found)} by the frozen context, computed now"
 
 
 def _words(found: Any) -> str:

@@ -1,7 +1,7 @@
 """How steps of a session look: the kind's badge, the row, the links between them."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -14,7 +14,7 @@ from timemachine.providers.completion import cut_off_by
 from timemachine.timeline.step import Step
 from timemachine.web import wording
 from timemachine.web.library import register
-from timemachine.web.sentences import Sentence
+from timemachine.web.sentences import Sentence, counted
 
 LETTERS: Final = {
     "put": "P",
@@ -160,6 +160,12 @@ def supported_text(sentences: Sequence[Sentence], in_answer: bool, side: str = "
 
 
 @register.filter
+def support_counted(grounding: Any) -> str:
+    """How many sentences of a recorded grounding are supported; empty where it does not say."""
+    return counted(grounding) if isinstance(grounding, Mapping) and grounding.get("sentence_count") else ""
+
+
+@register.filter
 def unsupported(sentences: Sequence[Sentence]) -> list[Sentence]:
     """The sentences that claim something that nothing supports."""
     return [each for each in sentences if each.grounded is False]
@@ -197,7 +203,7 @@ def _supported(sentence: Sentence, side: str) -> str:
         return escape(text)
     score = f", {sentence.score:.2f}" if isinstance(sentence.score, int | float) else ""
     frame = "" if sentence.frame is None else f"#{sentence.frame}"
-    reason = "" if sentence.reason is None else f" {spaced(str(sentence.reason))}"
+    reason = "" if sentence.why_in_short is None else f" {sentence.why_in_short}"
     leads_on = not sentence.grounded or sentence.frame is not None
     to = "said" if not leads_on else "rests" if sentence.grounded else "why"
     return format_html(
