@@ -78,6 +78,13 @@ def test_options_that_go_together_pass_and_come_back_as_they_were_kept(options: 
     assert from_json(as_json(options)) == options
 
 
+@pytest.mark.parametrize(
+    ("options", "kind"), [(ReplayOptions(step=2), "trial"), (AUDIT, "audit"), (ReplayOptions(), "debug")]
+)
+def test_the_options_say_what_kind_of_replay_it_is(options: ReplayOptions, kind: str) -> None:
+    assert options.kind == kind
+
+
 def test_what_was_not_chosen_is_not_kept() -> None:
     assert as_json(ReplayOptions()) == {}
     assert len(fields(ReplayOptions)) > 10

@@ -80,4 +80,5 @@ def test_the_first_of_a_list_is_never_cut_but_by_the_floor() -> None:
 )
 def test_thresholds_say_where_an_adaptive_cut_is_made(thresholds: Thresholds, keep: int, cut_by: str) -> None:
     cut = cut_adaptively([10, 7, 2.5, 1], 8, thresholds)
+    assert Thresholds(**thresholds.as_json()) == thresholds
     assert (cut.keep, cut.cut_by) == (keep, cut_by)
