@@ -15,6 +15,7 @@ from tests.web.people import browser_of
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now
 from timemachine.base.errors import Conflict, NotFound, Unavailable
+from timemachine.base.ids import uuid7
 from timemachine.base.wording import priced
 from timemachine.judging.commands import judge
 from timemachine.judging.models import ASKING, LONGEST_CALL, Judgement
@@ -174,7 +175,7 @@ def test_a_person_cancels_a_judgement_by_the_button(
     sent: Any = person.post(address, follow=True)
     assert sent.redirect_chain[0][0] == f"/sessions/{session.id}/?step={ASK}#judgements"
     assert "was told to end" in sent.text
-    assert ">Cancel</button>" not in sent.text
+    assert f"{made.id}/cancel/" not in sent.text
     wanted = Judgement.objects.get(id=made.id).cancel_wanted_at
     person.post(address)
     assert Judgement.objects.get(id=made.id).cancel_wanted_at == wanted is not None
@@ -202,3 +203,29 @@ def test_what_judgements_cost_stands_beside_what_the_session_cost(
     assert told["cost_usd"] == float(Session.objects.get(id=session.id).cost_usd)
     shown = " ".join(browser_of(session.project).get(f"/sessions/{session.id}/").text.split())
     assert f"+ {priced(dollars, 1)} for 3 judgements" in shown
+
+
+def test_a_form_of_a_judgement_that_is_over_asks_nobody_again(
+    session: Session, ask: Action, stub: StubModelServer
+) -> None:
+    stub.script(Script(question="<sentence", answer=opinion(ask)))
+    person = browser_of(session.project)
+    form = {"other_model": MODEL, "judgement": str(uuid7())}
+    for _ in range(2):
+        sent = person.post(f"/sessions/{session.id}/steps/{ASK}/judge/", form)
+    assert "This form was sent already" in person.get(sent["Location"]).text
+    assert str(Judgement.objects.get().id) == form["judgement"]
+
+
+def test_how_a_judgement_went_is_said_on_its_steps_page_alone(
+    session: Session, stub: StubModelServer
+) -> None:
+    stub.script(Script(question="<sentence", mode="refusal"))
+    person = browser_of(session.project)
+    person.post(f"/sessions/{session.id}/steps/{ASK}/judge/", {"other_model": MODEL})
+    said = f"Step {ASK} of {session.name} was not judged by {MODEL}: The judge refused"
+    others = ("/", f"/sessions/{session.id}/?step={ASK + 1}", f"/sessions/{session.id}/?step={ASK}&tab=state")
+    assert not [path for path in others if said in person.get(path).text]
+    step = f"/sessions/{session.id}/?step={ASK}"
+    assert said in person.get(step).text
+    assert said not in person.get(step).text

@@ -7,6 +7,7 @@ a process that is lost leaves a row that says "may have been billed", and nobody
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
+from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
@@ -21,6 +22,7 @@ from timemachine.base.errors import (
     TimeMachineError,
     Unavailable,
 )
+from timemachine.base.ids import uuid7
 from timemachine.judging.cancelling import cancellable
 from timemachine.judging.material import Material, material_of
 from timemachine.judging.models import ASKING, DONE, FAILED, LONGEST_CALL, LOST, Judgement
@@ -37,18 +39,19 @@ from timemachine.recording.models import Action
 from timemachine.recording.validation import COST_DIGITS
 
 
-def judge(action: Action, *, use_model: str, by: str) -> Judgement:
+def judge(action: Action, *, use_model: str, by: str, judgement_id: UUID | None = None) -> Judgement:
     """Ask a model which sentences of the recorded answer the recorded passages support; what came of it is in the row.
 
     A provider that fails, an answer that cannot be read, and a call that somebody cancels, end in a `failed` row that says why. Raises `InvalidInput` and
     `Conflict` for a step that cannot be judged or is being judged by this model already, and `InvalidInput` or `Unavailable`
-    for a model that cannot judge or where every place is taken, all before anything is sent.
+    for a model that cannot judge or where every place is taken, all before anything is sent. Whoever gives it a
+    `judgement_id` can cancel it from the start; the same id again is a `Conflict`.
     """
     model = judge_model(action, use_model)
     material = material_of(action)
     rendered = render(material.question, material.passages, material.sentences)
     with place():
-        row = _begun(material, model, rendered, by)
+        row = _begun(material, model, rendered, by, judgement_id or uuid7())
         try:
             request = _request(action, model, rendered)
             let_go()
@@ -85,7 +88,7 @@ def _request(action: Action, model: ModelName, rendered: Prompt) -> ModelRequest
     )
 
 
-def _begun(material: Material, model: ModelName, rendered: Prompt, by: str) -> Judgement:
+def _begun(material: Material, model: ModelName, rendered: Prompt, by: str, judgement_id: UUID) -> Judgement:
     action, moment = material.action, now()
     earlier = Judgement.objects.filter(action=action, model=str(model), state=ASKING)
     earlier.filter(created_at__lt=moment - LONGEST_CALL).update(state=LOST, finished_at=moment)
@@ -93,6 +96,7 @@ def _begun(material: Material, model: ModelName, rendered: Prompt, by: str) -> J
     try:
         with transaction.atomic():
             return Judgement.objects.create(
+                id=judgement_id,
                 project_id=action.project_id,
                 session_id=action.session_id,
                 action=action,
@@ -108,6 +112,8 @@ def _begun(material: Material, model: ModelName, rendered: Prompt, by: str) -> J
                 created_at=moment,
             )
     except IntegrityError as why:
+        if Judgement.objects.filter(id=judgement_id).exists():
+            raise _sent_twice() from why
         if "judgement_asked_once_at_a_time" not in str(why):
             raise
         raise _under_way(earlier.first(), model) from why
@@ -120,6 +126,13 @@ def _under_way(asking: Judgement | None, model: ModelName) -> Conflict:
         f"again from {again_at or 'now'}.",
         code="judge_under_way",
         again_at=again_at,
+    )
+
+
+def _sent_twice() -> Conflict:
+    return Conflict(
+        "This form was sent already, and the judge is not asked twice; its judgement stands here or will.",
+        code="judgement_sent_twice",
     )
 
 

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, cast
+from uuid import UUID
 
 from django import forms
 
+from timemachine.base.ids import uuid7
 from timemachine.base.wording import money_or_unknown
 from timemachine.judging.estimate import estimate
 from timemachine.judging.models import DONE, Judgement
@@ -15,6 +17,7 @@ from timemachine.payloads.queries import value
 from timemachine.providers.catalogue import LOCAL
 from timemachine.providers.listing import Choice
 from timemachine.providers.queries import model_choices
+from timemachine.recording.models import Action
 from timemachine.timeline.step import Step
 from timemachine.web.model_select import ModelSelect
 
@@ -74,8 +77,10 @@ class JudgeForm(forms.Form):
         help_text="As provider:model; it counts instead of the one above.",
     )
 
+    judgement = forms.UUIDField(required=False, widget=forms.HiddenInput)
+
     def __init__(self, data: Any = None, *, models: Sequence[Choice]) -> None:
-        super().__init__(data, auto_id="judge_%s", label_suffix="")
+        super().__init__(data, auto_id="judge_%s", label_suffix="", initial={"judgement": uuid7()})
         cast("ModelSelect", self.fields["model"].widget).offer(models, "Choose a model")
 
     @property
@@ -84,10 +89,20 @@ class JudgeForm(forms.Form):
         said = self.cleaned_data
         return str(said["other_model"].strip() or said["model"])
 
+    @property
+    def judgement_id(self) -> UUID | None:
+        """The id that the form gave its judgement, so that it can be cancelled before its end."""
+        return cast("UUID | None", self.cleaned_data.get("judgement"))
+
 
 def _answered(found: Step) -> bool:
     failed = found.action.error_type is not None or found.action.error_message is not None
     return found.action.kind == "ask" and found.output is not None and not failed
+
+
+def judging_page(action: Action) -> str:
+    """The name under which notes are left for the page of a step."""
+    return f"judging {action.session_id} {action.sequence}"
 
 
 def judging_of(found: Step) -> dict[str, Any]:

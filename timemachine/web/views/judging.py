@@ -2,7 +2,6 @@
 
 from uuid import UUID
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
@@ -15,9 +14,11 @@ from timemachine.judging.cancelling import cancel as end
 from timemachine.judging.commands import judge as judged_by
 from timemachine.judging.models import DONE, Judgement
 from timemachine.judging.queries import judgement_of
+from timemachine.recording.models import Action
 from timemachine.recording.queries import action_of, session_of
 from timemachine.web.access import of
-from timemachine.web.judging import JudgeForm
+from timemachine.web.judging import JudgeForm, judging_page
+from timemachine.web.notes import Note, leave
 from timemachine.web.redirects import see_other
 
 
@@ -31,14 +32,12 @@ def judge(request: HttpRequest, id: str, sequence: int) -> HttpResponse:  # noqa
     action = action_of(session, sequence)
     form = JudgeForm(request.POST, models=())
     form.is_valid()
-    page = reverse("timeline", args=[session.id], query={"step": sequence})
     try:
-        made = judged_by(action, use_model=form.chosen, by=access.user.email)
+        made = judged_by(action, use_model=form.chosen, by=access.user.email, judgement_id=form.judgement_id)
+        note = _note(action, made)
     except TimeMachineError as why:
-        messages.error(request, why.message)
-        return see_other(page)  # at its top, where the message stands
-    _tell(request, made)
-    return see_other(page, part="judgements")
+        note = _failed(action, form.chosen, why.message)
+    return _shown(request, action, note)
 
 
 @never_cache
@@ -48,20 +47,30 @@ def cancel(request: HttpRequest, id: str, sequence: int, judgement: UUID) -> Htt
     access = of(request)
     access.require(OPERATOR)
     session = session_of(access.project, id)
-    found = judgement_of(action_of(session, sequence), judgement)
-    page = reverse("timeline", args=[session.id], query={"step": sequence})
+    action = action_of(session, sequence)
+    found = judgement_of(action, judgement)
+    note = Note(text="The judgement ends within a second; reload to see what became of it.")
     try:
         end(found)
     except TimeMachineError as why:
-        messages.error(request, why.message)
-        return see_other(page)
-    messages.success(request, "The judgement ends within a second; reload to see what became of it.")
+        note = Note(text=why.message, bad=True)
+    return _shown(request, action, note)
+
+
+def _shown(request: HttpRequest, action: Action, note: Note) -> HttpResponse:
+    """Back to the step, whose page alone says how it went: a judge takes long, and people look at other pages meanwhile."""
+    leave(request, judging_page(action), note)
+    page = reverse("timeline", args=[action.session_id], query={"step": action.sequence})
     return see_other(page, part="judgements")
 
 
-def _tell(request: HttpRequest, made: Judgement) -> None:
+def _note(action: Action, made: Judgement) -> Note:
     if made.state != DONE:
-        messages.error(request, made.error_message or "The judge failed.")
-        return
+        return _failed(action, made.model, made.error_message or "The judge failed.")
     cost = "its price is unknown" if made.cost_usd is None else f"it cost {money(made.cost_usd)}"
-    messages.success(request, f"{made.model} has judged the answer; {cost}.")
+    return Note(text=f"{made.model} has judged the answer; {cost}.")
+
+
+def _failed(action: Action, judge: str, why: str) -> Note:
+    where = f"Step {action.sequence:,} of {action.session.name}"
+    return Note(text=f"{where} was not judged{f' by {judge}' if judge else ''}: {why}", bad=True)

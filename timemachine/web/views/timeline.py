@@ -27,7 +27,8 @@ from timemachine.web.access import of
 from timemachine.web.evidence import evidence, sources_of
 from timemachine.web.hits import frame_addresses
 from timemachine.web.http import asked_part, page
-from timemachine.web.judging import judging_of
+from timemachine.web.judging import judging_of, judging_page
+from timemachine.web.notes import taken
 from timemachine.web.sentences import sentences
 
 TEMPLATE: Final = "sessions/timeline.html"
@@ -82,6 +83,8 @@ def timeline(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     if part in {"earlier", "later"}:
         return page(request, TEMPLATE, context | _more_rows(session, asked), parts=PARTS)
     context |= _selection(session, asked)
+    if "judged" in context:
+        context["told"] = taken(request, judging_page(context["found"].action))
     if part != "step":
         context |= _list(session, asked, context["sequence"])
     return page(request, TEMPLATE, context, parts=PARTS, status=422 if asked.wrong_filter else 200)
