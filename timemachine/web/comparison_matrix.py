@@ -22,7 +22,7 @@ from timemachine.comparison.statistics.wording import interval_words
 from timemachine.replay.summary import VERDICT_ORDER
 from timemachine.web.library import register
 
-CELLS_OF_A_PAGE: Final = 81
+CELLS_OF_A_PAGE: Final = 72
 BAR_WIDTH: Final = 40
 PREFERENCE_WORDS: Final = {
     "better": "the new one better",
