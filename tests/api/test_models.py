@@ -36,6 +36,13 @@ def test_every_model_is_listed_with_its_key_its_prices_and_why_not(project: Proj
     xai = found["xai"]
     assert (xai["usable"], xai["key"], xai["key_variable"]) == (False, "missing", "XAI_API_KEY")
     assert "XAI_API_KEY is not set" in xai["why_not"]
+    states = {name: each["state"] for name, each in found.items()}
+    assert [states[name] for name in ("local", "openai", "xai", "ollama")] == [
+        "yes",
+        "yes",
+        "no",
+        "not_checked",
+    ]
     assert (found["ollama"]["key"], found["ollama"]["last_test"]) == ("none_needed", None)
 
 

@@ -11,6 +11,8 @@ def test_the_models_are_listed_with_their_keys_and_prices(tm: Here, monkeypatch:
     assert heads.split() == ["model", "usable", "key", "read", "written", "price", "from", "why", "not"]
     found = {row.split()[0]: " ".join(row.split()[1:]) for row in rows}
     assert found["local:extractive-5"] == "yes none needed $0 $0 local"
+    assert found["ollama:llama3.2"].startswith("not checked none needed $0 $0 ")
+    assert found["ollama:llama3.2"].endswith("nobody has tested it yet")
     assert found["xai:grok-4.7"].startswith("no missing $2.00 $6.00 genai-prices ")
     assert found["xai:grok-4.7"].endswith("XAI_API_KEY is not set, and this project has no key of its own.")
 

@@ -100,7 +100,10 @@ def remove_server(request: HttpRequest, name: str) -> dict[str, Any]:
 
 
 def offer_json(offer: Offer) -> dict[str, Any]:
-    """A model that is offered: `model` is the one that its name alone means, `prices` those of today, None where unknown."""
+    """A model that is offered: `model` is the one that its name alone means, `prices` those of today, None where unknown.
+
+    `usable` says that it can be called, `state` whether it works as far as is known: `yes`, `no`, `not_checked`, `not_reached`.
+    """
     found = offer.listed
     return {
         "provider": found.provider,
@@ -108,6 +111,7 @@ def offer_json(offer: Offer) -> dict[str, Any]:
         "model": None if found.model is None else str(found.model),
         "label": found.label,
         "usable": found.usability.usable,
+        "state": offer.state,
         "why_not": found.usability.why_not,
         "key": found.key_source,
         "key_variable": found.key_variable,

@@ -12,6 +12,8 @@ from timemachine.cli.table import table
 from timemachine.cli.terminal import show
 from timemachine.cli.wording import words
 
+_WHY_NOT = {"not_checked": "nobody has tested it yet", "not_reached": "not at the last test"}
+
 
 @click.command()
 @options.as_json
@@ -35,10 +37,10 @@ def _row(item: dict[str, Any]) -> list[str]:
     units = prices.get("per_million_tokens", {})
     return [
         item["model"] or f"{item['provider']}:…",
-        "yes" if item["usable"] else "no",
+        words(item["state"]),
         words(item["key"]),
         money_or_unknown(units.get("input")),
         money_or_unknown(units.get("output")),
         " ".join(str(prices[name]) for name in ("source", "version", "entry") if name in prices) or UNKNOWN,
-        item["why_not"] or "",
+        item["why_not"] or _WHY_NOT.get(item["state"], ""),
     ]

@@ -21,6 +21,7 @@ from timemachine.providers.table import PROVIDERS, Provider
 
 Kind = Literal["local", "built_in", "server"]
 KeySource = Literal["project", "environment", "none_needed", "missing"]
+State = Literal["yes", "no", "not_checked", "not_reached"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +64,19 @@ def listed(
         *(_built_in(provider, keys, environment) for provider in PROVIDERS.values()),
         *(_server(server, servers) for server in servers.values()),
     )
+
+
+def state(found: Listed, *, tested: bool, error_code: str | None) -> State:
+    """Whether it works, as far as is known: `tested` tells that its last test came to an end, `error_code` how, if badly.
+
+    What has a key counts as working until a test shows otherwise; what needs none, anywhere but here, only once it was tested.
+    """
+    if not found.usability.usable:
+        return "no"
+    if error_code == "model_unreachable":
+        return "not_reached"
+    anyones = found.key_source == "none_needed" and found.kind != "local"
+    return "not_checked" if anyones and not tested else "yes"
 
 
 def choices(found: Sequence[Listed]) -> tuple[Choice, ...]:

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from timemachine.base.clock import now
-from timemachine.providers.listing import Listed
+from timemachine.providers.listing import Listed, State, state
 from timemachine.providers.models import ModelTrial
 from timemachine.providers.prices import unit_prices
 from timemachine.providers.queries import listed_models
@@ -19,6 +19,13 @@ class Offer:
     listed: Listed
     prices: dict[str, Any] | None
     trial: ModelTrial | None
+
+    @property
+    def state(self) -> State:
+        """Whether it works, as far as is known."""
+        trial = self.trial
+        ended = trial is not None and trial.ended_at is not None
+        return state(self.listed, tested=ended, error_code=trial.error_code if trial else None)
 
 
 def offers_of(project_id: UUID) -> tuple[Offer, ...]:
