@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from timemachine.base.errors import InvalidInput
-from timemachine.providers.addresses import check_address, is_public, read_address
+from timemachine.providers.addresses import check_address, is_public, is_refused_as_written, read_address
 
 PUBLIC = ["8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808"]
 NOT_PUBLIC = [
@@ -62,7 +62,7 @@ def test_what_is_no_plain_address_is_refused(url: str) -> None:
     "url",
     [
         "https://127.0.0.1/v1", "https://2130706433/v1", "https://0x7f.1/v1", "https://127.1/v1", "https://0/v1",
-        "https://[::1]/v1", "https://[::ffff:127.0.0.1]/v1", "https://169.254.169.254/latest", "https://localhost/v1",
+        "https://[::1]/v1", "https://[::ffff:127.0.0.1]/v1", "https://localhost/v1",
         "https://10.0.0.5:8443/v1", "http://8.8.8.8/v1",
     ],
 )  # fmt: skip
@@ -70,6 +70,35 @@ def test_an_inner_address_is_refused_however_it_is_written(url: str) -> None:
     with pytest.raises(InvalidInput, match="MODEL_HOSTS_ALLOWED") as refused:
         check_address(url, [])
     assert refused.value.code == "address_not_allowed"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://169.254.169.254/latest", "https://169.254.1.1/v1", "https://[::ffff:169.254.169.254]/v1",
+        "https://[fe80::1]/v1", "http://[fd00:ec2::254]/", "https://100.100.100.200/v1",
+    ],
+)  # fmt: skip
+def test_a_link_local_or_metadata_address_is_never_allowed_nor_offered(url: str) -> None:
+    host = read_address(url).host
+    with pytest.raises(InvalidInput, match="a link-local or metadata address") as refused:
+        check_address(url, [host])
+    assert (refused.value.code, "MODEL_HOSTS" in refused.value.message) == ("address_not_allowed", False)
+    assert is_refused_as_written(url, [host])
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("http://10.0.0.1/v1", "it is a private address"),
+        ("http://127.0.0.1:11434/v1", "it is a private address"),
+        ("https://2130706433/v1", r"it leads to 127\.0\.0\.1, a private address"),
+        ("http://8.8.8.8/v1", "it is not https"),
+    ],
+)
+def test_a_refused_address_names_its_first_reason(url: str, why: str) -> None:
+    with pytest.raises(InvalidInput, match=why):
+        check_address(url, [])
 
 
 def test_a_public_address_is_accepted() -> None:

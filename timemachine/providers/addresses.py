@@ -2,7 +2,8 @@
 
 A project's administrator may add a server, and this process then calls it from inside the operator's network. So the
 addresses of that network, of this machine and of a cloud's metadata service are refused, in each form they can be written
-in, unless the operator lists the host in MODEL_HOSTS_ALLOWED (`host`, or `host:port` for that port only).
+in, unless the operator lists the host in MODEL_HOSTS_ALLOWED (`host`, or `host:port` for that port only). Link-local and
+metadata addresses are refused even then: no model is served there, and a cloud hands out its machine's credentials there.
 """
 
 import re
@@ -20,6 +21,9 @@ LONGEST_URL = 500
 _HOST = re.compile(r"[a-z0-9]([a-z0-9._-]*[a-z0-9])?|[0-9a-f:.]+")
 _UNICAST = IPv6Network("2000::/3")  # all of IPv6 that is handed out for the internet (RFC 4291, 2.4)
 _TRANSLATED = IPv6Network("64:ff9b::/96")  # an IPv4 address behind NAT64 (RFC 6052)
+
+# the metadata services of clouds that are not link-local: those of Amazon (IPv6) and Alibaba
+_METADATA = frozenset({IPv6Address("fd00:ec2::254"), IPv4Address("100.100.100.200")})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +57,10 @@ def read_address(url: str) -> ServerAddress:
 
 
 def is_allowed(address: ServerAddress, allowed: Collection[str]) -> bool:
-    """Whether the operator names this host, or this port of it."""
+    """Whether the operator names this host, or this port of it; a link-local or metadata address never is."""
+    literal = _literal(address.host)
+    if literal is not None and is_never_allowed(literal):
+        return False
     names = {name.strip().lower() for name in allowed}
     return not names.isdisjoint({address.host, f"{address.host}:{address.port}"})
 
@@ -63,9 +70,8 @@ def is_refused_as_written(url: str, allowed: Collection[str]) -> bool:
     address = read_address(url)
     if is_allowed(address, allowed):
         return False
-    try:
-        literal = ip_address(address.host)
-    except ValueError:
+    literal = _literal(address.host)
+    if literal is None:
         return address.scheme != "https" or address.host == "localhost"
     return address.scheme != "https" or not is_public(literal)
 
@@ -74,16 +80,20 @@ def check_address(url: str, allowed: Collection[str]) -> ServerAddress:
     """The address of a server that may be added.
 
     Raises `InvalidInput`: `bad_address` for what is no address, `address_not_allowed` for one that the operator would have
-    to name first: without TLS, or of this machine or its network.
+    to name first (of this machine or its network, or without TLS) and for one that cannot be allowed at all.
     """
     address = read_address(url)
     if is_allowed(address, allowed):
         return address
+    for found in addresses_of(address.host, address.port):
+        if is_never_allowed(found):
+            raise _never_allowed(address, found)
+        if not is_public(found):
+            raise _not_allowed(
+                address, f"{_leads_to(address, found)} a private address, not on the public internet"
+            )
     if address.scheme != "https":
         raise _not_allowed(address, "it is not https")
-    refused = [str(found) for found in addresses_of(address.host, address.port) if not is_public(found)]
-    if refused:
-        raise _not_allowed(address, f"it leads to {refused[0]}, which is not on the public internet")
     return address
 
 
@@ -106,6 +116,18 @@ def is_public(address: IPAddress) -> bool:
     return all(each.is_global and not each.is_multicast for each in (address, *inside))
 
 
+def is_never_allowed(address: IPAddress) -> bool:
+    """Whether the address, or an IPv4 address written inside it, is link-local or a cloud's metadata service."""
+    return any(each.is_link_local or each in _METADATA for each in (address, *_inside(address)))
+
+
+def _literal(host: str) -> IPAddress | None:
+    try:
+        return ip_address(host)
+    except ValueError:
+        return None
+
+
 def _inside(address: IPAddress) -> tuple[IPAddress, ...]:
     if isinstance(address, IPv4Address):
         return ()
@@ -118,6 +140,19 @@ def _bad(url: str, why: str) -> InvalidInput:
     return InvalidInput(
         f"{url[:LONGEST_URL]!r} is not an address of a model server: {why}. Write it like https://models.example.com/v1.",
         code="bad_address",
+    )
+
+
+def _leads_to(address: ServerAddress, found: IPAddress) -> str:
+    return "it is" if _literal(address.host) == found else f"it leads to {found},"
+
+
+def _never_allowed(address: ServerAddress, found: IPAddress) -> InvalidInput:
+    return InvalidInput(
+        f"{address.url} is not allowed: {_leads_to(address, found)} a link-local or metadata address, where no model is served "
+        f"and a cloud gives out credentials. Give the address of a model server.",
+        code="address_not_allowed",
+        host=address.host,
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any, cast
 import httpx2
 
 from timemachine.base.errors import InvalidInput, ModelFailed
-from timemachine.providers.addresses import addresses_of, is_public
+from timemachine.providers.addresses import IPAddress, addresses_of, is_never_allowed, is_public
 from timemachine.providers.listening import Cancellation
 
 LONGEST_ANSWER = 32 * 1024 * 1024
@@ -157,13 +157,22 @@ def _public_addresses(url: httpx2.URL) -> list[str]:
         raise httpx2.ConnectError(why.message) from why
     for address in found:
         if not is_public(address):
-            raise ModelFailed(
-                "The name of its server leads to an address that is not on the public internet. The operator of this "
-                "server can allow it by naming that host in MODEL_HOSTS_ALLOWED.",
-                code="address_not_allowed",
-                retryable=False,
-            )
+            raise _not_allowed(address)
     return [str(address) for address in found]
+
+
+def _not_allowed(address: IPAddress) -> ModelFailed:
+    if is_never_allowed(address):
+        words = (
+            "The name of its server leads to a link-local or metadata address, which is never called. Give the address of a "
+            "model server."
+        )
+    else:
+        words = (
+            "The name of its server leads to an address that is not on the public internet. The operator of this "
+            "server can allow it by naming that host in MODEL_HOSTS_ALLOWED."
+        )
+    return ModelFailed(words, code="address_not_allowed", retryable=False)
 
 
 def _addressed(request: httpx2.Request, address: str) -> httpx2.Request:
