@@ -80,6 +80,15 @@ def test_the_answer_appears_as_it_is_written_and_then_its_facts(
     assert ended - begun > 0.5
 
 
+def test_an_empty_answer_is_said_to_be_one(recording: Here, stub: StubModelServer) -> None:
+    stub.script(Script(answer=""))
+    said = "The model answered with an empty text.\n\nmodel      "
+    typed = Typed(*ASK)
+    assert typed.read().startswith(said)
+    assert typed.end() == (0, "")
+    assert recording.run(*ASK).out.startswith(said)
+
+
 def test_an_answer_that_breaks_off_ends_in_one_line(recording: Here, stub: StubModelServer) -> None:
     stub.script(Script(mode="closed", answer=ANSWER))
     typed = Typed(*ASK)

@@ -8,6 +8,7 @@ import pytest
 from tests.cli.terminal import Here, Terminal
 from tests.documents.files import pdf
 from timemachine.base.clock import written
+from timemachine.cli.moment import local
 from timemachine.payloads.queries import text
 from timemachine.recording.models import Action
 from timemachine.retrieval.models import Frame
@@ -306,7 +307,7 @@ def test_find_before_the_first_frame_says_when_it_came(tm: Here) -> None:
     asked = ("find", "notes", "--query", "note", "--as-of", "s1:1")
     assert tm.run(*asked).out.splitlines() == [
         "Nothing was found in notes by hybrid search.",
-        f"The collection had no frames then; its first came at {came}.",
+        f"The collection had no frames then; its first came at {local(came)}.",
     ]
     assert tm.json(*asked)["empty"] == {
         "why": "no_frames_then",

@@ -32,7 +32,9 @@ def test_a_broken_provider_is_asked_three_times_and_then_quoted(
 ) -> None:
     stub.script(Script(mode="500"))
     connection = connect(stub)
-    with pytest.raises(ModelFailed, match="answered 500: The stub broke") as failure:
+    with pytest.raises(
+        ModelFailed, match=r"answered 500: The stub broke.* It was tried 3 times\.$"
+    ) as failure:
         complete(request_to(connection))
     assert len(stub.calls()) == 3
     assert len(waits) == 2
@@ -184,10 +186,13 @@ def test_an_answer_without_an_answer_is_not_understood(
 def test_a_server_that_does_not_run_is_out_of_reach(waits: list[float]) -> None:
     with StubModelServer() as gone:
         connection = openai_connection(gone)
-    with pytest.raises(ModelFailed, match="cannot be reached: ") as failure:
+    with pytest.raises(
+        ModelFailed, match=r"cannot be reached: nobody answers there\. .* It was tried 3 times\.$"
+    ) as failure:
         complete(request_to(connection))
     assert failure.value.code == "model_unreachable"
     assert failure.value.facts["attempts"] == 3
     assert failure.value.facts["status"] is None
     assert failure.value.facts["unsent"] is True
+    assert "refused" in failure.value.facts["connection_error"]
     assert "127.0.0.1" not in failure.value.message

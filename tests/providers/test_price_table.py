@@ -216,7 +216,10 @@ BAD: list[tuple[Any, str]] = [
     ({"prices": ["x"]}, "entry 1 cannot be used: it is not a table"),
     ({"prices": [GOOD, GOOD]}, "openai:gpt-4o has two entries"),
     ({"prices": [{**GOOD, "from": "2026-01-01"}] * 2}, "openai:gpt-4o from 2026-01-01 has two entries"),
-    ({"prices": [GOOD, {**GOOD, "until": "2026"}]}, "entry 2 cannot be used: there is no field `until`"),
+    (
+        {"prices": [GOOD, {**GOOD, "until": "2026"}]},
+        "prices.json, entry 2 (openai:gpt-4o) cannot be used: there is no field `until`",
+    ),
     ({"prices": [{**GOOD, "note": 5}]}, "`note` has to be a text"),
     ({"prices": [{**GOOD, "model": "gpt-4o"}]}, "`model` has to be like"),
     ({"prices": [{**GOOD, "model": "openai:gpt-*"}]}, "`model` has to be like"),
@@ -276,6 +279,7 @@ def test_a_start_with_unusable_prices_is_refused_by_a_check(
     assert (found.id, found.is_serious()) == ("timemachine.E001", True)
     assert why in found.msg
     assert "MODEL_PRICES" in found.msg
+    assert str(file) in found.msg
     with pytest.raises(Unavailable) as refused:
         price(named("openai:gpt-4o"), tokens(), NOW)
     assert refused.value.code == "prices_unreadable"

@@ -117,7 +117,12 @@ def test_the_local_model_is_heard_too() -> None:
 
 
 BROKEN: list[tuple[Mode, str, str, str | None]] = [
-    ("closed", "model_interrupted", "broke off: the connection broke off", "Refunds"),
+    (
+        "closed",
+        "model_interrupted",
+        "broke off: the server ended the connection in the middle of its answer",
+        "Refunds",
+    ),
     (
         "error_event",
         "model_interrupted",

@@ -231,6 +231,8 @@ def test_a_time_that_is_none_is_said_at_the_field_and_stays_in_it(
     assert page.status_code == 422
     assert 'value="last &lt;week&gt;"' in page.text
     assert 'aria-describedby="as_of_error"' in page.text
+    assert "As of cannot be" in page.text
+    assert "`as_of`" not in page.text
 
 
 def test_a_collection_whose_frames_are_all_deleted_still_leads_to_its_past(

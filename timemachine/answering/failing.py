@@ -7,7 +7,7 @@ from timemachine.answering.asking import CallParameters
 from timemachine.base.errors import TimeMachineError
 from timemachine.recording.vocabulary import PARTIAL_TEXT
 
-_KEPT = ("status", "attempts", "retry_after_seconds", "provider_error")
+_KEPT = ("status", "attempts", "retry_after_seconds", "provider_error", "connection_error")
 
 
 def partial_output(failed: TimeMachineError) -> dict[str, str] | None:

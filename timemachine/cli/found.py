@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from timemachine.cli.moment import local
 from timemachine.cli.table import aligned, width
 from timemachine.cli.wording import ending, frame_name, one_line, plural, score, shortened
 
@@ -35,7 +36,13 @@ def _nothing(collection: str, found: dict[str, Any]) -> Iterator[str]:
     rule = "" if found["cut_by"] in (None, "all") else f", {ending(found['cut_by'])}"
     yield f"Nothing was found in {one_line(collection)} by {found['mode']} search{rule}."
     if found["empty"] is not None:
-        yield one_line(found["empty"]["message"])
+        yield _why_empty(found["empty"])
+
+
+def _why_empty(empty: dict[str, Any]) -> str:
+    if empty["why"] == "no_frames_then":
+        return f"The collection had no frames then; its first came at {local(empty['first_frame_at'])}."
+    return one_line(empty["message"])
 
 
 def _hits(hits: Sequence[dict[str, Any]], mode: str) -> Iterator[str]:

@@ -20,6 +20,8 @@ from timemachine.cli.wording import duration, frame_name, one_line, plural, toke
 if TYPE_CHECKING:
     from timemachine.client.client import Client
 
+_EMPTY = "The model answered with an empty text."
+
 
 @click.command()
 @click.argument("collection")
@@ -92,12 +94,12 @@ def _asked_aloud(client: "Client", collection: str, **asked: Any) -> dict[str, A
         for ask_id in begun:
             client.asks.cancel(ask_id)
         raise Interrupted("The ask was cancelled; what its model had begun may have been billed.") from why
-    write("\n\n")
+    write("\n\n" if answer["answer"].strip() else f"{_EMPTY}\n\n")
     return answer
 
 
 def _answer_lines(answer: dict[str, Any]) -> Iterator[str]:
-    yield answer["answer"]
+    yield answer["answer"] if answer["answer"].strip() else _EMPTY
     yield ""
     yield from _answer_facts(answer)
 

@@ -26,14 +26,30 @@ ENDINGS: Final[dict[str, Format]] = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
 }
+# What an office program writes: a zip file, or the older compound file.
+_OFFICE: Final = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+_PROGRAMS: Final = {
+    ".docx": "Word",
+    ".doc": "Word",
+    ".xlsx": "Excel",
+    ".xls": "Excel",
+    ".pptx": "PowerPoint",
+    ".ppt": "PowerPoint",
+}
 _PDF: Final = b"%PDF-"
 _WHERE_PDF: Final = 1_024
 _PAGES: Final = (b"<!doctype html", b"<html")
 
 
 def format_of(name: str, data: bytes) -> Format:
-    """The format of a file. Raises `InvalidInput` for one that is named a PDF and is none."""
-    named = ENDINGS.get(PurePath(name).suffix.lower())
+    """The format of a file. Raises `InvalidInput` for one that is named a PDF and is none, and for one of an office program."""
+    ending = PurePath(name).suffix.lower()
+    if ending in _PROGRAMS and data.startswith(_OFFICE):
+        raise InvalidInput(
+            f"{_PROGRAMS[ending]} files are not taken; save it as PDF, HTML or text.",
+            code="unreadable_document",
+        )
+    named = ENDINGS.get(ending)
     if _PDF in data[:_WHERE_PDF] and (named == "pdf" or data.startswith(_PDF)):
         return "pdf"
     if named == "pdf":

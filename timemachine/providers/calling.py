@@ -6,7 +6,7 @@ from dataclasses import replace
 from random import SystemRandom
 from time import monotonic, perf_counter
 
-from timemachine.base.errors import ModelFailed
+from timemachine.base.errors import Cancelled, ModelFailed
 from timemachine.providers import extractive, failure
 from timemachine.providers.catalogue import Connection, ModelName, sentences_of
 from timemachine.providers.completion import LONGEST_TEXT, Completion, Message, ModelRequest, TokenUsage
@@ -102,7 +102,8 @@ def wait_before_repeating(failed: ModelFailed, retries: int, most: int) -> float
 def _last(failed: ModelFailed, request: ModelRequest, attempts: int, *, sent: bool) -> ModelFailed:
     known = {"provider": request.model.provider, "model": str(request.model), "status": None}
     found = {**known, **failed.facts, "attempts": attempts, **({} if sent else {"unsent": True})}
-    return type(failed)(failed.message, code=failed.code, **found)
+    tried = f" It was tried {attempts} times." if attempts > 1 and not isinstance(failed, Cancelled) else ""
+    return type(failed)(f"{failed.message}{tried}", code=failed.code, **found)
 
 
 def _extract(request: ModelRequest) -> Completion:

@@ -140,7 +140,7 @@ def _failed(vendor: Any, request: ModelRequest, error: Exception) -> ModelFailed
         return failure.unreachable(request, _words(cause))
     if isinstance(cause, httpx2.TimeoutException):
         return failure.timed_out(request)
-    return failure.interrupted(request, f"the connection broke off ({_words(cause or error)})")
+    return failure.broke_off(request, _words(cause or error))
 
 
 def _words(error: BaseException) -> str:

@@ -2,7 +2,7 @@
 
 Its facts: `provider`, `model`, `status` (None where no answer came), `retryable` and, from `calling`, `attempts` and `unsent`;
 where the provider said so, `retry_after_seconds` and `provider_error` (its own words by name); where an answer had begun,
-`partial_text`. Its codes: `model_failed`, `model_timed_out`, `model_unreachable`, `model_interrupted`, `model_not_understood`,
+`partial_text`; where a connection failed, `connection_error`, as the system says it. Its codes: `model_failed`, `model_timed_out`, `model_unreachable`, `model_interrupted`, `model_not_understood`,
 `answer_too_long`, `address_not_allowed`, `cancelled`.
 """
 
@@ -28,6 +28,11 @@ _ADVICE: Mapping[int, str] = {
     413: "Ask with fewer or shorter passages.",
     422: "Change the request, or choose another model.",
     429: "Wait a while and try again.",
+}
+_SAID: Mapping[str, str] = {
+    "connection refused": "nobody answers there",
+    "peer closed connection": "the server ended the connection in the middle of its answer",
+    "server disconnected": "the server ended the connection without an answer",
 }
 
 
@@ -154,14 +159,30 @@ def timed_out(request: ModelRequest) -> ModelFailed:
     )
 
 
-def unreachable(request: ModelRequest, why: str) -> ModelFailed:
-    """The failure of a server to which there is no connection."""
-    return ModelFailed(
-        f"{request.model} cannot be reached: {_clean(why, request)} Check that its server runs at the address that is "
+def broke_off(request: ModelRequest, said: str) -> ModelFailed:
+    """The failure of a connection that broke off after the question was sent; `said` is what the system says of it."""
+    why = _in_words(said) or f"the connection broke off ({said})"
+    return _with_said(interrupted(request, why), request, said)
+
+
+def unreachable(request: ModelRequest, said: str) -> ModelFailed:
+    """The failure of a server to which there is no connection; `said` is what the system says of it."""
+    failed = ModelFailed(
+        f"{request.model} cannot be reached: {_clean(_in_words(said) or said, request)} Check that its server runs at the address that is "
         f"set for it, and that this server may connect to it.",
         code="model_unreachable",
         **_facts(request, status=None, retryable=True),
     )
+    return _with_said(failed, request, said)
+
+
+def _in_words(said: str) -> str | None:
+    return next((words for part, words in _SAID.items() if part in said.lower()), None)
+
+
+def _with_said(failed: ModelFailed, request: ModelRequest, said: str) -> ModelFailed:
+    known = _without(request.connection.api_key, said)[:LONGEST_WORDS]
+    return ModelFailed(failed.message, code=failed.code, **failed.facts, connection_error=known)
 
 
 def _facts(request: ModelRequest, *, status: int | None, retryable: bool) -> dict[str, Any]:

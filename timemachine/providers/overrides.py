@@ -23,7 +23,7 @@ def _read(path: str) -> PriceTable:
     if not file.is_absolute():  # each of our programs runs in a folder of its own
         raise _unreadable(f"{file} is not a whole path, beginning with /")
     try:
-        return read_table(file.read_bytes(), file.name)
+        return read_table(file.read_bytes(), str(file))
     except OSError as why:
         raise _unreadable(f"{file} cannot be read ({why.strerror})") from why
     except InvalidInput as why:

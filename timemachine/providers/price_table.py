@@ -66,7 +66,9 @@ def read_table(data: bytes, name: str) -> PriceTable:
         raise _bad(name, f"there is no field `{unknown[0]}` beside `prices` and `currency`")
     if found.get("currency", "USD") != "USD":
         raise _bad(name, "`currency` can only be USD")
-    entries = tuple(_entry(each, f"{name}, entry {number}") for number, each in enumerate(found["prices"], 1))
+    entries = tuple(
+        _entry(each, _place(each, name, number)) for number, each in enumerate(found["prices"], 1)
+    )
     _check_once(entries, name)
     return PriceTable(sha256=sha256_hex(data), entries=entries)
 
@@ -81,6 +83,11 @@ def _parsed(data: bytes, name: str) -> Any:
     except (ValueError, RecursionError) as why:
         raise _bad(name, f"it cannot be read ({why})") from why
     raise _bad(name, "its name has to end in .toml or .json")
+
+
+def _place(found: Any, name: str, number: int) -> str:
+    model = found.get("model") if isinstance(found, dict) else None
+    return f"{name}, entry {number}{f' ({model[:80]})' if isinstance(model, str) else ''}"
 
 
 def _entry(found: Any, place: str) -> PriceEntry:

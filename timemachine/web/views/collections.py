@@ -151,7 +151,7 @@ def _moment(access: Access, written: str) -> tuple[str, datetime | None, str]:
     try:
         return written, moment(access.project, written), ""
     except (InvalidInput, NotFound) as why:
-        return written, None, why.message
+        return written, None, why.message.replace("`as_of`", "As of")  # as its field is called here
 
 
 def _here(request: HttpRequest, as_of: str) -> dict[str, str]:
