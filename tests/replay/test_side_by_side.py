@@ -1,16 +1,18 @@
 """Steps that call a model run side by side, up to a limit per provider over all workers; the others are taken together."""
 
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import pytest
-from django.db import connections
+from django.db import connection, connections
 from pytest_django import Settings
 
 from tests.builders import QUESTIONS, recorded_session
 from tests.stub_answers import Call
 from tests.stub_model_server import Script, StubModelServer
+from tests.waiting import wait_until
 from timemachine.accounts.models import Project
 from timemachine.recording.models import Session
 from timemachine.replay import leases
@@ -101,3 +103,20 @@ def test_what_was_taken_and_not_begun_is_given_back_as_if_it_had_not_been_taken(
     ]
     assert cancel(replay).status == "queued"
     assert leases.claim(replay.id, "another", calls=False) == []
+
+
+def test_a_keeper_that_cannot_reach_the_database_once_keeps_its_leases_all_the_same(
+    session: Session, settings: Settings
+) -> None:
+    settings.LEASE_SECONDS = 1
+    replay = launch(session, CHECKED, by="test")
+    taken = leases.claim(replay.id, "one", calls=False)
+    held = ReplayStep.objects.filter(lease_token=taken[0].token)
+    before = set(held.values_list("lease_until", flat=True))
+    with leases.keeper() as keeper, keeper.keeping(taken[0].token):
+        with connection.cursor() as cursor:
+            cursor.execute("ALTER TABLE tm_replay_step RENAME TO tm_gone")
+        time.sleep(0.6)  # two beats fail
+        with connection.cursor() as cursor:
+            cursor.execute("ALTER TABLE tm_gone RENAME TO tm_replay_step")
+        wait_until(lambda: before.isdisjoint(held.values_list("lease_until", flat=True)))

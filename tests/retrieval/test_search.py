@@ -1,9 +1,10 @@
 """A find says why each frame was found, finds identifiers exactly, and weighs words by the frames of its moment."""
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
@@ -132,7 +133,7 @@ def test_counting_back_from_now_gives_what_counting_anew_gives(
         moments.append(now())
     asked = "invoices of the parser.js:42 and ERR_CONN_RESET, it's 'quoted \\ words'"
     back = [weighed(collection.id, asked, at, None) for at in moments]
-    monkeypatch.setattr("timemachine.retrieval.question.MOST_CHANGES", -1)
+    monkeypatch.setattr("timemachine.retrieval.question.MOST_LOOKUPS", -1)
     anew = [weighed(collection.id, asked, at, None) for at in moments]
     assert back == anew
     assert len({question.frames for question in back}) > 1
@@ -311,6 +312,29 @@ def test_a_find_in_a_collection_that_is_gone_says_so(collection: Collection) -> 
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("change", ["put", "delete", "erase"])
+def test_nothing_changes_in_a_collection_while_a_find_looks(collection: Collection, change: str) -> None:
+    changes: dict[str, Callable[[], object]] = {
+        "put": lambda: put(collection, [NewFrame(text="Zebras are striped.")], by="test"),
+        "delete": lambda: delete(collection, 0),
+        "erase": lambda: erase_collection(collection),
+    }
+    other = connection.copy()
+    try:
+        other.set_autocommit(False)
+        with other.cursor() as cursor:
+            cursor.execute(moment._HOLD, {"collection": collection.id, "longest_wait": "1s"})
+        with connection.cursor() as cursor:
+            cursor.execute("SET lock_timeout = '50ms'")
+        with pytest.raises(OperationalError, match="lock timeout"):
+            changes[change]()
+    finally:
+        other.close()
+        connection.close()
+    changes[change]()
+
+
+@pytest.mark.django_db(transaction=True)
 def test_a_find_waits_for_a_put_only_so_long(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(moment, "LONGEST_WAIT", "50ms")
     other = connection.copy()
@@ -318,7 +342,7 @@ def test_a_find_waits_for_a_put_only_so_long(collection: Collection, monkeypatch
         other.set_autocommit(False)
         with other.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(tm_collection_lock(%s))", [collection.id])
-            with pytest.raises(Unavailable, match="large put"):
+            with pytest.raises(Unavailable, match="being changed"):
                 find(collection, Query(text="invoices", mode="lexical"))
     finally:
         other.close()

@@ -23,7 +23,7 @@ class Written:
     `sentences` are the number of the passage and the keys of each sentence, in order.
     """
 
-    __slots__ = ("_bounds", "_places", "_row")
+    __slots__ = ("_bounds", "_known", "_places", "_row")
 
     def __init__(self, sentences: Iterable[tuple[int, Keys]]) -> None:
         numbers: list[int] = []
@@ -35,6 +35,7 @@ class Written:
             ends.append(len(row))
         self._bounds = _windows(numbers, ends)
         self._row = tuple(row)
+        self._known: dict[Run, list[int]] = {}
         self._places: dict[str, list[int]] = defaultdict(list)
         for at, key in enumerate(row):
             self._places[key].append(at)
@@ -47,8 +48,10 @@ class Written:
         """Where a run starts."""
         if isinstance(run, str):
             return self._places.get(run, [])
-        first, length = run[0], len(run)
-        return [at for at in self._places.get(first, ()) if self._row[at : at + length] == run]
+        if run not in self._known:
+            places = self._places.get(run[0], ())
+            self._known[run] = [at for at in places if self._row[at : at + len(run)] == run]
+        return self._known[run]
 
 
 class Asked:

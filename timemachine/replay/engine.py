@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
+from timemachine.providers.catalogue import ALIASES, LOCAL
 from timemachine.replay.context import ALTERED, MISSING, NOT_RECORDED, VERIFIED
 from timemachine.replay.options import ReplayOptions
 
 REPLAYED_KINDS = ("find", "ask")
-LOCAL = "local"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +48,8 @@ def provider_called(recorded: Recorded, options: ReplayOptions) -> str | None:
     if recorded.kind != "ask":
         return None
     model = options.use_model if options.audit else options.use_model or recorded.model
-    provider = (model or LOCAL).partition(":")[0]
+    written = (model or LOCAL).partition(":")[0].lower()
+    provider = ALIASES.get(written, written)
     return None if provider == LOCAL else provider
 
 

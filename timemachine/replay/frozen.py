@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from django.db.models import Prefetch, prefetch_related_objects
+from django.db.models import Prefetch, Sum, prefetch_related_objects
 
 from timemachine.answering.asking import ContextPassage
 from timemachine.payloads.queries import hash_now, text, value
@@ -32,6 +32,12 @@ def hits_of(action: Action) -> list[Hit]:
     for rank, hit in enumerate(hits, 1):
         hit.rank = rank
     return hits
+
+
+def size_of_hits(actions: Sequence[Action]) -> int:
+    """How many bytes the passages of some actions have together."""
+    frozen = Hit.objects.filter(action__in=actions).aggregate(size=Sum("payload__size"))
+    return frozen["size"] or 0
 
 
 def read_hits(actions: Sequence[Action]) -> None:

@@ -4,6 +4,7 @@ A step that calls a model is taken alone, and only while fewer steps than may be
 that call nobody are taken several at a time, because taking one costs about as much as doing it.
 """
 
+import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,12 +14,14 @@ from typing import Any, Final
 from uuid import UUID, uuid4
 
 from django.conf import settings
-from django.db import connection, connections, transaction
+from django.db import Error, connection, connections, transaction
 from django.db.models import F, Q, QuerySet
 
 from timemachine.base.clock import now
 from timemachine.base.heartbeat import heartbeat
 from timemachine.replay.models import Replay, ReplayAttempt, ReplayStep
+
+log = logging.getLogger(__name__)
 
 MOST_ATTEMPTS: Final = 3
 AT_A_TIME: Final = 8
@@ -95,9 +98,19 @@ class Keeper:
         """Prolong what is kept at this moment, and still held."""
         with self._lock:
             tokens = list(self._tokens)
-        if tokens:
-            held = ReplayStep.objects.filter(lease_token__in=tokens, status="running")
-            held.update(lease_until=_until())
+        try:
+            _prolong(tokens)
+        except Error as why:  # a heart that stopped would have all of them taken, and called for again
+            log.warning("leases could not be kept alive, trying again: %s", why)
+            connection.close()
+
+
+@transaction.atomic
+def _prolong(tokens: Sequence[UUID]) -> None:
+    held = ReplayStep.objects.filter(lease_token__in=tokens, status="running")
+    # what is being written at this moment is passed over: it needs no lease any more
+    ids = held.select_for_update(skip_locked=True).order_by("id").values_list("id", flat=True)
+    ReplayStep.objects.filter(id__in=list(ids)).update(lease_until=_until())
 
 
 @contextmanager
@@ -157,12 +170,11 @@ def open_steps(replay_id: UUID, *, calls: bool) -> int:
 def give_back(leases: Sequence[Lease]) -> None:
     """Put steps back that were taken and not begun."""
     with transaction.atomic():
-        ids = [lease.step_id for lease in leases]
-        held = ReplayStep.objects.filter(id__in=ids, lease_token__in={lease.token for lease in leases})
-        held.filter(status="running").update(
-            status="waiting", attempts_made=F("attempts_made") - 1, lease_token=None, lease_until=None
-        )
-        ReplayAttempt.objects.filter(id__in=[lease.attempt_id for lease in leases], outcome=None).delete()
+        for lease in leases:
+            if held(lease).update(
+                status="waiting", attempts_made=F("attempts_made") - 1, lease_token=None, lease_until=None
+            ):
+                ReplayAttempt.objects.filter(id=lease.attempt_id).delete()
 
 
 def intend_call(lease: Lease) -> None:

@@ -3,20 +3,24 @@
 import contextlib
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
+from threading import BoundedSemaphore
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connections, transaction
+from django.db import connection, connections, transaction
 
 from timemachine.base.clock import now
 from timemachine.base.content import Content, content_of
 from timemachine.base.errors import TimeMachineError
 from timemachine.payloads.commands import keep
+from timemachine.providers.places import let_go
 from timemachine.replay import commands, frozen, leases, steps
 from timemachine.replay.choosing import Chosen
 from timemachine.replay.leases import Keeper, Lease, LeaseLost
@@ -33,8 +37,10 @@ USAGE = (
     "reasoning_tokens",
 )
 
+MOST_HELD = 4_000_000
+"""How many characters of passages, found or frozen, are held for several steps."""
 PAUSE, PATIENCE = 0.1, 5.0
-"""How often it is looked for a place at a provider, and how long; then the sweeper rings again. In seconds."""
+"""How long it is waited at first before a place at a provider is looked for again, and how long in all; then the sweeper rings again. In seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +50,11 @@ class Result:
     lease: Lease
     step: ReplayStep
     outcome: Outcome
+
+    @property
+    def weight(self) -> int:
+        """How many characters of found passages it holds."""
+        return sum(len(hit.text) for hit in self.outcome.found)
 
 
 def work(replay_id: UUID, worker: str) -> int:
@@ -55,17 +66,33 @@ def work(replay_id: UUID, worker: str) -> int:
     if not commands.begin(replay_id):
         return 0
     replay = Replay.objects.select_related("session__collection").get(id=replay_id)
-    callers = min(leases.open_steps(replay_id, calls=True), settings.MODEL_CALLS_AT_ONCE)
     with leases.keeper() as keeper:
         hand = Hand(replay=replay, worker=worker, keeper=keeper)
         written = hand.do_all(calls=False)
-        if callers == 1:
-            written += hand.do_all(calls=True)
-        elif callers:
-            with ThreadPoolExecutor(callers) as threads:
-                written += sum(threads.map(lambda _: hand.do_all_apart(), range(callers)))
+        if calls := leases.open_steps(replay_id, calls=True):
+            with _helpers(calls - 1) as helpers, ThreadPoolExecutor(helpers + 1) as threads:
+                apart = [threads.submit(hand.do_all_apart) for _ in range(helpers)]
+                written += hand.do_all(calls=True)
+                written += sum(each.result() for each in apart)
     commands.finish_if_over(replay_id)
     return written
+
+
+@contextmanager
+def _helpers(wanted: int) -> Iterator[int]:
+    """How many further threads may make calls for a replay: no more in this process than calls of one provider may be under way."""
+    places = _places()
+    taken = sum(places.acquire(blocking=False) for _ in range(min(wanted, settings.MODEL_CALLS_AT_ONCE - 1)))
+    try:
+        yield taken
+    finally:
+        for _ in range(taken):
+            places.release()
+
+
+@cache
+def _places() -> BoundedSemaphore:
+    return BoundedSemaphore(max(1, settings.MODEL_CALLS_AT_ONCE - 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,16 +105,17 @@ class Hand:
 
     def do_all(self, *, calls: bool) -> int:
         """Take and do steps until none is left, or others keep all the places at a provider; how many were written."""
-        written, patience = 0, PATIENCE
-        while patience > 0:
+        written, pause, until = 0, PAUSE, time.monotonic() + PATIENCE
+        while time.monotonic() < until:
             taken = leases.claim(self.replay.id, self.worker, calls=calls)
             if taken:
                 with self.keeper.keeping(taken[0].token):
                     written += _do(self.replay, taken)
-                patience = PATIENCE
+                pause, until = PAUSE, time.monotonic() + PATIENCE
             elif leases.open_steps(self.replay.id, calls=calls):
-                time.sleep(PAUSE)
-                patience -= PAUSE
+                let_go()
+                time.sleep(pause)
+                pause *= 1.5
             else:
                 break
         return written
@@ -102,16 +130,23 @@ class Hand:
 
 def _do(replay: Replay, taken: Sequence[Lease]) -> int:
     done: list[Result] = []
+    written = 0
     steps = _steps(replay, taken)
-    for at, lease in enumerate(taken):
-        step = steps.get(lease.step_id)
-        if at and commands.is_cancelled(lease.replay_id):
-            leases.give_back(taken[at:])
-            break
-        if step is not None:
-            with contextlib.suppress(LeaseLost):
-                done.append(Result(lease=lease, step=step, outcome=_outcome(step, lease)))
-    return write(done)
+    try:
+        for at, lease in enumerate(taken):
+            if at and commands.is_cancelled(lease.replay_id):
+                leases.give_back(taken[at:])
+                break
+            if lease.step_id in steps:
+                step = steps.pop(lease.step_id)
+                with contextlib.suppress(LeaseLost):
+                    done.append(Result(lease=lease, step=step, outcome=_outcome(step, lease)))
+            if sum(result.weight for result in done) > MOST_HELD:
+                written += write(done)
+                done.clear()
+    finally:  # what is done is done, whatever becomes of the next step
+        written += write(done)
+    return written
 
 
 def _steps(replay: Replay, taken: Sequence[Lease]) -> dict[int, ReplayStep]:
@@ -120,15 +155,22 @@ def _steps(replay: Replay, taken: Sequence[Lease]) -> dict[int, ReplayStep]:
     steps_taken = list(found.filter(id__in=ids))
     for step in steps_taken:
         step.replay, step.action.session = replay, replay.session
-    frozen.read_hits([step.action for step in steps_taken])
+    actions = [step.action for step in steps_taken]
+    if frozen.size_of_hits(actions) <= MOST_HELD:
+        frozen.read_hits(actions)
     return {step.id: step for step in steps_taken}
 
 
 def _outcome(step: ReplayStep, lease: Lease) -> Outcome:
     try:
-        return steps.do(step, before_call=lambda: leases.intend_call(lease))
+        outcome = steps.do(step, before_call=lambda: leases.intend_call(lease))
     except TimeMachineError as failed:
-        return Outcome(status="failed", verdict="error", error_type=failed.code, error_message=failed.message)
+        outcome = Outcome(
+            status="failed", verdict="error", error_type=failed.code, error_message=failed.message
+        )
+    if step.provider and not connection.in_atomic_block and not connection.is_usable():
+        connection.close()  # the database was restarted meanwhile, and what was paid for has to be written
+    return outcome
 
 
 def write(results: Sequence[Result]) -> int:
@@ -136,6 +178,8 @@ def write(results: Sequence[Result]) -> int:
     if not results:
         return 0
     with transaction.atomic():
+        ids = [result.lease.step_id for result in results]
+        list(ReplayStep.objects.filter(id__in=ids).select_for_update().order_by("id").values_list("id"))
         kept = _kept(results)
         written = [result for result in results if _write_step(result, kept)]
         for result in written:

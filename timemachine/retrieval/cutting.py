@@ -84,8 +84,11 @@ def _judged(ranked: Ranked, rule: CutRule) -> tuple[str, list[float], float]:
     """What the adaptive rules look at: its name, a score for each row in the ranking's order, and the floor on its scale."""
     lexical, semantic = (ranked.legs.get(name) or {} for name in ("lexical", "semantic"))
     if rule.mode == "hybrid":
-        return "strength", strengths(ranked.order, lexical, semantic), rule.min_score or WEAKEST
+        return "strength", strengths(ranked.order, lexical, semantic), _or(rule.min_score, WEAKEST)
     if rule.mode == "lexical":
-        return "lexical", [lexical[row] for row in ranked.order], rule.min_score or 0.0
-    floor = COSINE_FLOOR if rule.min_score is None else rule.min_score
-    return "semantic", [semantic[row] for row in ranked.order], floor
+        return "lexical", [lexical[row] for row in ranked.order], _or(rule.min_score, 0.0)
+    return "semantic", [semantic[row] for row in ranked.order], _or(rule.min_score, COSINE_FLOOR)
+
+
+def _or(chosen: float | None, default: float) -> float:
+    return default if chosen is None else chosen

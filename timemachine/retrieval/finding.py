@@ -196,17 +196,22 @@ def find(collection: Collection, query: Query) -> Findings:
     )
 
 
+def depth(top_k: int) -> int:
+    """How many frames of each leg a find of so many looks at: what it scales the scores of a hybrid find by."""
+    return max(WINDOW, top_k + 1)
+
+
 def _rank(
     collection: Collection, query: Query, words: str, meaning: Meaning | None, moment: Moment
 ) -> Ranked:
-    depth = max(WINDOW, query.top_k + 1)
+    window = depth(query.top_k)
     legs: dict[str, dict[int, float]] = {}
     question, searched = Question(terms=(), frames=0), None
     if query.mode != "semantic":
         question = weighed(collection.id, words, moment.at, moment.counted)
-        legs["lexical"] = ranking.lexical(collection.id, question, moment.at, depth)
+        legs["lexical"] = ranking.lexical(collection.id, question, moment.at, window)
     if meaning is not None:
-        legs["semantic"], searched = _semantic(collection, meaning, moment, depth)
+        legs["semantic"], searched = _semantic(collection, meaning, moment, window)
     score = legs.get(query.mode)
     if score is None:
         score = fuse(legs["lexical"], legs["semantic"], meaning.weight if meaning else 0)

@@ -103,7 +103,8 @@ def _held(collection_id: UUID) -> _Held:
         if not isinstance(why.__cause__, LockNotAvailable):
             raise
         raise Unavailable(
-            "A large put holds this collection; ask again in a minute.", code="collection_busy"
+            "This collection is being changed for longer than a find waits; ask again in a minute.",
+            code="collection_busy",
         ) from why
     if not held:
         raise NotFound("This collection is not there any more.", code="collection_not_found")

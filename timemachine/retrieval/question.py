@@ -25,8 +25,8 @@ MOST_TERMS = 256
 LEAST_WEIGHT = 0.0001
 """What a word weighs at least, also one that every frame holds."""
 IDENTIFIER_TIMES = 2
-MOST_CHANGES = 5_000
-"""How many frames may have come or ended since a moment for its counts to be reckoned back from those of now."""
+MOST_LOOKUPS = 20_000
+"""How many times a word may be looked for in a frame that came or ended since a moment, for its counts to be reckoned back from now."""
 QUOTED = r"('''' || replace(replace({0}, '\', '\\'), '''', '''''') || '''')"
 """A text as a word of a tsquery."""
 
@@ -83,10 +83,13 @@ since AS MATERIALIZED ({_SINCE}),
 counted AS (
     SELECT asked.term, coalesce(known.frames, 0) + (
         SELECT coalesce(sum(since.sign), 0) FROM since
-        WHERE CASE WHEN asked.exact THEN since.identifiers @> ARRAY[substr(asked.term, 2)]
-              ELSE since.terms @@ {QUOTED.format("asked.term")}::tsquery END
+        WHERE CASE WHEN asked.exact THEN since.identifiers @> asked.named ELSE since.terms @@ asked.word END
     ) AS frames
-    FROM asked LEFT JOIN tm_term_count AS known ON known.collection_id = %(collection)s AND known.term = asked.term
+    FROM (
+        SELECT term, exact, ARRAY[substr(term, 2)] AS named,
+               CASE WHEN NOT exact THEN {QUOTED.format("term")}::tsquery END AS word
+        FROM asked OFFSET 0
+    ) AS asked LEFT JOIN tm_term_count AS known ON known.collection_id = %(collection)s AND known.term = asked.term
 )
 """  # noqa: S608  # constants of this file
 _CHANGES = f"""
@@ -175,13 +178,15 @@ def weighed(collection_id: UUID, query: str, at: datetime, counted: int | None) 
 
 def _counted_then(facts: dict[str, Any]) -> tuple[int, list[tuple[Any, ...]]]:
     """How many frames there were, and the terms with how many of those held each: from now back, or anew where much has changed."""
+    most = MOST_LOOKUPS // max(1, len(facts["words"]) + len(facts["identifiers"]))
     with connection.cursor() as cursor:
-        cursor.execute(_CHANGES, {**facts, "most_changes": MOST_CHANGES})
+        cursor.execute(_CHANGES, {**facts, "most_changes": most})
         changes, frames = cursor.fetchone()
-        if changes > MOST_CHANGES:
+        anew = changes > min(most, max(frames, 0))
+        if anew:
             cursor.execute(_FRAMES_THEN, facts)
             [frames] = cursor.fetchone()
-        cursor.execute(_TERMS_THEN if changes > MOST_CHANGES else _TERMS_BACK, facts)
+        cursor.execute(_TERMS_THEN if anew else _TERMS_BACK, facts)
         return int(frames), cursor.fetchall()
 
 

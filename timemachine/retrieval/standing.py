@@ -1,13 +1,15 @@
 """At which rank frames stand for a query, in every mode, over the whole collection and not only where a find looks.
 
 A find orders two windows of the best; beyond them a hybrid rank is counted on: after all that the windows hold, by the fusion
-of both whole legs. What a find would show has the rank that it would show it at.
+of both whole legs. What a find would show has the rank that it would show it at; one of a large collection, which looks by an
+index, may miss some.
 """
 
 from collections.abc import Collection as Those
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import Final
 
 from django.db import transaction
@@ -16,7 +18,7 @@ from timemachine.base.errors import TooLarge
 from timemachine.base.faithful import searchable
 from timemachine.retrieval import ranking
 from timemachine.retrieval.cutting import CutRule, Ranked, best_first, cut
-from timemachine.retrieval.finding import MODES, WINDOW, Query, check
+from timemachine.retrieval.finding import MODES, WINDOW, Query, check, depth
 from timemachine.retrieval.fusion import fuse
 from timemachine.retrieval.meaning import Meaning, meaning_of
 from timemachine.retrieval.models import Collection
@@ -77,7 +79,8 @@ def standings(collection: Collection, query: Query, numbers: Those[int]) -> Stan
             .filter(number__in=numbers)
             .values_list("id", "number", "version")
         }
-        modes = _modes(collection, query, words, meaning, moment) if there else {}
+        legs = _legs(collection, words, meaning, moment) if there else {}
+    modes = {mode: _whole(mode, legs, query, meaning.weight) for mode in MODES} if there else {}
     frames = {
         number: Standing(
             frame=number,
@@ -93,17 +96,17 @@ type _Whole = tuple[Mapping[int, int], Mapping[int, float], int, int]
 """Of a mode: the rank of every frame row, its score, and how many stay by number and adaptively."""
 
 
-def _modes(
-    collection: Collection, query: Query, words: str, meaning: Meaning, moment: Moment
-) -> dict[str, _Whole]:
+def _legs(
+    collection: Collection, words: str, meaning: Meaning, moment: Moment
+) -> dict[str, dict[int, float]]:
+    """Both legs, whole; what is made of them is made once the collection is let go."""
     _check_size(collection, moment)
     question = weighed(collection.id, words, moment.at, moment.counted)
     lexical = ranking.lexical(collection.id, question, moment.at, MOST_RANKED)
     semantic: dict[int, float] = {}
     if meaning.vector:
         semantic = ranking.semantic(collection.id, meaning.vector, meaning.model, moment.at, MOST_RANKED)
-    legs = {"lexical": lexical, "semantic": semantic}
-    return {mode: _whole(mode, legs, query, meaning.weight) for mode in MODES}
+    return {"lexical": lexical, "semantic": semantic}
 
 
 def _check_size(collection: Collection, moment: Moment) -> None:
@@ -116,12 +119,11 @@ def _check_size(collection: Collection, moment: Moment) -> None:
 
 
 def _whole(mode: str, legs: Mapping[str, dict[int, float]], query: Query, weight: float) -> _Whole:
-    depth = max(WINDOW, query.top_k) + 1
-    windows = {name: dict(list(leg.items())[:depth]) for name, leg in legs.items()}
-    score = (
-        windows.get(mode) or {} if mode != "hybrid" else fuse(windows["lexical"], windows["semantic"], weight)
+    windows = {name: dict(islice(leg.items(), depth(query.top_k))) for name, leg in legs.items()}
+    score, whole = (
+        fuse(each["lexical"], each["semantic"], weight) if mode == "hybrid" else each[mode]
+        for each in (windows, legs)
     )
-    whole = legs.get(mode) or {} if mode != "hybrid" else fuse(legs["lexical"], legs["semantic"], weight)
     order = best_first(score)
     ranks = {row: rank for rank, row in enumerate(order, 1)}
     for row in best_first(whole):
@@ -131,8 +133,11 @@ def _whole(mode: str, legs: Mapping[str, dict[int, float]], query: Query, weight
         score=score,
         legs={name: leg for name, leg in windows.items() if mode in (name, "hybrid")},
     )
-    adaptive = CutRule(mode=mode, top_k=WINDOW, adaptive=True, relative=query.relative, cliff=query.cliff)
-    by_number = cut(ranked, CutRule(mode=mode, top_k=query.top_k)).keep
+    least = query.min_score if mode == query.mode else None
+    adaptive = CutRule(
+        mode=mode, top_k=WINDOW, adaptive=True, min_score=least, relative=query.relative, cliff=query.cliff
+    )
+    by_number = cut(ranked, CutRule(mode=mode, top_k=query.top_k, min_score=least)).keep
     return ranks, whole | score, by_number, cut(ranked, adaptive).keep
 
 
