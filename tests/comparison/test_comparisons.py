@@ -100,7 +100,7 @@ def test_what_does_not_go_with_several_models_is_refused(
 @pytest.mark.parametrize(
     ("body", "status", "code"),
     [
-        ({"reason": None}, 422, "reason_needed"),
+        ({"reason": " "}, 422, "reason_needed"),
         ({"arms": TWO_ARMS[:1]}, 422, "arms_needed"),
         ({"arms": TWO_ARMS * 5}, 422, "arms_needed"),
         ({"arms": TWO_ARMS[:1] * 2}, 422, "same_arms"),
@@ -376,3 +376,11 @@ def test_several_sessions_are_the_independent_units(project: Project, api: Progr
     agreement = next(each for each in pair["metrics"] if each["metric"] == "agreement")
     assert agreement["n"] == 9
     assert agreement["interval"]["method"] == "t, clustered by session"
+
+
+def test_a_comparison_may_be_launched_through_the_api_without_a_reason_which_is_kept_so(
+    api: Program, session: Session
+) -> None:
+    answer = api.post("/comparisons", asked(session) | {"reason": None})
+    assert answer.status_code == 202
+    assert Comparison.objects.get(id=answer.json()["comparison_id"]).reason == "none was given to the API"

@@ -38,6 +38,7 @@ from timemachine.jobs import ring, ring_judges
 from timemachine.recording.queries import session_of
 
 router = Router(tags=["comparisons"])
+WITHOUT_REASON = "none was given to the API"
 
 
 @router.post("", response={202: dict[str, Any]}, summary="Launch a comparison")
@@ -49,7 +50,7 @@ def launch(request: HttpRequest, payload: schemas.ComparisonIn) -> Status[dict[s
         arms=[each.arm() for each in payload.arms],
         repeats=payload.repeats,
         noise_floor=payload.noise_floor,
-        reason=payload.reason,
+        reason=WITHOUT_REASON if payload.reason is None else payload.reason,
         spend_limit_usd=payload.spend_limit_usd,
     )
     return launched(who.project, plan, who.by)
