@@ -15,8 +15,10 @@ from pytest_django.fixtures import Settings
 from pytest_django.live_server_helper import LiveServer
 
 from tests.accounts.people import PASSWORD, member
+from tests.api.conftest import program
 from tests.chromium import installed
 from tests.stub_model_server import Script, StubModelServer
+from tests.web.people import browser_of
 from timemachine.accounts.models import Membership, Project
 from timemachine.intake.models import Intake
 from timemachine.intake.working import work as put_file
@@ -500,3 +502,22 @@ def test_the_form_of_a_session_says_how_a_program_records(operator: Client) -> N
     page = operator.get("/sessions/new/").text
     assert "with <b>Record</b> on the session" in page
     assert "/api/sessions -H" in page
+
+
+def test_a_step_says_who_asked_found_and_put(project: Project) -> None:
+    session = start_session(
+        project, name="Wer", by="test", collection=collection_named(project, "c", by="test")
+    )
+    person, key = browser_of(project), program(project)
+    key.post(f"/sessions/{session.id}/put", {"text": "Invoices are kept for ten years."})
+    key.post(f"/sessions/{session.id}/ask", {"question": "How long are invoices kept?"})
+    for do in ("find", "ask"):
+        form = {"do": do, "text": "How long?", "mode": "hybrid", "top_k": "8"}
+        person.post(f"/sessions/{session.id}/work/", form)
+    recorded = list(session.actions.order_by("sequence").values_list("kind", "agent"))
+    somebody = recorded[3][1]
+    assert recorded[:3] == [("put", "key test"), ("ask", "key test"), ("find", "key test")]
+    assert recorded[3:] == [("find", somebody), ("ask", somebody), ("find", somebody)]
+    assert "@" in str(somebody)
+    shown = person.get(f"/sessions/{session.id}/?step=5").text
+    assert f'<span class="quiet">by</span> <bdi>{somebody}</bdi>' in shown

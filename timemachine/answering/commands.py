@@ -91,18 +91,20 @@ def put(
     drafts = [
         _put_draft(collection, frame, done, started, took) for frame, done in zip(frames, puts, strict=True)
     ]
-    return PutDone(puts=puts, sequences=append(session.id, drafts))
+    return PutDone(puts=puts, sequences=append(session.id, [replace(each, agent=by) for each in drafts]))
 
 
-def find(collection: Collection, query: Query, *, session: Session | None = None) -> FindDone:
-    """Find passages; in a session the find is recorded with every hit frozen."""
+def find(
+    collection: Collection, query: Query, *, session: Session | None = None, by: str | None = None
+) -> FindDone:
+    """Find passages; in a session the find is recorded with every hit frozen, and who found (`by`) as its agent."""
     _check_open(session)
     started = now()
     findings = finding.find(collection, query)
     empty = None if findings.hits else emptiness(collection, findings.as_of)
     if session is None:
         return FindDone(findings=findings, sequence=None, empty=empty)
-    sequence = append(session.id, [_find_draft(findings, started)])[0]
+    sequence = append(session.id, [replace(_find_draft(findings, started), agent=by)])[0]
     return FindDone(findings=findings, sequence=sequence, empty=empty)
 
 
@@ -114,10 +116,13 @@ def ask(
     use_model: str = "",
     parameters: CallParameters | None = None,
     session: Session | None = None,
+    by: str | None = None,
     no_cache: bool = False,
     audience: Audience | None = None,
 ) -> AskDone:
     """Find passages and ask a model over them; in a session both are recorded, a failed call with its error.
+
+    Who asked (`by`, a person or a key) is recorded as the agent of both.
 
     The same question over the same passages is answered from the project's cache, unless `no_cache` asks the model again;
     the fresh answer is then kept in place of the earlier one.
@@ -145,10 +150,13 @@ def ask(
         answered = kept or answer(project.id, model, query.text, passages, asked, following.listening)
     except TimeMachineError as failed:
         draft = replace(
-            _failed_draft(findings, model, failed, started), parameters=failed_parameters(failed, asked)
+            _failed_draft(findings, model, failed, started),
+            agent=by,
+            parameters=failed_parameters(failed, asked),
         )
         raise recorded_as(failed, _recorded_failure(session, draft, findings, following.ask)) from failed
-    sequence = _record(session, _ask_draft(findings, answered, started), findings, following.ask)
+    draft = replace(_ask_draft(findings, answered, started), agent=by)
+    sequence = _record(session, draft, findings, following.ask)
     cache.keep(key, answered, collection=collection, session=session, sequence=sequence, asked_at=started)
     return AskDone(findings=findings, answered=answered, sequence=sequence)
 
@@ -183,7 +191,7 @@ def _record(
 ) -> int | None:
     if session is None:
         return None
-    child = replace(_find_draft(findings, asked.started_at), parent=asked.id)
+    child = replace(_find_draft(findings, asked.started_at), parent=asked.id, agent=asked.agent)
     try:
         with transaction.atomic():
             recorded = append(session.id, [asked, child], was_open=True)[0]

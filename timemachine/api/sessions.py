@@ -86,7 +86,8 @@ def find(request: HttpRequest, session_id: str, payload: schemas.SessionFindIn) 
     who = caller(request, "record")
     session = session_of(who.project, session_id)
     collection = _existing(session, payload.collection)
-    return find_json(answering.find(collection, find_query(who.project, payload), session=session))
+    query = find_query(who.project, payload)
+    return find_json(answering.find(collection, query, session=session, by=who.by))
 
 
 @routers.sessions.post("/{session_id}/ask", summary="Ask and record it")
@@ -111,6 +112,7 @@ def ask(request: HttpRequest, session_id: str, payload: schemas.SessionAskIn) ->
             parameters=call_parameters(payload),
             no_cache=payload.no_cache,
             session=session,
+            by=who.by,
             audience=audience,
         )
 
@@ -124,10 +126,13 @@ def checkpoint(
     request: HttpRequest, session_id: str, payload: schemas.CheckpointIn
 ) -> Status[dict[str, Any]]:
     """A named action that carries the agent's state."""
-    session = session_of(caller(request, "record").project, session_id)
+    who = caller(request, "record")
+    session = session_of(who.project, session_id)
     if not payload.name.strip():
         raise InvalidInput("A checkpoint needs a name.", code="invalid_field", field="name")
-    draft = ActionDraft(kind="checkpoint", layer="agent", name=payload.name, output=payload.state)
+    draft = ActionDraft(
+        kind="checkpoint", layer="agent", agent=who.by, name=payload.name, output=payload.state
+    )
     return Status(201, {"sequence": commands.append(session.id, [draft])[0], "name": payload.name})
 
 

@@ -147,7 +147,7 @@ def _done(request: HttpRequest, access: Access, session: Session, form: WorkForm
     collection = session.collection or collection_of(access.project, said["collection"])
     query = Query(text=said["text"], mode=said["mode"], top_k=said["top_k"], adaptive=said["adaptive"])
     if said["do"] == "find":
-        found = doing.find(collection, query, session=session)
+        found = doing.find(collection, query, session=session, by=access.user.email)
         return see_other(_address(session, found.sequence, form), part="done")
 
     def make(audience: doing.Audience) -> doing.AskDone:
@@ -157,6 +157,7 @@ def _done(request: HttpRequest, access: Access, session: Session, form: WorkForm
             query,
             use_model=form.chosen_model,
             session=session,
+            by=access.user.email,
             no_cache=said["no_cache"],
             audience=audience,
         )
