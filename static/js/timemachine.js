@@ -65,6 +65,13 @@ document.addEventListener("click", (event) => {
   }
 });
 
+// --- a sentence of an answer leads where its mark does; whoever selects some of its words stays
+
+document.addEventListener("click", (event) => {
+  const sentence = event.target.closest(".sentence[data-number]");
+  if (sentence && getSelection().isCollapsed) sentence.nextElementSibling?.click();
+});
+
 // --- the timeline: its list keeps its place, and follows the selected step
 
 const HEIGHT = 32;

@@ -16,6 +16,7 @@ from timemachine.intake import working
 from timemachine.intake.commands import FilePut, due_for_ringing, hand_in, next_after, put_at_once
 from timemachine.intake.models import Intake
 from timemachine.intake.preparing import HandedIn, prepare
+from timemachine.intake.queries import ended_by, intake_of
 from timemachine.intake.working import BATCH, MOST_ATTEMPTS, LeaseLost, work
 from timemachine.payloads.models import Payload
 from timemachine.payloads.queries import text, value
@@ -25,6 +26,7 @@ from timemachine.retrieval.commands import LARGEST_FRAME, NewFrame, collection_n
 from timemachine.retrieval.erasure import erase_collection
 from timemachine.retrieval.models import Collection, Frame, Source, SourcePassage, SourcePut
 from timemachine.retrieval.queries import since
+from timemachine.retrieval.replacing import replaced_by
 from timemachine.retrieval.sources import places_of, put_that_ended, sources_of
 
 GUIDE = "# Guide\n\nHow it all began.\n\n## Install\n\nRun the installer twice.\n\n## Remove\n\nDelete the folder.\n"
@@ -432,3 +434,34 @@ def test_erasing_a_collection_takes_its_files_along(project: Project, handbook: 
     assert erase_collection(handbook) == 3
     assert (Source.objects.count(), SourcePassage.objects.count(), Intake.objects.count()) == (0, 0, 0)
     assert Payload.objects.filter(project=project).count() == 0
+
+
+def test_a_replacement_names_what_it_ended_and_what_of_it_had_been_edited_by_hand(
+    handbook: Collection,
+) -> None:
+    first = now_put(handbook, guide())
+    by_hand = NewFrame(number=1, text="Run the installer once.", title="Guide › Install", uri="guide.md")
+    put(handbook, [by_hand], by="Zoë")
+    (source,) = sources_of(handbook)
+    counts = [(each.frame_count, each.edited_count) for each in (source,)]  # type: ignore[attr-defined]
+    assert counts == [(2, 1)]
+    words = "# Guide\n\nHow it all began.\n"
+    newer = now_put(handbook, guide(words, replace=True))
+    named = [(each.frame, each.version, each.title, each.edited) for each in newer.ended_frames]
+    assert named == [(1, 2, "Guide › Install", True), (2, 1, "Guide › Remove", False)]
+    replaced = replaced_by(handbook, list(sources_of(handbook)))
+    assert first.source is not None
+    assert {name: put.source for name, put in replaced.items()} == {first.source.id: newer.source}
+    now_put(handbook, guide(replace=True))
+    assert [each.name for each in sources_of(handbook) if each.id not in replaced_by(handbook, [each])] == [
+        "guide.md"
+    ]
+
+
+def test_a_file_that_a_worker_put_names_what_it_ended_too(handbook: Collection) -> None:
+    now_put(handbook, guide())
+    intake = hand_in(handbook, guide("# Guide\n\nHow it all began.\n", replace=True), by="Ada")
+    work(intake.id)
+    intake = intake_of(handbook.project, str(intake.id))
+    assert [each.frame for each in ended_by(intake)] == [1, 2]
+    assert ended_by(hand_in(handbook, guide(), by="Ada")) == []

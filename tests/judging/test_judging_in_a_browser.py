@@ -1,5 +1,6 @@
 """Asking a judge in a real browser: the page says at once that the judge is asked, and Cancel ends it there."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -55,6 +56,17 @@ def test_the_tab_that_asked_a_judge_says_so_at_once_and_cancels_it(
     )
     expect(judging).to_be_hidden()
     assert Judgement.objects.get().error_type == "cancelled"
+
+
+def test_a_click_on_a_sentence_shows_its_passage(page: Page) -> None:
+    sentence = page.locator(".sentence.supported").first
+    number = sentence.get_attribute("data-number")
+    sentence.click()
+    expect(page).to_have_url(re.compile(f"#rests-{number}$"))
+    marked = page.locator(f"#rests-{number}")
+    top, height = marked.evaluate("e => [e.getBoundingClientRect().top, innerHeight]")
+    head = page.locator(".masthead").evaluate("e => e.getBoundingClientRect().bottom")
+    assert head < top < height
 
 
 def test_what_the_judge_said_takes_the_place_of_the_waiting(

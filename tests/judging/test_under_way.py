@@ -157,7 +157,7 @@ def test_a_judgement_is_cancelled_from_elsewhere_while_its_model_is_silent(
     assert (again.status_code, again.json()["code"]) == (409, "judgement_over")
     shown = person.get(address).text
     assert ">cancelled</span>: The call of" in shown
-    assert "+ $0 + 1 call of unknown price for 1 judgement" in " ".join(shown.split())
+    assert "; 1 judgement $0 + 1 call of unknown price" in " ".join(shown.split())
 
 
 def test_a_person_cancels_a_judgement_by_the_button(
@@ -202,7 +202,7 @@ def test_what_judgements_cost_stands_beside_what_the_session_cost(
     assert told["judgements"] == {"count": 3, "cost_usd": float(dollars), "unknown_cost_calls": 1}
     assert told["cost_usd"] == float(Session.objects.get(id=session.id).cost_usd)
     shown = " ".join(browser_of(session.project).get(f"/sessions/{session.id}/").text.split())
-    assert f"+ {priced(dollars, 1)} for 3 judgements" in shown
+    assert f"; 3 judgements {priced(dollars, 1)}" in shown
 
 
 def test_a_form_of_a_judgement_that_is_over_asks_nobody_again(

@@ -289,3 +289,10 @@ def test_a_path_that_depends_on_the_folder_is_refused(settings: Settings) -> Non
     settings.MODEL_PRICES = "prices.toml"
     with pytest.raises(Unavailable, match="not a whole path"):
         price_overrides()
+
+
+def test_what_holds_for_a_provider_is_each_model_that_is_named_and_all_others(table: Path) -> None:
+    in_force = price_overrides().of_provider("openai", datetime(2026, 11, 21, tzinfo=UTC))
+    assert [each.model for each in in_force] == ["openai:gpt-4o-mini", "openai:*"]
+    assert in_force[0].per_million_tokens["reasoning"] == Decimal("2.5")
+    assert price_overrides().of_provider("anthropic", datetime(2026, 11, 21, tzinfo=UTC)) == ()

@@ -1,5 +1,7 @@
 """Collections in a browser: made, filled, searched, looked at as they were, and never rewritten."""
 
+import re
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
@@ -345,3 +347,18 @@ def test_titles_that_would_reorder_the_page_are_made_harmless(viewer: Client, ha
         assert "\u202e" not in page.text
         assert "<script>\u27e8" not in page.text
         assert 'href="javascript:' not in page.text
+
+
+def test_identifiers_and_words_that_matched_are_told_apart_with_equal_decimals(
+    viewer: Client, operator: Client, handbook: Collection
+) -> None:
+    operator.post(f"/collections/{handbook.name}/put/", {"text": "The call in parser.js:42 is not awaited."})
+    found = " ".join(viewer.get(f"/collections/{handbook.name}/", {"q": "parser.js:42 awaited"}).text.split())
+    matched = found[found.index('<p class="pairs matched">') :]
+    identifiers, _, words = matched[: matched.index("</p>")].partition('<span class="quiet">words</span>')
+    assert '<span class="quiet">identifiers</span>' in identifiers
+    assert "parser.js:42" in identifiers
+    assert ">awaited</bdi>" in words
+    assert set(re.findall(r"mono\">[0-9]+\.([0-9]+)<", matched)) == set(
+        re.findall(r"mono\">[0-9]+\.([0-9]{3})<", matched)
+    )

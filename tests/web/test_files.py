@@ -1,5 +1,7 @@
 """Files of a collection in a browser: uploaded, followed, shown with their passages, and never rewritten."""
 
+import re
+
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test import Client
@@ -102,14 +104,24 @@ def test_several_files_of_which_one_is_large_are_all_handed_in(
     sent = upload(operator, ("a.txt", b"small"), ("b.txt", b"large " * 50_000))
     assert sent["Location"] == f"{HERE}#files"
     assert Intake.objects.count() == 2
-    assert operator.get(HERE).text.count("/intakes/") == 2
+    assert operator.get(HERE).text.count("/intakes/") == 2 + 1, "the first one stands beside the name, too"
+    Intake.objects.filter(name="b.txt").update(status="running", done=27_400, total=32_378)
+    says = "b.txt</bdi> running 27,400 of 32,378</a>"
+    assert says in operator.get(HERE).text
+    assert says in operator.get("/collections/").text
 
 
 def test_an_upload_may_replace_the_files_earlier_version(operator: Client, handbook: Collection) -> None:
     upload(operator, ("guide.md", GUIDE.encode()))
     newer = SimpleUploadedFile("guide.md", GUIDE.replace("twice", "once").encode())
     operator.post(f"{HERE}upload/", {"file": newer, "replace": "on"})
-    assert "1 passage of an earlier version ended." in operator.get(HERE).text
+    shown = operator.get(HERE).text
+    assert re.search(
+        "1 passage of an earlier version ended: #[0-9]+ “Grüße › &lt;b&gt;Install&lt;/b&gt;”[.]", shown
+    )
+    assert shown.count("replaced by <a") == 1
+    assert "The files as they are now" not in shown
+    assert "The files as they are now" in operator.get(HERE, {"as_of": "2999-01-01T00:00:00Z"}).text
     assert Frame.objects.filter(uri="guide.md", valid_until=None).count() == 2
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from django.test import Client
@@ -191,3 +192,13 @@ def test_a_refused_server_says_so_above_its_form(project: Project) -> None:
     said = page[page.index('tabindex="-1" autofocus>') :]
     assert '<a href="#server_name">Name</a>:' in said[:400]
     assert "<details open>" in page
+
+
+def test_prices_of_models_that_only_the_operator_names_stand_under_their_provider(
+    project: Project, settings: Settings, tmp_path: Path
+) -> None:
+    file = tmp_path / "prices.toml"
+    file.write_text('[[prices]]\nmodel = "openai:our-own"\ninput = 3\noutput = 9\n')
+    settings.MODEL_PRICES = str(file)
+    shown = seen(browser_of(project, VIEWER))
+    assert "openai:our-own $3.00 read , $9.00 written the operator" in " ".join(shown.split())

@@ -141,8 +141,8 @@ def test_a_step_shows_its_question_its_answer_by_sentence_and_what_it_cost(
         "MEDIUM",
     ):
         assert phrase in words(page)
-    assert '<span class="sentence supported" id="said-1">The row is lost.</span>' in page
-    assert '<span class="sentence unsupported" id="said-2">Nobody knows why.</span>' in page
+    assert '<span class="sentence supported" id="said-1" data-number="1">The row is lost.</span>' in page
+    assert '<span class="sentence unsupported" id="said-2" data-number="2">Nobody knows why.</span>' in page
     targets = re.findall(r'class="(?:support|back[^"]*)"[^>]*?href="#([^"]+)"', page)
     assert {"rests-1", "why-2", "said-1", "said-2"} == set(targets)
     assert all(page.count(f'id="{target}"') == 1 for target in targets)

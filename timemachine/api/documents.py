@@ -9,6 +9,7 @@ from django.urls import reverse
 from timemachine.answering.commands import AskDone, FindDone
 from timemachine.base.clock import written
 from timemachine.intake.models import Intake
+from timemachine.intake.queries import ended_by
 from timemachine.payloads.queries import text
 from timemachine.providers.completion import is_cut_off
 from timemachine.recording.models import Session
@@ -121,6 +122,7 @@ def intake_json(intake: Intake) -> dict[str, Any]:
             "new": intake.new,
             "already_there": intake.already_there,
             "ended": intake.ended,
+            "ended_frames": [each.as_json() for each in ended_by(intake)],
             "skipped": intake.skipped,
         },
         "error": {"code": intake.error_code, "message": intake.error_message} if failed else None,

@@ -98,7 +98,8 @@ def _prepared(file: HandedIn) -> Prepared | None:
 
 @router.get("/{name}/sources", summary="List files")
 def sources(request: HttpRequest, name: str, limit: int = 50, after: str | None = None) -> dict[str, Any]:
-    """The files whose passages were put into the collection, newest first, each with how many of its frames are current."""
+    """The files whose passages were put into the collection, newest first, each with how many of its frames are current, and how many
+    more were `edited` by hand since."""
     found = sources_of(collection_of(caller(request, "read").project, name)).select_related("collection")
     if after is not None:
         found = found.filter(id__lt=read_place(after, paging.identity))
@@ -144,7 +145,8 @@ def _passage(place: SourcePassage) -> dict[str, Any]:
 
 
 def _listed(source: Source) -> dict[str, Any]:
-    return {**source_json(source), "frames": getattr(source, "frame_count", None)}
+    counts = {"frames": getattr(source, "frame_count", None), "edited": getattr(source, "edited_count", None)}
+    return source_json(source) | counts
 
 
 def file_json(done: FilePut) -> dict[str, Any]:
@@ -167,7 +169,13 @@ def file_json(done: FilePut) -> dict[str, Any]:
         "frames": frames,
         "sequences": done.sequences,
         "source": None if done.source is None else source_json(done.source),
-        "report": {"new": done.new, "already_there": there, "ended": done.ended, "skipped": []},
+        "report": {
+            "new": done.new,
+            "already_there": there,
+            "ended": done.ended,
+            "ended_frames": [each.as_json() for each in done.ended_frames],
+            "skipped": [],
+        },
     }
 
 

@@ -74,6 +74,7 @@ class _Done:
     new: int = 0
     already_there: int = 0
     ended: int = 0
+    ended_frames: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def passages(self) -> int:
@@ -152,6 +153,7 @@ def _send_file(
     done.add(answer)
     report = answer["report"]
     done.ended += report["ended"]
+    done.ended_frames += report["ended_frames"]
     done.files.append({"file": file.uri, "intake": None, "source": answer["source"], "report": report})
 
 
@@ -169,6 +171,7 @@ def _add_intake(done: _Done, file: SentFile, intake: dict[str, Any]) -> None:
     done.new += report["new"]
     done.already_there += report["already_there"]
     done.ended += report["ended"]
+    done.ended_frames += report["ended_frames"]
     done.files.append(
         {"file": file.uri, "intake": intake["id"], "source": intake["source"], "report": report}
     )
@@ -211,6 +214,9 @@ def _lines(collection: str, done: _Done) -> Iterator[str]:
     if done.passages > _SHOWN_FRAMES <= len(done.frames):
         yield f"… and {done.passages - _SHOWN_FRAMES:,} more"
     ended = f", {done.ended:,} ended" if done.ended else ""
+    for frame in done.ended_frames:
+        title = f": {one_line(frame['title'])}" if frame["title"] else ""
+        yield f"ended #{frame['frame']} version {frame['version']}{title}{', edited by hand since' if frame['edited'] else ''}"
     yield f"{plural(done.new, 'new frame')} in {one_line(collection)}, {done.already_there:,} there already{ended}."
     if done.sequences:
         yield f"Recorded as {steps(done.sequences)}."

@@ -21,6 +21,7 @@ from timemachine.recording.commands import require_open
 from timemachine.recording.models import Session
 from timemachine.retrieval.commands import NewFrame, Put
 from timemachine.retrieval.models import Collection, Source
+from timemachine.retrieval.replacing import EndedFrame, ended_frames
 from timemachine.retrieval.sources import keep_source, note_put
 
 AT_ONCE_BYTES = 256 * 1024
@@ -31,13 +32,17 @@ RING_AGAIN_AFTER = timedelta(seconds=30)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilePut:
-    """What putting a file at once came to. `frames` are the passages as they were put, `puts` what became of each."""
+    """What putting a file at once came to. `frames` are the passages as they were put, `puts` what became of each.
+
+    `ended_frames` are the first twenty that it ended.
+    """
 
     source: Source | None
     frames: list[NewFrame]
     puts: list[Put]
     sequences: list[int]
     ended: int
+    ended_frames: list[EndedFrame]
 
     @property
     def new(self) -> int:
@@ -86,8 +91,15 @@ def put_at_once(
     frames = prepared.of_source(None if source is None else source.id)
     done = answering.put(collection, frames, by=by, session=session)
     new = sum(1 for each in done.puts if not each.already_there)
-    ended = 0 if source is None else note_put(source, frames, by=by, new=new, replace=prepared.replace)
-    return FilePut(source=source, frames=frames, puts=done.puts, sequences=done.sequences, ended=ended)
+    note = None if source is None else note_put(source, frames, by=by, new=new, replace=prepared.replace)
+    return FilePut(
+        source=source,
+        frames=frames,
+        puts=done.puts,
+        sequences=done.sequences,
+        ended=note.ended if note else 0,
+        ended_frames=ended_frames(note) if note else [],
+    )
 
 
 @transaction.atomic

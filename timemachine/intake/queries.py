@@ -1,5 +1,9 @@
 """Intakes, asked for from the project that may see them."""
 
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
 from django.db.models import Q, QuerySet
 
 from timemachine.accounts.models import Project
@@ -7,6 +11,7 @@ from timemachine.base.errors import NotFound
 from timemachine.base.ids import uuid_of
 from timemachine.intake.models import Intake
 from timemachine.retrieval.models import Collection
+from timemachine.retrieval.replacing import EndedFrame, ended_frames
 
 
 def intakes_of(collection: Collection) -> QuerySet[Intake]:
@@ -27,4 +32,26 @@ def intake_of(project: Project, intake_id: str) -> Intake:
     found = None if wanted is None else intakes.filter(id=wanted).first()
     if found is None:
         raise NotFound("There is no such intake in this project.", code="intake_not_found")
+    return found
+
+
+def ended_by(intake: Intake) -> list[EndedFrame]:
+    """The first twenty frames that the file ended, once it is in."""
+    if not intake.ended or intake.source is None:
+        return []
+    puts = intake.source.puts.filter(at__lte=intake.finished_at, ended=intake.ended, put_by=intake.put_by)
+    put = puts.select_related("source").order_by("-at").first()
+    return [] if put is None else ended_frames(put)
+
+
+def with_the_next(collections: Iterable[Collection]) -> list[Collection]:
+    """The collections, each with `on_the_way`, the file that is put into it now or is the next to be; None where none is."""
+    found = list(collections)
+    open_ones = Intake.objects.filter(collection__in=found, finished_at=None).defer("skipped")
+    first: dict[UUID, Intake] = {}
+    for intake in open_ones.order_by("status", "id"):  # running before waiting
+        first.setdefault(intake.collection_id, intake)
+    for collection in found:
+        carries: Any = collection
+        carries.on_the_way = first.get(collection.id)
     return found

@@ -162,7 +162,7 @@ def _finish(lease: _Lease, intake: Intake, prepared: Prepared, frames: Sequence[
     source = Source.objects.filter(intakes=intake).select_related("collection").first()
     if source is not None:
         new = Intake.objects.values_list("new", flat=True).get(id=intake.id)
-        ended = note_put(source, frames, by=intake.put_by, new=new, replace=prepared.replace)
+        ended = note_put(source, frames, by=intake.put_by, new=new, replace=prepared.replace).ended
     _write(lease, status=DONE, ended=ended, finished_at=now(), lease_token=None)
 
 

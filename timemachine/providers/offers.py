@@ -1,12 +1,15 @@
 """What a project is offered, with what it costs and how it last did: what the models page, the API and the command show."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from timemachine.base.clock import now
 from timemachine.providers.listing import Listed, State, state
 from timemachine.providers.models import ModelTrial
+from timemachine.providers.overrides import price_overrides
+from timemachine.providers.price_table import PriceEntry
 from timemachine.providers.prices import unit_prices
 from timemachine.providers.queries import listed_models
 from timemachine.providers.trials import latest_trials
@@ -14,11 +17,15 @@ from timemachine.providers.trials import latest_trials
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """A listed model with its unit prices of today (None: unknown, or no default model) and its last trial (None: never)."""
+    """A listed model with its unit prices of today (None: unknown, or no default model) and its last trial (None: never).
+
+    `also_priced` are the operator's prices for other models of the provider.
+    """
 
     listed: Listed
     prices: dict[str, Any] | None
     trial: ModelTrial | None
+    also_priced: tuple[PriceEntry, ...]
 
     @property
     def state(self) -> State:
@@ -36,6 +43,12 @@ def offers_of(project_id: UUID) -> tuple[Offer, ...]:
             listed=each,
             prices=None if each.model is None else unit_prices(each.model, moment),
             trial=None if each.model is None else trials.get(str(each.model)),
+            also_priced=_also_priced(each, moment),
         )
         for each in listed_models(project_id)
     )
+
+
+def _also_priced(listed: Listed, moment: datetime) -> tuple[PriceEntry, ...]:
+    found = price_overrides().of_provider(listed.provider, moment)
+    return tuple(each for each in found if each.model != str(listed.model))

@@ -52,6 +52,12 @@ class PriceTable:
                 return max(found, key=lambda each: each.starts or date.min)
         return None
 
+    def of_provider(self, provider: str, at: datetime) -> tuple[PriceEntry, ...]:
+        """What holds at that time for each model of the provider that is named, and for all others (`*`), in the file's order."""
+        named = dict.fromkeys(each.model for each in self.entries if each.model.startswith(f"{provider}:"))
+        found = {model: self.entry(provider, [model.removeprefix(f"{provider}:")], at) for model in named}
+        return tuple(entry for model, entry in found.items() if entry is not None and entry.model == model)
+
 
 NO_PRICES = PriceTable(sha256=None, entries=())
 

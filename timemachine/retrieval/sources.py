@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from timemachine.accounts.models import Project
@@ -61,18 +62,19 @@ def keep_source(collection: Collection, file: SourceFile, *, by: str) -> Source:
     )
 
 
-def note_put(source: Source, passages: Sequence[NewFrame], *, by: str, new: int, replace: bool) -> int:
+def note_put(source: Source, passages: Sequence[NewFrame], *, by: str, new: int, replace: bool) -> SourcePut:
     """Note that the file was put, with so many passages that are new; where it is to replace its earlier version, end the
     current frames of its uri that are none of its passages.
 
-    Returns how many it ended. Call it in a transaction.
+    Returns the note, which says how many it ended. Call it in a transaction.
     """
     lock(source.collection)
     moment = stamp(source.collection_id)
     gone = _others(source.collection, source.uri, passages) if replace else []
     ended = Frame.objects.filter(id__in=gone, valid_until=None).update(valid_until=moment, ended_by="replace")
-    source.puts.create(at=moment, put_by=by, replaced=replace, new=new, kept=len(passages) - new, ended=ended)
-    return ended
+    return source.puts.create(
+        at=moment, put_by=by, replaced=replace, new=new, kept=len(passages) - new, ended=ended
+    )
 
 
 def put_that_ended(frame_collection: Collection, ended_at: datetime) -> SourcePut | None:
@@ -93,11 +95,24 @@ def _others(collection: Collection, uri: str, stay: Sequence[NewFrame]) -> list[
 
 
 def sources_of(collection: Collection) -> QuerySet[Source]:
-    """The files of a collection, newest first, each with `frame_count`, the number of its current frames."""
+    """The files of a collection, newest first, each with `frame_count`, the number of its current frames, and
+    `edited_count`, how many more there are whose current version was written by hand over one of its passages."""
     # a subquery counts for the rows of a page only; a join would be grouped for every file of the collection
     current = SourcePassage.objects.filter(source=OuterRef("id"), frame__valid_until=None).values("source")
     counted = Coalesce(Subquery(current.annotate(n=Count("frame", distinct=True)).values("n")), 0)
-    return Source.objects.filter(collection=collection).annotate(frame_count=counted).order_by("-id")
+    edited = Coalesce(
+        Subquery(_edited_passages().annotate(n=Count("frame__number", distinct=True)).values("n")), 0
+    )
+    found = Source.objects.filter(collection=collection)
+    return found.annotate(frame_count=counted, edited_count=edited).order_by("-id")
+
+
+def _edited_passages() -> QuerySet[SourcePassage, Any]:
+    """The passages of a file over which somebody wrote the current version of their frame by hand."""
+    number = {"collection": OuterRef("frame__collection"), "number": OuterRef("frame__number")}
+    by_hand = Frame.objects.filter(**number, valid_until=None, places=None)
+    ended = SourcePassage.objects.filter(source=OuterRef("id"), frame__ended_by="update")
+    return ended.filter(Exists(by_hand)).values("source")
 
 
 def source_of(project: Project, source_id: str) -> Source:

@@ -27,7 +27,9 @@ from timemachine.jobs import ring_backlog, ring_intake
 from timemachine.recording.models import Session
 from timemachine.retrieval.commands import Put
 from timemachine.retrieval.models import Collection
+from timemachine.retrieval.replacing import MOST_NAMED, EndedFrame
 from timemachine.web.receiving import received
+from timemachine.web.wording import shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,11 +95,11 @@ def _check_uris(files: Sequence[HandedIn]) -> None:
     )
 
 
-def what_was_put(puts: Sequence[Put], ended: int = 0) -> str:
+def what_was_put(puts: Sequence[Put], ended: int = 0, named: Sequence[EndedFrame] = ()) -> str:
     """A sentence that says which frames there are now, which stood already, and how many were ended."""
     new = [done.frame.number for done in puts if not done.already_there]
     same = len(puts) - len(new)
-    gone = f" {counted(ended, 'passage')} of an earlier version ended." if ended else ""
+    gone = f" {counted(ended, 'passage')} of an earlier version ended{_which(ended, named)}." if ended else ""
     if not new:
         where = f"as frame {puts[0].frame.number}" if same == 1 else "all of it"
         return f"This stood in the collection already, {where}: nothing was added.{gone}"
@@ -106,12 +108,27 @@ def what_was_put(puts: Sequence[Put], ended: int = 0) -> str:
     return f"{counted(len(new), 'passage')} put: {numbers}{already}.{gone}"
 
 
+def _which(ended: int, named: Sequence[EndedFrame]) -> str:
+    """The frames that were ended, the first twenty by name."""
+    if not named:
+        return ""
+    said = [
+        f"#{each.frame}{f' “{shown(each.title)}”' if each.title else ''}"
+        f"{', edited by hand since' if each.edited else ''}"
+        for each in named
+    ]
+    rest = f" and {ended - len(named):,} more" if ended > len(named) else ""
+    return f": {'; '.join(said)}{rest}"
+
+
 def what_was_taken(taken: Taken) -> str:
     """A sentence that says what became of the files."""
     if taken.intakes:
         return f"{counted(len(taken.intakes), 'file')} handed in; the passages are put now."
     return what_was_put(
-        [put for each in taken.done for put in each.puts], sum(each.ended for each in taken.done)
+        [put for each in taken.done for put in each.puts],
+        sum(each.ended for each in taken.done),
+        [frame for each in taken.done for frame in each.ended_frames][:MOST_NAMED],
     )
 
 

@@ -207,9 +207,10 @@ def _supported(sentence: Sentence, side: str) -> str:
     leads_on = not sentence.grounded or sentence.frame is not None
     to = "said" if not leads_on else "rests" if sentence.grounded else "why"
     return format_html(
-        '<span class="sentence {}" id="{}said-{}">{}</span><a class="support" href="#{}{}-{}" title="{}">{}</a>',
+        '<span class="sentence {}" id="{}said-{}" data-number="{}">{}</span><a class="support" href="#{}{}-{}" title="{}">{}</a>',
         "supported" if sentence.grounded else "unsupported",
         side,
+        sentence.number,
         sentence.number,
         text,
         side,

@@ -15,16 +15,17 @@ from timemachine.base.errors import InvalidInput, NotFound, TimeMachineError
 from timemachine.base.faithful import is_plain
 from timemachine.base.ids import uuid_of
 from timemachine.intake.models import DONE
-from timemachine.intake.queries import intakes_of
+from timemachine.intake.queries import intakes_of, with_the_next
 from timemachine.jobs import ring_backlog
 from timemachine.recording.moments import moment
 from timemachine.recording.usage import sessions_over
 from timemachine.retrieval.commands import INDEXED_CHARACTERS, NewFrame, make_collection
 from timemachine.retrieval.commands import put as put_passages
 from timemachine.retrieval.finding import Findings, Query, find
-from timemachine.retrieval.models import Collection, Frame
+from timemachine.retrieval.models import Collection, Frame, Source
 from timemachine.retrieval.queries import collection_of, collections_of, frames_at
 from timemachine.retrieval.reembedding import progress
+from timemachine.retrieval.replacing import replaced_by
 from timemachine.retrieval.sources import sources_of
 from timemachine.web.access import Access, of
 from timemachine.web.handing_in import what_was_put
@@ -105,7 +106,7 @@ def _list(request: HttpRequest, access: Access, form: CollectionForm, *, status:
     found = list(collections_of(access.project).filter(name__gt=after)[: PAGE + 1])
     context = {
         "form": form,
-        "collections": found[:PAGE],
+        "collections": with_the_next(found[:PAGE]),
         "after": after,
         "next": found[PAGE - 1].name if len(found) > PAGE else None,
         "here": {},
@@ -121,7 +122,7 @@ def collection_page(
     as_of, at, wrong = _moment(access, request.GET.get("as_of", "").strip())
     form, findings = _tried(request, found, at)
     context: dict[str, Any] = {
-        "collection": found,
+        "collection": with_the_next([found])[0],
         "as_of": as_of,
         "at": at,
         "wrong_as_of": wrong,
@@ -194,11 +195,21 @@ def _files(found: Collection, written: str) -> dict[str, Any]:
         intakes_of(found).filter(dismissed_at=None).exclude(status=DONE).defer("skipped")[:SHOWN_INTAKES]
     )
     return {
-        "sources": rows[:PAGE_FILES],
+        "sources": _standing(found, rows[:PAGE_FILES]),
         "more_sources": rows[PAGE_FILES - 1].id if len(rows) > PAGE_FILES else None,
         "earlier_sources": before,
         "intakes": list(intakes),
     }
+
+
+def _standing(found: Collection, sources: list[Source]) -> list[Source]:
+    """The files, each with the putting that replaced it, and its frames with those that were edited since."""
+    replacing = replaced_by(found, sources)
+    for source in sources:
+        counts: Any = source
+        counts.replacing = replacing.get(source.id)
+        counts.now_count = counts.frame_count + counts.edited_count
+    return sources
 
 
 def _rows(frames: QuerySet[Frame]) -> QuerySet[Frame, dict[str, Any]]:

@@ -14,7 +14,7 @@ from timemachine.base.errors import NotFound, TimeMachineError
 from timemachine.base.numbers import whole_number
 from timemachine.intake.commands import dismiss
 from timemachine.intake.models import DONE, FAILED
-from timemachine.intake.queries import intake_of
+from timemachine.intake.queries import ended_by, intake_of
 from timemachine.payloads.queries import text
 from timemachine.retrieval.models import Source, SourcePassage
 from timemachine.retrieval.queries import collection_of
@@ -84,6 +84,7 @@ def intake(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
         "collection": found.collection,
         "over": found.finished_at is not None,
         "complete": found.status == DONE,
+        "ended_frames": ended_by(found),
         "may_dismiss": found.status == FAILED and found.dismissed_at is None and access.may(OPERATOR),
     }
     return page(request, "collections/intake.html", context, parts=("progress",))
