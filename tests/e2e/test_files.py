@@ -140,6 +140,12 @@ def test_a_worker_killed_half_way_through_a_file_loses_nothing_and_repeats_nothi
         wait_until(lambda: api.get(f"/intakes/{intake}").json()["status"] == "done")
         told = api.get(f"/intakes/{intake}").json()
         assert (told["done"], told["total"]) == (PASSAGES, PASSAGES)
-        assert told["report"] == {"new": PASSAGES, "already_there": 0, "ended": 0, "skipped": []}
+        assert told["report"] == {
+            "new": PASSAGES,
+            "already_there": 0,
+            "ended": 0,
+            "ended_frames": [],
+            "skipped": [],
+        }
         assert api.get("/collections/long").json()["frames"] == PASSAGES
         assert api.get("/sessions/s").json()["actions"] == PASSAGES
