@@ -69,5 +69,5 @@ def test_a_person_lets_a_model_judge(screen: Page, judged: str) -> None:  # noqa
     screen.get_by_text("Let a model judge this answer").click()
     screen.get_by_label("Or another model").fill("openai:gpt-4o")
     screen.get_by_role("button", name="Ask the judge").click()
-    screen.get_by_text("openai:gpt-4o has judged the answer").wait_for()
+    screen.locator("#judgements .note", has_text="openai:gpt-4o has judged the answer").wait_for()
     assert screen.get_by_text("quote not found in passage 1").first.is_visible()
