@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from ninja import Router, Status
 
 from timemachine.accounts.models import Project
-from timemachine.api import paging, schemas
+from timemachine.api import comparison_schemas, paging
 from timemachine.api.access import caller
 from timemachine.api.paging import checked_limit, page
 from timemachine.api.paging import read as read_place
@@ -42,7 +42,7 @@ WITHOUT_REASON = "none was given to the API"
 
 
 @router.post("", response={202: dict[str, Any]}, summary="Launch a comparison")
-def launch(request: HttpRequest, payload: schemas.ComparisonIn) -> Status[dict[str, Any]]:
+def launch(request: HttpRequest, payload: comparison_schemas.ComparisonIn) -> Status[dict[str, Any]]:
     """Ask these sessions' questions again with each arm, over their frozen contexts; follow it at /api/comparisons/{id}."""
     who = caller(request, "run")
     plan = Plan(
@@ -137,7 +137,9 @@ def retry(request: HttpRequest, comparison_id: str) -> Status[dict[str, Any]]:
 
 
 @router.post("/{comparison_id}/marks", response={201: dict[str, Any]}, summary="Mark a cell")
-def mark(request: HttpRequest, comparison_id: str, payload: schemas.MarkIn) -> Status[dict[str, Any]]:
+def mark(
+    request: HttpRequest, comparison_id: str, payload: comparison_schemas.MarkIn
+) -> Status[dict[str, Any]]:
     """Say of an answer that it is `equivalent` to the recorded one, `contradicts` it, is `better` or `worse`; or `withdrawn`."""
     who = caller(request, "run")
     found = comparison_of(who.project, comparison_id)
@@ -154,7 +156,9 @@ def mark(request: HttpRequest, comparison_id: str, payload: schemas.MarkIn) -> S
 @router.post(
     "/{comparison_id}/judgements", response={202: dict[str, Any]}, summary="Let a model judge the cells"
 )
-def judge(request: HttpRequest, comparison_id: str, payload: schemas.OpinionsIn) -> Status[dict[str, Any]]:
+def judge(
+    request: HttpRequest, comparison_id: str, payload: comparison_schemas.OpinionsIn
+) -> Status[dict[str, Any]]:
     """Ask a model about every changed cell, or about one, twice each with the answers the other way round; it costs what the model costs.
 
     What it says is its opinion, stands with the cells, and is never part of a verdict. It is asked in the background.

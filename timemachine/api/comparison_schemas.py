@@ -1,0 +1,53 @@
+"""What a request about a comparison may say, checked before anything is done."""
+
+from pydantic import Field
+
+from timemachine.api.schemas import Strict
+from timemachine.comparison.arms import Arm
+
+
+class ArmIn(Strict):
+    """One arm of a comparison: a model and what it is asked with; None is as it was recorded."""
+
+    model: str = Field(min_length=1)
+    system_prompt: str | None = None
+    prompt_template: str | None = None
+    temperature: float | None = None
+    seed: int | None = None
+    max_tokens: int | None = None
+
+    def arm(self) -> Arm:
+        """As a comparison takes it."""
+        return Arm(**{name: getattr(self, name) for name in type(self).model_fields})
+
+
+class ComparisonIn(Strict):
+    """What to compare; see `comparison.arms`. `repeats` is how often each arm is asked; `noise_floor` asks it once more, against itself."""
+
+    sessions: list[str] = Field(max_length=1_000)
+    arms: list[ArmIn] = Field(max_length=100)
+    repeats: int = 1
+    noise_floor: bool = False
+    spend_limit_usd: float | None = None
+    reason: str | None = None
+
+
+class OpinionsIn(Strict):
+    """The model that is to judge a comparison's cells, or the one of `session`, `sequence`, `arm` and `run`."""
+
+    model: str
+    session: str | None = None
+    sequence: int | None = Field(default=None, ge=1, lt=2**62)
+    arm: int | None = Field(default=None, ge=1, le=8)
+    run: int = Field(default=1, ge=0, le=1_000)
+
+
+class MarkIn(Strict):
+    """What a person says of a cell: the answer of an arm's run at a recorded ask."""
+
+    session: str
+    sequence: int = Field(ge=1, lt=2**62)
+    arm: int = Field(ge=1, le=8)
+    run: int = Field(default=1, ge=0, le=1_000)
+    verdict: str
+    note: str = ""
