@@ -52,7 +52,7 @@ MISBEHAVIOURS = (
     Misbehaviour(
         mode="error",
         code="model_failed",
-        words="answered 429: Slow down",
+        words="answered 429: Slow down. Wait 600 s and try again.",
         script=BUSY | {"retry_after": "600"},
     ),
     Misbehaviour(mode="500", code="model_failed", words="answered 500: The stub broke", calls=RETRIED),

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 
-def wait_until(true: Callable[[], object], seconds: float = 60.0) -> None:
+def wait_until(true: Callable[[], object], seconds: float = 120.0) -> None:
     """Wait until it is so; a failure where it is not within so many seconds."""
     deadline = time.monotonic() + seconds
     while not true():

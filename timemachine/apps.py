@@ -11,5 +11,8 @@ class TimeMachineConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Let Django's checks, which every start runs, know of ours."""
+        """Let Django's checks, which every start runs, know of ours, and its connections of vectors."""
         from timemachine.providers import base_urls, overrides  # noqa: F401
+        from timemachine.retrieval.prepared import send_vectors_as_they_are
+
+        send_vectors_as_they_are()

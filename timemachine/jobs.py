@@ -3,7 +3,8 @@
 import logging
 import os
 import socket
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 from uuid import UUID
 
 import psycopg
@@ -15,12 +16,14 @@ from kombu.exceptions import OperationalError
 from timemachine.alignment import long_diffs
 from timemachine.answering.cache_upkeep import trim
 from timemachine.answering.lost import record_lost
-from timemachine.comparison import opinions
+from timemachine.comparison import opinions, results
 from timemachine.intake import commands as intakes
+from timemachine.intake.taking import Taken
 from timemachine.intake.working import work as put_file
 from timemachine.replay import commands as replays
 from timemachine.replay.working import work
 from timemachine.retrieval import backlog, nearest
+from timemachine.suites import running as suites
 from timemachine.sweeping import commands as sweeps
 from timemachine.sweeping.working import work as measure
 
@@ -29,8 +32,11 @@ log = logging.getLogger(__name__)
 
 @shared_task(name="timemachine.jobs.run_replay")
 def run_replay(replay_id: str) -> None:
-    """Work on a replay until no step is left."""
+    """Work on a replay until no step is left; the last one closes a suite's run, and makes a comparison's results due."""
     work(UUID(replay_id), f"{socket.gethostname()}:{os.getpid()}")
+    suites.settle_run_of(UUID(replay_id))
+    for comparison_id in results.over_with(UUID(replay_id)):
+        ring_results(comparison_id)
 
 
 @shared_task(name="timemachine.jobs.run_sweep")
@@ -47,6 +53,12 @@ def run_intake(intake_id: str) -> None:
         run_intake.delay(str(waiting_id))
     for collection_id in backlog.due_for_ringing():
         embed_backlog.delay(str(collection_id))
+
+
+@shared_task(name="timemachine.jobs.compute_results")
+def compute_results(comparison_id: str) -> None:
+    """Compute what the figures of a comparison show."""
+    results.make(UUID(comparison_id))
 
 
 @shared_task(name="timemachine.jobs.judge_cells")
@@ -71,21 +83,20 @@ def make_long_diff(long_diff_id: str) -> None:
 @shared_task(name="timemachine.jobs.sweep")
 def sweep() -> None:
     """Ring again for what has work to do and nobody at it; record the asks that were lost."""
-    for replay_id in replays.due_for_ringing():
-        run_replay.delay(str(replay_id))
-    for sweep_id in sweeps.due_for_ringing():
-        run_sweep.delay(str(sweep_id))
-    for intake_id in intakes.due_for_ringing():
-        run_intake.delay(str(intake_id))
-    for comparison_id in opinions.due_for_ringing():
-        judge_cells.delay(str(comparison_id))
-    for collection_id in backlog.due_for_ringing():
-        embed_backlog.delay(str(collection_id))
-    for long_diff_id in long_diffs.due_for_ringing():
-        make_long_diff.delay(str(long_diff_id))
+    for job, due in _SWEPT:
+        for row_id in due():
+            job.delay(str(row_id))
     for collection_id, model in nearest.due():
         index_collection.delay(str(collection_id), model)
-    record_lost()  # last, so that it stands in nobody's way
+    record_lost()
+    run_suites()  # after what was begun
+
+
+def run_suites() -> None:
+    """Close the runs of suites that are over, and launch those that are due by their schedule."""
+    suites.settle_what_is_over()
+    for replay_id in suites.run_due():
+        run_replay.delay(str(replay_id))
 
 
 @shared_task(name="timemachine.jobs.index_collection")
@@ -98,6 +109,17 @@ def index_collection(collection_id: str, model: str) -> None:
 def trim_answer_cache() -> None:
     """Take out of the answer caches what is too old or too much."""
     trim()
+
+
+_SWEPT: Final[tuple[tuple[Any, Callable[[], list[UUID]]], ...]] = (
+    (run_replay, replays.due_for_ringing),
+    (run_sweep, sweeps.due_for_ringing),
+    (run_intake, intakes.due_for_ringing),
+    (judge_cells, opinions.due_for_ringing),
+    (compute_results, results.due_for_ringing),
+    (embed_backlog, backlog.due_for_ringing),
+    (make_long_diff, long_diffs.due_for_ringing),
+)
 
 
 def ring_backlog(collection_id: UUID) -> None:
@@ -120,6 +142,16 @@ def ring_long_diff(long_diff_id: UUID) -> None:
     transaction.on_commit(ring_where_due)
 
 
+def ring_results(comparison_id: UUID) -> None:
+    """Ring for the results of a comparison once this transaction is committed, unless somebody did just now."""
+
+    def ring_where_due() -> None:
+        if results.is_due(comparison_id):
+            _ring_now(compute_results, comparison_id)
+
+    transaction.on_commit(ring_where_due)
+
+
 def ring(replay_id: UUID) -> None:
     """Ring for a replay once this transaction is committed; where the queue is out of reach, the sweeper rings later."""
     transaction.on_commit(lambda: _ring_now(run_replay, replay_id))
@@ -133,6 +165,14 @@ def ring_sweep(sweep_id: UUID) -> None:
 def ring_intake(intake_id: UUID) -> None:
     """Ring for an intake once this transaction is committed; where the queue is out of reach, the sweeper rings later."""
     transaction.on_commit(lambda: _ring_now(run_intake, intake_id))
+
+
+def ring_taken(taken: Taken) -> None:
+    """Ring, once this transaction is committed, for the vectors of files that were put and for the worker of those that were kept."""
+    if taken.done:
+        ring_backlog(taken.collection.id)
+    for intake in taken.intakes:
+        ring_intake(intake.id)
 
 
 def ring_judges(comparison_id: UUID) -> None:

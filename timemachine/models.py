@@ -3,7 +3,13 @@
 from timemachine.accounts.models import ApiKey, Membership, Project, SignInAttempt, SignInLink, User
 from timemachine.alignment.models import LongDiff
 from timemachine.answering.models import AnswerCacheSwitch, AskUnderWay, CachedAnswer
-from timemachine.comparison.models import CellMark, CellOpinion, Comparison, ComparisonReplay
+from timemachine.comparison.models import (
+    CellMark,
+    CellOpinion,
+    Comparison,
+    ComparisonFindings,
+    ComparisonReplay,
+)
 from timemachine.intake.models import Intake
 from timemachine.judging.models import Judgement
 from timemachine.payloads.models import Payload
@@ -23,6 +29,7 @@ from timemachine.retrieval.models import (
     TermCount,
 )
 from timemachine.sharing.models import ShareGrant, ShareLink, ShareOpening
+from timemachine.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun, SuiteSession
 from timemachine.sweeping.models import Sweep, SweepRow
 
 __all__ = [
@@ -36,6 +43,7 @@ __all__ = [
     "CellOpinion",
     "Collection",
     "Comparison",
+    "ComparisonFindings",
     "ComparisonReplay",
     "Delivery",
     "EmbeddingWork",
@@ -66,6 +74,11 @@ __all__ = [
     "SignInLink",
     "Source",
     "SourcePassage",
+    "Suite",
+    "SuiteEvent",
+    "SuiteReplay",
+    "SuiteRun",
+    "SuiteSession",
     "Sweep",
     "SweepRow",
     "TermCount",

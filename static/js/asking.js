@@ -55,10 +55,16 @@
     for await (const [name, data] of events(response.body)) {
       if (name === "begun") allow(data.cancel);
       else if (name === "found") part("says").textContent = `${data.says} The model is asked.`;
+      else if (name === "waiting") told(data.says);
       else if (name === "text") write(data.text);
       else if (name === "end") return end(form, sent, data);
     }
     throw new Error("the stream ended before the ask did");
+  }
+
+  function told(says) {
+    part("says").textContent = says;
+    announce(says);
   }
 
   function allow(address) {

@@ -96,6 +96,21 @@ def test_the_local_model_streams_as_well(handbook: Program) -> None:
     assert [name for name, _ in told] == ["begun", "hits", "text", "done"]
 
 
+@pytest.mark.usefixtures("hasty")
+@pytest.mark.parametrize("model", MODELS)
+def test_a_busy_model_is_told_of_before_it_is_asked_again(
+    handbook: Program, stub: StubModelServer, model: str
+) -> None:
+    stub.script(Script(mode="429_then_ok", retry_after="3", answer=ANSWER))
+    told = events(ask(handbook, model, stream=True))
+    assert [name for name, _ in told][:4] == ["begun", "hits", "waiting", "text"]
+    waited = told[2][1]
+    assert waited["why"] == f"{model} answered 429: Too many requests; slow down."
+    assert 3 <= waited["seconds"] < 3.3
+    assert waited["attempt"] == 2
+    assert told[-1][1]["answer"] == ANSWER
+
+
 def test_what_is_refused_before_a_model_is_called_is_no_stream(handbook: Program) -> None:
     response = ask(handbook, "nobody:nothing", stream=True)
     assert (response.status_code, response.json()["code"]) == (422, "unknown_model")

@@ -2,6 +2,7 @@
 
 import base64
 import json
+from typing import Any
 
 import pytest
 from pytest_django.fixtures import Settings
@@ -42,10 +43,10 @@ def replay(api: Program, session: str) -> str:
     return str(api.post(f"/sessions/{session}/replays", {}).json()["replay_id"])
 
 
-def refused(answer: object, *statuses: int) -> str:
+def refused(answer: Any, *statuses: int) -> str:
     """The sentence of a refusal with one of these statuses."""
-    assert answer.status_code in statuses, answer.content[:300]  # type: ignore[attr-defined]
-    told = answer.json()  # type: ignore[attr-defined]
+    assert answer.status_code in statuses, answer.content[:300]
+    told = answer.json()
     assert set(told) == {"code", "message", "facts"}
     assert told["code"] != "internal_error"
     return str(told["message"])

@@ -18,6 +18,7 @@ from timemachine.intake.models import Intake
 from timemachine.intake.working import work as put_file
 from timemachine.replay.models import Replay
 from timemachine.replay.working import work
+from timemachine.suites.running import settle_run_of
 from timemachine.sweeping.models import Sweep
 from timemachine.sweeping.working import work as measure
 
@@ -72,11 +73,12 @@ def worker(tm: Here) -> Generator[None]:  # it works on what is in that database
         while not stop.is_set():
             for replay_id in Replay.objects.filter(status="queued").values_list("id", flat=True):
                 work(replay_id, "test")
+                settle_run_of(replay_id)
             for sweep_id in Sweep.objects.filter(status="queued").values_list("id", flat=True):
                 measure(sweep_id)
             for intake_id in Intake.objects.filter(status="waiting").values_list("id", flat=True):
                 put_file(intake_id)
-            time.sleep(0.02)
+            time.sleep(0.02)  # nothing rings: it looks again and again
         connection.close()
 
     thread = threading.Thread(target=tend)

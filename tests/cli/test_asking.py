@@ -56,7 +56,7 @@ class Typed:
 
     def end(self) -> tuple[int, str]:
         """Its exit code and what it said on standard error."""
-        _, said = self.process.communicate(timeout=20)
+        _, said = self.process.communicate(timeout=60)
         os.close(self._ours)
         return self.process.returncode, said.decode()
 
@@ -104,6 +104,16 @@ def test_what_is_refused_before_is_one_line_too(recording: Here) -> None:
     assert typed.end()[0] == 1
 
 
+def test_who_waits_for_a_busy_model_is_told_so(recording: Here, stub: StubModelServer) -> None:
+    stub.script(Script(mode="429_then_ok", retry_after="0", answer=ANSWER))
+    typed = Typed(*ASK)
+    assert typed.read().startswith(f"{ANSWER}\n")
+    code, said = typed.end()
+    assert code == 0
+    busy = f"{MODELS[0]} answered 429: Too many requests; slow down. It is asked again at once (attempt 2).\n"
+    assert said == busy
+
+
 def test_ctrl_c_ends_the_ask(recording: Here, stub: StubModelServer) -> None:
     stub.script(Script(mode="slow_words", seconds=3, answer=ANSWER))
     typed = Typed(*ASK)
@@ -118,4 +128,10 @@ def test_ctrl_c_ends_the_ask(recording: Here, stub: StubModelServer) -> None:
 
 def test_a_cut_off_answer_says_so(recording: Here, stub: StubModelServer) -> None:
     stub.script(Script(mode="truncated", answer="Invoices are"))
-    assert "This answer is cut off: its provider ended it with length." in recording.run(*ASK).out
+    words = "The answer is cut off: it reached the most tokens that it may have (length)."
+    assert words in recording.run(*ASK).out
+
+
+def test_a_refusal_that_the_provider_states_is_told(recording: Here, stub: StubModelServer) -> None:
+    stub.script(Script(mode="refusal", answer="Sorry, no."))
+    assert "The provider says that the model refused to answer (refusal)." in recording.run(*ASK).out

@@ -13,8 +13,10 @@ def session_of(key: str, *drafts: ActionDraft) -> None:
     append(session.id, list(drafts))
 
 
-def call(path: str, **more: str) -> ActionDraft:
-    return ActionDraft(kind="tool_call", tool="read", input={"path": path}, **more)  # type: ignore[arg-type]
+def call(path: str, *, output: str | None = None, error_message: str | None = None) -> ActionDraft:
+    return ActionDraft(
+        kind="tool_call", tool="read", input={"path": path}, output=output, error_message=error_message
+    )
 
 
 def ok(tm: Here, *words: str) -> str:
@@ -34,7 +36,7 @@ def both(tm: Here) -> Here:
 
 def test_two_sessions_stand_step_by_step(both: Here) -> None:
     lines = ok(both, "session", "compare", "one", "two").splitlines()
-    assert "1 same, 2 modified, 0 only left, 1 only right" in lines
+    assert "1 same, 2 modified, 0 moved, 0 only left, 1 only right" in lines
     assert ["steps", "3", "4"] in [line.split() for line in lines]
     assert ["tokens", "not", "recorded", "not", "recorded"] in [line.split() for line in lines]
     signs = [line for line in lines if line[:2] in {"= ", "~ ", "> "}]
@@ -48,7 +50,7 @@ def test_the_document_is_the_apis_own_with_every_pair(both: Here) -> None:
     session_of("long", *(call(f"{number}.py") for number in range(450)))
     found = both.json("session", "compare", "-a", "long", "-b", "long")
     assert len(found["items"]) == 450
-    assert found["counts"] == {"same": 450, "modified": 0, "only_left": 0, "only_right": 0}
+    assert found["counts"] == {"same": 450, "modified": 0, "moved": 0, "only_left": 0, "only_right": 0}
     assert found["next"] is None
 
 

@@ -34,7 +34,7 @@ def test_a_comparison_is_waited_for_and_told_in_words(tm: Here, session: Session
     assert "2 local:extractive-3" in done.out
     assert "1 identical, 1 numbers differ, 1 names differ" in done.out
     assert "A: recording, B: 1 local:extractive-1" in done.out
-    assert "too few: 1.00 against 0.33" in done.out
+    assert "too few: mean 1.00 against 0.33" in done.out
     assert "noise floor" in done.out
     assert tm.run("comparison", "view", str(made.id)).out == done.out
     assert str(made.id) in tm.run("comparison", "list").out
@@ -100,6 +100,8 @@ def test_a_judge_is_waited_for_and_its_opinions_are_counted(
 ) -> None:
     tm.run("comparison", "create", "s1", *MODELS)
     made = str(Comparison.objects.get().id)
+    about = tm.run("comparison", "judge", made, "--model", "openai:stub-judge", "--estimate")
+    assert "in 4 calls, about unknown, by four characters to a token" in about.out
     done = tm.run("comparison", "judge", made, "--model", "openai:stub-judge")
     assert done.code == 0, done
     assert "asked about  2 cells" in done.out

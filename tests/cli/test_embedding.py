@@ -30,7 +30,7 @@ def embedder(tm: Here) -> Generator[None]:
         while not stop.is_set():
             for collection_id in backlog.due_for_ringing(at_once=True):
                 backlog.work_off(collection_id)
-            time.sleep(0.02)
+            time.sleep(0.02)  # nothing rings: it looks again and again
         connection.close()
 
     thread = threading.Thread(target=tend)

@@ -1,15 +1,20 @@
 """key create, list and revoke, against a real server."""
 
+from datetime import timedelta
+
 import pytest
 
 from tests.cli.terminal import Here, Terminal
 from timemachine.accounts.models import ApiKey
+from timemachine.base.clock import now, written
+from timemachine.cli.moment import local
 
 REFUSED: list[tuple[tuple[str, ...], str]] = [
+    (("key", "create", "--name", "n", "--scope", "read", "--expires", "soon"), "14d"),
     (("key", "create", "--name", "n", "--scope", "everything"), "read, record, run, share, admin"),
     (("key", "create", "--name", "n", "--scope", ""), "scope"),
     (("key", "create", "--name", " ", "--scope", "read"), "name"),
-    (("key", "revoke", "nobody"), "timemachine key list"),
+    (("key", "revoke", "nobody"), "the list of keys"),
     (("key", "revoke", "../sessions"), "There is no key"),
 ]
 
@@ -33,11 +38,29 @@ def test_keys_are_listed_with_their_state(tm: Here) -> None:
     made = tm.json("key", "create", "--name", "n", "--scope", "read")
     tm.run("key", "revoke", made["id"])
     rows = tm.run("key", "list").out.splitlines()
-    assert rows[0].split() == ["id", "name", "scopes", "created", "last", "used", "state"]
+    assert rows[0].split() == ["id", "name", "scopes", "created", "last", "used", "expires", "state"]
     states = {row.split()[0]: "revoked" in row for row in rows[1:]}
     assert states[made["id"]] is True
     assert list(states.values()).count(False) == 1
     assert all("key" not in each for each in tm.json("key", "list")["items"])
+
+
+def test_a_key_expires_in_a_year_unless_it_is_said_otherwise(tm: Here) -> None:
+    ends = {}
+    for name, words in (
+        ("year", ()),
+        ("fortnight", ("--expires", "14d")),
+        ("for ever", ("--expires", "never")),
+    ):
+        ran = tm.run("key", "create", "--name", name, "--scope", "read", *words)
+        told = [line.split(maxsplit=1)[1] for line in ran.out.splitlines() if line.startswith("expires")]
+        ends[name] = ApiKey.objects.get(name=name).expires_at
+        end = ends[name]
+        assert told == ["never" if end is None else local(written(end))]
+        assert any(name in row and told[0] in row for row in tm.run("key", "list").out.splitlines())
+    assert ends["for ever"] is None
+    days = [round((end - now()) / timedelta(days=1)) for end in (ends["year"], ends["fortnight"]) if end]
+    assert days == [365, 14]
 
 
 def test_what_cannot_be_is_refused_and_makes_no_key(tm: Here) -> None:

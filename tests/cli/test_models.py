@@ -1,6 +1,9 @@
 """models, against a real server."""
 
+from pathlib import Path
+
 import pytest
+from pytest_django.fixtures import Settings
 
 from tests.cli.terminal import Here
 
@@ -8,7 +11,7 @@ from tests.cli.terminal import Here
 def test_the_models_are_listed_with_their_keys_and_prices(tm: Here, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("XAI_API_KEY", raising=False)
     heads, *rows = tm.run("models").out.splitlines()
-    assert heads.split() == ["model", "usable", "key", "read", "written", "price", "from", "why", "not"]
+    assert heads.split() == ["model", "usable", "key", "read", "written", "price", "from", "remark"]
     found = {row.split()[0]: " ".join(row.split()[1:]) for row in rows}
     assert found["local:extractive-5"] == "yes none needed $0 $0 local"
     assert found["ollama:llama3.2"].startswith("not checked none needed $0 $0 ")
@@ -26,3 +29,14 @@ def test_an_unknown_price_is_no_number(tm: Here, monkeypatch: pytest.MonkeyPatch
 def test_as_json_it_is_the_apis_own_document(tm: Here) -> None:
     found = tm.json("models")
     assert (found["next"], found["items"][0]["model"]) == (None, "local:extractive-1")
+
+
+def test_a_model_that_only_the_operators_prices_name_has_a_row(
+    tm: Here, settings: Settings, tmp_path: Path
+) -> None:
+    file = tmp_path / "prices.toml"
+    file.write_text('[[prices]]\nmodel = "ollama:our-own"\ninput = 3\noutput = 9\n')
+    settings.MODEL_PRICES = str(file)
+    (row,) = (row for row in tm.run("models").out.splitlines() if row.startswith("ollama:our-own"))
+    words = "not checked none needed $3.00 $9.00 override ollama:our-own nobody has tested it yet"
+    assert " ".join(row.split()[1:]) == words

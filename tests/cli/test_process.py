@@ -143,6 +143,7 @@ def test_an_output_that_is_full_is_said_to_be(tm: Here) -> None:
 def test_ctrl_c_while_a_replay_is_waited_for_leaves_it_running_and_says_where(terminal: Terminal) -> None:
     body = json.dumps(
         {
+            "estimates": [],
             "replay_id": "r1",
             "id": "r1",
             "status": "running",
@@ -163,7 +164,7 @@ def test_ctrl_c_while_a_replay_is_waited_for_leaves_it_running_and_says_where(te
         assert followed.wait(30)
         time.sleep(0.2)  # for the answer to be read
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, b"")
     assert err.decode() == f"The replay goes on; follow it, or cancel it, at {url}/replays/r1/\n"
 
@@ -181,7 +182,7 @@ def test_ctrl_c_at_a_question_changes_nothing(tm: Here) -> None:
         asked, _, _ = select.select([process.stderr], [], [], 20)
         assert asked
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, b"")
     assert b"Traceback" not in err
 

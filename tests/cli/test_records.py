@@ -291,6 +291,15 @@ def test_find_as_json_is_what_the_api_answers(tm: Here) -> None:
     assert [hit["title"] for hit in found["hits"]] == ["Guarantee"]
 
 
+def test_an_ask_takes_the_thresholds_that_a_find_takes(tm: Here) -> None:
+    question = ("ask", handbook(tm), "--question", "guarantee", "--use-model", "local:extractive")
+    thresholds = ("--adaptive", "--relative", "0", "--cliff", "0", "--min-score", "0")
+    assert len(tm.json(*question)["hits"]) == len(tm.json(*question, *thresholds)["hits"]) == 3
+    assert len(tm.json(*question, "--adaptive", "--relative", "0.9")["hits"]) == 1
+    refused = tm.run(*question, "--relative", "0.9")
+    assert (refused.code, "adaptive" in refused.err) == (1, True)
+
+
 def test_find_in_an_empty_collection_finds_nothing_and_says_so(tm: Here) -> None:
     tm.json("session", "start", "empty", "--name", "n")
     assert tm.run("find", "empty", "--query", "anything").out.splitlines() == [

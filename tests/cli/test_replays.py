@@ -1,15 +1,14 @@
 """session replay, against a real server and somebody who works on replays."""
 
-import json
 import re
-from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.db import connection
 
+from tests.asking import as_vendors
+from tests.cli.refunds import refunds
 from tests.cli.terminal import Here, Terminal
-from tests.stub_model_server import Script, StubModelServer
 from tests.waiting import wait_until
 from timemachine.cli import replays
 from timemachine.cli.terminal import Progress
@@ -19,15 +18,6 @@ from timemachine.recording.models import Session
 from timemachine.replay.commands import cancel
 from timemachine.replay.models import Replay
 from timemachine.retrieval.models import Frame
-
-PASSAGES = [
-    (
-        "Refunds",
-        "Refunds are paid within 14 days. They go to the card that paid. Ask for the number of the return.",
-    ),
-    ("Shipping", "Parcels leave Köln every weekday at noon. They take two days inside Germany."),
-    ("Guarantee", "The guarantee covers defects for three years. Batteries are covered for one year."),
-]
 
 REFUSED: list[tuple[tuple[str, ...], str]] = [
     (("--audit", "--top-k", "3"), "`top_k` cannot go with it"),
@@ -44,26 +34,7 @@ REFUSED: list[tuple[tuple[str, ...], str]] = [
 
 @pytest.fixture
 def recorded(tm: Here, worker: None) -> Session:
-    """A session with an ask, a checkpoint and a find, ended."""
-    lines = "\n".join(
-        json.dumps({"title": title, "text": text}, ensure_ascii=False) for title, text in PASSAGES
-    )
-    tm.json("put", "handbook", tm.file("handbook.jsonl", lines))
-    tm.json("session", "start", "handbook", "--name", "Rückgabe", "--key", "s1")
-    tm.json(
-        "ask",
-        "handbook",
-        "--question",
-        "When are refunds paid?",
-        "--use-model",
-        "local:extractive-1",
-        "--session",
-        "s1",
-    )
-    tm.json("session", "checkpoint", "s1", "--name", "answered")
-    tm.json("find", "handbook", "--query", "How long is the guarantee?", "--session", "s1", "--top-k", "2")
-    tm.json("session", "end", "s1")
-    return Session.objects.get()
+    return refunds(tm)
 
 
 def test_an_audit_without_a_model_verifies_the_frozen_context(tm: Here, recorded: Session) -> None:
@@ -255,86 +226,6 @@ def test_a_session_with_nothing_to_replay_is_refused(tm: Here) -> None:
     assert "nothing to replay" in tm.refused("session", "replay", "s1")
 
 
-@pytest.fixture
-def stub(monkeypatch: pytest.MonkeyPatch) -> Generator[StubModelServer]:
-    """A model server in the place of OpenAI."""
-    with StubModelServer() as server:
-        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url + "/v1")
-        yield server
-
-
-def test_a_language_model_shows_its_tokens_and_its_price(
-    tm: Here, recorded: Session, stub: StubModelServer
-) -> None:
-    stub.script(
-        Script(
-            answer="Within 14 days.",
-            usage={"prompt_tokens": 1200, "completion_tokens": 45, "total_tokens": 1245},
-        )
-    )
-    ran = tm.run(
-        "session",
-        "replay",
-        "s1",
-        "--audit",
-        "--use-model",
-        "openai:gpt-4o",
-        "--verbose",
-        "--fail-on",
-        "cost:0.001",
-    )
-    call = next(line for line in ran.out.splitlines() if line.startswith("  call now"))
-    assert "openai:gpt-4o; tokens 1,200 in, 45 out" in call
-    assert "; $0.00345; " in call
-    assert ran.code == 3
-    assert ran.err.startswith("--fail-on: the replay cost $0.003")
-
-
-def test_a_price_that_nobody_knows_is_unknown_and_holds_against_any_limit(
-    tm: Here, recorded: Session, stub: StubModelServer
-) -> None:
-    stub.script(Script(answer="Within 14 days."))
-    ran = tm.run(
-        "session", "replay", "s1", "--audit", "--use-model", "openai:nobody-knows-1", "--fail-on", "cost:100"
-    )
-    assert (ran.code, ran.err) == (
-        3,
-        "--fail-on: the cost of 1 call is not known, so it may be more than $100.00.\n",
-    )
-    asked = tm.run("ask", "handbook", "--question", "When?", "--use-model", "openai:nobody-knows-1")
-    assert "cost       unknown\n" in asked.out
-
-
-def test_a_model_that_fails_is_an_error_in_the_step_and_not_of_the_command(
-    tm: Here, recorded: Session, stub: StubModelServer
-) -> None:
-    stub.script(Script(mode="error", status=400, body='{"error": {"message": "no such thing"}}'))
-    ran = tm.run("session", "replay", "s1", "--audit", "--use-model", "openai:gpt-4o")
-    assert (ran.code, ran.err) == (0, "")
-    assert ran.out.startswith("Step 1 · ask · error\n")
-    assert "no such thing" in ran.out
-    assert (
-        tm.run(
-            "session", "replay", "s1", "--audit", "--use-model", "openai:gpt-4o", "--fail-on", "error"
-        ).code
-        == 3
-    )
-
-
-def test_a_replay_in_which_every_step_fails_has_failed(
-    tm: Here, recorded: Session, stub: StubModelServer
-) -> None:
-    stub.script(Script(mode="error", status=400, body='{"error": {"message": "no such thing"}}'))
-    ran = tm.run("session", "replay", "s1", "--audit", "--use-model", "openai:gpt-4o", "--skip-finds")
-    assert ran.code == 1
-    assert ran.err.startswith("Every step of the replay failed; ")
-    with tm.unchanged():
-        refused = tm.run("ask", "handbook", "--question", "When?", "--use-model", "openai:gpt-4o")
-    assert (refused.code, refused.out) == (1, "")
-    assert "no such thing" in refused.err
-
-
 def test_a_replay_that_somebody_cancels_meanwhile_is_told_to_be(tm: Here) -> None:
     session = start_session(tm.project, name="n", key="s1", by="test")
     append(session.id, [ActionDraft(kind="find", input="q")])
@@ -352,6 +243,19 @@ def test_a_replay_that_somebody_cancels_meanwhile_is_told_to_be(tm: Here) -> Non
     assert ran.err.startswith("The replay was cancelled before it was through")
 
 
+def test_the_estimate_is_told_before_and_the_spend_limit_holds(
+    tm: Here, recorded: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with as_vendors(monkeypatch) as stub:
+        ran = tm.run(
+            "session", "replay", "s1", "--audit", "--use-model", "openai:gpt-4o", "--spend-limit", "0"
+        )
+        assert stub.calls() == []
+    assert "with openai:gpt-4o: estimated cost $0.00" in ran.err
+    assert "not asked for the spend limit" in ran.out.splitlines()[-1]
+    assert Replay.objects.get().options["spend_limit_usd"] == 0
+
+
 def test_a_replay_that_nobody_works_on_says_so_once(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -363,45 +267,3 @@ def test_a_replay_that_nobody_works_on_says_so_once(
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert "see that a worker runs" in said
-
-
-def test_a_trial_makes_one_step_again_with_its_passages_chosen(tm: Here, recorded: Session) -> None:
-    ran = tm.run(
-        "session", "trial", "s1", "1", "--frames", "#2,0", "--question", "How long is the guarantee?"
-    )
-    assert (ran.code, ran.err) == (0, "")
-    told = {line[2:18].strip(): line[18:].strip() for line in ran.out.splitlines()}
-    assert told["mode"] == "trial, chosen passages"
-    assert told["asked instead"] == "How long is the guarantee?"
-    assert "lost #1" in told["retrieval"]
-    assert "The guarantee covers defects for three years." in ran.out
-    found = tm.run("session", "trial", "s1", "1", "--top-k", "1", "--mode", "lexical")
-    assert "trial, lexical search, top 1, as of" in found.out
-    assert "trial, frozen context" in tm.run("session", "trial", "s1", "1").out
-    refused = tm.run("session", "trial", "s1", "1", "--frames", "9")
-    assert (refused.code, refused.out) == (1, "")
-    assert "no frame 9" in refused.err
-
-
-def test_where_a_frame_stands_is_told_step_by_step(tm: Here, recorded: Session) -> None:
-    ran = tm.run("session", "where", "s1", "--text", "Batteries are covered for one year.")
-    assert (ran.code, ran.err) == (0, "")
-    lines = ran.out.splitlines()
-    assert lines[0] == "#2 Guarantee (holds the sentence)"
-    assert lines[1].startswith("Step 1 · ask · hybrid, top 8 · When are refunds paid?")
-    assert lines[2].strip() == "#2 found at rank 3" or "found at rank" in lines[2]
-    assert lines[3].strip().startswith("as recorded  hybrid ")
-    assert len(tm.json("session", "where", "s1", "--frame", "2")["items"]) == 2
-    assert tm.run("session", "where", "s1").code == 1
-
-
-def test_a_sweep_is_measured_and_shown_as_a_table(tm: Here, recorded: Session) -> None:
-    ran = tm.run(
-        "session", "sweep", "s1", "--mode", "lexical", "--top-k", "1", "--top-k", "8", "--not-adaptive"
-    )
-    assert (ran.code, ran.err) == (0, "")
-    lines = ran.out.splitlines()
-    assert lines[0].split()[:3] == ["#", "mode", "top-k"]
-    assert lines[1].split()[:5] == ["1", "lexical", "1", "exactly", "top-k"]
-    assert "2 steps; tokens by wordllama" in lines[3]
-    assert tm.run("session", "sweep", "s1", "--top-k", "0").code == 1

@@ -21,7 +21,7 @@ REFUSED: list[tuple[tuple[str, ...], str]] = [
     (("share", "create", "s1", "--expires", "60w"), "at most"),
     (("share", "create", "s1", "--max-opens", "0"), "max_opens"),
     (("share", "create", "s1", "--passphrase", ""), "passphrase"),
-    (("share", "revoke", "nobody"), "timemachine share list"),
+    (("share", "revoke", "nobody"), "the list of links"),
     (("share", "list", "--after", "x"), "`after`"),
 ]
 

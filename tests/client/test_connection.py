@@ -37,7 +37,7 @@ def breaking_off(request: BaseHTTPRequestHandler) -> None:
 
 
 def dawdling(request: BaseHTTPRequestHandler) -> None:
-    time.sleep(0.5)
+    time.sleep(0.5)  # longer than the patience of whoever asks it
     answering(200, b"{}")(request)
 
 

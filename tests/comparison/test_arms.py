@@ -10,6 +10,7 @@ from timemachine.comparison.cells import Ask, Cell, missing_counts, verdict_coun
 from timemachine.comparison.findings import findings
 from timemachine.comparison.metrics import MEASURES, ArmTotals, arm_totals, column, readings
 from timemachine.comparison.statistics.paired import Reading
+from timemachine.comparison.statistics.wording import sentence
 
 M = "openai:m"
 SESSION = UUID(int=1)
@@ -114,7 +115,13 @@ def ask(sequence: int, **cells: Cell) -> Ask:
     runs = {(cell.arm, cell.repeat): cell for cell in cells.values()}
     recorded = Cell(arm=0, grounding=1.0)
     return Ask(
-        session=SESSION, session_name="s", sequence=sequence, question="q?", recorded=recorded, runs=runs
+        session=SESSION,
+        session_name="s",
+        sequence=sequence,
+        action=sequence,
+        question="q?",
+        recorded=recorded,
+        runs=runs,
     )
 
 
@@ -152,9 +159,9 @@ def test_each_two_columns_are_paired_and_one_can_be_set_against_all_others() -> 
         (0, 2),
         (1, 2),
     ]
-    against = findings(asks, 2, noise_floor=True, against=1)
-    assert [(each.a, each.b) for each in against.pairs] == [(1, 0), (1, 2)]
-    assert [each.a for each in against.noise] == [1, 2]
+    found = findings(asks, 2, noise_floor=True)
+    assert [(each.a, each.b) for each in found.against(1)] == [(1, 0), (1, 2)]
+    assert [each.a for each in found.noise] == [1, 2]
 
 
 def test_an_ask_knows_whether_anything_changed() -> None:
@@ -167,3 +174,21 @@ def test_an_ask_knows_whether_anything_changed() -> None:
     assert not noisy.has("adds")
     assert verdict_counts([CELLS["good"], CELLS["waiting"]]) == {"identical": 1}
     assert missing_counts([CELLS["good"]]) == {}
+
+
+@pytest.mark.parametrize(
+    ("again", "verdict"), [(30.0, "cannot be told apart"), (100.0, "B better")], ids=["load", "quiet"]
+)
+def test_latencies_are_told_apart_only_where_no_arm_differs_from_itself(again: float, verdict: str) -> None:
+    def took(arm: int, repeat: int, latency: float) -> Cell:
+        return Cell(arm=arm, repeat=repeat, latency_ms=latency)
+
+    asks = [
+        ask(n, a=took(1, 1, 100 + n), b=took(2, 1, 50 + n), c=took(1, 0, again + n), d=took(2, 0, 50 + n))
+        for n in range(12)
+    ]
+    found = findings(asks, 2, noise_floor=True)
+    pair = next(each for each in found.pairs if (each.a, each.b) == (1, 2))
+    latency = next(each for each in pair.results if each.metric == "latency")
+    assert latency.verdict == verdict
+    assert ("a model against itself" in sentence(latency, "ms")) == (verdict == "cannot be told apart")

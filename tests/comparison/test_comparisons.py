@@ -199,7 +199,7 @@ def test_errors_and_refusals_are_counted_and_excluded_with_their_reason(
     session = recorded_session(project)
     with as_vendors(monkeypatch) as stub:
         stub.script(Script(answer="Invoices are kept for ten years."))
-        stub.script(Script(question=QUESTIONS[1], model="stub-model", mode="refusal"))
+        stub.script(Script(question=QUESTIONS[1], model="stub-model", mode="refusal", answer="Sorry, no."))
         stub.script(Script(question=QUESTIONS[2], model="stub-model", mode="garbage"))
         made = compared(project, [session], ONE, "openai:stub-model")
     found = told(api, made)
@@ -252,7 +252,9 @@ def test_a_spend_limit_is_that_of_the_whole_comparison(
     assert sorted(statuses) == ["done", "done", "skipped", "skipped", "skipped", "skipped"]
     skipped = ReplayStep.objects.filter(status="skipped")
     reasons = set(skipped.values_list("evidence__not_asked", flat=True))
-    assert reasons == {"The spend limit of this comparison was reached."}
+    said = "The spend limit of this replay and those launched with it was reached: $0.30 of $0.20 is spent"
+    assert all(each.startswith(said) for each in reasons)
+    assert told(api, made)["over_limit_usd"] == pytest.approx(0.1012)
     assert told(api, made)["columns"][2]["missing"] == {"spend limit": 3}
 
 
@@ -285,6 +287,7 @@ def test_the_export_is_everything_as_json_or_a_line_for_each_cell(project: Proje
         ("2", "1"),
     ]
     assert lines[0]["question"].startswith("'=cmd")
+    assert lines[0]["model"].startswith("local:extractive")
     assert api.get(f"/comparisons/{made.id}/export", format="xlsx").status_code == 422
 
 

@@ -1,6 +1,7 @@
 """Judges of cells, against a stub: asked twice each, stored as their opinion, never a verdict, never asked twice by themselves."""
 
 import json
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -114,6 +115,11 @@ def test_a_judge_that_fails_says_why_and_keeps_what_it_wrote(
     assert (opinion.state, opinion.error_type, opinion.relation) == ("failed", "judge_not_understood", None)
     assert value(opinion.raw) == ["Both are nice."]
     assert opinion.calls_made == 1
+    shown = browser_of(made.project).get(f"/comparisons/{made.id}/cells/{opinion.step_id}/").text
+    assert re.search(rf"The judge <bdi[^>]*>{JUDGE}</bdi> failed", shown)
+    assert "in the opinion of" not in shown
+    lines = api.get(f"/comparisons/{made.id}/export", format="csv").content.decode()
+    assert f"judge failed ({JUDGE})" in lines
 
 
 @pytest.mark.parametrize(
@@ -137,6 +143,49 @@ def test_what_cannot_judge_is_refused(
     assert (answer.status_code, answer.json()["code"]) == (status, code)
 
 
+def test_what_judging_costs_is_estimated_before_anybody_is_asked(
+    api: Program, made: Comparison, stub: StubModelServer
+) -> None:
+    path = f"/comparisons/{made.id}/judgements/estimate"
+    unknown = api.get(path, model=JUDGE).json()
+    assert (unknown["cells"], unknown["calls"], unknown["cost_usd"]) == (2, 4, None)
+    known = api.get(path, model="openai:gpt-4o").json()
+    assert known["input_tokens"] == unknown["input_tokens"]
+    tokens = known["input_tokens"], known["output_tokens"]
+    assert known["cost_usd"] == pytest.approx(tokens[0] * 2.5e-6 + tokens[1] * 10e-6)
+    assert stub.calls() == []
+    assert not CellOpinion.objects.exists()
+    stub.script(Script(answer=says("different", "neither")))
+    judged(api, made)
+    sent = sum(len(call.prompt) for call in stub.calls())
+    assert tokens[0] == pytest.approx(sent / 4, rel=0.1)
+    assert tokens[1] == 4 * 60
+    assert api.get(path, model=JUDGE).json()["code"] == "nothing_to_judge"
+    step = CellOpinion.objects.earliest("id").step
+    cell = {"session": step.replay.session.key, "sequence": step.sequence, "arm": 2}
+    assert api.get(path, model=JUDGE, **cell).json()["cells"] == 1
+    Comparison.objects.update(spend_limit_usd=0)
+    assert api.get(path, model="local:extractive").json()["code"] == "cannot_judge"
+
+
+def test_the_page_says_what_a_judge_would_cost(
+    project: Project, made: Comparison, stub: StubModelServer
+) -> None:
+    browser = browser_of(project)
+    sent = browser.post(f"/comparisons/{made.id}/judge/", {"other_model": JUDGE, "estimate": "1"})
+    assert (sent.status_code, sent["Location"]) == (
+        303,
+        f"/comparisons/{made.id}/?judge=openai%3Astub-judge#judges",
+    )
+    page = browser.get(sent["Location"]).text
+    assert "2 cells, 4 calls" in page
+    assert "estimated cost" in page
+    assert "unknown" in page[page.index("estimated cost") :][:60]
+    assert f'value="{JUDGE}"' in page
+    assert "no model provider" in browser.get(f"/comparisons/{made.id}/?judge=nobody:x").text
+    assert stub.calls() == []
+
+
 def test_more_cells_than_a_judge_gets_are_refused(
     api: Program, made: Comparison, stub: StubModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,6 +207,17 @@ def test_the_spend_limit_of_the_comparison_holds_for_its_judges(
     opinions = judged(api, made)
     assert {each.state for each in opinions} == {"cancelled"}
     assert stub.calls() == []
+
+
+def test_a_judge_that_costs_nothing_is_asked_whatever_the_spend_limit(
+    api: Program, made: Comparison, stub: StubModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OLLAMA_BASE_URL", f"{stub.url}/v1")
+    stub.script(Script(answer=says("different", "neither")))
+    Comparison.objects.update(spend_limit_usd=0)
+    opinions = judged(api, made, model="ollama:judge")
+    assert {each.state for each in opinions} == {"done"}
+    assert {each.cost_usd for each in opinions} == {0}
 
 
 def test_a_lost_worker_leaves_a_lost_opinion_and_the_others_are_rung_for(

@@ -61,9 +61,30 @@ def test_every_step_of_both_runs_stands_in_its_order_in_one_pair(
         if pair.left and pair.right:
             assert pair.differs_in == differing(pair.left, pair.right)
             assert pair.status == ("modified" if pair.differs_in else "same")
-        else:
+        elif pair.status != "moved":
             assert pair.status == ("only_left" if pair.left else "only_right")
-            assert pair.differs_in == ()
+            assert (pair.differs_in, pair.moved) == ((), None)
+
+
+@given(RUNS, RUNS)
+def test_a_step_that_moved_is_told_at_both_its_places_and_nobody_else_is(
+    left: list[StepFacts], right: list[StepFacts]
+) -> None:
+    found = align_steps(left, right)
+    away = {(pair.left.sequence, pair.moved) for pair in found if pair.status == "moved" and pair.left}
+    here = {(pair.moved, pair.right.sequence) for pair in found if pair.status == "moved" and pair.right}
+    assert away == here
+    for one, other in away:
+        assert left[one - 1].doing == right[int(other or 0) - 1].doing
+    rest = [{each.fingerprint for each in side if each} for side in _only(found)]
+    assert not {each for each in rest[0] & rest[1] if any(each[3:7])}
+
+
+def _only(found: Sequence[StepPair]) -> tuple[list[StepFacts | None], list[StepFacts | None]]:
+    return (
+        [pair.left for pair in found if pair.status == "only_left"],
+        [pair.right for pair in found if pair.status == "only_right"],
+    )
 
 
 def mirrored(pairs: Sequence[StepPair]) -> list[tuple[str, int | None, int | None]]:
@@ -148,6 +169,16 @@ def test_runs_too_long_to_compare_step_by_step_are_aligned_too(
             [call(1, "read", "a.py"), call(2, "read", "b.py")],
             [call(1, "read", "b.py"), call(2, "read", "c.py")],
             [("only_left", 1, None), ("same", 2, 1), ("only_right", None, 2)],
+        ),
+        (
+            [call(1, "read", "a.py", output="1"), call(2, "read", "b.py"), call(3, "read", "c.py")],
+            [call(1, "read", "b.py"), call(2, "read", "c.py"), call(3, "read", "a.py", output="2")],
+            [("moved", 1, None), ("same", 2, 1), ("same", 3, 2), ("moved", None, 3)],
+        ),
+        (
+            [said(1, ""), call(2, "read", "b.py"), call(3, "read", "c.py")],
+            [call(1, "read", "b.py"), call(2, "read", "c.py"), said(3, "")],
+            [("only_left", 1, None), ("same", 2, 1), ("same", 3, 2), ("only_right", None, 3)],
         ),
         (
             [call(1, "find", "where is it", output="1"), said(2, "it is in the cellar behind the door")],

@@ -214,3 +214,34 @@ def test_texts_of_200_000_characters_are_compared_in_seconds_at_most(unit: str) 
     found = text_diff(old, new).rows
     assert time.process_time() - started < 10
     assert "".join(span.text for row in found for span in row.right) == new
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "left", "right"),
+    [
+        (
+            "The red fox, it ran home.",
+            "The tan dog, it ran home.",
+            "The [-red fox], it ran home.",
+            "The [+tan dog], it ran home.",
+        ),
+        (
+            "A well-kept old garden lies behind it, and a (small) pond.",
+            "A well-known old garden lies behind it, and a (large) pond.",
+            "A well-[-kept] old garden lies behind it, and a ([-small]) pond.",
+            "A well-[+known] old garden lies behind it, and a ([+large]) pond.",
+        ),
+        (
+            "One two three four five six seven eight nine.",
+            "One 2 3 4 five 6 7 8 nine.",
+            "One [-two three four five six seven eight] nine.",
+            "One [+2 3 4 five 6 7 8] nine.",
+        ),
+    ],
+)
+def test_words_put_for_words_are_marked_without_the_marks_beside_them(
+    old: str, new: str, left: str, right: str
+) -> None:
+    assert rows(old, new) == [("changed", left, right)]
+    mirrored = left.replace("[-", "[+"), right.replace("[+", "[-")
+    assert rows(new, old) == [("changed", mirrored[1], mirrored[0])]

@@ -178,3 +178,13 @@ def test_an_answer_of_one_endless_sentence_is_compared_in_seconds(unit: str) -> 
     started = time.process_time()
     answer_verdict(answer, answer[:-10] + " end")
     assert time.process_time() - started < 20
+
+
+@pytest.mark.parametrize(
+    ("stated", "verdict"),
+    [((False, True), "refused"), ((True, False), "newly_answered"), ((True, True), "reworded")],
+)
+def test_a_refusal_that_the_provider_states_needs_no_words_of_refusal(
+    stated: tuple[bool, bool], verdict: str
+) -> None:
+    assert answer_verdict("Sorry, no.", "It closed in May.", stated=stated).name == verdict

@@ -129,7 +129,7 @@ def test_the_step_that_collects_static_files_works(tmp_path: Path) -> None:
 
 
 def _wait_for(happened: Callable[[], bool], running: dict[str, subprocess.Popen[bytes]]) -> None:
-    wait_until(lambda: happened() or any(process.poll() is not None for process in running.values()), 30)
+    wait_until(lambda: happened() or any(process.poll() is not None for process in running.values()))
 
 
 def _instructions() -> list[tuple[str, str]]:
@@ -168,7 +168,7 @@ def _run(service: dict[str, Any], database: str, folder: Path, **more: str) -> s
 
 def _ended(process: subprocess.Popen[bytes]) -> int:
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=20)
+    process.communicate(timeout=60)
     return process.returncode
 
 

@@ -3,13 +3,13 @@
 import os
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
 
 from tests.chromium import installed
+from tests.e2e.looking import HEIGHT, THEMES, WIDTHS
 from tests.embedded.machine import Machine
 
 FLAGS = [
@@ -19,7 +19,6 @@ FLAGS = [
     "--no-first-run",
     "--disable-component-update",
 ]
-AXE = Path(__file__).parent.parent / "vendor" / "axe" / "axe.min.js"
 
 
 class Product:
@@ -131,3 +130,19 @@ def ada(context: BrowserContext, page: Page, signed_in: list[dict[str, object]])
     """A page on which the administrator is signed in."""
     context.add_cookies(signed_in)  # type: ignore[arg-type]
     return page
+
+
+@pytest.fixture(params=THEMES)
+def screen(
+    request: pytest.FixtureRequest, browser: Browser, product: Product, signed_in: list[dict[str, object]]
+) -> Iterator[Page]:
+    """The administrator's watched page, in each theme."""
+    context = browser.new_context(
+        viewport={"width": WIDTHS[-1], "height": HEIGHT}, color_scheme=request.param
+    )
+    context.add_cookies(signed_in)  # type: ignore[arg-type]
+    watched = Watched(context.new_page(), product.url)
+    watched.page.set_default_timeout(15_000)
+    yield watched.page
+    context.close()
+    assert watched.faults == []

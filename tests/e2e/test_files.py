@@ -11,14 +11,14 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.documents.files import pdf
-from tests.e2e.conftest import Product, Watched
-from tests.e2e.test_pages import THEMES, WIDTHS, look
+from tests.e2e.conftest import Product
+from tests.e2e.looking import look
 from tests.embedded.machine import Machine
 from tests.waiting import wait_until
 
 GUIDE = "# Guide\n\nHow it all began.\n\n## Install\n\nRun the installer twice.\n\n```\nmake up\n```\n"
 RULES = [["Retention", "Invoices are kept for ten years."], ["Travel", "Tickets are booked in second class."]]
-PASSAGES = 3_000
+PASSAGES = 2_000
 
 
 def client(product: Product) -> httpx.Client:
@@ -67,24 +67,13 @@ def test_a_refused_upload_is_looked_at_and_focused_without_a_script(
 
 
 @pytest.mark.browser
-def test_the_pages_of_files_are_sound_in_every_theme_and_width(
-    browser: Browser, product: Product, signed_in: list[dict[str, Any]]
-) -> None:
-    faults: list[str] = []
-    addresses = filled(product)
-    for theme in THEMES:
-        for width in WIDTHS:
-            context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)  # type: ignore[arg-type]
-            context.add_cookies(signed_in)  # type: ignore[arg-type]
-            watched = Watched(context.new_page(), product.url)
-            for name, path in addresses.items():
-                faults += look(watched.page, f"files-{name}", product.url + path)
-            faults += watched.faults
-            context.close()
-    assert faults == []
+def test_the_pages_of_files_are_sound(screen: Page, product: Product, pages_of_files: dict[str, str]) -> None:
+    addresses = {f"files-{name}": product.url + path for name, path in pages_of_files.items()}
+    assert [fault for name, address in addresses.items() for fault in look(screen, name, address)] == []
 
 
-def filled(product: Product) -> dict[str, str]:
+@pytest.fixture(scope="module")
+def pages_of_files(product: Product) -> dict[str, str]:
     """The addresses of the pages of a collection with a file, a session that used it, and an intake that failed."""
     with client(product) as api:
         api.post("/sessions", json={"name": "Reading", "key": "reading", "collection": "guides"})

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.e2e.conftest import Product
-from tests.e2e.test_pages import look, screen  # noqa: F401  # a fixture
+from tests.e2e.looking import look
 from tests.embedded.machine import Machine
 from tests.stub_model_server import Script, StubModelServer
 
@@ -54,7 +54,7 @@ def judged(product: Product) -> str:
     return f"{product.url}/sessions/{session['id']}"
 
 
-def test_judgements_and_cached_answers_are_sound_pages(screen: Page, judged: str) -> None:  # noqa: F811
+def test_judgements_and_cached_answers_are_sound_pages(screen: Page, judged: str) -> None:
     pages = {
         "judged": f"{judged}/?step=1",
         "cached": f"{judged}/?step=3",
@@ -64,7 +64,7 @@ def test_judgements_and_cached_answers_are_sound_pages(screen: Page, judged: str
     assert faults == []
 
 
-def test_a_person_lets_a_model_judge(screen: Page, judged: str) -> None:  # noqa: F811
+def test_a_person_lets_a_model_judge(screen: Page, judged: str) -> None:
     screen.goto(f"{judged}/?step=3")
     screen.get_by_text("Let a model judge this answer").click()
     screen.get_by_label("Or another model").fill("openai:gpt-4o")

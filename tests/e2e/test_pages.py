@@ -3,22 +3,32 @@
 import os
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.e2e.conftest import AXE, Product, Watched
+from tests.e2e.conftest import Product
+from tests.e2e.looking import PICTURES, look
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.browser
 
-WIDTHS = (360, 900, 1440)
-THEMES = ("light", "dark")
-PICTURES = Path(__file__).resolve().parents[2] / "build" / "pictures"
-OF_AXE = "async () => (await axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']})).violations.map(v => `${v.id}: ${v.nodes.map(n => n.target).slice(0, 3).join(' ')}`)"
+PHONE = 360
+OF_TABLES = (
+    "debug-replay",
+    "audit-replay",
+    "where",
+    "tried",
+    "sweep",
+    "launch",
+    "compare",
+    "collection",
+    "settings",
+    "models",
+)
+BESIDE = "(width) => [...document.querySelectorAll('main :is(td, th, button)')].filter(e => e.checkVisibility() && !e.closest('thead') && e.getBoundingClientRect().right > width).map(e => e.textContent.trim().slice(0, 40))"
 
 
 @pytest.fixture(scope="module")
@@ -34,9 +44,33 @@ def demo(api: httpx.Client) -> dict[str, Any]:
     made: dict[str, Any] = api.post("/demo").json()
     grid = {"top_k": [4, 16]}
     made["sweep"] = api.post(f"/sessions/{made['session']['id']}/sweeps", json=grid).json()["sweep_id"]
-    jobs = [*(f"/replays/{each['id']}" for each in made["replays"]), f"/sweeps/{made['sweep']}"]
-    wait_until(lambda: all(api.get(each).json()["status"] == "done" for each in jobs), 60)
-    return made | {"comparison": compared(api, made["session"]["id"])}
+    trial = {"frames": [12, 3]}
+    made["trial"] = api.post(f"/sessions/{made['session']['id']}/actions/2/trials", json=trial).json()[
+        "replay_id"
+    ]
+    jobs = [f"/replays/{each}" for each in (*(one["id"] for one in made["replays"]), made["trial"])]
+    jobs.append(f"/sweeps/{made['sweep']}")
+    wait_until(lambda: all(api.get(each).json()["status"] == "done" for each in jobs))
+    session = made["session"]["id"]
+    return made | {"comparison": compared(api, session), "suite": suite_of_two_runs(api, session)}
+
+
+def suite_of_two_runs(api: httpx.Client, session: str) -> str:
+    """A suite that ran twice, the second time with another model; its address."""
+    body = {
+        "name": "Nightly",
+        "sessions": [session],
+        "options": {"audit": True, "reason": "Regression"},
+        "use_models": ["local:extractive-1"],
+        "fail_on": ["worse"],
+        "schedule": "daily 02:30 Europe/Berlin",
+    }
+    address = f"/suites/{api.post('/suites', json=body).json()['id']}"
+    for model in ("local:extractive-1", "local:extractive-5"):
+        api.patch(address, json={"use_models": [model]})
+        api.post(f"{address}/runs", json={})
+        wait_until(lambda: api.get(f"{address}/runs/latest").json()["status"] == "done")
+    return address
 
 
 def compared(api: httpx.Client, session: str) -> dict[str, Any]:
@@ -44,7 +78,7 @@ def compared(api: httpx.Client, session: str) -> dict[str, Any]:
     arms = [{"model": "local:extractive-1"}, {"model": "local:extractive-5"}]
     body = {"sessions": [session], "arms": arms, "reason": "Which says enough?", "noise_floor": True}
     address = f"/comparisons/{api.post('/comparisons', json=body).json()['comparison_id']}"
-    wait_until(lambda: api.get(address).json()["status"] == "done", 60)
+    wait_until(lambda: api.get(address).json()["status"] == "done")
     asked = api.get(f"{address}/cells").json()["items"][0]
     mark = {
         "session": session,
@@ -56,22 +90,6 @@ def compared(api: httpx.Client, session: str) -> dict[str, Any]:
     assert api.post(f"{address}/marks", json=mark).status_code == 201
     found: dict[str, Any] = api.get(address).json()
     return found
-
-
-@pytest.fixture(
-    params=[(width, theme) for theme in THEMES for width in WIDTHS], ids=lambda each: f"{each[1]}-{each[0]}"
-)
-def screen(
-    request: pytest.FixtureRequest, browser: Browser, product: Product, signed_in: list[dict[str, Any]]
-) -> Iterator[Page]:
-    width, theme = request.param
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
-    context.add_cookies(signed_in)  # type: ignore[arg-type]
-    watched = Watched(context.new_page(), product.url)
-    watched.page.set_default_timeout(15_000)
-    yield watched.page
-    context.close()
-    assert watched.faults == []
 
 
 def test_the_empty_pages_are_sound(screen: Page, product: Product) -> None:
@@ -101,7 +119,13 @@ def pages(demo: dict[str, Any]) -> dict[str, str]:
         "timeline-state": f"{session}/?step=8&tab=state",
         "timeline-context": f"{session}/?step=2&tab=context",
         "timeline-raw": f"{session}/?step=2&tab=raw",
+        "work": f"{session}/work/",
         "launch": f"{session}/replay/",
+        "where": f"{session}/where/?frame=12",
+        "trial": f"{session}/steps/2/trial/",
+        "tried": f"/replays/{demo['trial']}/steps/2/",
+        "new-sweep": f"{session}/sweep/",
+        "sweep": f"/sweeps/{demo['sweep']}/",
         "debug-replay": f"{debug}/",
         "debug-step": f"{debug}/steps/2/",
         "audit-replay": f"{audit}/",
@@ -112,8 +136,17 @@ def pages(demo: dict[str, Any]) -> dict[str, str]:
         "comparisons": "/comparisons/",
         "new-comparison": f"/comparisons/new/?session={demo['session']['id']}",
         "comparison": f"/comparisons/{demo['comparison']['id']}/?show=changed&against=1",
+        "suites": "/suites/",
+        "new-suite": "/suites/new/",
+        "suite": f"{demo['suite']}/",
+        "suite-edit": f"{demo['suite']}/edit/",
+        "suite-run": f"{demo['suite']}/runs/2/",
+        "suite-first-run": f"{demo['suite']}/runs/1/",
+        "suite-delete": f"{demo['suite']}/delete/",
         "collections": "/collections/",
         "collection": "/collections/demo: card desk handbook/",
+        "collection-found": "/collections/demo: card desk handbook/?q=fee&adaptive=on&relative=0.2",
+        "comparison-judge": f"/comparisons/{demo['comparison']['id']}/?judge=nobody:x",
         "frame": "/collections/demo: card desk handbook/frames/12/",
         "new-session": "/sessions/new/",
         "import": "/import/",
@@ -124,23 +157,25 @@ def pages(demo: dict[str, Any]) -> dict[str, str]:
     }
 
 
+def test_no_cell_stands_beside_a_phones_screen(
+    browser: Browser, product: Product, signed_in: list[dict[str, Any]], demo: dict[str, Any]
+) -> None:
+    context = browser.new_context(viewport={"width": PHONE, "height": 900})
+    context.add_cookies(signed_in)  # type: ignore[arg-type]
+    page = context.new_page()
+    found = {}
+    for name, path in pages(demo).items():
+        if name in OF_TABLES:
+            page.goto(product.url + path)
+            found[name] = page.evaluate(BESIDE, PHONE)
+    context.close()
+    assert found == {name: [] for name in OF_TABLES}
+
+
 def test_the_page_of_a_cell_is_sound(screen: Page, product: Product, demo: dict[str, Any]) -> None:
     screen.goto(f"{product.url}/comparisons/{demo['comparison']['id']}/")
     cell = screen.locator(".matrix a.verdict").last.get_attribute("href")
     assert look(screen, "comparison-cell", f"{product.url}{cell}") == []
-
-
-def look(page: Page, name: str, address: str) -> list[str]:
-    """Open the page, keep a picture of it, and let axe and the ruler at it; what they found."""
-    page.goto(address)
-    width = page.viewport_size["width"] if page.viewport_size else 0
-    theme = "dark" if page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches") else "light"
-    PICTURES.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=PICTURES / f"{name}-{theme}-{width}.png")
-    wide = page.evaluate("document.documentElement.scrollWidth")
-    page.evaluate(AXE.read_text())
-    found = [f"{name}: {fault}" for fault in page.evaluate(OF_AXE)]
-    return [*found, f"{name}: {wide} px wide"] if wide > width else found
 
 
 def test_the_timelines_picture_is_kept_for_the_readme(

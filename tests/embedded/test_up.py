@@ -15,7 +15,7 @@ from pathlib import Path
 import psycopg
 
 from tests.embedded.conftest import Start
-from tests.embedded.machine import UP, Machine, free_port, up_environment
+from tests.embedded.machine import PATIENCE, UP, Machine, free_port, up_environment
 from tests.waiting import wait_until
 from timemachine.base.home import RunningServer
 
@@ -32,7 +32,7 @@ def test_a_first_start_serves_pages_and_says_where_everything_is(tmp_path: Path,
 def test_a_second_start_says_that_one_is_running(home: Path, start: Start) -> None:
     machine = start(home).ready()
     second = start(home)
-    assert second.process.wait(20) == 1
+    assert second.process.wait(PATIENCE) == 1
     assert second.output == (
         f"Time Machine is already running: process {machine.process.pid}, http://127.0.0.1:{machine.port}/. "
         "`make link` prints a new sign-in link; Ctrl-C where it runs stops it.\n"
@@ -76,14 +76,14 @@ def test_closing_the_terminal_stops_everything(home: Path) -> None:
     while b"Ctrl-C stops" not in said:
         said += os.read(terminal, 1000)
     os.close(terminal)
-    assert process.wait(20) == 0
+    assert process.wait(PATIENCE) == 0
     assert not (home / "server.json").exists()
 
 
 def test_after_kill_9_everything_ends_and_the_next_start_heals(home: Path, start: Start) -> None:
     machine = start(home).ready()
     machine.end(signal.SIGKILL)
-    wait_until(lambda: not machine.processes(), seconds=5)
+    wait_until(lambda: not machine.processes())
     assert (home / "server.json").exists()
     assert start(home).ready().page() < 500
 
@@ -111,9 +111,9 @@ def test_a_program_that_dies_is_started_again(home: Path, start: Start) -> None:
 def test_without_its_postgres_everything_stops_and_says_so(home: Path, start: Start) -> None:
     machine = start(home).ready()
     os.kill(machine.the(r"/postgres -D"), signal.SIGKILL)
-    assert machine.process.wait(20) == 1
+    assert machine.process.wait(PATIENCE) == 1
     assert "Postgres ended by itself" in machine.output
-    wait_until(lambda: not machine.processes(), seconds=5)
+    wait_until(lambda: not machine.processes())
 
 
 def test_a_home_with_a_long_and_odd_name_works(used_home: Path, tmp_path: Path, start: Start) -> None:
@@ -142,7 +142,7 @@ def test_a_database_elsewhere_is_used_and_none_is_started(tmp_path: Path, start:
 
 def test_a_database_that_is_not_there_is_one_sentence(tmp_path: Path, start: Start) -> None:
     machine = start(tmp_path / "home", DATABASE_URL="postgresql://nobody@127.0.0.1:1/nothing")
-    assert machine.process.wait(30) == 1
+    assert machine.process.wait(PATIENCE) == 1
     assert machine.output.startswith("The preparation of the database failed: ")
     assert "connection" in machine.output
     assert "Traceback" not in machine.output
@@ -154,7 +154,7 @@ def test_a_taken_port_is_one_sentence(tmp_path: Path, start: Start) -> None:
         taken.listen()
         port = taken.getsockname()[1]
         machine = start(tmp_path / "home", PORT=str(port))
-        assert machine.process.wait(20) == 1
+        assert machine.process.wait(PATIENCE) == 1
     assert machine.output == (
         f"Port {port} on 127.0.0.1 cannot be used (Address already in use); choose another one, as in: PORT=8001 make up\n"
     )

@@ -45,7 +45,13 @@ def test_a_judgement_says_what_the_judge_says_and_whether_its_quotes_stand_there
     made = answered.json()
     place = place_of(ask, "Retention")
     assert (made["state"], made["model"], made["error"]) == ("done", MODEL, None)
-    assert made["verdicts"] == {"supported": 1, "contradicted": 1, "not_found": 1, "disagree": 1}
+    assert made["verdicts"] == {
+        "supported": 1,
+        "contradicted": 0,
+        "not_found": 1,
+        "quote_not_found": 1,
+        "disagree": 1,
+    }
     first, second, third = made["sentences"]
     assert (first["verdict"], first["quote_in"], first["frame"], first["agrees"]) == (
         "supported",
@@ -82,10 +88,26 @@ def test_several_judgements_stand_side_by_side(
     items = api.get(path).json()["items"]
     assert [each["model"] for each in items] == [MODEL, "openai:gpt-4o", MODEL]
     shown = browser_of(session.project, "viewer").get(f"/sessions/{session.id}/?step={ASK}").text
-    assert shown.count("disagrees with the grounding") == 3
-    assert shown.count("quote not found in passage") == 5
+    assert shown.count("disagrees with the grounding") == 2
+    assert shown.count("? quote not found") == 5
+    assert shown.count("or another</span>") == 5
     assert shown.count('<div class="rerun">') == 3 * 3
     assert "Let a model judge this answer" not in shown
+
+
+def test_a_quote_that_stands_nowhere_supports_nothing(
+    session: Session, ask: Action, stub: StubModelServer, api: Program
+) -> None:
+    stub.script(Script(question="<sentence", answer=said(*[("supported", 1, "Invented words.")] * 3)))
+    path = f"/sessions/{session.id}/actions/{ASK}/judgements"
+    made = api.post(path, {"model": MODEL}).json()
+    assert (made["verdicts"]["supported"], made["verdicts"]["quote_not_found"]) == (0, 3)
+    assert {(each["verdict"], each["counted_as"], each["agrees"]) for each in made["sentences"]} == {
+        ("supported", "quote_not_found", None)
+    }
+    shown = browser_of(session.project).get(f"/sessions/{session.id}/?step={ASK}").text
+    assert "0 supported, 0 contradicted, 0 not found, <b>3 quotes not found</b>" in shown
+    assert "otherwise than the grounding" not in shown
 
 
 FAILURES: list[tuple[Script, str, str]] = [

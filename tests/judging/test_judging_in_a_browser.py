@@ -11,7 +11,7 @@ from pytest_django.live_server_helper import LiveServer
 from tests.accounts.people import PASSWORD, member
 from tests.judging.opinions import ASK, MODEL, opinion
 from tests.stub_model_server import Script, StubModelServer
-from tests.web.test_asking_in_a_browser import chromium  # noqa: F401  # a fixture
+from tests.web.conftest import chromium  # noqa: F401  # a fixture
 from timemachine.judging.models import Judgement
 from timemachine.recording.models import Action, Session
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from timemachine.base.errors import ModelFailed
-from timemachine.judging.verdicts import VERDICTS, SentenceVerdict, agrees, read_verdicts
+from timemachine.judging.verdicts import VERDICTS, SentenceVerdict, agrees, counted_as, read_verdicts
 
 PASSAGES = ("Retention\nInvoices are kept\n  for ten years.", "Travel\nTrains go second class.")
 
@@ -130,7 +130,24 @@ def test_what_was_written_is_read(verdicts: list[str]) -> None:
         ("not_found", True, False),
         ("not_found", False, True),
         ("supported", None, None),
+        ("quote_not_found", True, None),
     ],
 )
 def test_agreement_is_about_support(verdict: str, grounded: bool | None, same: bool | None) -> None:
     assert agrees(verdict, grounded) is same
+
+
+@pytest.mark.parametrize(
+    ("verdict", "quote", "quote_in", "counted"),
+    [
+        ("supported", "ten years", 1, "supported"),
+        ("supported", None, None, "supported"),
+        ("supported", "twelve years", None, "quote_not_found"),
+        ("contradicted", "twelve years", None, "quote_not_found"),
+        ("not_found", "twelve years", None, "not_found"),
+    ],
+)
+def test_a_verdict_counts_unless_its_quote_is_nowhere(
+    verdict: str, quote: str | None, quote_in: int | None, counted: str
+) -> None:
+    assert counted_as(verdict, quote, quote_in) == counted

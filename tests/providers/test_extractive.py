@@ -86,3 +86,11 @@ def test_more_sentences_only_add_to_fewer(question: str, passages: list[str]) ->
 @given(QUESTIONS, TEXTS)
 def test_the_same_question_has_the_same_answer(question: str, passages: list[str]) -> None:
     assert extract(question, passages, 3) == extract(question, passages, 3)
+
+
+def test_a_row_of_dashes_is_no_part_of_a_quote() -> None:
+    passage = "| Plan | Seats |\n|---|---|\n| Basic | 3 seats |\n\n---\nTeam has 25 seats."
+    found = extract("How many seats has the Basic plan?", [passage], 5)
+    assert "--" not in found.text
+    assert "| Basic | 3 seats |" in found.text
+    assert all(passage[quote.start : quote.end] == quote.text for quote in found.quotes)

@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.db import connection, connections, transaction
@@ -25,8 +26,8 @@ def session(project: Project) -> Session:
     return start_session(project, name="Läuft", by="test")
 
 
-def message(text: str, **more: object) -> ActionDraft:
-    return ActionDraft(kind="message", role="user", input=text, **more)  # type: ignore[arg-type]
+def message(text: str, **more: Any) -> ActionDraft:
+    return ActionDraft(kind="message", role="user", input=text, **more)
 
 
 def hits(*texts: str) -> RetrievalDraft:

@@ -1,7 +1,7 @@
-"""Workers that die on command: `python -m tests.replay.crash_worker`, then a line `REPLAY POINT NTH SIGNAL` for each.
+"""Workers that die on command: `python -m tests.replay.crash_worker`, then a line `REPLAY AT_ONCE POINT NTH SIGNAL` for each.
 
-A child is forked for each line; it works on the replay and sends itself the signal when it passes the point for the nth time
-(`-` never dies). The answer is `ended`, `killed`, or `stopped PID` for one that only sleeps.
+A child is forked for each line; it works on the replay, with so many calls side by side, and sends itself the signal when it
+passes the point for the nth time (`-` never dies). The answer is `ended`, `killed`, or `stopped PID` for one that only sleeps.
 """
 
 import os
@@ -16,13 +16,17 @@ import django
 
 django.setup()
 
-from timemachine.replay import leases, steps, working  # noqa: E402
+import openai  # noqa: E402, F401  # once, and not in every child again
+from django.conf import settings  # noqa: E402
+
+from timemachine.providers import openai_chat  # noqa: E402, F401
+from timemachine.replay import leases, steps, working, writing  # noqa: E402
 
 POINTS: dict[str, tuple[Any, str]] = {
     "after_claim": (leases, "claim"),
     "before_call": (leases, "intend_call"),
     "after_call": (steps, "answer"),
-    "after_write": (working, "write"),
+    "after_write": (writing, "write"),
 }
 
 
@@ -41,20 +45,20 @@ def arm(point: str, nth: int, number: signal.Signals) -> None:
     setattr(module, name, and_then)
 
 
-def child(replay_id: str, point: str, nth: int, number: signal.Signals) -> None:
+def child(replay_id: str, at_once: str, point: str, nth: str, name: str) -> None:
     """Work, until the end or the signal; never returns."""
+    settings.MODEL_CALLS_AT_ONCE = int(at_once)
     if point != "-":
-        arm(point, nth, number)
+        arm(point, int(nth), signal.Signals[name])
     working.work(UUID(replay_id), f"crash worker {os.getpid()}")
     os._exit(0)
 
 
 def main() -> None:
     for line in sys.stdin:
-        replay_id, point, nth, name = line.split()
         pid = os.fork()
         if pid == 0:
-            child(replay_id, point, int(nth), signal.Signals[name])
+            child(*line.split())
         _, status = os.waitpid(pid, os.WUNTRACED)
         if os.WIFSTOPPED(status):
             print(f"stopped {pid}", flush=True)

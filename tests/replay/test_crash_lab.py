@@ -1,6 +1,7 @@
 """Workers killed at every point of a step, and one that slept past its lease: each step ends once, each call is accounted for.
 
-`CRASH_KILLS` says how many workers are killed (24 where it is not set); the figures are printed.
+`CRASH_KILLS` says how many workers are killed in all; where it is not set, one at each point. What stops the database and the
+queue is in tests/e2e/test_crash_lab.py. The figures of both are printed at the end of `make crash`.
 """
 
 import os
@@ -8,16 +9,18 @@ import random
 import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import timedelta
-from itertools import cycle
+from math import ceil
 from urllib.parse import quote
 
 import pytest
 from django.db import connection
 
 from tests.builders import recorded_session
+from tests.crash_figures import KILLS, note
 from tests.replay.crash_worker import POINTS
 from tests.stub_model_server import Script, StubModelServer
 from tests.waiting import wait_until
@@ -29,19 +32,26 @@ from timemachine.replay.models import TERMINAL_STEP_STATUSES, Replay, ReplayStep
 from timemachine.replay.options import ReplayOptions
 
 pytestmark = pytest.mark.crash
-KILLS = int(os.environ.get("CRASH_KILLS", "24"))
-QUESTIONS = [f"How long are invoices kept, asked for time {n}?" for n in range(20)]
+QUESTIONS = [f"How long are invoices kept, asked for time {n}?" for n in range(10)]
 ASKED = ReplayOptions(audit=True, reason="Was geschieht dabei?", use_model="openai:gpt-4o", skip_finds=True)
+LOCAL = ReplayOptions(audit=True, reason="Und ohne Anruf?", use_model="local:extractive-1", skip_finds=True)
 LEASE_SECONDS = 2
+WAYS = {"one by one": (ASKED, 1), "side by side": (ASKED, 4), "in groups": (LOCAL, 1)}
+"""How steps are worked on: what is asked for, and how many calls are made at once. Those that call nobody go in groups."""
+CHANCE = random.Random(11)
+FAULTS = [(way, point) for way in WAYS for point in POINTS if (way, point) != ("in groups", "before_call")]
+OF_EACH = ceil(KILLS / len(FAULTS))
+MOST_KILLS = 4
+"""How many workers one replay loses at most: with more, most of its steps would be given up."""
 
 Work = Callable[..., str]
 
 
-@pytest.fixture
-def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubModelServer]:
-    with StubModelServer() as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
-        monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
+@pytest.fixture(scope="module")
+def stub() -> Iterator[StubModelServer]:
+    with StubModelServer() as server, pytest.MonkeyPatch.context() as environment:
+        environment.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+        environment.setenv("OPENAI_API_KEY", "sk-of-nobody")
         server.script(Script(answer="Zehn Jahre."))
         yield server
 
@@ -51,13 +61,12 @@ def session(transactional_db: None, project: Project) -> Session:
     return recorded_session(project, questions=QUESTIONS)
 
 
-@pytest.fixture(params=[1, 4], ids=["one by one", "side by side"])
-def worker(request: pytest.FixtureRequest, session: Session, stub: StubModelServer) -> Iterator[Work]:
+@pytest.fixture(scope="module")
+def worker(django_db_setup: None, stub: StubModelServer) -> Iterator[Work]:
     """Have a worker take up a replay: its end, as `tests.replay.crash_worker` tells it."""
     at = connection.settings_dict
     environment = os.environ | {
         "DATABASE_URL": f"postgresql://{at['USER']}@{quote(at['HOST'], safe='')}/{at['NAME']}",
-        "MODEL_CALLS_AT_ONCE": str(request.param),
         "LEASE_SECONDS": str(LEASE_SECONDS),
     }
     command = [sys.executable, "-m", "tests.replay.crash_worker"]
@@ -68,8 +77,10 @@ def worker(request: pytest.FixtureRequest, session: Session, stub: StubModelServ
         assert process.stdout
         to, back = process.stdin, process.stdout
 
-        def work(replay: Replay, point: str = "-", nth: int = 1, number: str = "SIGKILL") -> str:
-            to.write(f"{replay.id} {point} {nth} {number}\n")
+        def work(
+            replay: Replay, at_once: int, point: str = "-", nth: int = 1, number: str = "SIGKILL"
+        ) -> str:
+            to.write(f"{replay.id} {at_once} {point} {nth} {number}\n")
             to.flush()
             return back.readline().strip()
 
@@ -87,7 +98,7 @@ def expire(replay: Replay) -> None:
 
 def accounted(replay: Replay, calls: list[str]) -> Counter[str]:
     """Check that each step of a finished replay ended once and that each call is accounted for; what was seen, counted."""
-    seen: Counter[str] = Counter(replays=1)
+    seen: Counter[str] = Counter()
     replay.refresh_from_db()
     assert replay.status in {"done", "failed"}
     for step in replay.steps.select_related("output").prefetch_related("attempts"):
@@ -96,45 +107,51 @@ def accounted(replay: Replay, calls: list[str]) -> Counter[str]:
         assert (step.status == "done") == (step.output is not None)
         attempts = list(step.attempts.all())
         assert all(attempt.outcome is not None for attempt in attempts)
-        assert sum(attempt.outcome == "done" for attempt in attempts) == (step.status == "done")
+        results = sum(attempt.outcome == "done" for attempt in attempts)
+        assert results == (step.status == "done")
         question = QUESTIONS[step.sequence // 2 - 1]
         made = sum(question in prompt for prompt in calls)
         intended = [attempt for attempt in attempts if attempt.call_intended_at is not None]
         lost = [attempt for attempt in intended if attempt.outcome == "lost"]
         assert made <= len(intended)
         assert made - (step.status == "done") <= len(lost), "every call that was made again is marked"
-        seen.update(
-            steps=1,
-            failed=step.status == "failed",
-            lost=len(attempts) - 1,
-            again=max(0, made - 1),
-            marked=len(lost),
-        )
+        seen.update({step.status: 1, "steps": 1, "results": results, "calls": made, "marked": len(lost)})
+        seen.update(lost=len(attempts) - results, again=max(0, made - 1))
     return seen
 
 
+@pytest.mark.parametrize("way", WAYS)
 def test_killed_workers_lose_nothing_and_every_call_is_accounted_for(
-    session: Session, stub: StubModelServer, worker: Work
+    way: str, session: Session, stub: StubModelServer, worker: Work
 ) -> None:
-    chance, points = random.Random(11), cycle(POINTS)
-    kills, seen = Counter[str](), Counter[str]()
-    while kills.total() < KILLS // 2:  # the other half runs with the other parameter
-        before, replay = len(stub.calls()), launch(session, ASKED, by="test")
-        while replay.finished_at is None:
-            point = next(points)
-            if worker(replay, point, chance.randint(1, 3)) == "killed":
-                kills[point] += 1
-                expire(replay)
-            replay.refresh_from_db()
-        seen += accounted(replay, [call.prompt for call in stub.calls()[before:]])
-    print(f"\n{kills.total()} workers killed, {dict(kills)}: {dict(seen)}")
+    options, at_once = WAYS[way]
+    for point in [point for named, point in FAULTS if named == way]:
+        began, kills, seen = time.monotonic(), 0, Counter[str]()
+        while kills < OF_EACH:
+            before, replay = len(stub.calls()), launch(session, options, by="test")
+            kills += killed(replay, worker, at_once, point, min(MOST_KILLS, OF_EACH - kills))
+            seen += accounted(replay, [call.prompt for call in stub.calls()[before:]])
+        note(f"{way}, killed {point.replace('_', ' ')}", {**seen, "times": kills}, time.monotonic() - began)
+
+
+def killed(replay: Replay, worker: Work, at_once: int, point: str, times: int) -> int:
+    """Kill up to so many workers of a replay at a point, then let one finish it; how many were killed."""
+    kills = 0
+    while (
+        kills < times
+        and worker(replay, at_once, point, CHANCE.randint(1, 2 if at_once == 1 else 4)) == "killed"
+    ):
+        kills += 1
+        expire(replay)
+    assert worker(replay, at_once) == "ended"
+    return kills
 
 
 def test_a_worker_that_slept_past_its_lease_writes_nothing_and_its_call_is_marked(
     session: Session, stub: StubModelServer, worker: Work
 ) -> None:
-    replay = launch(session, ASKED, by="test")
-    stopped, pid = worker(replay, "after_call", 3, "SIGSTOP").split()
+    began, before, replay = time.monotonic(), len(stub.calls()), launch(session, ASKED, by="test")
+    stopped, pid = worker(replay, 4, "after_call", 3, "SIGSTOP").split()
     assert stopped == "stopped"
     try:
         sleepers = replay.steps.filter(status="running")
@@ -142,12 +159,13 @@ def test_a_worker_that_slept_past_its_lease_writes_nothing_and_its_call_is_marke
         assert asleep
         wait_until(lambda: not sleepers.filter(lease_until__gte=now()).exists())
         due_for_ringing(at_once=True)
-        assert worker(replay) == "ended"
+        assert worker(replay, 4) == "ended"
         results = {step.id: step.finished_at for step in replay.steps.all()}
     finally:
         os.kill(int(pid), signal.SIGCONT)
     wait_until(lambda: not replay.steps.filter(attempts__finished_at=None).exists())
-    seen = accounted(replay, [call.prompt for call in stub.calls()])
+    seen = accounted(replay, [call.prompt for call in stub.calls()[before:]])
     assert seen["marked"] >= 1
     assert {step.id: step.finished_at for step in replay.steps.all()} == results
     assert replay.steps.filter(id__in=asleep, attempts__outcome="lost").exists()
+    note("side by side, asleep past the lease", {**seen, "times": 1}, time.monotonic() - began)

@@ -17,7 +17,7 @@ from timemachine.replay.options import ReplayOptions
 from timemachine.replay.queries import step_of
 
 QUESTION = "How long are invoices kept?"
-WORDS = "The answer is cut off: the provider ended it with"
+WORDS = "The answer is cut off: it reached the most tokens that it may have ("
 
 
 @pytest.fixture

@@ -25,7 +25,8 @@ from timemachine.replay.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.options import ReplayOptions
 from timemachine.replay.outcome import Outcome
 from timemachine.replay.queries import replay_of, step_of, steps_of
-from timemachine.replay.working import Result, work, write
+from timemachine.replay.working import work
+from timemachine.replay.writing import Result, write
 from timemachine.retrieval.commands import NewFrame, delete, put
 from timemachine.retrieval.models import Frame
 
@@ -254,15 +255,6 @@ def test_only_replays_with_work_and_nobody_at_it_are_rung_again(session: Session
     Replay.objects.update(rung_at=now() - timedelta(minutes=1))
     assert due_for_ringing() == [idle.id]
     assert due_for_ringing() == []
-
-
-def test_spending_stops_before_the_next_call(session: Session) -> None:
-    replay = replayed(
-        session, ReplayOptions(audit=True, reason="r", use_model="local:extractive-1", spend_limit_usd=0)
-    )
-    asks = [step for step in all_steps(replay) if step.kind == "ask"]
-    assert {step.status for step in asks} == {"skipped"}
-    assert "spend limit" in asks[0].evidence["not_asked"]
 
 
 def test_another_projects_replay_is_not_found(session: Session, other_project: Project) -> None:

@@ -1,6 +1,7 @@
 """Sessions and replays to share."""
 
 from decimal import Decimal
+from typing import Any
 
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now
@@ -15,7 +16,7 @@ FROZEN = "Die Brücke am Fluß wurde 1894 gebaut."
 NEW_PASSAGE = "Die Brücke wurde 1901 erneuert."
 
 
-def ask(question: str, answer: str, **more: object) -> ActionDraft:
+def ask(question: str, answer: str, **more: Any) -> ActionDraft:
     """An ask over one frozen passage."""
     return ActionDraft(
         kind="ask",
@@ -27,7 +28,7 @@ def ask(question: str, answer: str, **more: object) -> ActionDraft:
         retrieval=RetrievalDraft(
             mode="hybrid", top_k=4, hits=(HitDraft(rank=1, score=0.9, frame=7, title="Brücke", text=FROZEN),)
         ),
-        **more,  # type: ignore[arg-type]
+        **more,
     )
 
 

@@ -5,6 +5,8 @@ from datetime import timedelta
 import pytest
 from django.db import connection, transaction
 from django.db.utils import IntegrityError
+from pytest_django import DjangoAssertNumQueries
+from pytest_django.fixtures import Settings
 
 from tests.sharing.recorded import recorded
 from timemachine.accounts.models import Project
@@ -89,9 +91,9 @@ def test_the_secret_is_nowhere_in_the_database(project: Project, session: Sessio
 
 
 def test_the_address_of_a_link_stands_at_the_public_url(
-    settings: object, project: Project, session: Session
+    settings: Settings, project: Project, session: Session
 ) -> None:
-    settings.PUBLIC_URL = "https://example.org"  # type: ignore[attr-defined]
+    settings.PUBLIC_URL = "https://example.org"
     link, token = create_link(project, session, by="Test")
     assert url_of(token) == f"https://example.org/share/tms_{link.public_id}_{token.split('_', 2)[2]}"
 
@@ -117,13 +119,13 @@ def test_links_are_listed_for_their_project_alone_the_newest_first(
 
 
 def test_the_latest_openings_of_many_links_take_two_queries(
-    project: Project, session: Session, django_assert_num_queries: object
+    project: Project, session: Session, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     for _ in range(3):
         _, token = create_link(project, session, by="Test")
         for _ in range(4):
             open_link(token, address="203.0.113.9")
-    with django_assert_num_queries(2):  # type: ignore[operator]
+    with django_assert_num_queries(2):
         links = list(with_latest_openings(links_of(project), 3))
     assert [len(link.latest_openings) for link in links] == [3, 3, 3]  # type: ignore[attr-defined]
     assert openings_of(links[0]).count() == 4

@@ -1,6 +1,7 @@
 """Sessions with steps, recorded through the front door of recording."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 
@@ -16,8 +17,8 @@ Record = Callable[..., Session]
 def record(project: Project) -> Record:
     """Record drafts as a session of the project."""
 
-    def _record(drafts: Sequence[ActionDraft], **about: object) -> Session:
-        session = start_session(project, by="test", **({"name": "A session"} | about))  # type: ignore[arg-type]
+    def _record(drafts: Sequence[ActionDraft], **about: Any) -> Session:
+        session = start_session(project, by="test", **({"name": "A session"} | about))
         for first in range(0, len(drafts), 1_000):
             append(session.id, drafts[first : first + 1_000])
         session.refresh_from_db()

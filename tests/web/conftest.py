@@ -1,8 +1,13 @@
 """Fixtures that the tests of pages share."""
 
+import os
+from collections.abc import Iterator
+
 import pytest
 from django.test import Client
+from playwright.sync_api import Browser, sync_playwright
 
+from tests.chromium import installed
 from tests.web.handbook import FACTS, NAME
 from tests.web.people import browser_of
 from timemachine.accounts.models import Project
@@ -28,3 +33,19 @@ def handbook(project: Project) -> Collection:
     collection = collection_named(project, NAME, by="test")
     put(collection, FACTS, by="test")
     return collection
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """A Chromium, where there is one."""
+    path = installed()
+    if path is None:
+        pytest.skip("no Chromium")
+    # playwright's loop runs in this thread, our queries are no part of it
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
+    with sync_playwright() as playwright:
+        flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+        browser = playwright.chromium.launch(executable_path=str(path), args=flags)
+        yield browser
+        browser.close()
+    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]

@@ -1,5 +1,7 @@
 """Who is asking, for which project."""
 
+from typing import Any
+
 import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.contrib.sessions.backends.db import SessionStore
@@ -14,8 +16,8 @@ from timemachine.base.errors import NotAllowed, NotFound, NotSignedIn
 from timemachine.web import access, errors
 
 
-def asked(user: User | AnonymousUser, **meta: str) -> HttpRequest:
-    request = RequestFactory().get("/", **meta)  # type: ignore[arg-type]
+def asked(user: User | AnonymousUser, **meta: Any) -> HttpRequest:
+    request = RequestFactory().get("/", **meta)
     request.user = user
     request.session = SessionStore()
     return request

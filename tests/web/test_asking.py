@@ -92,6 +92,35 @@ def test_a_script_is_led_to_the_same_step(
     assert case.words in operator.get(end["address"]).content.decode().replace("&#x27;", "'")
 
 
+@pytest.mark.parametrize(
+    ("mode", "words"),
+    [
+        ("refusal", "The provider says that the model refused to answer (refusal)."),
+        ("filtered", "The provider&#x27;s filter took the answer away, or the rest of it (content_filter)."),
+    ],
+)
+def test_a_refusal_that_the_provider_states_is_told_whatever_its_words(
+    operator: Client, session: Session, stub: StubModelServer, mode: Any, words: str
+) -> None:
+    stub.script(Script(mode=mode, answer="Sorry, no."))
+    shown = operator.get(asked(operator, session, MODELS[0])["Location"])
+    timeline = operator.get(f"/sessions/{session.id}/", {"step": 1})
+    assert words in shown.text
+    assert words in timeline.text
+
+
+def test_a_refusal_that_claims_nothing_has_no_empty_grounding(
+    operator: Client, session: Session, stub: StubModelServer
+) -> None:
+    stub.script(Script(mode="refusal"))
+    shown = operator.get(asked(operator, session, MODELS[0])["Location"])
+    timeline = operator.get(f"/sessions/{session.id}/", {"step": 1})
+    for page in (shown.text, timeline.text):
+        assert "I can&#x27;t help with that." in page
+        assert "claims nothing that a passage could support" in page
+        assert "legend-line" not in page
+
+
 def test_the_providers_own_error_is_shown(operator: Client, session: Session, stub: StubModelServer) -> None:
     stub.script(Script(mode="500"))
     page = asked(operator, session, MODELS[1]).content.decode()
@@ -105,6 +134,18 @@ def test_the_text_goes_to_the_page_as_it_is_written_with_nothing_in_it_hidden(
     stub.script(Script(answer="Ten \u202eyears <b>"))
     events = told(asked(operator, session, MODELS[0], EVENTS))
     assert "".join(data["text"] for name, data in events if name == "text") == "Ten ⟨U+202E⟩years <b>"
+
+
+def test_who_waits_reads_why_and_for_how_long(
+    operator: Client, session: Session, stub: StubModelServer
+) -> None:
+    stub.script(Script(mode="429_then_ok", retry_after="3", answer=ANSWER))
+    events = told(asked(operator, session, MODELS[0], EVENTS))
+    waits = [data["says"] for name, data in events if name == "waiting"]
+    assert waits == [
+        f"{MODELS[0]} answered 429: Too many requests; slow down. It is asked again in 3 s (attempt 2)."
+    ]
+    assert "failed" not in events[-1][1]
 
 
 def test_what_is_refused_before_a_model_is_called_is_the_page_with_its_form(

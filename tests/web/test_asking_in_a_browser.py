@@ -1,19 +1,17 @@
 """Asking in a real browser: the answer appears while it is written, the keyboard stays where it is, Cancel ends it."""
 
-import os
 import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 from pytest_django.fixtures import Settings
 from pytest_django.live_server_helper import LiveServer
 
 from tests.accounts.people import PASSWORD, member
 from tests.asking import MODELS, as_vendors
 from tests.builders import FACTS
-from tests.chromium import installed
 from tests.stub_model_server import Script, StubModelServer
 from timemachine.accounts.models import Project
 from timemachine.recording.commands import end_session, start_session
@@ -29,20 +27,6 @@ WATCH_THE_LIVE_REGION = """() => {
     const live = document.getElementById("live");
     new MutationObserver(() => window.said.push(live.textContent)).observe(live, { childList: true });
 }"""
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    path = installed()
-    if path is None:
-        pytest.skip("no Chromium")
-    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # playwright's loop runs in this thread
-    with sync_playwright() as playwright:
-        flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
-        browser = playwright.chromium.launch(executable_path=str(path), args=flags)
-        yield browser
-        browser.close()
-    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
 
 
 @pytest.fixture

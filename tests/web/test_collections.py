@@ -178,6 +178,18 @@ def test_a_find_keeps_its_form_and_is_asked_in_its_mode(viewer: Client, handbook
     assert "checked" in page
 
 
+def test_a_find_takes_the_thresholds_of_an_adaptive_cut_off(viewer: Client, handbook: Collection) -> None:
+    query = {"q": "invoices", "mode": "lexical", "min_score": "50"}
+    assert "Nothing was found" in viewer.get(HERE, query).text
+    page = viewer.get(HERE, query | {"min_score": "0.01", "adaptive": "on", "relative": "0.2"})
+    assert page.status_code == 200
+    assert 'name="relative" value="0.2"' in page.text
+    assert '<details class="options" open>' in page.text
+    wrong = viewer.get(HERE, {"q": "invoices", "relative": "0.2"})
+    assert "is a threshold of an adaptive find" in wrong.text
+    assert wrong.status_code == 422
+
+
 def test_a_find_that_finds_nothing_says_so(viewer: Client, handbook: Collection) -> None:
     page = viewer.get(HERE, {"q": "xylophone", "mode": "lexical"}).text
     assert "Nothing was found." in page
@@ -188,9 +200,10 @@ def test_a_find_that_finds_nothing_says_so(viewer: Client, handbook: Collection)
     [
         ({"q": "  "}, "Write what to look for."),
         ({"q": "x", "mode": "psychic"}, "The mode is hybrid, semantic or lexical."),
-        ({"q": "x", "top_k": "0"}, "Top k is a whole number from 1 to 100."),
-        ({"q": "x", "top_k": "many"}, "Top k is a whole number from 1 to 100."),
+        ({"q": "x", "top_k": "0"}, "Top k is a whole number from 1 to 1,000."),
+        ({"q": "x", "top_k": "many"}, "Top k is a whole number from 1 to 1,000."),
         ({"q": "x", "as_of": "yesterday"}, "write a time like"),
+        ({"q": "x", "as_of": "2101-01-01T00:00:00Z"}, "As of lies in the future"),
     ],
 )
 def test_a_find_that_cannot_be_asked_says_why(
@@ -224,6 +237,25 @@ def test_the_collection_shows_as_it_was_and_is_searched_as_it_was(
     assert "2 frames" in present
     assert "burnt" in present
     assert "The collection had no frames then." in viewer.get(HERE, {"as_of": "2001-01-01T00:00:00Z"}).text
+    searched = viewer.get(HERE, {"as_of": "2001-01-01T00:00:00Z", "q": "invoices"}).text
+    assert "The collection had no frames then; its first came at" in searched
+
+
+def test_a_find_takes_as_many_passages_as_the_command_does(viewer: Client, handbook: Collection) -> None:
+    assert viewer.get(HERE, {"q": "invoices", "top_k": "1000"}).status_code == 200
+    assert viewer.get(HERE, {"q": "invoices", "top_k": "1001"}).status_code == 422
+
+
+def test_a_date_is_shown_as_the_end_of_its_day(viewer: Client, handbook: Collection) -> None:
+    page = viewer.get(HERE, {"as_of": "2001-01-01"}).text
+    assert "2001-01-01 23:59:59.999 UTC" in page
+    assert "a date is its end" in page
+
+
+def test_no_page_sends_people_to_a_terminal(viewer: Client, handbook: Collection) -> None:
+    page = viewer.get(HERE, {"as_of": "nobody:3"}).text
+    assert "There is no session" in page
+    assert "timemachine session list" not in page
 
 
 def test_a_time_that_is_none_is_said_at_the_field_and_stays_in_it(

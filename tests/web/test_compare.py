@@ -6,12 +6,14 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from django.test import Client
 
-from tests.builders import recorded_session, replayed
+from tests.builders import compared, recorded_session, replayed
 from timemachine.accounts.models import Project
 from timemachine.alignment import long_diffs
+from timemachine.alignment.models import LongDiff
 from timemachine.recording.commands import append, start_session
 from timemachine.recording.draft import ActionDraft
 from timemachine.recording.models import Session
+from timemachine.replay.models import ReplayStep
 from timemachine.replay.options import ReplayOptions
 
 
@@ -77,7 +79,7 @@ def test_each_pair_opens_both_steps_and_a_modified_one_its_diff(
     assert link is not None
     diff = page(viewer, link.group(1).replace("&amp;", "&"))
     assert "<del" in diff
-    assert "Numbers only left" in words(diff)
+    assert "Numbers only on the left" in words(diff)
     assert '<del class="removed">12</del>' in diff
 
 
@@ -164,6 +166,17 @@ def test_what_is_not_there_gets_a_page_that_says_so(viewer: Client, both: tuple[
         assert viewer.get(address).status_code == 404
 
 
+def test_a_wrong_id_is_told_at_its_field_and_the_form_stays(
+    viewer: Client, both: tuple[Session, Session]
+) -> None:
+    shown = viewer.get(f"/compare/?a={both[0].key}&b=nobody").text
+    assert f'value="{both[0].key}"' in shown
+    assert 'value="nobody"' in shown
+    assert 'id="b_error">There is no session or replay' in shown
+    assert 'id="a_error"' not in shown
+    assert "timemachine session list" not in shown
+
+
 def test_two_empty_sessions_have_nothing_to_compare(viewer: Client, project: Project) -> None:
     one, other = (start_session(project, name="empty", by="test") for _ in range(2))
     assert "Nothing to compare" in page(viewer, f"/compare/?a={one.key}&b={other.key}")
@@ -184,7 +197,9 @@ def test_numbers_that_differ_stand_before_the_answers_of_a_replayed_step(
     replay = replayed(session, ReplayOptions(audit=True, use_model="local:extractive-3", reason="to see"))
     steps = replay.steps.filter(kind="ask")
     shown = [words(page(viewer, f"/replays/{replay.id}/steps/{step.sequence}/")) for step in steps]
-    assert any("only new" in text or "Only new" in text for text in shown)
+    assert any("Numbers only in the new answer" in text for text in shown)
+    assert not any("Recorded at" in text for text in shown)
+    assert not any("Only new" in text for text in shown)
 
 
 def test_long_answers_of_a_replayed_step_are_compared_elsewhere(
@@ -198,3 +213,18 @@ def test_long_answers_of_a_replayed_step_are_compared_elsewhere(
     link = re.search(r'Both answers are long\. <a href="([^"]*)"', shown)
     assert link is not None
     assert "a worker compares them" in page(viewer, link.group(1).replace("&amp;", "&"))
+
+
+def test_long_answers_of_a_cell_are_compared_elsewhere(
+    viewer: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(long_diffs, "LONG", 10)
+    made = compared(project, [recorded_session(project)], "local:extractive-1", "local:extractive-3")
+    step = ReplayStep.objects.filter(verdict="numbers_differ").get()
+    shown = page(viewer, f"/comparisons/{made.id}/cells/{step.id}/")
+    link = re.search(r'Both answers are long\. <a href="([^"]*)"', shown)
+    assert link is not None
+    address = link.group(1).replace("&amp;", "&")
+    assert "a worker compares them" in page(viewer, address)
+    long_diffs.make(LongDiff.objects.get().id)
+    assert "Numbers only on the right" in words(page(viewer, address))

@@ -264,5 +264,5 @@ def test_a_chart_says_every_value_so_that_nothing_and_unknown_are_told_apart(
 ) -> None:
     shown = page(browser, f"/comparisons/{compared(project, [session], ONE, THREE).id}/")
     agreement, _, cost, _ = re.findall(r"<svg viewBox=\"0 0 280.*?</svg>", shown, re.DOTALL)
-    assert re.findall(r"<text x=\"205\"[^>]*>([^<]+)", agreement) == ["unknown", "1.00", "0.33"]
+    assert re.findall(r"<text x=\"205\"[^>]*>([^<]+)", agreement) == ["–", "1.00", "0.33"]
     assert re.findall(r"<text x=\"205\"[^>]*>([^<]+)", cost) == ["$0", "$0", "$0"]

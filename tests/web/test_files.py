@@ -86,8 +86,8 @@ def test_files_are_seen_only_in_their_own_project_and_collection(
 
 def test_an_intake_is_followed_until_it_is_over(operator: Client, handbook: Collection) -> None:
     sent = upload(operator, ("rules.pdf", pdf([["Invoices are kept."]])))
-    assert "1 file handed in" in operator.get(HERE).text
     waiting = operator.get(sent["Location"])
+    assert "a worker puts" not in waiting.text, "the page says itself how far it is, also when it is over"
     assert 'hx-trigger="every 1s"' in waiting.text
     polled = {"HX-Request": "true", "HX-Target": "progress"}
     assert operator.get(sent["Location"], {"rev": "0"}, headers=polled).status_code == 204
@@ -218,6 +218,17 @@ def test_a_refused_upload_says_so_above_its_form(operator: Client, handbook: Col
     said = page[page.index("autofocus>") :]
     assert '<a href="#files_file">Files</a>: Choose at least one file.' in said[:400]
     assert page.index("Upload files</h2>") < page.index("autofocus>") < page.index('id="files_file"')
+
+
+def test_where_one_of_two_files_is_broken_neither_is_put_and_that_is_said(
+    operator: Client, handbook: Collection
+) -> None:
+    good, broken = SimpleUploadedFile("a.md", b"Good."), SimpleUploadedFile("b.md", b"\xff\xfe\xff")
+    refused = operator.post(f"{HERE}upload/", {"file": [good, broken]})
+    assert "None of the 2 files was put." in refused.text
+    assert handbook.frames.filter(uri="a.md").count() == 0
+    alone = operator.post(f"{HERE}upload/", {"file": [SimpleUploadedFile("b.md", b"\xff\xfe\xff")]})
+    assert "None of the" not in alone.text
 
 
 def test_the_command_of_this_machine_is_named_in_two_words(operator: Client, handbook: Collection) -> None:

@@ -66,6 +66,22 @@ def test_a_long_diff_is_waited_for_by_polling_or_by_reload_and_then_shown(
     assert "250 more rows" in shown
 
 
+def test_numbers_and_names_stand_before_a_diff_of_any_length(viewer: Client, project: Project) -> None:
+    prose = "The harbour was quiet that night and nobody saw the ship. " * 1_500
+    runs = []
+    for number in ("412", "977"):
+        session = start_session(project, name="a run", by="test")
+        text = f"{prose}Bertha Krupp owes {number} dollars. {prose}"
+        append(session.id, [ActionDraft(kind="message", role="agent", output=text)])
+        runs.append(session)
+    page(viewer, address(runs))
+    long_diffs.make(LongDiff.objects.get().id)
+    shown = page(viewer, address(runs))
+    assert shown.index("Numbers only on the left") < shown.index('role="table"')
+    assert "412" in shown
+    assert "977" in shown
+
+
 def test_its_rows_come_in_pages(viewer: Client, both: list[Session]) -> None:
     page(viewer, address(both))
     long_diffs.make(LongDiff.objects.get().id)

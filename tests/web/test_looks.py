@@ -1,28 +1,26 @@
 """The sessions list and the timeline in a real browser: accessible, within their weight, by keyboard and without scripts."""
 
 import gzip
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.request import Request, urlopen
 
 import pytest
 from django.conf import settings as configured
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 from pytest_django.fixtures import Settings
 from pytest_django.live_server_helper import LiveServer
 
-from tests.chromium import installed
 from tests.web.people import browser_of
-from tests.web.test_timeline import HOSTILE, story
+from tests.web.timelines import HOSTILE, story
 from timemachine.accounts.models import Project
 from timemachine.recording.commands import append, start_session
 from timemachine.recording.draft import ActionDraft
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 AXE = (Path(__file__).resolve().parents[1] / "vendor" / "axe" / "axe.min.js").read_text()
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 WIDTHS = (320, 900, 1440)
 ADDRESSES = (
     "/",
@@ -41,45 +39,37 @@ MOST_NODES = 2_500
 MOST_HTML = 60 * 1024
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """A Chromium; without one these tests are skipped."""
-    path = installed()
-    if path is None:
-        pytest.skip("no Chromium")
-    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = (
-        "1"  # playwright's loop runs in this thread, our queries are no part of it
-    )
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=str(path), args=FLAGS)
-        yield running
-        running.close()
-    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+@pytest.fixture
+def long(project: Project) -> None:
+    """A session of 3,000 steps."""
+    session = start_session(project, name="The long", by="test", key="long")
+    for first in range(1, 3_001, 1_000):
+        steps = range(first, first + 1_000)
+        append(session.id, [ActionDraft(kind="event", output=f"step {n}", duration_ms=n) for n in steps])
 
 
 @pytest.fixture
 def cookie(project: Project, settings: Settings) -> str:
-    """Somebody's sign-in, in a project with sessions of every sort."""
+    """Somebody's sign-in, in a project with short sessions of every sort."""
     settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1"]
     hostile = [
         ActionDraft(
             kind="ask", name=HOSTILE, tool=HOSTILE, input={HOSTILE: [HOSTILE] * 150}, output=HOSTILE * 400
         )
     ]
-    long = [ActionDraft(kind="event", output=f"step {n}", duration_ms=n) for n in range(1, 3_001)]
-    for key, drafts in {"story": story(), "hostile": hostile, "empty": [], "long": long}.items():
+    for key, drafts in {"story": story(), "hostile": hostile, "empty": []}.items():
         session = start_session(
             project, name=HOSTILE if key == "hostile" else f"The {key}", by="test", key=key
         )
-        for first in range(0, len(drafts), 1_000):
-            append(session.id, drafts[first : first + 1_000])
+        if drafts:
+            append(session.id, drafts)
     return str(browser_of(project).cookies[configured.SESSION_COOKIE_NAME].value)
 
 
 @contextmanager
-def opened(chromium: Browser, server: LiveServer, cookie: str, **how: object) -> Iterator[Page]:
+def opened(chromium: Browser, server: LiveServer, cookie: str, **how: Any) -> Iterator[Page]:
     """A page of a signed-in person; any complaint of the browser fails the test."""
-    context = chromium.new_context(**how)  # type: ignore[arg-type]
+    context = chromium.new_context(**how)
     context.add_cookies([{"name": configured.SESSION_COOKIE_NAME, "value": cookie, "url": server.url}])
     page = context.new_page()
     complaints: list[str] = []
@@ -105,6 +95,7 @@ def arrives(page: Page, step: int) -> None:
     )
 
 
+@pytest.mark.usefixtures("long")
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_pages_are_accessible_and_light_at_every_width(
     chromium: Browser, live_server: LiveServer, cookie: str, theme: str
@@ -126,6 +117,7 @@ def test_pages_are_accessible_and_light_at_every_width(
     assert found == []
 
 
+@pytest.mark.usefixtures("long")
 def test_pages_are_within_their_weight(live_server: LiveServer, cookie: str) -> None:
     for address in ADDRESSES:
         if "nowhere" in address or "knd" in address:
@@ -225,6 +217,7 @@ def test_where_no_answer_comes_what_is_there_stays(
         assert page.locator("#trouble").count() == 0
 
 
+@pytest.mark.usefixtures("long")
 def test_a_long_list_loads_as_it_is_scrolled_and_keeps_its_place(
     chromium: Browser, live_server: LiveServer, cookie: str
 ) -> None:
@@ -253,6 +246,7 @@ def test_a_long_list_loads_as_it_is_scrolled_and_keeps_its_place(
         arrives(page, 1501)
 
 
+@pytest.mark.usefixtures("long")
 def test_everything_works_without_scripts(chromium: Browser, live_server: LiveServer, cookie: str) -> None:
     with opened(chromium, live_server, cookie, java_script_enabled=False) as page:
         page.goto(live_server.url)

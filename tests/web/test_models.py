@@ -8,11 +8,13 @@ import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
 
+from tests.builders import recorded_session
 from tests.stub_model_server import Script, StubModelServer
 from tests.web.people import browser_of
 from timemachine.accounts.models import ADMIN, OPERATOR, VIEWER, Project
 from timemachine.providers.commands import set_key
 from timemachine.providers.models import ModelServer, ModelTrial, ProviderKey
+from timemachine.providers.queries import model_choices
 
 KEY = "sk-project-0123456789-wxyz"
 PAGE = "/settings/models/"
@@ -49,7 +51,7 @@ def test_every_member_reads_what_can_be_asked_and_why_not(project: Project) -> N
         "local:extractive-1 Best-matching sentence (not a language model) yes none needed",
         "local:extractive-5",
         "openai:gpt-6.1-terra OpenAI yes of the server OPENAI_API_KEY $1.00 read , $5.00 written",
-        "xai:grok-4.7 xAI no there is no key missing an administrator sets one here, or the operator sets XAI_API_KEY",
+        "xai:grok-4.7 xAI no XAI_API_KEY is not set, and this project has no key of its own. missing an administrator sets one here, or the operator sets XAI_API_KEY",
         "runs on a machine of your own",
         "up to 272,000 tokens read",
         "where none is named, local:extractive-3 answers",
@@ -83,7 +85,7 @@ def test_an_administrator_sets_replaces_and_removes_a_key_that_no_page_shows(pro
     assert browser.post(f"{PAGE}keys/anthropic/", {"key": KEY + "1"}).status_code == 303
     assert "anthropic:claude-sonnet-5-5 Anthropic yes of this project ends in xyz1" in seen(browser)
     assert browser.post(f"{PAGE}keys/anthropic/remove/").status_code == 303
-    assert "anthropic:claude-sonnet-5-5 Anthropic no there is no key" in seen(browser)
+    assert "anthropic:claude-sonnet-5-5 Anthropic no ANTHROPIC_API_KEY is not set" in seen(browser)
     assert browser.post(f"{PAGE}keys/anthropic/remove/").status_code == 404
 
 
@@ -202,3 +204,25 @@ def test_prices_of_models_that_only_the_operator_names_stand_under_their_provide
     settings.MODEL_PRICES = str(file)
     shown = seen(browser_of(project, VIEWER))
     assert "openai:our-own $3.00 read , $9.00 written the operator" in " ".join(shown.split())
+    assert "openai:our-own" in {str(each.name) for each in model_choices(project.id)}
+
+
+def test_an_answer_is_a_sign_of_life_and_a_failed_test_is_told(
+    project: Project, stub: StubModelServer, settings: Settings
+) -> None:
+    settings.MODEL_HOSTS_ALLOWED = ["127.0.0.1"]
+    ModelServer.objects.create(
+        project=project, name="house", base_url=f"{stub.url}/v1", default_model="qwen3"
+    )
+    browser = browser_of(project, OPERATOR)
+    assert "not checked nobody has tested it yet; a test shows whether it answers none needed" in seen(
+        browser
+    )
+    stub.script(Script(answer="Ten years."))
+    recorded_session(project, questions=["How long?"], model="house:other")
+    words = seen(browser)
+    assert re.search(r"house:qwen3 \S+ yes none needed", words)
+    assert "house:other answered" in words
+    stub.script(Script(mode="500"))
+    browser.post(f"{PAGE}test/", {"model": "house:qwen3"})
+    assert "yes , but its last test failed: house:qwen3 answered 500" in seen(browser)

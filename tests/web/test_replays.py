@@ -14,7 +14,7 @@ from timemachine.base.ids import uuid7
 from timemachine.recording.commands import append, start_session
 from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft
 from timemachine.recording.models import Session
-from timemachine.replay.commands import launch
+from timemachine.replay.commands import cancel, launch
 from timemachine.replay.models import Replay
 from timemachine.replay.options import ReplayOptions
 from timemachine.replay.working import work
@@ -126,6 +126,16 @@ def test_a_form_that_cannot_be_says_why_and_keeps_what_was_typed(
     assert not Replay.objects.exists()
 
 
+def test_an_audit_refuses_retrieval_at_the_field_that_it_is_about(browser: Client, session: Session) -> None:
+    sent = ASKED | {"top_k": "3", "search_mode": "lexical"}
+    refused = browser.post(f"/sessions/{session.id}/replay/", sent).content.decode()
+    for field in ("top_k", "search_mode"):
+        assert f'<a href="#id_{field}">' in refused
+        assert f'id="id_{field}_error"' in refused
+    assert 'class="more retrieval-fields refused" open' in refused, "a script-less style hides it otherwise"
+    assert "`top_k`" not in refused
+
+
 def test_chosen_options_stand_on_the_page_in_words(session: Session, browser: Client) -> None:
     replay = launch(session, ReplayOptions(skip_finds=True, adaptive=False, top_k=3), by="test")
     words = " ".join(browser.get(f"/replays/{replay.id}/").text.split())
@@ -152,7 +162,11 @@ ESTIMATES = [
     ({"kind": "debug", "other_model": "ollama:llama3.2"}, "3 asks with ollama:llama3.2: estimated cost $0,"),
     (
         {"kind": "debug", "other_model": "gpt-4o"},
-        "3 asks with openai:gpt-4o: estimated cost $0 + 3 calls of unknown price, by the tokens",
+        "3 asks with openai:gpt-4o: estimated cost $0.00",
+    ),
+    (
+        {"kind": "debug", "other_model": "openai:nobody-knows"},
+        "3 asks with openai:nobody-knows: estimated cost $0 + 3 calls of unknown price, by the tokens",
     ),
 ]
 
@@ -173,6 +187,21 @@ def test_a_replay_is_cancelled_and_tried_again_from_its_page(browser: Client, se
     assert replay.status == "cancelled"
     assert browser.post(f"/replays/{replay.id}/cancel/").status_code == 409
     assert browser.post(f"/replays/{replay.id}/retry/").status_code == 302
+
+
+def test_the_replays_of_a_session_are_told_apart_by_reason_answers_cost_and_status(
+    browser: Client, session: Session
+) -> None:
+    replayed(session, AUDIT)
+    cancel(launch(session, ReplayOptions(audit=True, reason="Doch nicht"), by="test"), by="test")
+    listed = page(browser, f"/sessions/{session.id}/replay/")
+    listed = " ".join(listed[listed.index("Replays of this session") :].split())
+    first, second = listed.split("<tr>")[2:4]
+    assert "Doch nicht" in first
+    assert 'status cancelled"' in first
+    assert str(AUDIT.reason) in second
+    assert re.search(r'data-label="Answers">1 identical, 1 numbers differ, 1 names differ<', second)
+    assert re.search(r'data-label="Cost" class="number">[^/]*\$0', second)
 
 
 def test_a_viewer_reads_replays_and_launches_none(project: Project, session: Session) -> None:

@@ -1,4 +1,7 @@
+"""The rows of a timeline as they are written: where they lead, what they carry, and the bar of their duration."""
+
 import re
+from typing import Any
 
 import pytest
 from django.template import Context, Template
@@ -8,8 +11,8 @@ from timemachine.timeline.rows import Row, Window
 from timemachine.web.rows import BAR_STEPS, bar
 
 
-def place(sequence: int, *, folds: bool = False, unfolded: bool = False, **about: object) -> Place[Row]:
-    facts: dict[str, object] = {
+def place(sequence: int, *, folds: bool = False, unfolded: bool = False, **about: Any) -> Place[Row]:
+    facts: dict[str, Any] = {
         "kind": "ask",
         "label": "Why?",
         "name": None,
@@ -21,7 +24,7 @@ def place(sequence: int, *, folds: bool = False, unfolded: bool = False, **about
         "parent_sequence": None,
         "failed": False,
     }
-    row = Row(sequence=sequence, **(facts | about))  # type: ignore[arg-type]
+    row = Row(sequence=sequence, **(facts | about))
     return Place(step=row, above=(), inside=2 if folds else 0, folds=folds, unfolded=unfolded, hidden=False)
 
 
@@ -68,8 +71,8 @@ def test_a_fold_opens_and_closing_it_selects_what_stays() -> None:
         ({"kind": "tool_call"}, 'aria-label="tool call">T</span>'),
     ],
 )
-def test_a_row_says_what_was_recorded(about: dict[str, object], words: str) -> None:
-    assert words in written(place(1, **about))  # type: ignore[arg-type]
+def test_a_row_says_what_was_recorded(about: dict[str, Any], words: str) -> None:
+    assert words in written(place(1, **about))
 
 
 def test_an_ordinary_step_has_no_mark() -> None:

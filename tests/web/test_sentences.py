@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 
 from timemachine.web.sentences import Sentence, counted, sentences
+from timemachine.web.steps import supported_text
 
 ANSWER = "One is so. Two is not."
 RECORDED: list[dict[str, Any]] = [
@@ -128,3 +129,21 @@ def test_a_sentence_tells_the_span_it_rests_on_and_what_is_missing() -> None:
     found = sentences(ANSWER, {"sentences": [{**RECORDED[0], **told}]})
     assert (found[0].passage_start, found[0].passage_end, found[0].missing) == (3, 8, ("moon", "5"))
     assert [each.number for each in found] == [1, None]
+
+
+@pytest.mark.parametrize(
+    ("told", "support", "mark"),
+    [
+        ({"grounded": True, "frame": 3}, "supported", ">✓#3<"),
+        ({"grounded": False, "reason": "no_support", "partly": True}, "partly", ">◐ partly<"),
+        ({"grounded": False, "reason": "name"}, "unsupported", ">✗ name<"),
+    ],
+)
+def test_each_level_of_support_has_a_look_and_a_sign_of_its_own(
+    told: dict[str, Any], support: str, mark: str
+) -> None:
+    (sentence,) = sentences(None, {"sentences": [{"text": "One."} | told]})
+    assert sentence.support == support
+    shown = supported_text([sentence], in_answer=True)
+    assert f'class="sentence {support}"' in shown
+    assert mark in shown

@@ -2,14 +2,18 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
+from pytest_django.fixtures import Settings
 
 from tests.web.people import browser_of
-from timemachine.accounts.models import VIEWER, Project
+from timemachine.accounts.commands import make_api_key
+from timemachine.accounts.models import ADMIN, SCOPES, VIEWER, Project
+from timemachine.base.home import local_key_file, write_private
 from timemachine.recording.commands import append, end_session, start_session
 from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
 from timemachine.recording.models import Action, Session
@@ -24,8 +28,8 @@ def browser(project: Project) -> Client:
     return browser_of(project)
 
 
-def begin(project: Project, key: str, **about: object) -> Session:
-    return start_session(project, by="test", key=key, **({"name": f"Session {key}"} | about))  # type: ignore[arg-type]
+def begin(project: Project, key: str, **about: Any) -> Session:
+    return start_session(project, by="test", key=key, **({"name": f"Session {key}"} | about))
 
 
 def text_of(page: str) -> str:
@@ -33,12 +37,28 @@ def text_of(page: str) -> str:
 
 
 def test_a_new_project_says_how_to_record_with_this_servers_address(
-    browser: Client, settings: object
+    browser: Client, settings: Settings
 ) -> None:
     page = browser.get("/").content.decode()
     assert "No sessions yet" in page
-    assert f"curl {settings.PUBLIC_URL}/api/sessions" in page.replace("&#x27;", "'")  # type: ignore[attr-defined]
+    assert f"curl {settings.PUBLIC_URL}/api/sessions" in page.replace("&#x27;", "'")
     assert page.count("api.post(") == 3
+
+
+def test_a_working_key_stands_behind_a_closed_word_and_in_no_example(project: Project) -> None:
+    _, key = make_api_key(project, name="here", scopes=list(SCOPES))
+    write_private(local_key_file(), key + "\n")
+    try:
+        page = browser_of(project, ADMIN).get("/").content.decode()
+        others = browser_of(project).get("/").content.decode()
+    finally:
+        local_key_file().unlink()
+    before, _, after = page.partition("<summary>Show this machine's own key</summary>")
+    assert page.count(key) == 1
+    assert key in after
+    assert before.rstrip().endswith('<details class="more">')
+    assert "Bearer tmk_…" in before
+    assert key not in others
 
 
 def test_a_session_is_told_in_one_row(browser: Client, project: Project) -> None:

@@ -49,7 +49,8 @@ def key(project: Project, key_id: str) -> ApiKey:
     found = keys_of(project).filter(pk=key_id).first() if key_id.isalnum() else None
     if found is None:
         raise NotFound(
-            "There is no such API key in this project; `timemachine key list` shows them.", code="no_such_key"
+            "There is no such API key in this project; the list of keys shows those there are.",
+            code="no_such_key",
         )
     return found
 

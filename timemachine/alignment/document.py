@@ -18,11 +18,12 @@ def compared_json(found: Aligned) -> dict[str, Any]:
 
 
 def pair_json(found: Aligned, place: int) -> dict[str, Any]:
-    """One pair: its status, in what it differs, and the step of either run, null where it has none."""
+    """One pair: its status, in what it differs, and the step of either run, null where it has none; `moved`: its number on the other side."""
     pair = found.pairs[place]
     return {
         "status": pair.status,
         "differs_in": list(pair.differs_in),
+        "moved": pair.moved,
         "a": _step(found.left.steps[pair.left.sequence]) if pair.left else None,
         "b": _step(found.right.steps[pair.right.sequence]) if pair.right else None,
     }

@@ -11,6 +11,7 @@ from django.db.models.functions import Substr
 
 from timemachine.base.content import canonical_json, sha256_hex
 from timemachine.difference.steps import StepFacts
+from timemachine.payloads.queries import text_of
 from timemachine.replay.frozen import ANSWER_KEYS
 
 # Bytes of a payload that are read: what steps are found alike by, and as much JSON as is compared by its values.
@@ -55,7 +56,7 @@ def identity(row: dict[str, Any], prefix: str) -> str | None:
         return None
     if row[f"{prefix}_media_type"] != "application/json" or row[f"{prefix}_size"] > HEAD_BYTES:
         return f"{row[f'{prefix}_sha256']}"
-    value = json.loads(bytes(row[f"{prefix}_head"]).decode("utf-8", "surrogatepass"))
+    value = json.loads(text_of(row[f"{prefix}_head"]))
     answer = _answer(value) if prefix == "output" and row["kind"] == "ask" else None
     if answer is not None:
         return sha256_hex(answer.encode("utf-8", "surrogatepass"))

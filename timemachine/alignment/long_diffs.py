@@ -1,7 +1,7 @@
 """Diffs of long values: asked for by a page, made by a worker, kept for a week."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID
@@ -14,10 +14,11 @@ from timemachine.alignment.runs import run_of
 from timemachine.base.clock import now
 from timemachine.base.content import sha256_hex, text_bytes
 from timemachine.base.errors import NotFound
+from timemachine.difference.telling import Telling, telling
 from timemachine.difference.text import DiffRow, Folded, Span, fold, text_diff
 
-# Characters of both texts together from which on a worker makes the diff: below, it takes some 100 ms.
-LONG: Final = 300_000
+# Characters of both texts together from which on a worker makes the diff: below, it takes some 100 ms with numbers and names.
+LONG: Final = 60_000
 MOST_ATTEMPTS: Final = 3
 _RING_AGAIN_AFTER: Final = timedelta(seconds=30)
 _KEPT_FOR: Final = timedelta(days=7)
@@ -27,10 +28,14 @@ Row = DiffRow | Folded
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LongRows:
-    """A long diff as far as it is: its rows, None as long as nobody made them. `given_up` where a worker failed at it too often."""
+    """A long diff as far as it is: its rows, None as long as nobody made them. `given_up` where a worker failed at it too often.
+
+    `telling` are the numbers and names of only one side.
+    """
 
     id: UUID
     rows: Sequence[Row] | None
+    telling: Sequence[Telling]
     given_up: bool
 
 
@@ -55,7 +60,12 @@ def long_rows(left: StepDetail, right: StepDetail, value: str) -> LongRows:
         },
     )
     rows = None if found.rows is None else [_read(row) for row in found.rows]
-    return LongRows(id=found.id, rows=rows, given_up=rows is None and found.attempts >= MOST_ATTEMPTS)
+    return LongRows(
+        id=found.id,
+        rows=rows,
+        telling=[Telling(**each) for each in found.telling or ()],
+        given_up=rows is None and found.attempts >= MOST_ATTEMPTS,
+    )
 
 
 def make(long_diff_id: UUID) -> None:
@@ -72,8 +82,9 @@ def make(long_diff_id: UUID) -> None:
     except NotFound:
         return
     texts = [written(getattr(side, row.value)) or "" for side in (left, right)]
-    made = fold(text_diff(*texts).rows)
-    wanted.filter(sha256=_sha256(left, right, row.value)).update(rows=[_written(each) for each in made])
+    rows = [_written(each) for each in fold(text_diff(*texts).rows)]
+    told = [asdict(each) for each in telling(*texts)]
+    wanted.filter(sha256=_sha256(left, right, row.value)).update(rows=rows, telling=told)
 
 
 def due_for_ringing() -> list[UUID]:

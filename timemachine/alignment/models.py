@@ -10,7 +10,9 @@ from timemachine.recording.models import Session
 
 
 class LongDiff(models.Model):
-    """The diff of one value of two steps; `rows` is None until a worker made it. It goes with either session.
+    """The diff of one value of two steps; `rows` is None until a worker made it, with the numbers and names `telling` the sides apart.
+
+    It goes with either session.
 
     A run is the id of a session or a replay. `sha256` is that of both texts: a step that came out otherwise since has another row.
     """
@@ -26,6 +28,7 @@ class LongDiff(models.Model):
     value = models.CharField(max_length=10)
     sha256 = models.CharField(max_length=64)
     rows = FaithfulJSONField(null=True)
+    telling = FaithfulJSONField(null=True)
     attempts = models.IntegerField(default=0)
     created_at = models.DateTimeField(db_default=Now())
     rung_at = models.DateTimeField(null=True)

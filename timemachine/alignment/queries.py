@@ -12,8 +12,8 @@ from timemachine.alignment.runs import Run, RunTotals, run_of, totals
 from timemachine.alignment.steps import steps_of
 from timemachine.difference.sessions import STATUSES, StepPair, align_by_sequence, align_steps
 
-Show = Literal["all", "changed", "same", "modified", "only_left", "only_right"]
-SHOWS: Final[tuple[Show, ...]] = ("all", "changed", "modified", "only_left", "only_right", "same")
+Show = Literal["all", "changed", "same", "modified", "moved", "only_left", "only_right"]
+SHOWS: Final[tuple[Show, ...]] = ("all", "changed", "modified", "moved", "only_left", "only_right", "same")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +36,9 @@ class Aligned:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many pairs there are of each status."""
+        """How many pairs there are of each status; a step that moved counts once, although it stands in two."""
         found = Counter[str](pair.status for pair in self.pairs)
+        found["moved"] //= 2
         return {status: found[status] for status in STATUSES}
 
     def shown(self, show: Show) -> list[int]:

@@ -62,7 +62,7 @@ def run_of(project: Project, name: str) -> Run:
         replay = replay_of(project, name)
     except NotFound as why:
         raise NotFound(
-            f"There is no session or replay {name[:80]!r} in this project; `timemachine session list` shows the sessions.",
+            f"There is no session or replay {name[:80]!r} in this project; the list of sessions shows those there are.",
             code="run_not_found",
         ) from why
     return Run(session=replay.session, replay=replay)

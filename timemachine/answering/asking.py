@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from timemachine.answering import prompt
+from timemachine.base.aside import aside
 from timemachine.base.clock import now
 from timemachine.grounding.support import Passage as Support
 from timemachine.grounding.support import ground
@@ -105,7 +106,8 @@ def answer(
 
 def grounding_of(text: str, passages: Sequence[ContextPassage]) -> dict[str, Any]:
     """How far a text is supported by the passages, sentence by sentence."""
-    return ground(text, [Support(frame=each.frame, text=each.text) for each in passages]).as_json()
+    supports = [Support(frame=each.frame, text=each.text) for each in passages]
+    return aside(ground, text, supports).as_json()
 
 
 def prompt_of(question: str, passages: Sequence[ContextPassage], parameters: CallParameters) -> prompt.Prompt:

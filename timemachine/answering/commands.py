@@ -54,11 +54,12 @@ class FindDone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskDone:
-    """What was answered over what was found, and the sequence of the action where a session recorded it."""
+    """What was answered over what was found, the sequence of the action where a session recorded it, and `empty` as of a find."""
 
     findings: Findings
     answered: Answered
     sequence: int | None
+    empty: Emptiness | None = None
 
 
 def _nobody(findings: Findings) -> None:  # noqa: ARG001
@@ -101,7 +102,7 @@ def find(
     _check_open(session)
     started = now()
     findings = finding.find(collection, query)
-    empty = None if findings.hits else emptiness(collection, findings.as_of)
+    empty = _emptiness(collection, findings)
     if session is None:
         return FindDone(findings=findings, sequence=None, empty=empty)
     sequence = append(session.id, [replace(_find_draft(findings, started), agent=by)])[0]
@@ -158,7 +159,8 @@ def ask(
     draft = replace(_ask_draft(findings, answered, started), agent=by)
     sequence = _record(session, draft, findings, following.ask)
     cache.keep(key, answered, collection=collection, session=session, sequence=sequence, asked_at=started)
-    return AskDone(findings=findings, answered=answered, sequence=sequence)
+    empty = _emptiness(collection, findings)
+    return AskDone(findings=findings, answered=answered, sequence=sequence, empty=empty)
 
 
 def retrieval_draft(findings: Findings) -> RetrievalDraft:
@@ -178,6 +180,10 @@ def retrieval_draft(findings: Findings) -> RetrievalDraft:
         min_score=findings.query.min_score,
         hits=tuple(_hit_draft(hit) for hit in findings.hits),
     )
+
+
+def _emptiness(collection: Collection, findings: Findings) -> Emptiness | None:
+    return None if findings.hits else emptiness(collection, findings.as_of)
 
 
 def _check_open(session: Session | None) -> None:

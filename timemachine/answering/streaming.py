@@ -14,7 +14,7 @@ from timemachine.accounts.models import Project
 from timemachine.answering.commands import AskDone, Audience
 from timemachine.answering.under_way import under_way
 from timemachine.base.errors import TimeMachineError
-from timemachine.providers.listening import Listening
+from timemachine.providers.listening import Listening, Waiting
 from timemachine.providers.places import let_go
 from timemachine.recording.models import Session
 from timemachine.retrieval.finding import Findings
@@ -44,7 +44,7 @@ class Quiet:
     """Nothing happened for a while."""
 
 
-type Happening = Begun | Findings | Written | Quiet | AskDone | TimeMachineError
+type Happening = Begun | Findings | Waiting | Written | Quiet | AskDone | TimeMachineError
 
 
 def happenings(
@@ -54,7 +54,7 @@ def happenings(
     *,
     session: Session | None = None,
 ) -> Iterator[Happening]:
-    """What happens while `make` asks: it begins, passages are found, text is written; the last is what it came to, or its error.
+    """What happens while `make` asks: it begins, passages are found, a busy model is waited for, text is written; the last is what it came to, or its error.
 
     Where nobody reads on, the ask goes on: it is paid for, and its record is wanted. Nothing is raised: that there are too
     many asks is an error that comes as the only happening.
@@ -98,7 +98,7 @@ def _made(
         with under_way(project, question, session=session) as mine:
             tell(Begun(id=mine.id))
             listening = Listening(
-                on_text=lambda text: tell(Written(text=text)), cancellation=mine.cancellation
+                on_text=lambda text: tell(Written(text=text)), on_wait=tell, cancellation=mine.cancellation
             )
             outcome = make(Audience(found=tell, listening=listening, ask=mine.id))
     except TimeMachineError as failed:

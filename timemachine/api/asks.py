@@ -9,7 +9,7 @@ from ninja import Router
 
 from timemachine.accounts.models import Project
 from timemachine.answering.commands import AskDone, Audience
-from timemachine.answering.streaming import Begun, Happening, Written, happenings, once_begun
+from timemachine.answering.streaming import Begun, Happening, Quiet, Written, happenings, once_begun
 from timemachine.answering.under_way import asks_of, cancel, under_way
 from timemachine.api import schemas
 from timemachine.api.access import caller
@@ -17,7 +17,7 @@ from timemachine.api.documents import ask_json, findings_json
 from timemachine.base.clock import written
 from timemachine.base.errors import TimeMachineError
 from timemachine.base.server_sent import KEEP_ALIVE, MEDIA_TYPE, event_bytes
-from timemachine.providers.listening import Listening
+from timemachine.providers.listening import Listening, Waiting
 from timemachine.recording.models import Session
 from timemachine.retrieval.finding import Findings
 
@@ -70,16 +70,25 @@ def _stream(told: Iterator[Happening]) -> StreamingHttpResponse:
     return StreamingHttpResponse(map(_event, told), content_type=MEDIA_TYPE, headers=headers)
 
 
+def _waiting_json(waiting: Waiting) -> dict[str, Any]:
+    facts = {"why": waiting.why, "seconds": round(waiting.seconds, 3), "attempt": waiting.attempt}
+    return {**facts, "message": waiting.says}
+
+
 def _event(happening: Happening) -> bytes:
+    return KEEP_ALIVE if isinstance(happening, Quiet) else event_bytes(*_named(happening))
+
+
+def _named(happening: Begun | Findings | Waiting | Written | AskDone | TimeMachineError) -> tuple[str, Any]:
     match happening:
         case Begun():
-            return event_bytes("begun", {"id": str(happening.id)})
+            return "begun", {"id": str(happening.id)}
         case Findings():
-            return event_bytes("hits", findings_json(happening))
+            return "hits", findings_json(happening)
+        case Waiting():
+            return "waiting", _waiting_json(happening)
         case Written():
-            return event_bytes("text", {"text": happening.text})
+            return "text", {"text": happening.text}
         case AskDone():
-            return event_bytes("done", ask_json(happening))
-        case TimeMachineError():
-            return event_bytes("error", happening.as_json())
-    return KEEP_ALIVE
+            return "done", ask_json(happening)
+    return "error", happening.as_json()

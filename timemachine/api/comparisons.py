@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
-from ninja import Router, Status
+from ninja import Query, Router, Status
 
 from timemachine.accounts.models import Project
 from timemachine.api import comparison_schemas, paging
@@ -15,6 +15,7 @@ from timemachine.base.errors import InvalidInput
 from timemachine.comparison import commands
 from timemachine.comparison.commands import Plan
 from timemachine.comparison.document import (
+    all_json,
     cells_csv,
     cells_json,
     comparison_json,
@@ -22,19 +23,21 @@ from timemachine.comparison.document import (
     opinion_json,
     whole_json,
 )
-from timemachine.comparison.findings import findings
+from timemachine.comparison.judge_estimate import estimate_json, judge_estimate
 from timemachine.comparison.models import Comparison
 from timemachine.comparison.opinions import ask_judge, cancel_judges
+from timemachine.comparison.progress import progress_of
 from timemachine.comparison.queries import (
     asks_of,
     comparison_of,
     comparisons_of,
     opinion_of,
-    progress_of,
     replays_of,
     step_at,
+    told,
 )
-from timemachine.jobs import ring, ring_judges
+from timemachine.comparison.results import results_of
+from timemachine.jobs import ring, ring_judges, ring_results
 from timemachine.recording.queries import session_of
 
 router = Router(tags=["comparisons"])
@@ -79,9 +82,18 @@ def index(request: HttpRequest, limit: int = 50, after: str | None = None) -> di
 
 
 @router.get("/{comparison_id}", summary="One comparison")
-def read(request: HttpRequest, comparison_id: str) -> dict[str, Any]:
-    """How far a comparison is, what its columns come to, and what each two of them show."""
-    return _whole(comparison_of(caller(request, "read").project, comparison_id))
+def read(request: HttpRequest, comparison_id: str, so_far: bool = False) -> dict[str, Any]:
+    """How far a comparison is, and once it is over what its columns come to and what each two of them show.
+
+    `results.state` is `not_yet` while it runs (unless `so_far` asks for what there is), `under_way` while a worker computes what is
+    shown, or shows an older one; `current`; or `failed`.
+    """
+    found = comparison_of(caller(request, "read").project, comparison_id)
+    progress = progress_of([found])[found.id]
+    results = results_of(found, progress, so_far=so_far)
+    if results.due:
+        ring_results(found.id)
+    return whole_json(found, progress, results)
 
 
 @router.get("/{comparison_id}/cells", summary="A comparison's cells")
@@ -89,11 +101,17 @@ def cells(
     request: HttpRequest, comparison_id: str, limit: int = 50, after: str | None = None
 ) -> dict[str, Any]:
     """The asks in their order, each with the figures of every answer, with marks and opinions."""
-    found = asks_of(comparison_of(caller(request, "read").project, comparison_id))
+    of = comparison_of(caller(request, "read").project, comparison_id)
+    kept = results_of(of, progress_of([of])[of.id])
+    current = kept.findings is not None and kept.state == "current"
+    found = kept.findings.asks if current and kept.findings else asks_of(of)
     start = 0 if after is None else read_place(after, paging.number)
     shown = found[start : start + checked_limit(limit)]
     more = start + len(shown) < len(found)
-    return {"items": cells_json(shown), "next": paging.written([start + len(shown)]) if more else None}
+    return {
+        "items": cells_json(told(shown) if current else shown),
+        "next": paging.written([start + len(shown)]) if more else None,
+    }
 
 
 @router.get("/{comparison_id}/export", summary="All of a comparison")
@@ -109,7 +127,7 @@ def exported(found: Comparison, form: str) -> Any:
         return csv_file(found)
     if form != "json":
         raise InvalidInput("`format` is `json` or `csv`.", code="invalid_field", field="format")
-    return {**_whole(found), "cells": cells_json(asks_of(found))}
+    return all_json(found)
 
 
 def csv_file(found: Comparison) -> HttpResponse | StreamingHttpResponse:
@@ -121,9 +139,10 @@ def csv_file(found: Comparison) -> HttpResponse | StreamingHttpResponse:
 
 @router.post("/{comparison_id}/cancel", summary="Cancel a comparison")
 def cancel(request: HttpRequest, comparison_id: str) -> dict[str, Any]:
-    """Stop every replay of it; a call that runs may still finish."""
-    found = comparison_of(caller(request, "run").project, comparison_id)
-    commands.cancel(found)
+    """Stop every replay of it: what waits is not begun, and calls under way are ended within some seconds."""
+    who = caller(request, "run")
+    found = comparison_of(who.project, comparison_id)
+    commands.cancel(found, by=who.by)
     return comparison_json(found, progress_of([found])[found.id])
 
 
@@ -165,17 +184,19 @@ def judge(
     """
     who = caller(request, "run")
     found = comparison_of(who.project, comparison_id)
-    step = None
-    if payload.session is not None:
-        if payload.sequence is None or payload.arm is None:
-            raise InvalidInput(
-                "Name the cell by `session`, `sequence` and `arm`, or none of them.", code="invalid_request"
-            )
-        session = session_of(who.project, payload.session)
-        step = step_at(found, session, payload.sequence, arm=payload.arm, repeat=payload.run).id
-    asked = ask_judge(found, payload.model, by=who.by, step=step)
+    asked = ask_judge(found, payload.model, by=who.by, step=_step(who.project, found, payload))
     ring_judges(found.id)
     return Status(202, {"model": asked.model, "cells": asked.cells})
+
+
+@router.get("/{comparison_id}/judgements/estimate", summary="What judging the cells would cost")
+def estimate(
+    request: HttpRequest, comparison_id: str, payload: Query[comparison_schemas.OpinionsIn]
+) -> dict[str, Any]:
+    """About so many tokens and US dollars for what `judgements` would ask; `cost_usd` is null where the price is unknown. Nothing is asked."""
+    who = caller(request, "read")
+    found = comparison_of(who.project, comparison_id)
+    return estimate_json(judge_estimate(found, payload.model, _step(who.project, found, payload)))
 
 
 @router.post("/{comparison_id}/judgements/cancel", summary="Ask no further judge")
@@ -191,7 +212,13 @@ def opinion(request: HttpRequest, comparison_id: str, opinion_id: UUID) -> dict[
     return opinion_json(opinion_of(found, opinion_id), prompt=True)
 
 
-def _whole(found: Comparison) -> dict[str, Any]:
-    asks = asks_of(found)
-    shown = findings(asks, len(found.arms), noise_floor=found.noise_floor)
-    return whole_json(found, progress_of([found])[found.id], shown)
+def _step(project: Project, found: Comparison, payload: comparison_schemas.OpinionsIn) -> int | None:
+    """The step of the cell that is named; None for all of them."""
+    if payload.session is None:
+        return None
+    if payload.sequence is None or payload.arm is None:
+        raise InvalidInput(
+            "Name the cell by `session`, `sequence` and `arm`, or none of them.", code="invalid_request"
+        )
+    session = session_of(project, payload.session)
+    return step_at(found, session, payload.sequence, arm=payload.arm, repeat=payload.run).id

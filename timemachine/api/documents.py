@@ -11,7 +11,7 @@ from timemachine.base.clock import written
 from timemachine.intake.models import Intake
 from timemachine.intake.queries import ended_by
 from timemachine.payloads.queries import text
-from timemachine.providers.completion import is_cut_off
+from timemachine.providers.completion import is_cut_off, is_refused
 from timemachine.recording.models import Session
 from timemachine.recording.usage import Usage
 from timemachine.retrieval.finding import Findings, Found
@@ -204,12 +204,11 @@ def hit_json(hit: Found) -> dict[str, Any]:
 
 def find_json(done: FindDone) -> dict[str, Any]:
     """What a find came to. `empty` is null, or says why nothing could be found: the collection had no frames at that moment."""
-    empty = None if done.empty is None else done.empty.as_json()
-    return {**findings_json(done.findings), "empty": empty, "sequence": done.sequence}
+    return {**findings_json(done.findings), "empty": _empty_json(done), "sequence": done.sequence}
 
 
 def ask_json(done: AskDone) -> dict[str, Any]:
-    """What an ask came to."""
+    """What an ask came to; `empty` as of a find."""
     answered = done.answered
     return {
         "answer": answered.text,
@@ -217,6 +216,7 @@ def ask_json(done: AskDone) -> dict[str, Any]:
         "parameters": answered.parameters,
         "finish_reason": answered.parameters.get("finish_reason"),
         "cut_off": is_cut_off(answered.parameters.get("finish_reason")),
+        "refused": is_refused(answered.parameters.get("finish_reason")),
         "usage": usage_json(answered.usage),
         "cost_usd": money(answered.cost_usd),
         "prices": answered.prices,
@@ -226,8 +226,13 @@ def ask_json(done: AskDone) -> dict[str, Any]:
         "cached_from": answered.cached_from,
         "duration_ms": answered.duration_ms,
         **findings_json(done.findings),
+        "empty": _empty_json(done),
         "sequence": done.sequence,
     }
+
+
+def _empty_json(done: FindDone | AskDone) -> dict[str, str | None] | None:
+    return None if done.empty is None else done.empty.as_json()
 
 
 def usage_json(usage: Any) -> dict[str, Any] | None:

@@ -3,7 +3,6 @@
 from typing import Any, Final
 
 from django.conf import settings
-from django.db import transaction
 from django.http import HttpRequest
 from ninja import Router, Status
 
@@ -15,18 +14,10 @@ from timemachine.api.paging import checked_limit, page
 from timemachine.api.paging import read as read_place
 from timemachine.api.puts import collection_for
 from timemachine.base.errors import InvalidInput, NotFound, TooLarge
-from timemachine.intake.commands import (
-    AT_ONCE_PASSAGES,
-    AT_ONCE_SECONDS,
-    FilePut,
-    check,
-    hand_in,
-    is_small,
-    must_wait,
-    put_at_once,
-)
-from timemachine.intake.preparing import HandedIn, Prepared, prepare
-from timemachine.jobs import ring_backlog, ring_intake
+from timemachine.intake.commands import FilePut, check
+from timemachine.intake.preparing import HandedIn
+from timemachine.intake.taking import take
+from timemachine.jobs import ring_taken
 from timemachine.recording.models import Session
 from timemachine.recording.queries import session_of
 from timemachine.retrieval.models import Source, SourcePassage
@@ -76,24 +67,11 @@ def put_file(request: HttpRequest, name: str) -> Status[dict[str, Any]]:
     who = caller(request, "record")
     file, session = _sent(request, who)
     check(file)
-    prepared = _prepared(file)
-    with transaction.atomic():  # a file that is refused makes no collection
-        collection = collection_for(who, name)
-        if prepared is not None and not must_wait(collection, prepared):
-            done = put_at_once(collection, prepared, by=who.by, session=session)
-            ring_backlog(collection.id)
-            return Status(201, file_json(done))
-        intake = hand_in(collection, file, by=who.by, session=session)
-        ring_intake(intake.id)
-    return Status(202, {"intake_id": str(intake.id)})
-
-
-def _prepared(file: HandedIn) -> Prepared | None:
-    """The passages of a file that is small enough for its sender to wait."""
-    if not is_small(file):
-        return None
-    prepared = prepare(file, seconds=min(AT_ONCE_SECONDS, settings.DOCUMENT_SECONDS))
-    return prepared if len(prepared.frames) <= AT_ONCE_PASSAGES else None
+    taken = take([file], lambda: collection_for(who, name), by=who.by, session=session)
+    ring_taken(taken)
+    if taken.done:
+        return Status(201, file_json(taken.done[0]))
+    return Status(202, {"intake_id": str(taken.intakes[0].id)})
 
 
 @router.get("/{name}/sources", summary="List files")

@@ -16,6 +16,7 @@ from timemachine.providers.models import ModelTrial
 from timemachine.providers.offers import Offer, offers_of
 from timemachine.providers.queries import built_in, listed_models, servers_of
 from timemachine.providers.trials import try_model
+from timemachine.replay.answered import last_answers
 
 router = Router(tags=["models"])
 
@@ -24,7 +25,10 @@ router = Router(tags=["models"])
 def index(request: HttpRequest) -> dict[str, Any]:
     """What the project is offered: each name's default model, whether it can be used here, where its key comes from, its prices."""
     project = caller(request, "read").project
-    return {"items": [offer_json(each) for each in offers_of(project.id)], "next": None}
+    return {
+        "items": [offer_json(each) for each in offers_of(project.id, last_answers(project.id))],
+        "next": None,
+    }
 
 
 @router.post("/test", summary="Test a model")
@@ -102,7 +106,8 @@ def remove_server(request: HttpRequest, name: str) -> dict[str, Any]:
 def offer_json(offer: Offer) -> dict[str, Any]:
     """A model that is offered: `model` is the one that its name alone means, `prices` those of today, None where unknown.
 
-    `usable` says that it can be called, `state` whether it works as far as is known: `yes`, `no`, `not_checked`, `not_reached`.
+    `usable` says that it can be called, `state` whether it works as far as is known: `yes`, `no`, `not_checked`, `not_reached`;
+    `remark` says why not, or what else is to be known. `also_priced` are the operator's prices for other models of the provider.
     """
     found = offer.listed
     return {
@@ -113,10 +118,21 @@ def offer_json(offer: Offer) -> dict[str, Any]:
         "usable": found.usability.usable,
         "state": offer.state,
         "why_not": found.usability.why_not,
+        "remark": offer.remark,
         "key": found.key_source,
         "key_variable": found.key_variable,
         "base_url": found.base_url,
         "prices": offer.prices,
+        "also_priced": [
+            {
+                "model": each.model,
+                "per_million_tokens": {name: float(price) for name, price in each.per_million_tokens.items()},
+            }
+            for each in offer.also_priced
+        ],
+        "last_answer": None
+        if offer.answered is None
+        else {"model": offer.answered.model, "at": written(offer.answered.at)},
         "last_test": None if offer.trial is None else trial_json(offer.trial),
     }
 

@@ -8,12 +8,10 @@ from timemachine.api.schemas import Strict
 from timemachine.replay.options import ReplayOptions
 
 
-class ReplayIn(Strict):
-    """What to replay and how; see `replay.options`. A name in `from_checkpoint` is a checkpoint's name or sequence."""
+class OptionsIn(Strict):
+    """The options that a replay, a trial and a suite have in common; see `replay.options`."""
 
-    audit: bool = False
     reason: str | None = None
-    use_models: list[str] = Field(default_factory=list)
     system_prompt: str | None = None
     prompt_template: str | None = None
     temperature: float | None = None
@@ -27,6 +25,13 @@ class ReplayIn(Strict):
     cliff: float | None = None
     embedding_model: str | None = None
     as_of: Literal["now", "recorded"] | None = None
+
+
+class ReplayIn(OptionsIn):
+    """What to replay and how; see `replay.options`. A name in `from_checkpoint` is a checkpoint's name or sequence."""
+
+    audit: bool = False
+    use_models: list[str] = Field(default_factory=list)
     skip_asks: bool = False
     skip_finds: bool = False
     from_checkpoint: int | str | None = None
@@ -40,26 +45,12 @@ class ReplayIn(Strict):
         return ReplayOptions(**given, use_model=model, after_sequence=after_sequence)
 
 
-class TrialIn(Strict):
+class TrialIn(OptionsIn):
     """What to change of one step and try again; what is not given stays as it was recorded."""
 
     question: str | None = None
     frames: list[StrictInt | StrictStr] | None = Field(default=None, max_length=1_000)
     use_model: str | None = None
-    system_prompt: str | None = None
-    prompt_template: str | None = None
-    temperature: float | None = None
-    seed: int | None = None
-    max_tokens: int | None = None
-    top_k: int | None = None
-    search_mode: str | None = None
-    adaptive: bool | None = None
-    min_score: float | None = None
-    relative: float | None = None
-    cliff: float | None = None
-    embedding_model: str | None = None
-    as_of: Literal["now", "recorded"] | None = None
-    reason: str | None = None
 
     def options(self, sequence: int) -> ReplayOptions:
         """As a trial of that step takes them."""

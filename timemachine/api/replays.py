@@ -19,6 +19,7 @@ from timemachine.recording.models import Session
 from timemachine.recording.queries import checkpoint_of, session_of
 from timemachine.replay import commands
 from timemachine.replay.document import replay_json, step_json
+from timemachine.replay.estimate import estimate_json, estimated
 from timemachine.replay.models import Replay
 from timemachine.replay.options import CALL_OPTIONS, check
 from timemachine.replay.queries import replay_of, step_of, steps_of, tallies
@@ -41,6 +42,16 @@ def launch(request: HttpRequest, session_id: str, payload: replay_schemas.Replay
     replay = commands.launch(session, options, by=who.by)
     ring(replay.id)
     return Status(202, {"replay_id": str(replay.id)})
+
+
+@routers.sessions.post("/{session_id}/replays/estimate", tags=["replays"], summary="What a replay would cost")
+def estimate(request: HttpRequest, session_id: str, payload: replay_schemas.ReplayIn) -> dict[str, Any]:
+    """About what the same request would cost if it launched a replay, for each of its models; nobody is asked."""
+    session = session_of(caller(request, "run").project, session_id)
+    after = _after(session, payload.from_checkpoint)
+    models: list[str | None] = [*payload.use_models] or [None]
+    found = [estimated(session, payload.options(model=model, after_sequence=after)) for model in models]
+    return {"estimates": [estimate_json(each) for each in found]}
 
 
 @router.get("", summary="List replays")
@@ -82,8 +93,9 @@ def step(request: HttpRequest, replay_id: str, sequence: int) -> dict[str, Any]:
 
 @router.post("/{replay_id}/cancel", summary="Cancel a replay")
 def cancel(request: HttpRequest, replay_id: str) -> dict[str, Any]:
-    """Stop a replay; a step that runs may still finish."""
-    return replay_json(commands.cancel(replay_of(caller(request, "run").project, replay_id)))
+    """Stop a replay: what waits is not begun, and calls under way are ended within some seconds; these may have been billed."""
+    who = caller(request, "run")
+    return replay_json(commands.cancel(replay_of(who.project, replay_id), by=who.by))
 
 
 @router.post("/{replay_id}/retry", response={202: dict[str, Any]}, summary="Try failed steps again")

@@ -95,7 +95,7 @@ def ask(request: HttpRequest, session_id: str, payload: schemas.SessionAskIn) ->
     """Find passages and ask a model over them; both are recorded. It may cost money: the key needs `run` too.
 
     With `"stream": true`, or `Accept: text/event-stream`, the answer is a stream of events: `begun` (the ask's id, by which it can
-    be cancelled), `hits`, `text` as it is written, then `done` with the document of the answer in one piece, or `error`.
+    be cancelled), `hits`, `waiting` where the model is busy and is asked again later, `text` as it is written, then `done` with the document of the answer in one piece, or `error`.
     """
     caller(request, "record")
     who = caller(request, "run")
@@ -147,23 +147,17 @@ def end(request: HttpRequest, session_id: str) -> dict[str, Any]:
 
 def find_query(project: Project, payload: schemas.FindIn) -> Query:
     """The query that a find's body asks."""
-    return Query(
-        text=payload.query,
-        mode=payload.mode,
-        top_k=payload.top_k,
-        adaptive=payload.adaptive,
-        min_score=payload.min_score,
-        relative=payload.relative,
-        cliff=payload.cliff,
-        as_of=moment(project, payload.as_of),
-        embedding_model=payload.embedding_model,
-    )
+    return _query(project, payload.query, payload)
 
 
 def ask_query(project: Project, payload: schemas.AskIn) -> Query:
     """The query that an ask's body asks."""
+    return _query(project, payload.question, payload)
+
+
+def _query(project: Project, text: str, payload: schemas.FindIn | schemas.AskIn) -> Query:
     return Query(
-        text=payload.question,
+        text=text,
         mode=payload.mode,
         top_k=payload.top_k,
         adaptive=payload.adaptive,

@@ -22,6 +22,7 @@ from timemachine.api import (
     replays,
     routers,
     shares,
+    suites,
     sweeps,
     tools,
 )
@@ -45,7 +46,7 @@ class StrictParser(Parser):
 api = NinjaAPI(
     title="Time Machine",
     version="1",
-    description="Record what an AI agent did, walk through it, replay it, prove it.",
+    description="Record what an AI agent did, walk through it, replay it, share it.",
     auth=BearerKey(),
     parser=StrictParser(),
     urls_namespace="api",
@@ -62,6 +63,7 @@ api.add_router("/collections", embeddings.router)
 api.add_router("/intakes", intakes.router)
 api.add_router("/import", imports.router)
 api.add_router("/shares", shares.router)
+api.add_router("/suites", suites.router)
 api.add_router("/sweeps", sweeps.router)
 api.add_router("/keys", keys.router)
 api.add_router("/models", models.router)

@@ -1,8 +1,12 @@
 """Time: aware, in UTC, and written as RFC 3339."""
 
-from datetime import UTC, datetime
+import re
+from datetime import UTC, date, datetime, time
+from typing import Final
 
 from timemachine.base.errors import InvalidInput
+
+_UTC: Final = re.compile(r"\s*(?:UTC|Z)$", re.IGNORECASE)
 
 
 def now() -> datetime:
@@ -22,6 +26,42 @@ def parse_time(text: str) -> datetime:
     if in_utc is None:
         raise InvalidInput(f"The time {text!r} has no offset; end it with Z for UTC.", code="not_a_time")
     return in_utc
+
+
+def time_as_written(text: str) -> datetime:
+    """A time as people write it, in UTC: RFC 3339, also with a space for the T, with "UTC", or without an offset, which means UTC.
+
+    A date alone is the end of that day, or now while the day is not over. Raises `InvalidInput`.
+    """
+    bare = _UTC.sub("", text.strip())
+    if is_date(bare):
+        begin, end = (datetime.combine(date.fromisoformat(bare), at, UTC) for at in (time.min, time.max))
+        present = now()
+        return present if begin <= present < end else end
+    try:
+        found = datetime.fromisoformat(bare)
+    except ValueError as why:
+        raise _no_time(text) from why
+    if found.tzinfo is None:
+        return found.replace(tzinfo=UTC)
+    if bare != text.strip():
+        raise _no_time(text)
+    return parse_time(bare)
+
+
+def is_date(text: str) -> bool:
+    """Whether this is a date and no time of it; "UTC" may stand behind it."""
+    try:
+        date.fromisoformat(_UTC.sub("", text.strip()))
+    except ValueError:
+        return False
+    return True
+
+
+def _no_time(text: str) -> InvalidInput:
+    return InvalidInput(
+        f"{text[:60]!r} is not a time; write it like 2026-11-20T09:00:00Z.", code="not_a_time"
+    )
 
 
 def written(moment: datetime | None) -> str | None:

@@ -5,15 +5,15 @@ from typing import Any, Final
 
 import click
 
-from timemachine.base.wording import priced
+from timemachine.base.wording import priced, spaced
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
 from timemachine.cli.table import aligned, table
 from timemachine.cli.terminal import show
-from timemachine.cli.wording import NOT_RECORDED, duration, shortened, tokens, words
+from timemachine.cli.wording import NOT_RECORDED, duration, shortened, tokens
 
-SIGNS: Final = {"same": "=", "modified": "~", "only_left": "<", "only_right": ">"}
-SHOWS: Final = ("all", "changed", "modified", "only_left", "only_right", "same")
+SIGNS: Final = {"same": "=", "modified": "~", "moved": "^", "only_left": "<", "only_right": ">"}
+SHOWS: Final = ("all", "changed", "modified", "moved", "only_left", "only_right", "same")
 _WHAT: Final = 44
 
 
@@ -28,7 +28,7 @@ _WHAT: Final = 44
 def compare(*, ids: tuple[str, ...], left: str | None, right: str | None, shown: str, as_json: bool) -> None:
     """Compare two sessions, or replays, step by step.
 
-    Steps are paired by what they are, those of a session and its replay by number: = the same, ~ modified, < only left, > only right.
+    Steps are paired by what they are, those of a session and its replay by number: = the same, ~ modified, ^ moved, < only left, > only right.
     """
     one, other = _two(ids, left, right)
     with connected() as client:
@@ -49,12 +49,12 @@ def _two(ids: tuple[str, ...], left: str | None, right: str | None) -> tuple[str
 def _lines(found: dict[str, Any], shown: str) -> Iterator[str]:
     yield from table(["", "left", "right"], list(_totals(found)), right=("left", "right"))
     yield ""
-    yield ", ".join(f"{count:,} {words(status)}" for status, count in found["counts"].items())
+    yield ", ".join(f"{count:,} {spaced(status)}" for status, count in found["counts"].items())
     if found["compared"] == "finds_and_asks":
         yield "Only finds and asks are compared: a replay repeats nothing else."
     yield ""
     if not found["items"]:
-        yield "There is no step." if shown == "all" else f"No pair is {words(shown)}."
+        yield "There is no step." if shown == "all" else f"No pair is {spaced(shown)}."
     yield from _pairs(found["items"])
 
 
@@ -86,9 +86,15 @@ def _pairs(items: Iterable[dict[str, Any]]) -> Iterator[str]:
             SIGNS[item["status"]],
             aligned(_step(item["a"]), _WHAT),
             aligned(_step(item["b"]), _WHAT),
-            ", ".join(item["differs_in"]),
+            ", ".join([*_moved(item), *item["differs_in"]]),
         ]
         yield "  ".join(cells).rstrip()
+
+
+def _moved(item: dict[str, Any]) -> list[str]:
+    if item["moved"] is None:
+        return []
+    return [f"to {item['moved']:,}" if item["a"] else f"from {item['moved']:,}"]
 
 
 def _step(step: dict[str, Any] | None) -> str:
@@ -96,4 +102,4 @@ def _step(step: dict[str, Any] | None) -> str:
         return ""
     number = f"{step['sequence']:>5,}  "
     failed = "error: " if step["error"] is not None else ""
-    return number + shortened(f"{failed}{step['label'] or words(step['kind'])}", _WHAT - len(number))
+    return number + shortened(f"{failed}{step['label'] or spaced(step['kind'])}", _WHAT - len(number))

@@ -6,21 +6,31 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from timemachine.base.wording import money, priced
+from timemachine.base.wording import UNKNOWN, counted, money, money_or_unknown, priced, spaced
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
 from timemachine.cli.failure import Failure, Interrupted
 from timemachine.cli.group import InOrder
 from timemachine.cli.reason import reason_given
 from timemachine.cli.table import facts, table
-from timemachine.cli.terminal import Progress, show
-from timemachine.cli.wording import UNKNOWN, duration, listed_words, plural, shortened, visible, words
+from timemachine.cli.terminal import Progress, say, show
+from timemachine.cli.wording import duration, listed_words, shortened, visible
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
 
-_HEADS = ("column", "answers", "agreement", "grounding", "cost", "p50", "p95", "verdicts", "missing")
-_RIGHT = ("answers", "agreement", "grounding", "cost", "p50", "p95")
+_HEADS = (
+    "column",
+    "answers",
+    "agreement",
+    "grounding",
+    "cost",
+    "latency p50",
+    "latency p95",
+    "verdicts",
+    "missing",
+)
+_RIGHT = ("answers", "agreement", "grounding", "cost", "latency p50", "latency p95")
 
 
 @click.group(cls=InOrder)
@@ -42,7 +52,12 @@ def comparison() -> None:
 @click.option("--noise-floor", is_flag=True, help="Ask each arm once more, to compare it with itself.")
 @click.option("--temperature", type=float, metavar="T", help="Of every arm; without it as it was recorded.")
 @click.option("--seed", type=int, metavar="S", help="Of every arm; without it as it was recorded.")
-@click.option("--spend-limit", type=float, metavar="USD", help="No call starts once this is spent.")
+@click.option(
+    "--spend-limit",
+    type=float,
+    metavar="USD",
+    help="A call starts only where what it is expected to cost fits in.",
+)
 @click.option("--reason", metavar="TEXT", help="Why it is made; it is kept with the comparison.")
 @click.option("--no-wait", is_flag=True, help="Only launch it.")
 @options.as_json
@@ -87,28 +102,37 @@ def create(
 @click.argument("comparison_id", metavar="ID")
 @options.as_json
 def view(*, comparison_id: str, as_json: bool) -> None:
-    """Show what each model came to and what each two of them show."""
+    """Show what each model came to and what each two of them show; of a comparison that runs, so far."""
     with connected() as client:
-        found = client.comparisons.get(comparison_id)
+        found = client.comparisons.results(comparison_id)
         show(found, lines(found, address_of(client, found["id"])), as_json=as_json)
 
 
 @comparison.command()
 @click.argument("comparison_id", metavar="ID")
 @click.option("--model", required=True, metavar="M", help="The model that judges, as provider:model.")
+@click.option("--estimate", is_flag=True, help="Say about what it would cost, and ask nobody.")
 @options.as_json
-def judge(*, comparison_id: str, model: str, as_json: bool) -> None:
+def judge(*, comparison_id: str, model: str, estimate: bool, as_json: bool) -> None:
     """Let a model judge every changed answer.
 
     It reads question, passages and both answers, twice, the second time the other way round. What it says is its opinion; no verdict
     changes.
     """
     with connected() as client:
+        about = client.comparisons.judge_estimate(comparison_id, model=model)
+        if estimate:
+            show(about, [_about(about)], as_json=as_json)
+            return
+        if not as_json:
+            say(f"Asking {about['model']}: {_about(about)}")
         asked = client.comparisons.judge(comparison_id, model=model)
         with Progress() as progress:
             found = client.comparisons.wait_for_judges(
                 comparison_id,
-                lambda each: progress.tell(f"{plural(each['judges']['waiting'], 'cell')} still to be judged"),
+                lambda each: progress.tell(
+                    f"{counted(each['judges']['waiting'], 'cell')} still to be judged"
+                ),
             )
         said = [
             opinion
@@ -120,12 +144,20 @@ def judge(*, comparison_id: str, model: str, as_json: bool) -> None:
         show({**asked, "opinions": said}, _opinions(found, asked, said), as_json=as_json)
 
 
+def _about(about: dict[str, Any]) -> str:
+    calls = f"{counted(about['cells'], 'cell')} in {counted(about['calls'], 'call')}"
+    return f"{calls}, about {money_or_unknown(about['cost_usd'])}, by {about['basis']}."
+
+
 def _opinions(found: dict[str, Any], asked: dict[str, Any], said: Sequence[dict[str, Any]]) -> Iterator[str]:
     judges = found["judges"]
     yield from facts(
         [
-            ("asked about", plural(asked["cells"], "cell")),
-            ("relation", listed_words(Counter(each["relation"] or each["state"] for each in said))),
+            ("asked about", counted(asked["cells"], "cell")),
+            (
+                "relation",
+                listed_words(Counter(each["relation"] or f"judge {each['state']}" for each in said)),
+            ),
             ("new answer", listed_words(Counter(each["preference"] for each in said if each["preference"]))),
             ("all judges", priced(judges["cost_usd"], judges["unknown_cost_cells"])),
         ]
@@ -161,7 +193,7 @@ def waited(client: "Client", comparison_id: str) -> dict[str, Any]:
         answers = found["answers"]
         spent = priced(found["cost_usd"], found["unknown_cost_calls"])
         progress.tell(
-            f"{found['status']}: {answers['finished']:,} of {plural(answers['total'], 'answer')}, {spent}"
+            f"{found['status']}: {answers['finished']:,} of {counted(answers['total'], 'answer')}, {spent}"
         )
 
     try:
@@ -184,12 +216,15 @@ def lines(found: dict[str, Any], address: str) -> Iterator[str]:
             ("comparison", found["id"]),
             ("status", found["status"]),
             ("reason", found["reason"]),
-            ("asks", f"{found['asks']:,}, each asked {plural(found['repeats'], 'time')} of every arm"),
-            ("spent", priced(found["cost_usd"], found["unknown_cost_calls"])),
+            ("asks", f"{found['asks']:,}, each asked {counted(found['repeats'], 'time')} of every arm"),
+            ("spent", _spent(found)),
             ("address", address),
         ]
     )
     yield ""
+    if found["columns"] is None:
+        yield "A worker failed at computing what the figures show; its log says why."
+        return
     names = ["recording", *(f"{arm['arm']} {arm['name']}" for arm in found["arms"])]
     rows = [_row(name, column) for name, column in zip(names, found["columns"], strict=True)]
     yield from table(_HEADS, rows, right=_RIGHT)
@@ -197,6 +232,17 @@ def lines(found: dict[str, Any], address: str) -> Iterator[str]:
         yield from _pair(names[pair["a"]], names[pair["b"]], pair)
     for pair in found["noise"]:
         yield from _pair(names[pair["a"]], "the same once more (noise floor)", pair)
+
+
+def _spent(found: dict[str, Any]) -> str:
+    parts = [priced(found["cost_usd"], found["unknown_cost_calls"])]
+    if found["spend_limit_usd"] is not None:
+        parts.append(f"of at most {money(found['spend_limit_usd'])}")
+    if found.get("over_limit_usd"):
+        parts.append(f"passed by {money(found['over_limit_usd'])}")
+    if found["answers"].get("skipped"):
+        parts.append(f"{counted(found['answers']['skipped'], 'answer')} not asked for")
+    return ", ".join(parts)
 
 
 def check(found: dict[str, Any]) -> None:
@@ -225,7 +271,7 @@ def _row(name: str, column: dict[str, Any]) -> list[str]:
 def _pair(a: str, b: str, pair: dict[str, Any]) -> Iterator[str]:
     yield ""
     yield visible(f"A: {a}, B: {b}")
-    yield from facts([(words(each["metric"]), each["sentence"]) for each in pair["metrics"]])
+    yield from facts([(spaced(each["metric"]), each["sentence"]) for each in pair["metrics"]])
 
 
 def _listed(items: list[dict[str, Any]]) -> Iterator[str]:

@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from timemachine.base.wording import counted
 from timemachine.cli.moment import local
 from timemachine.cli.table import aligned, width
-from timemachine.cli.wording import ending, frame_name, one_line, plural, score, shortened
+from timemachine.cli.wording import ending, frame_name, one_line, score, shortened
 
 _EXCERPT: Final = 100
 _INDENT: Final = " " * 5
@@ -19,7 +20,7 @@ def found_lines(collection: str, found: dict[str, Any]) -> Iterator[str]:
     yield from lacking(found)
     if found["hits"]:
         yield from _hits(found["hits"], found["mode"])
-        yield f"{plural(len(found['hits']), 'passage')} by {found['mode']} search, {ending(found['cut_by'])}."
+        yield f"{counted(len(found['hits']), 'passage')} by {found['mode']} search, {ending(found['cut_by'])}."
     else:
         yield from _nothing(collection, found)
     if found["sequence"] is not None:
@@ -29,7 +30,7 @@ def found_lines(collection: str, found: dict[str, Any]) -> Iterator[str]:
 def lacking(found: dict[str, Any]) -> Iterator[str]:
     """How many frames could not be found by meaning, where there are some."""
     if found["not_embedded"]:
-        yield f"{plural(found['not_embedded'], 'frame')} had no vector and could not be found by meaning."
+        yield f"{counted(found['not_embedded'], 'frame')} had no vector and could not be found by meaning."
 
 
 def _nothing(collection: str, found: dict[str, Any]) -> Iterator[str]:

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from timemachine.base.wording import counted, spaced
 from timemachine.cli.source import Line
-from timemachine.cli.wording import frame_name, one_line, plural, words
+from timemachine.cli.wording import frame_name, one_line
 
 # A request may have 200 and 120,000; smaller ones show their progress.
 _MOST_ANSWERS = 50
@@ -84,7 +85,7 @@ def _reason(sentence: dict[str, Any]) -> str:
         return "the other way round"
     if opposed:
         return "something else in its place"
-    return words(sentence["reason"] or "no reason given")
+    return spaced(sentence["reason"] or "no reason given")
 
 
 def _against(sentence: dict[str, Any], passages: Mapping[Any, str]) -> Iterator[str]:
@@ -105,14 +106,14 @@ def _supported(grounding: dict[str, Any]) -> str:
     recorded = grounding.get("sentences")
     told = recorded if isinstance(recorded, list) else []
     partly = sum(isinstance(each, dict) and each.get("partly") is True for each in told)
-    return f"({supported} of {plural(sentences, 'sentence')} supported{f', {partly:,} partly' if partly else ''})"
+    return f"({supported} of {counted(sentences, 'sentence')} supported{f', {partly:,} partly' if partly else ''})"
 
 
 def _unread(grounding: dict[str, Any]) -> str:
     unread = grounding.get("unread_characters")
     told = unread if isinstance(unread, dict) else {}
     parts = [
-        f"{plural(told[of], 'character')} of the {of}"
+        f"{counted(told[of], 'character')} of the {of}"
         for of in ("answer", "passages")
         if type(told.get(of)) is int and told[of]
     ]

@@ -4,9 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from timemachine.base.wording import counted
 from timemachine.cli.source import shown_name
 from timemachine.cli.table import table
-from timemachine.cli.wording import listed, one_line, plural, shortened
+from timemachine.cli.wording import listed, one_line, shortened
 
 
 def import_lines(done: Sequence[tuple[str, dict[str, Any]]]) -> Iterator[str]:
@@ -37,7 +38,7 @@ def _sessions(sessions: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 def _report(report: dict[str, Any]) -> Iterator[str]:
     became = f" became {listed(report['became'])}" if report["became"] else ""
-    yield f"{plural(report['lines'], 'line')}{became}; {plural(len(report['skipped']), 'line')} skipped."
+    yield f"{counted(report['lines'], 'line')}{became}; {counted(len(report['skipped']), 'line')} skipped."
     reasons = defaultdict(list)
     for each in report["skipped"]:
         reasons[each["reason"]].append(each["line"])

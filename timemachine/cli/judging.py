@@ -5,13 +5,13 @@ from typing import Any
 
 import click
 
-from timemachine.base.wording import money_or_unknown
+from timemachine.base.wording import counted, money_or_unknown, spaced
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
 from timemachine.cli.failure import Failure, Interrupted
 from timemachine.cli.table import facts
 from timemachine.cli.terminal import say, show
-from timemachine.cli.wording import duration, frame_name, plural, tokens, visible, words
+from timemachine.cli.wording import duration, frame_name, tokens, visible
 
 
 @click.command()
@@ -46,7 +46,11 @@ def _lines(made: dict[str, Any]) -> Iterator[str]:
             yield from _sentence(sentence)
         yield ""
     counts = made["verdicts"]
-    told = ", ".join(f"{counts[name]:,} {words(name)}" for name in ("supported", "contradicted", "not_found"))
+    told = ", ".join(
+        f"{counts[name]:,} {spaced(name)}"
+        for name in ("supported", "contradicted", "not_found", "quote_not_found")
+        if counts[name] or name != "quote_not_found"
+    )
     yield from facts(
         [
             ("judge", made["model"]),
@@ -60,12 +64,13 @@ def _lines(made: dict[str, Any]) -> Iterator[str]:
 
 
 def _disagreement(number: int) -> str:
-    return f"sees {plural(number, 'sentence')} otherwise" if number else "sees no sentence otherwise"
+    return f"sees {counted(number, 'sentence')} otherwise" if number else "sees no sentence otherwise"
 
 
 def _sentence(sentence: dict[str, Any]) -> Iterator[str]:
     otherwise = "" if sentence["agrees"] is not False else f"  (grounding: {_grounded(sentence)})"
-    yield visible(f"{sentence['number']:>3}  {words(sentence['verdict']):<12}  {sentence['text']}{otherwise}")
+    verdict = spaced(sentence["counted_as"])
+    yield visible(f"{sentence['number']:>3}  {verdict:<15}  {sentence['text']}{otherwise}")
     if sentence["quote"] is not None:
         yield visible(f"     {_place(sentence)}: {sentence['quote']}")
 
@@ -82,5 +87,10 @@ def _place(sentence: dict[str, Any]) -> str:
         else f"passage {named}, {frame_name(sentence['frame'], rank=named)}"
     )
     if found is None:
-        return f"quote not found in the passages ({where})"
+        said = (
+            ""
+            if sentence["counted_as"] == sentence["verdict"]
+            else f"the judge says {spaced(sentence['verdict'])}; "
+        )
+        return f"{said}quote not found in the passages ({where})"
     return where if found == named else f"quote found in passage {found} ({where})"

@@ -1,14 +1,16 @@
 """`key`: the project's API keys."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 import click
 
+from timemachine.base.clock import now
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
 from timemachine.cli.group import InOrder
-from timemachine.cli.moment import local
+from timemachine.cli.moment import end_of, local
 from timemachine.cli.table import facts, table
 from timemachine.cli.terminal import show
 from timemachine.cli.wording import shortened
@@ -29,11 +31,20 @@ def key() -> None:
     metavar="S",
     help="read, record, run, share or admin; say it again for more.",
 )
+@click.option(
+    "--expires",
+    default="365d",
+    show_default=True,
+    metavar="WHEN",
+    help="When it ends: 30m, 12h, 14d, 2w from now, a time, a date (its end), or never.",
+)
 @options.as_json
-def create(*, name: str, scopes: tuple[str, ...], as_json: bool) -> None:
+def create(*, name: str, scopes: tuple[str, ...], expires: str, as_json: bool) -> None:
     """Make a key; it is shown once."""
+    expires_at = None if expires == "never" else end_of(expires, now())
     with connected() as client:
-        made = client.keys.create(name=name, scopes=[each for scope in scopes for each in _parts(scope)])
+        parts = [each for scope in scopes for each in _parts(scope)]
+        made = client.keys.create(name=name, scopes=parts, expires_at=expires_at)
         show(made, _made(made), as_json=as_json)
 
 
@@ -65,7 +76,14 @@ def _parts(scope: str) -> list[str]:
 
 def _made(made: dict[str, Any]) -> Iterator[str]:
     yield made["key"]
-    yield from facts([("id", made["id"]), ("name", made["name"]), ("scopes", ", ".join(made["scopes"]))])
+    yield from facts(
+        [
+            ("id", made["id"]),
+            ("name", made["name"]),
+            ("scopes", ", ".join(made["scopes"])),
+            ("expires", _end(made)),
+        ]
+    )
     yield "This key is shown once; keep it now."
 
 
@@ -74,7 +92,8 @@ def _listed(found: dict[str, Any]) -> Iterator[str]:
         yield "There is no key yet."
         return
     yield from table(
-        ["id", "name", "scopes", "created", "last used", "state"], [_row(each) for each in found["items"]]
+        ["id", "name", "scopes", "created", "last used", "expires", "state"],
+        [_row(each) for each in found["items"]],
     )
 
 
@@ -85,11 +104,17 @@ def _row(key: dict[str, Any]) -> list[str]:
         " ".join(key["scopes"]),
         local(key["created_at"]),
         local(key["last_used_at"]) or "never",
+        _end(key),
         _state(key),
     ]
+
+
+def _end(key: dict[str, Any]) -> str:
+    return local(key["expires_at"]) or "never"
 
 
 def _state(key: dict[str, Any]) -> str:
     if key["revoked_at"]:
         return f"revoked {local(key['revoked_at'])}"
-    return f"until {local(key['expires_at'])}" if key["expires_at"] else "good"
+    over = key["expires_at"] is not None and datetime.fromisoformat(key["expires_at"]) <= now()
+    return "expired" if over else "good"

@@ -19,6 +19,7 @@ from timemachine.cli.records import ask, find, ground
 from timemachine.cli.server import demo, status, up
 from timemachine.cli.sessions import session
 from timemachine.cli.shares import share
+from timemachine.cli.suites import suite
 from timemachine.client.errors import ClientError
 
 
@@ -40,10 +41,25 @@ class Root(InOrder):
 )
 @click.version_option(package_name="timemachine", message="timemachine %(version)s")
 def cli() -> None:
-    """Record what an AI agent did, walk through it, replay it with one thing changed, and prove it."""
+    """Record what an AI agent did, walk through it, replay it with one thing changed, and share it."""
 
 
-for command in (up, demo, status, put, find, ask, ground, reembed, session, comparison, share, models, key):
+for command in (
+    up,
+    demo,
+    status,
+    put,
+    find,
+    ask,
+    ground,
+    reembed,
+    session,
+    comparison,
+    suite,
+    share,
+    models,
+    key,
+):
     cli.add_command(command)
 
 

@@ -5,14 +5,11 @@ from typing import Any
 
 import click
 
-from timemachine.base.wording import UNKNOWN, money_or_unknown
+from timemachine.base.wording import UNKNOWN, money_or_unknown, spaced
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
 from timemachine.cli.table import table
 from timemachine.cli.terminal import show
-from timemachine.cli.wording import words
-
-_WHY_NOT = {"not_checked": "nobody has tested it yet", "not_reached": "not at the last test"}
 
 
 @click.command()
@@ -28,8 +25,9 @@ def models(*, as_json: bool) -> None:
 
 
 def _lines(items: list[dict[str, Any]]) -> Iterator[str]:
-    heads = ["model", "usable", "key", "read", "written", "price from", "why not"]
-    yield from table(heads, [_row(each) for each in items], right=("read", "written"))
+    heads = ["model", "usable", "key", "read", "written", "price from", "remark"]
+    rows = [row for each in items for row in (_row(each), *_also_priced(each))]
+    yield from table(heads, rows, right=("read", "written"))
 
 
 def _row(item: dict[str, Any]) -> list[str]:
@@ -37,10 +35,21 @@ def _row(item: dict[str, Any]) -> list[str]:
     units = prices.get("per_million_tokens", {})
     return [
         item["model"] or f"{item['provider']}:…",
-        words(item["state"]),
-        words(item["key"]),
+        spaced(item["state"]),
+        spaced(item["key"]),
         money_or_unknown(units.get("input")),
         money_or_unknown(units.get("output")),
         " ".join(str(prices[name]) for name in ("source", "version", "entry") if name in prices) or UNKNOWN,
-        item["why_not"] or _WHY_NOT.get(item["state"], ""),
+        item["remark"] or "",
     ]
+
+
+def _also_priced(item: dict[str, Any]) -> Iterator[list[str]]:
+    """Other models of the provider that the operator's prices name."""
+    for each in item["also_priced"]:
+        prices = {
+            "per_million_tokens": each["per_million_tokens"],
+            "source": "override",
+            "entry": each["model"],
+        }
+        yield _row(item | {"model": each["model"], "prices": prices})

@@ -3,7 +3,7 @@
 import re
 from datetime import UTC, datetime, timedelta, tzinfo
 
-from timemachine.base.clock import parse_time, written
+from timemachine.base.clock import time_as_written, written
 from timemachine.base.errors import InvalidInput
 
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -23,7 +23,7 @@ def local(text: str | None, zone: tzinfo | None = None) -> str:
 
 
 def end_of(text: str, now: datetime) -> str:
-    """When `30m`, `12h`, `14d`, `2w` from now, or an RFC 3339 time, is, in RFC 3339. Raises `InvalidInput`."""
+    """When `30m`, `12h`, `14d`, `2w` from now, or a time as people write it, is, in RFC 3339. Raises `InvalidInput`."""
     span = _SPAN.fullmatch(text)
     if span is None:
         return written(_time(text)) or text
@@ -35,7 +35,7 @@ def end_of(text: str, now: datetime) -> str:
 
 def _time(text: str) -> datetime:
     try:
-        return parse_time(text)
+        return time_as_written(text)
     except InvalidInput as why:
         raise _no_end(text) from why
 

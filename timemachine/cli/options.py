@@ -1,11 +1,11 @@
 """Options that several commands share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
 
-from timemachine.cli.condition import NAMES, Condition, read_condition
+from timemachine.base.conditions import NAMES, Condition, read_condition
 
 type Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -23,6 +23,9 @@ embedding_model: Decorator = click.option(
     "--embedding-model",
     metavar="M",
     help="Another embedding model that the collection has vectors of.",
+)
+adaptive: Decorator = click.option(
+    "--adaptive", is_flag=True, help="Cut where the passages stop being relevant."
 )
 relative: Decorator = click.option(
     "--relative", type=float, metavar="SHARE", help="Adaptive: cut below this share of the best score."
@@ -55,13 +58,16 @@ max_tokens: Decorator = click.option(
 
 
 class ConditionType(click.ParamType[Condition]):
-    """A `--fail-on` condition."""
+    """A `--fail-on` condition: one of these names, or a cost."""
 
     name = "condition"
 
+    def __init__(self, names: Sequence[str] = NAMES) -> None:
+        self._names = names
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Condition:
         """The condition that was written; anything else is wrong usage."""
-        found = value if isinstance(value, Condition) else read_condition(value)
+        found = value if isinstance(value, Condition) else read_condition(value, self._names)
         if found is None:
-            self.fail(f"{value!r} is none of {', '.join(NAMES)}, cost:USD.", param, ctx)
+            self.fail(f"{value!r} is none of {', '.join(self._names)}, cost:USD.", param, ctx)
         return found

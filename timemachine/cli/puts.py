@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from timemachine.base.wording import counted
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
 from timemachine.cli.failure import Failure
 from timemachine.cli.frames import Frame, batches, frames_of, is_lines
 from timemachine.cli.source import STANDARD_INPUT, read_bytes, shown_name
 from timemachine.cli.terminal import Progress, show
-from timemachine.cli.wording import bar, one_line, plural, steps
+from timemachine.cli.wording import bar, one_line, steps
 from timemachine.client.errors import ClientError
 from timemachine.client.pages import LARGEST_PAGE, every
 from timemachine.client.sent_file import SentFile
@@ -134,7 +135,7 @@ def _send_frames(
     for batch in batches(frames):
         with _told_what_was_put(done.passages):
             done.add(client.collections.put(collection, batch, session=session))
-        progress.tell(f"{bar(done.passages - before, len(frames))} {plural(len(frames), 'passage')}")
+        progress.tell(f"{bar(done.passages - before, len(frames))} {counted(len(frames), 'passage')}")
 
 
 def _send_file(
@@ -160,12 +161,12 @@ def _send_file(
 def _how_far(name: str, intake: dict[str, Any]) -> str:
     if intake["total"] is None:
         return f"{name}: {intake['status']}"
-    return f"{name}: {bar(intake['done'], intake['total'])} {plural(intake['total'], 'passage')}"
+    return f"{name}: {bar(intake['done'], intake['total'])} {counted(intake['total'], 'passage')}"
 
 
 def _add_intake(done: _Done, file: SentFile, intake: dict[str, Any]) -> None:
     if intake["status"] != "done":
-        put = f" {plural(intake['done'], 'passage')} of it are in." if intake["done"] else ""
+        put = f" {counted(intake['done'], 'passage')} of it are in." if intake["done"] else ""
         raise ClientError(f"{intake['error']['message']}{put}", code=intake["error"]["code"])
     report = intake["report"]
     done.new += report["new"]
@@ -201,7 +202,7 @@ def _told_what_was_put(already: int, file: str = "") -> Iterator[None]:
         if not already:
             raise Failure(named) from why
         raise Failure(
-            f"{named} {plural(already, 'passage')} before it {'is' if already == 1 else 'are'} in; the same file again "
+            f"{named} {counted(already, 'passage')} before it {'is' if already == 1 else 'are'} in; the same file again "
             "adds only the rest."
         ) from why
 
@@ -217,6 +218,6 @@ def _lines(collection: str, done: _Done) -> Iterator[str]:
     for frame in done.ended_frames:
         title = f": {one_line(frame['title'])}" if frame["title"] else ""
         yield f"ended #{frame['frame']} version {frame['version']}{title}{', edited by hand since' if frame['edited'] else ''}"
-    yield f"{plural(done.new, 'new frame')} in {one_line(collection)}, {done.already_there:,} there already{ended}."
+    yield f"{counted(done.new, 'new frame')} in {one_line(collection)}, {done.already_there:,} there already{ended}."
     if done.sequences:
         yield f"Recorded as {steps(done.sequences)}."

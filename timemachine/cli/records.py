@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from timemachine.base.wording import money_or_unknown
+from timemachine.base.endings import ended_in_words
+from timemachine.base.wording import counted, money_or_unknown
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
 from timemachine.cli.failure import Interrupted
@@ -14,8 +15,8 @@ from timemachine.cli.grounding import answer_and_context, in_short, number_of_wa
 from timemachine.cli.moment import local
 from timemachine.cli.source import Line, read_lines
 from timemachine.cli.table import facts
-from timemachine.cli.terminal import Progress, is_terminal, say_all, show, write
-from timemachine.cli.wording import duration, frame_name, one_line, plural, tokens
+from timemachine.cli.terminal import Progress, complain, is_terminal, say_all, show, write
+from timemachine.cli.wording import duration, frame_name, tokens
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
@@ -29,11 +30,15 @@ _EMPTY = "The model answered with an empty text."
 @options.top_k
 @options.mode
 @options.embedding_model
-@click.option("--adaptive", is_flag=True, help="Cut where the passages stop being relevant.")
+@options.adaptive
 @options.relative
 @options.cliff
 @options.min_score
-@click.option("--as-of", metavar="WHEN", help="The collection as it was: RFC 3339, now, or SESSION:SEQUENCE.")
+@click.option(
+    "--as-of",
+    metavar="WHEN",
+    help="The collection as it was: a time (in UTC, unless it says otherwise), a date (its end), now, or SESSION:SEQUENCE.",
+)
 @options.recorded_in
 @options.as_json
 def find(*, collection: str, adaptive: bool, as_json: bool, **asked: Any) -> None:
@@ -50,20 +55,25 @@ def find(*, collection: str, adaptive: bool, as_json: bool, **asked: Any) -> Non
 @options.top_k
 @options.mode
 @options.embedding_model
+@options.adaptive
+@options.relative
+@options.cliff
+@options.min_score
 @click.option("--no-cache", is_flag=True, help="Ask the model again, even where the answer is in the cache.")
 @options.recorded_in
 @options.as_json
-def ask(*, collection: str, no_cache: bool, as_json: bool, **asked: Any) -> None:
+def ask(*, collection: str, adaptive: bool, no_cache: bool, as_json: bool, **asked: Any) -> None:
     """Find passages and ask a model over them.
 
     On a terminal the answer appears as it is written, and Ctrl-C cancels the ask.
     """
+    asked |= {"adaptive": adaptive or None, "no_cache": no_cache or None}
     with connected() as client:
         if as_json or not is_terminal():
-            answer = client.collections.ask(collection, no_cache=no_cache or None, **asked)
+            answer = client.collections.ask(collection, **asked)
             show(answer, _answer_lines(answer), as_json=as_json)
         else:
-            say_all(_answer_facts(_asked_aloud(client, collection, no_cache=no_cache or None, **asked)))
+            say_all(_answer_facts(_asked_aloud(client, collection, **asked)))
 
 
 @click.command()
@@ -80,7 +90,7 @@ def ground(*, file: str, as_json: bool) -> None:
     with connected() as client, Progress() as progress:
         for batch in requests(asked):
             groundings.extend(client.ground_all(batch))
-            progress.tell(f"{len(groundings):,} of {plural(len(asked), 'answer')} grounded")
+            progress.tell(f"{len(groundings):,} of {counted(len(asked), 'answer')} grounded")
     document = {"items": groundings, "next": None}
     show(document, _ground_lines(lines, asked, groundings), as_json=as_json)
 
@@ -89,7 +99,9 @@ def _asked_aloud(client: "Client", collection: str, **asked: Any) -> dict[str, A
     """The answer, written to the terminal as it comes."""
     begun: list[str] = []
     try:
-        answer = client.collections.ask(collection, on_text=write, on_begun=begun.append, **asked)
+        answer = client.collections.ask(
+            collection, on_text=write, on_begun=begun.append, on_wait=complain, **asked
+        )
     except KeyboardInterrupt as why:
         for ask_id in begun:
             client.asks.cancel(ask_id)
@@ -105,8 +117,9 @@ def _answer_lines(answer: dict[str, Any]) -> Iterator[str]:
 
 
 def _answer_facts(answer: dict[str, Any]) -> Iterator[str]:
-    if answer["cut_off"]:
-        yield f"This answer is cut off: its provider ended it with {one_line(answer['finish_reason'])}."
+    ended = ended_in_words(answer["finish_reason"])
+    if ended:
+        yield ended
     yield from facts(
         [
             ("model", answer["model"]),
@@ -142,4 +155,4 @@ def _ground_lines(
     for line, each, grounding in zip(lines, asked, groundings, strict=True):
         yield f"line {line.number:,}: {in_short(grounding)}"
         yield from warning(grounding, dict(enumerate(each["context"])))
-    yield f"{plural(len(groundings), 'answer')}, {number_of_warnings(groundings):,} with a warning."
+    yield f"{counted(len(groundings), 'answer')}, {number_of_warnings(groundings):,} with a warning."

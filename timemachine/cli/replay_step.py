@@ -4,14 +4,13 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from timemachine.base.wording import money_or_unknown
+from timemachine.base.wording import UNKNOWN, money_or_unknown, spaced
 from timemachine.cli.grounding import in_short
 from timemachine.cli.moment import local
 from timemachine.cli.table import facts, table
 from timemachine.cli.word_diff import difference
 from timemachine.cli.wording import (
     NOT_RECORDED,
-    UNKNOWN,
     duration,
     ending,
     frame_name,
@@ -19,7 +18,6 @@ from timemachine.cli.wording import (
     shortened,
     tokens,
     visible,
-    words,
 )
 
 _INDENT = "  "
@@ -29,7 +27,7 @@ def step_lines(
     step: dict[str, Any], replay: dict[str, Any], recorded: dict[str, Any] | None, *, with_diff: bool
 ) -> Iterator[str]:
     """A step with its verdict; `recorded` is its action where hits, scores and calls are to be shown as well."""
-    yield f"Step {step['sequence']:,} · {words(step['kind'])} · {words(_outcome(step))}"
+    yield f"Step {step['sequence']:,} · {spaced(step['kind'])} · {spaced(_outcome(step))}"
     yield from _indented(facts(_facts(step, replay)))
     if recorded is not None:
         yield from _indented(_verbose(step, recorded))
@@ -52,7 +50,7 @@ def _facts(step: dict[str, Any], replay: dict[str, Any]) -> list[tuple[str, str]
         ("original model", (original["model"] or NOT_RECORDED) if asked else ""),
         ("model now", new.get("model") or ""),
         ("frozen frames", _frames(step["frames"])),
-        ("context", words(step["context"] or UNKNOWN)),
+        ("context", spaced(step["context"] or UNKNOWN)),
         ("retrieval", _retrieval(step["retrieval"])),
         ("question" if asked else "query", _text(original["input"])),
         ("asked instead", (replay.get("options") or {}).get("question") or ""),
@@ -84,7 +82,7 @@ def _frames(frames: Sequence[dict[str, Any]]) -> str:
 
 def _frame(frame: dict[str, Any]) -> str:
     name = frame_name(frame["frame"], rank=frame["rank"])
-    verdict = "" if frame["verdict"] == "verified" else f" {words(frame['verdict'])}"
+    verdict = "" if frame["verdict"] == "verified" else f" {spaced(frame['verdict'])}"
     since = f" ({frame['since']} since)" if frame["since"] not in (None, "unchanged") else ""
     return f"{name}{verdict}{since}"
 
@@ -99,7 +97,7 @@ def _retrieval(found: dict[str, Any] | None) -> str:
         f"{frame_name(each['frame'])} from rank {each['from']} to {each['to']}" for each in found["moved"]
     ]
     overlap = "" if found["overlap"] is None else f" ({_overlaps(found)})"
-    return f"{words(found['verdict'])}{overlap}" + (f": {'; '.join(parts)}" if parts else "")
+    return f"{spaced(found['verdict'])}{overlap}" + (f": {'; '.join(parts)}" if parts else "")
 
 
 def _overlaps(found: dict[str, Any]) -> str:

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from timemachine.base.wording import priced
+from timemachine.base.conditions import Condition, held
+from timemachine.base.wording import counted, priced
 from timemachine.cli import comparisons, options
-from timemachine.cli.condition import Condition, held
 from timemachine.cli.connecting import connected
 from timemachine.cli.failure import ConditionHeld, Failure, Interrupted, ReaderGone
+from timemachine.cli.moment import local
 from timemachine.cli.reason import reason_given
 from timemachine.cli.replay_step import step_lines
 from timemachine.cli.terminal import Progress, complain, show
-from timemachine.cli.wording import plural
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
@@ -51,7 +51,7 @@ _PATIENCE = 20.0  # seconds in the queue before a word about the worker
     help="Ask this model instead, as provider:model; several make a comparison.",
 )
 @click.option("--diff", "with_diff", is_flag=True, help="Show word by word what differs between the answers.")
-@click.option("--adaptive", is_flag=True, help="Cut where the passages stop being relevant.")
+@options.adaptive
 @options.top_k
 @options.mode
 @options.system_prompt
@@ -70,6 +70,13 @@ _PATIENCE = 20.0  # seconds in the queue before a word about the worker
 @click.option("--skip-finds", is_flag=True, help="Leave the finds out.")
 @click.option(
     "--from-checkpoint", metavar="C", help="Only what came after this checkpoint (its step or its name)."
+)
+@click.option(
+    "--spend-limit",
+    "spend_limit_usd",
+    type=float,
+    metavar="USD",
+    help="A call starts only where what it is expected to cost fits in.",
 )
 @click.option(
     "--fail-on",
@@ -114,6 +121,8 @@ def replay(
         **asked,
     )
     with connected() as client:
+        if not as_json:
+            _tell_estimate(client.replays.estimate(session, chosen))
         launched = client.replays.launch(session, chosen)
         if "comparison_id" in launched:
             told = _Told(with_diff=with_diff, verbose=verbose, web=web, as_json=as_json)
@@ -130,6 +139,15 @@ def replay(
     if web:
         _open(address)
     _check(done, conditions)
+
+
+def _tell_estimate(found: dict[str, Any]) -> None:
+    """Say beside the result about what it will cost, where it may cost anything."""
+    for each in found["estimates"]:
+        if each["cost_usd"] or each["unknown_cost_calls"]:
+            cost = priced(each["cost_usd"], each["unknown_cost_calls"])
+            model = each["model"] or "the recorded models"
+            complain(f"{counted(each['asks'], 'ask')} with {model}: estimated cost {cost}.")
 
 
 def _compared(
@@ -181,7 +199,10 @@ def _teller(progress: Progress) -> Callable[[dict[str, Any]], None]:
         steps = found["steps"]
         over = sum(steps[name] for name in ("done", "failed", "skipped", "cancelled"))
         spent = priced(found["cost_usd"], found["unknown_cost_calls"])
-        progress.tell(f"{found['status']}: {over:,} of {plural(steps['total'], 'step')}, {spent}")
+        waiting = found.get("waiting") or {"calls": 0}
+        if waiting["calls"]:
+            spent += f"; {counted(waiting['calls'], 'busy call')} asked again by {local(waiting['until'])}"
+        progress.tell(f"{found['status']}: {over:,} of {counted(steps['total'], 'step')}, {spent}")
         if found["status"] == "queued" and time.monotonic() > hurry["at"]:
             hurry["at"] = float("inf")
             complain(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from timemachine.base.wording import priced
+from timemachine.base.wording import counted, priced
 from timemachine.cli import options
 from timemachine.cli.compare import compare
 from timemachine.cli.connecting import connected, meant_session
@@ -23,7 +23,7 @@ from timemachine.cli.terminal import Progress, complain, say, say_all, show
 from timemachine.cli.trials import trial
 from timemachine.cli.walk import action_lines
 from timemachine.cli.where import where
-from timemachine.cli.wording import NOT_RECORDED, one_line, plural, shortened, tokens
+from timemachine.cli.wording import NOT_RECORDED, one_line, shortened, tokens
 from timemachine.client.errors import ClientError
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def end(*, session: str | None, as_json: bool) -> None:
     """
     with connected() as client:
         ended = client.sessions.end(meant_session(client, session))
-        recorded = plural(ended["actions"], "action")
+        recorded = counted(ended["actions"], "action")
         show(ended, [f"Session {ended['key']} has ended: {recorded} recorded."], as_json=as_json)
 
 
@@ -113,11 +113,11 @@ def delete(*, session: str, yes: bool, as_json: bool) -> None:
     """
     with connected() as client:
         found = client.sessions.get(session)
-        what = f"Erase the session {found['key']} ({shortened(found['name'])}) with {plural(found['actions'], 'action')}"
+        what = f"Erase the session {found['key']} ({shortened(found['name'])}) with {counted(found['actions'], 'action')}"
         if not yes and not confirmed(f"{what}, its replays, judgements and share links, for good?"):
             raise Failure("Nothing was erased; answer yes, or say --yes.")
         erased = client.sessions.delete(found["id"])
-        told = [f"Session {found['key']} is erased with {plural(erased['actions'], 'action')}."]
+        told = [f"Session {found['key']} is erased with {counted(erased['actions'], 'action')}."]
         show(erased, told, as_json=as_json)
 
 
@@ -172,7 +172,7 @@ def _imported(
         return client.import_file(data, filename=name, format_name=format_name)
     except ClientError as why:
         before = (
-            f" ({plural(already, 'file')} before it {'was' if already == 1 else 'were'} imported.)"
+            f" ({counted(already, 'file')} before it {'was' if already == 1 else 'were'} imported.)"
             if already
             else ""
         )
@@ -223,7 +223,7 @@ def _session_facts(found: dict[str, Any], judged: dict[str, Any]) -> Iterator[st
             ("tags", ", ".join(found["tags"])),
             ("started", local(found["started_at"])),
             ("ended", local(found["ended_at"])),
-            ("actions", f"{found['actions']:,}, {plural(found['errors'], 'error')}"),
+            ("actions", f"{found['actions']:,}, {counted(found['errors'], 'error')}"),
             ("tokens", _tokens(found)),
             ("cost", priced(found["cost_usd"], found["unknown_cost_calls"])),
             ("judging", _judging(judged)),
@@ -238,14 +238,14 @@ def _judging(judged: dict[str, Any]) -> str:
     if not judged["count"]:
         return ""
     spent = priced(judged["cost_usd"], judged["unknown_cost_calls"])
-    return f"{spent} for {plural(judged['count'], 'judgement')}"
+    return f"{spent} for {counted(judged['count'], 'judgement')}"
 
 
 def _saved(found: dict[str, Any]) -> str:
     """What the answer cache saved; empty where no answer came from it."""
     if not found["cached_calls"]:
         return ""
-    return f"{plural(found['cached_calls'], 'answer')}, saved {priced(found['saved_usd'], found['unknown_saved_calls'])}"
+    return f"{counted(found['cached_calls'], 'answer')}, saved {priced(found['saved_usd'], found['unknown_saved_calls'])}"
 
 
 def _tokens(found: dict[str, Any]) -> str:

@@ -5,12 +5,12 @@ from typing import Any
 
 import click
 
+from timemachine.base.wording import UNKNOWN, counted
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
 from timemachine.cli.failure import Failure, Interrupted
 from timemachine.cli.table import table
 from timemachine.cli.terminal import Progress, show
-from timemachine.cli.wording import UNKNOWN, plural
 
 _HEADS = ["#", "mode", "top-k", "cut-off", "recall", "overlap", "rank-biased", "hits", "tokens/step"]
 
@@ -65,13 +65,13 @@ def sweep(
 
 def _progress(found: dict[str, Any]) -> str:
     settings = found["settings"]
-    return f"{found['status']}: {settings['finished']:,} of {plural(settings['total'], 'setting')}"
+    return f"{found['status']}: {settings['finished']:,} of {counted(settings['total'], 'setting')}"
 
 
 def _lines(done: dict[str, Any], url: str) -> Iterator[str]:
     right = [head for head in _HEADS if head not in {"mode", "cut-off"}]
     yield from table(_HEADS, [_row(row) for row in done["rows"]], right=right)
-    yield f"Sweep {done['id']} is {done['status']}: {plural(done['steps'], 'step')}; tokens by {done['tokenizer']}."
+    yield f"Sweep {done['id']} is {done['status']}: {counted(done['steps'], 'step')}; tokens by {done['tokenizer']}."
     yield f"{url}/sweeps/{done['id']}/"
 
 

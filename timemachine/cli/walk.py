@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from timemachine.base.wording import money_or_unknown
+from timemachine.base.wording import money_or_unknown, spaced
 from timemachine.cli.table import aligned
-from timemachine.cli.wording import duration, shortened, words
+from timemachine.cli.wording import duration, shortened
 
 _KIND, _WHAT, _TOOK = 17, 64, 10
 _DEEPEST = 3
@@ -21,7 +21,7 @@ def action_lines(actions: Iterable[dict[str, Any]], *, last: int) -> Iterator[st
         depths[action["sequence"]] = depths[action["id"]] = depth
         cells = [
             f"{action['sequence']:>{number},}",
-            aligned("  " * depth + words(action["kind"]), _KIND),
+            aligned("  " * depth + spaced(action["kind"]), _KIND),
             aligned(_what(action), _WHAT),
             aligned(
                 "" if action["duration_ms"] is None else duration(action["duration_ms"]), _TOOK, to_right=True

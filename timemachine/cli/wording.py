@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-UNKNOWN = "unknown"
+from timemachine.base.wording import UNKNOWN, counted, spaced
+
 NOT_RECORDED = "not recorded"
 _SECOND, _MINUTE = 1_000, 60_000
 _FIRST_LETTER = 0x20
@@ -21,16 +22,6 @@ def one_line(text: str) -> str:
     return visible(" ".join(text.split()))
 
 
-def words(name: str) -> str:
-    """An enumerated value as people read it."""
-    return name.replace("_", " ")
-
-
-def plural(count: int, noun: str) -> str:
-    """1 action, 1,234 actions."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
 def bar(done: int, total: int) -> str:
     """How much of a whole is done, before the whole: `[####................] 40 of`."""
     full = 20 * done // total if total else 20
@@ -39,12 +30,12 @@ def bar(done: int, total: int) -> str:
 
 def listed(counts: dict[str, int]) -> str:
     """Counts of things by their names in one line: `9 messages, 1 tool call`."""
-    return ", ".join(plural(count, words(name)) for name, count in counts.items() if count)
+    return ", ".join(counted(count, spaced(name)) for name, count in counts.items() if count)
 
 
 def listed_words(counts: dict[str, int]) -> str:
     """Counts by the words that they count: `9 identical, 2 numbers differ`."""
-    return ", ".join(f"{count:,} {words(name)}" for name, count in counts.items() if count)
+    return ", ".join(f"{count:,} {spaced(name)}" for name, count in counts.items() if count)
 
 
 def shortened(text: str, most: int = 60) -> str:
@@ -101,4 +92,4 @@ def ending(cut_by: str | None) -> str:
     """Which rule ended a list of hits."""
     if cut_by is None:
         return f"the rule that cut is {NOT_RECORDED}"
-    return "all that were found" if cut_by == "all" else f"cut by {words(cut_by)}"
+    return "all that were found" if cut_by == "all" else f"cut by {spaced(cut_by)}"

@@ -24,8 +24,11 @@ class Asks:
         *,
         on_text: Callable[[str], None],
         on_begun: Callable[[str], None] = nobody,
+        on_wait: Callable[[str], None] = nobody,
     ) -> Document:
         """Ask at a path, and hear the answer as it is written; `on_begun` gets the id by which the ask can be cancelled.
+
+        `on_wait` gets a sentence each time that the model is busy and is asked again after a while.
 
         The document is that of an answer in one piece. Raises `Refused` where the ask failed, `Unreachable` where the server
         fell silent before it ended; the ask then goes on.
@@ -33,6 +36,8 @@ class Asks:
         for name, told in self._connection.events(path, {**body, "stream": True}):
             if name == "begun":
                 on_begun(str(told["id"]))
+            elif name == "waiting":
+                on_wait(str(told["message"]))
             elif name == "text":
                 on_text(str(told["text"]))
             elif name == "done":

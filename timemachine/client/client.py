@@ -13,11 +13,12 @@ from timemachine.client.replays import Replays
 from timemachine.client.server import Server
 from timemachine.client.sessions import Sessions
 from timemachine.client.shares import Shares
+from timemachine.client.suites import Suites
 from timemachine.client.sweeps import Sweeps
 
 
 class Client:
-    """One server: `sessions`, `collections`, `replays`, `comparisons`, `sweeps`, `judgements`, `shares`, `keys`, and what stands alone.
+    """One server: `sessions`, `collections`, `replays`, `comparisons`, `suites`, `sweeps`, `judgements`, `shares`, `keys`, and others.
 
     Every answer is the API's own JSON document; every failure a `ClientError`. Close it, or use it in a `with`.
     """
@@ -30,6 +31,7 @@ class Client:
         self.asks = Asks(self.connection)
         self.replays = Replays(self.connection)
         self.comparisons = Comparisons(self.connection)
+        self.suites = Suites(self.connection)
         self.sweeps = Sweeps(self.connection)
         self.shares = Shares(self.connection)
         self.judgements = Judgements(self.connection)

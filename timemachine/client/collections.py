@@ -81,28 +81,38 @@ class Collections:
         use_model: str | None = None,
         top_k: int | None = None,
         mode: str | None = None,
+        adaptive: bool | None = None,
+        relative: float | None = None,
+        cliff: float | None = None,
+        min_score: float | None = None,
         no_cache: bool | None = None,
         embedding_model: str | None = None,
         session: str | None = None,
         on_text: Callable[[str], None] | None = None,
         on_begun: Callable[[str], None] = nobody,
+        on_wait: Callable[[str], None] = nobody,
     ) -> Document:
         """Find passages and ask a model over them; `no_cache` asks it although the server has the answer already.
 
-        With `on_text` the answer is heard as it is written, and `on_begun` gets the id by which it can be cancelled.
+        With `on_text` the answer is heard as it is written, `on_begun` gets the id by which it can be cancelled, `on_wait` why
+        a busy model is asked again later.
         """
         body = given(
             question=question,
             use_model=use_model,
             top_k=top_k,
             mode=mode,
+            adaptive=adaptive,
+            relative=relative,
+            cliff=cliff,
+            min_score=min_score,
             no_cache=no_cache,
             embedding_model=embedding_model,
         )
         if on_text is None:
             return self._post("ask", name, body, session)
         path, whole = _place("ask", name, body, session)
-        return Asks(self._connection).follow(path, whole, on_text=on_text, on_begun=on_begun)
+        return Asks(self._connection).follow(path, whole, on_text=on_text, on_begun=on_begun, on_wait=on_wait)
 
     def embedding(self, name: str) -> Document:
         """The collection's embedding model, how many of its frames are embedded, and what is to replace it."""

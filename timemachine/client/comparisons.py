@@ -57,6 +57,10 @@ class Comparisons:
         """Let a model judge every changed cell that it has no opinion on yet: `{"cells": n}`; it is asked in the background."""
         return self._connection.post(f"{_path(comparison)}/judgements", {"model": model})
 
+    def judge_estimate(self, comparison: str, *, model: str) -> Document:
+        """About what `judge` would cost: `{"cells", "calls", "input_tokens", "output_tokens", "cost_usd", "basis"}`."""
+        return self._connection.get(f"{_path(comparison)}/judgements/estimate", {"model": model})
+
     def wait_for_judges(self, comparison: str, seen: Callable[[Document], None] = lambda _: None) -> Document:
         """The comparison once no judge is to be asked any more; `seen` gets it at every look."""
 
@@ -67,8 +71,33 @@ class Comparisons:
         return waiting.wait(look, ("asked",), lambda each: seen(each["found"]))["found"]  # type: ignore[no-any-return]
 
     def wait(self, comparison: str, seen: Callable[[Document], None] = lambda _: None) -> Document:
-        """The comparison once it is over; `seen` gets it at every look. A server that is away for a minute is waited for."""
-        return waiting.wait(lambda: self.get(comparison), OVER, seen)
+        """The comparison once it is over and what it shows is computed; `seen` gets it at every look.
+
+        A server that is away for a minute is waited for.
+        """
+        return self._until(comparison, OVER, seen)
+
+    def results(self, comparison: str) -> Document:
+        """What a comparison shows, once it is computed; of one that is not over, what it shows so far."""
+        return self._until(comparison, (*OVER, "queued", "running"), lambda _: None, so_far=True)
+
+    def _until(
+        self,
+        comparison: str,
+        over: Sequence[str],
+        seen: Callable[[Document], None],
+        *,
+        so_far: bool = False,
+    ) -> Document:
+        asked = {"so_far": "true"} if so_far else {}
+
+        def look() -> Document:
+            found = self._connection.get(_path(comparison), asked)
+            computed = found["columns"] is not None if so_far else found["results"]["state"] != "under_way"
+            computed = computed or found["results"]["state"] == "failed"
+            return {"status": found["status"] if computed else "under_way", "found": found}
+
+        return waiting.wait(look, over, lambda each: seen(each["found"]))["found"]  # type: ignore[no-any-return]
 
 
 def _path(comparison: str) -> str:

@@ -46,6 +46,11 @@ class Connection:
         content = b"" if body is None else json.dumps(body, allow_nan=False).encode()
         return self.call("POST", path, content=content, content_type="application/json")
 
+    def patch(self, path: str, body: Any) -> Document:
+        """What the server answers to a change, sent as JSON."""
+        content = json.dumps(body, allow_nan=False).encode()
+        return self.call("PATCH", path, content=content, content_type="application/json")
+
     def send_form(self, path: str, fields: Mapping[str, str], file: tuple[str, bytes]) -> Document:
         """What the server answers to a form with a file in its field `file`."""
         name, data = file

@@ -13,9 +13,10 @@ class Keys:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def create(self, *, name: str, scopes: Sequence[str]) -> Document:
-        """A new key; the key itself (`key`) is in this answer and nowhere else."""
-        return self._connection.post(_KEYS, {"name": name, "scopes": list(scopes)})
+    def create(self, *, name: str, scopes: Sequence[str], expires_at: str | None = None) -> Document:
+        """A new key; the key itself (`key`) is in this answer and nowhere else. Without `expires_at` (RFC 3339) it never expires."""
+        asked = {"name": name, "scopes": list(scopes), "expires_at": expires_at}
+        return self._connection.post(_KEYS, asked)
 
     def page(self) -> Document:
         """The keys, without their secrets."""

@@ -34,6 +34,7 @@ class ReplayOptions:
     skip_asks: bool = False
     skip_finds: bool = False
     from_checkpoint: str | None = None
+    spend_limit_usd: float | None = None
 
     def as_body(self) -> Document:
         """As the API takes them."""
@@ -52,6 +53,11 @@ class Replays:
         return self._connection.post(
             f"/api/sessions/{segment(session, 'session')}/replays", options.as_body()
         )
+
+    def estimate(self, session: str, options: ReplayOptions) -> Document:
+        """About what it would cost, for each model: `{"estimates": […]}`."""
+        path = f"/api/sessions/{segment(session, 'session')}/replays/estimate"
+        return self._connection.post(path, options.as_body())
 
     def try_step(self, session: str, sequence: int, changes: Document) -> Document:
         """Try one find or ask again with something changed, in the background: `{"replay_id": …}`."""

@@ -41,11 +41,12 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """A recorded question with every answer to it: the recorded one, and those of the arms by arm and run."""
+    """A recorded question with every answer to it: the recorded one, and those of the arms by arm and run. `action` is the ask's row."""
 
     session: UUID
     session_name: str
     sequence: int
+    action: int
     question: str
     recorded: Cell
     runs: Mapping[tuple[int, int], Cell] = field(default_factory=dict)

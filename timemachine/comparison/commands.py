@@ -86,12 +86,12 @@ def checked(project: Project, plan: Plan) -> Plan:
 
 
 @transaction.atomic
-def cancel(comparison: Comparison) -> None:
+def cancel(comparison: Comparison, *, by: str | None = None) -> None:
     """Cancel every replay of it that is not over. Raises `Conflict` where all are."""
     cancelled = 0
     for replay in Replay.objects.filter(run__comparison=comparison, finished_at=None).order_by("id"):
         with suppress(Conflict):  # it came to its end meanwhile
-            replays.cancel(replay)
+            replays.cancel(replay, by=by)
             cancelled += 1
     if not cancelled:
         raise Conflict("This comparison is over already.", code="comparison_over")

@@ -9,10 +9,19 @@ from typing import Any, Final
 from timemachine.base.clock import written
 from timemachine.comparison.arms import RECORDING, names
 from timemachine.comparison.cells import NOISE, Ask, Cell
-from timemachine.comparison.findings import Findings
 from timemachine.comparison.metrics import MEASURES, ArmPair, ArmTotals
 from timemachine.comparison.models import CellMark, CellOpinion, Comparison
-from timemachine.comparison.queries import Progress, arms_of, marks_of, opinions_of, replays_of
+from timemachine.comparison.progress import Progress, over_limit, progress_of
+from timemachine.comparison.queries import (
+    arms_of,
+    ask_count,
+    marks_of,
+    models_of,
+    opinions_of,
+    replays_of,
+    told,
+)
+from timemachine.comparison.results import Results, whole
 from timemachine.comparison.statistics.intervals import RESAMPLES, SEED, Interval
 from timemachine.comparison.statistics.paired import PairedResult
 from timemachine.comparison.statistics.wording import METHODS, sentence, verdict_words
@@ -47,7 +56,7 @@ RECORDING_NAME: Final = "recording"
 
 def comparison_json(comparison: Comparison, progress: Progress) -> dict[str, Any]:
     """What was compared and how far it is."""
-    arms = arms_of(comparison)
+    arms, over = arms_of(comparison), over_limit(comparison, progress)
     return {
         "id": str(comparison.id),
         "status": progress.status,
@@ -61,6 +70,7 @@ def comparison_json(comparison: Comparison, progress: Progress) -> dict[str, Any
         "repeats": comparison.repeats,
         "noise_floor": comparison.noise_floor,
         "spend_limit_usd": comparison.spend_limit_usd,
+        "over_limit_usd": None if over is None else float(over),
         "answers": {"total": progress.total, "finished": progress.finished, **progress.steps},
         "replays": dict(progress.replays),
         "cost_usd": float(progress.cost_usd),
@@ -74,8 +84,12 @@ def comparison_json(comparison: Comparison, progress: Progress) -> dict[str, Any
     }
 
 
-def whole_json(comparison: Comparison, progress: Progress, found: Findings) -> dict[str, Any]:
-    """The comparison with its replays, its columns, and what each two of them show."""
+def whole_json(comparison: Comparison, progress: Progress, found: Results) -> dict[str, Any]:
+    """The comparison with its replays, its columns, and what each two of them show: null where nothing was computed.
+
+    `results` says of how many answers that is, when it was computed, and whether answers came since (`state`).
+    """
+    shown = found.findings
     return {
         **comparison_json(comparison, progress),
         "replay_ids": [
@@ -88,12 +102,25 @@ def whole_json(comparison: Comparison, progress: Progress, found: Findings) -> d
             }
             for each in replays_of(comparison)
         ],
-        "asks": len(found.asks),
-        "columns": [_totals_json(each) for each in found.columns],
-        "pairs": [_pair_json(each) for each in found.pairs],
-        "noise": [_pair_json(each) for each in found.noise],
+        "asks": ask_count(comparison) if shown is None else len(shown.asks),
+        "results": {
+            "state": found.state,
+            "answers": found.answers,
+            "computed_at": written(found.computed_at),
+        },
+        "columns": None if shown is None else [_totals_json(each) for each in shown.columns],
+        "pairs": None if shown is None else [_pair_json(each) for each in shown.pairs],
+        "noise": None if shown is None else [_pair_json(each) for each in shown.noise],
         "method": METHOD,
     }
+
+
+def all_json(comparison: Comparison) -> dict[str, Any]:
+    """The comparison with its statistics and its cells, computed now where nobody has."""
+    progress = progress_of([comparison])[comparison.id]
+    results = whole(comparison, progress)
+    asks = told(results.findings.asks) if results.findings else []
+    return {**whole_json(comparison, progress, results), "cells": cells_json(asks)}
 
 
 def cells_json(asks: Sequence[Ask]) -> list[dict[str, Any]]:
@@ -122,6 +149,7 @@ def cells_csv(comparison: Comparison, asks: Sequence[Ask]) -> Iterator[str]:
     """A line for each cell, under a head. A text that a spreadsheet would take for a formula gets an apostrophe before it."""
     arms, steps = arms_of(comparison), _steps(asks)
     marks, opinions = marks_of(steps), opinions_of(steps)
+    recorded = models_of(asks)
     yield _line(COLUMNS)
     for ask in asks:
         for cell in _in_order(ask):
@@ -130,7 +158,7 @@ def cells_csv(comparison: Comparison, asks: Sequence[Ask]) -> Iterator[str]:
                 "sequence": ask.sequence,
                 "question": ask.question,
                 "arm": cell.arm or RECORDING_NAME,
-                "model": None if cell.arm == RECORDING else arms[cell.arm - 1].model,
+                "model": recorded.get(ask.action) if cell.arm == RECORDING else arms[cell.arm - 1].model,
                 "run": "noise floor" if cell.repeat == NOISE else cell.repeat,
                 "marks": "; ".join(
                     f"{each.verdict} ({each.marked_by})" for each in marks.get(cell.step or 0, [])
@@ -182,6 +210,8 @@ METHOD: Final = {
     "test": "McNemar's exact test for shares, Wilcoxon's signed ranks with Pratt's zeros for graded figures; two-sided; asks are taken as "
     "independent",
     "p_holm": "adjusted over the metrics of one pair of columns",
+    "latency": "measured side by side, while the other arms were asked as well; where the noise floor shows that an arm differs from itself, "
+    "latencies of the comparison cannot be told apart",
     "verdict": "better needs p_holm below 0.05 and an interval that leaves out no difference",
     "needed": "asks for 80 % power at 5 %, for a difference of 0.1 in shares and scores and of 10 % of A's mean elsewhere",
 }
@@ -245,7 +275,9 @@ def _steps(asks: Sequence[Ask]) -> list[int]:
 
 
 def _opinion_words(opinion: CellOpinion) -> str:
-    return f"{opinion.relation or opinion.state}, {opinion.preference or 'unknown'} ({opinion.model})"
+    if opinion.relation is None:
+        return f"judge {opinion.state} ({opinion.model})"
+    return f"{opinion.relation}, {opinion.preference or 'unknown'} ({opinion.model})"
 
 
 def _line(values: Sequence[Any]) -> str:

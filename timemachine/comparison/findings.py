@@ -2,31 +2,53 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import permutations
 
 from timemachine.comparison.arms import RECORDING
 from timemachine.comparison.cells import Ask
-from timemachine.comparison.metrics import ArmPair, ArmTotals, arm_pair, arm_totals, column, noise_of
+from timemachine.comparison.metrics import (
+    ArmPair,
+    ArmTotals,
+    arm_pair,
+    arm_totals,
+    column,
+    latency_differs,
+    noise_of,
+    without_latency,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """The asks with their answers; the recording's column and one for each arm; what each two columns show, and chance alone."""
+    """The asks with their answers; the recording's column and one for each arm; what each two columns show, and chance alone.
+
+    Latencies are told apart only where no arm's differs from its own, asked once more beside the others.
+    `ordered` has each two columns both ways round, for either can be set against the other.
+    """
 
     asks: Sequence[Ask]
     columns: Sequence[ArmTotals]
-    pairs: Sequence[ArmPair]
+    ordered: Sequence[ArmPair]
     noise: Sequence[ArmPair]
 
+    @property
+    def pairs(self) -> list[ArmPair]:
+        """Each two columns once, the lower number first."""
+        return [each for each in self.ordered if each.a < each.b]
 
-def findings(asks: Sequence[Ask], arms: int, *, noise_floor: bool, against: int | None = None) -> Findings:
-    """What so many arms come to over these asks; `against` takes only the pairs of that column (0: the recording)."""
+    def against(self, column: int) -> list[ArmPair]:
+        """The others, each set against this column (0: the recording)."""
+        return [each for each in self.ordered if each.a == column]
+
+
+def findings(asks: Sequence[Ask], arms: int, *, noise_floor: bool) -> Findings:
+    """What so many arms come to over these asks."""
     columns = [column(asks, each) for each in range(RECORDING, arms + 1)]
-    pairs = [pair for pair in combinations(range(arms + 1), 2) if against is None or against in pair]
-    ordered = [(against, b if a == against else a) if against is not None else (a, b) for a, b in pairs]
+    noise = [noise_of(asks, each.arm) for each in columns if each.arm != RECORDING] if noise_floor else []
+    ordered = [arm_pair(a, b) for a, b in permutations(columns, 2)]
     return Findings(
         asks=asks,
         columns=[arm_totals(asks, each) for each in columns],
-        pairs=[arm_pair(columns[a], columns[b]) for a, b in ordered],
-        noise=[noise_of(asks, each.arm) for each in columns if each.arm != RECORDING] if noise_floor else [],
+        ordered=without_latency(ordered) if any(map(latency_differs, noise)) else ordered,
+        noise=noise,
     )

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from timemachine.comparison.arms import RECORDING
@@ -17,7 +17,16 @@ from timemachine.comparison.cells import (
     verdict_counts,
 )
 from timemachine.comparison.statistics.intervals import Interval, interval, mean
-from timemachine.comparison.statistics.paired import Metric, Pair, PairedResult, Reading, compare, together
+from timemachine.comparison.statistics.paired import (
+    Metric,
+    Pair,
+    PairedResult,
+    Reading,
+    compare,
+    differs,
+    drowned,
+    together,
+)
 from timemachine.comparison.statistics.summaries import Spread, ratio_of_medians, spread
 
 CACHED: Final = "from the cache"
@@ -111,7 +120,7 @@ LATENCY: Final = Measure(
     metric=Metric(name="latency", higher_is_better=False, bounded=False),
     unit="ms",
     title="Latency",
-    about="how long the call of the model took; lower is better",
+    about="how long the call of the model took, measured side by side while the other arms were asked as well; lower is better",
     read=_latency,
 )
 MEASURES: Final = (
@@ -210,6 +219,22 @@ def noise_of(asks: Sequence[Ask], arm: int) -> ArmPair:
     """An arm against itself: its first run and that of the noise floor. What differs here is chance."""
     first = _column(asks, arm, [ask.cells(arm)[:1] for ask in asks])
     return arm_pair(first, _column(asks, arm, [ask.noise(arm) for ask in asks]))
+
+
+def latency_differs(noise: ArmPair) -> bool:
+    """Whether an arm was shown to be slower or faster than itself: then load, not the model, makes such differences."""
+    return any(each.metric == LATENCY.name and differs(each) for each in noise.results)
+
+
+def without_latency(pairs: Sequence[ArmPair]) -> list[ArmPair]:
+    """The pairs with no verdict on latency."""
+    return [
+        replace(
+            pair,
+            results=[drowned(each) if each.metric == LATENCY.name else each for each in pair.results],
+        )
+        for pair in pairs
+    ]
 
 
 def arm_totals(asks: Sequence[Ask], read: Column) -> ArmTotals:

@@ -1,4 +1,4 @@
-"""What we keep of a comparison: its arms, which replay is whose, what people marked, and what judges said of a cell."""
+"""What we keep of a comparison: its arms, which replay is whose, what people marked, what judges said, what the figures show."""
 
 from django.db import models
 from django.db.models import Q
@@ -113,3 +113,33 @@ class CellOpinion(models.Model):
 
     def __str__(self) -> str:
         return f"opinion of {self.model} on step {self.step_id}"
+
+
+class ComparisonFindings(models.Model):
+    """What the cells of a comparison come to, computed once. `cells` says of which; None until somebody computed them.
+
+    A trigger deletes it with any of the replays. Marks and opinions are no part of it: they change no figure, and are read as they are.
+    """
+
+    comparison = models.OneToOneField(
+        Comparison, primary_key=True, on_delete=models.DB_CASCADE, related_name="findings"
+    )
+    cells = models.CharField(max_length=80, null=True)
+    content = models.TextField(null=True)
+    answers = models.IntegerField(default=0)
+    computed_at = models.DateTimeField(null=True)
+    attempts = models.IntegerField(default=0)
+    rung_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "tm_comparison_findings"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(cells=None, content=None, computed_at=None)
+                | Q(cells__isnull=False, content__isnull=False, computed_at__isnull=False),
+                name="comparison_findings_whole_or_none",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"findings of {self.comparison_id}"

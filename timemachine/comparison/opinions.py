@@ -13,7 +13,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Max, Min, Q, Sum
+from django.db.models import Max, Min, Q, QuerySet, Sum
 
 from timemachine.answering.prompt import Passage, Prompt
 from timemachine.base.clock import now
@@ -35,17 +35,21 @@ from timemachine.payloads.commands import keep
 from timemachine.payloads.queries import text
 from timemachine.providers.calling import complete
 from timemachine.providers.catalogue import ModelName
-from timemachine.providers.completion import Completion, ModelRequest
+from timemachine.providers.completion import Completion, ModelRequest, TokenUsage
 from timemachine.providers.places import let_go
 from timemachine.providers.prices import failed_price, price
 from timemachine.providers.queries import connection_of, usable_model
+from timemachine.providers.token_estimate import tokens_about
 from timemachine.recording.validation import COST_DIGITS
 from timemachine.replay import frozen
 from timemachine.replay.models import ReplayAttempt, ReplayStep
+from timemachine.replay.purse import FREE, Purse
 
 MOST_CELLS: Final = 500
 QUIET: Final = timedelta(seconds=60)
 LOST_AFTER: Final = 2 * LONGEST_CALL
+MATERIAL: Final = ("action__input", "action__output", "output", "replay")
+TOKENS_OF_AN_OPINION: Final = 60
 NOT_JUDGED: Final = ("identical", "error", "not_recorded")
 
 
@@ -63,11 +67,12 @@ class _Asked:
 
 def judged_cells(comparison: Comparison, step: int | None = None) -> list[ReplayStep]:
     """The cells that a judge can be asked about: an answer beside a recorded one, and not the same bytes."""
-    of_it = ReplayStep.objects.filter(
-        replay__run__comparison=comparison, status="done", output__isnull=False, verdict__isnull=False
-    ).exclude(verdict__in=NOT_JUDGED)
-    wanted = of_it.filter(replay__run__repeat__gt=0) if step is None else of_it.filter(id=step)
-    return list(wanted.select_related("action").order_by("id"))
+    return list(_judged(comparison, step).select_related("action").order_by("id"))
+
+
+def judged_count(comparison: Comparison) -> int:
+    """How many those are."""
+    return _judged(comparison, None).count()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,33 +86,42 @@ class ToBeAsked:
 def ask_judge(comparison: Comparison, use_model: str, *, by: str, step: int | None = None) -> ToBeAsked:
     """Note that a model is to be asked about every changed cell (or the one of that step) that it has no opinion on yet.
 
-    A door rings for them after commit. Raises `InvalidInput`, `Unavailable` for a model that cannot judge,
-    `Conflict` where nothing is left to judge, `InvalidInput` for more than `MOST_CELLS` cells.
+    A door rings for them after commit. Raises as `cells_left` does.
+    """
+    with transaction.atomic():
+        Comparison.objects.select_for_update().get(id=comparison.id)
+        model, left = cells_left(comparison, use_model, step)
+        CellOpinion.objects.bulk_create(
+            CellOpinion(comparison=comparison, step=each, model=str(model), requested_by=by[:254])
+            for each in left
+        )
+    return ToBeAsked(model=str(model), cells=len(left))
+
+
+def cells_left(
+    comparison: Comparison, use_model: str, step: int | None
+) -> tuple[ModelName, list[ReplayStep]]:
+    """The judge by its resolved name, and the cells that it would be asked about: those that it has no opinion on.
+
+    Raises `InvalidInput`, `Unavailable` for a model that cannot judge, `Conflict` where nothing is left to judge,
+    `InvalidInput` for more than `MOST_CELLS` cells.
     """
     steps = judged_cells(comparison, step)
     if not steps:
         raise _nothing()
-    model = str(judge_model(steps[0].action, use_model))
-    with transaction.atomic():
-        Comparison.objects.select_for_update().get(id=comparison.id)
-        known = CellOpinion.objects.filter(step__in=steps, model=model)
-        if step is None:
-            known = known.filter(state__in=("waiting", "asking", "done"))
-        else:
-            known = known.filter(state__in=("waiting", "asking"))
-        there = set(known.values_list("step_id", flat=True))
-        left = [each for each in steps if each.id not in there]
-        if not left:
-            raise _nothing()
-        if len(left) > MOST_CELLS:
-            raise InvalidInput(
-                f"That would be {len(left):,} cells, and a judge is asked about at most {MOST_CELLS:,} at a time; ask cell by cell.",
-                code="too_many_cells",
-            )
-        CellOpinion.objects.bulk_create(
-            CellOpinion(comparison=comparison, step=each, model=model, requested_by=by[:254]) for each in left
+    model = judge_model(steps[0].action, use_model)
+    states = ("waiting", "asking", "done") if step is None else ("waiting", "asking")
+    known = CellOpinion.objects.filter(step__in=steps, model=str(model), state__in=states)
+    there = set(known.values_list("step_id", flat=True))
+    left = [each for each in steps if each.id not in there]
+    if not left:
+        raise _nothing()
+    if len(left) > MOST_CELLS:
+        raise InvalidInput(
+            f"That would be {len(left):,} cells, and a judge is asked about at most {MOST_CELLS:,} at a time; ask cell by cell.",
+            code="too_many_cells",
         )
-    return ToBeAsked(model=model, cells=len(left))
+    return model, left
 
 
 def cancel_judges(comparison: Comparison) -> int:
@@ -135,6 +149,13 @@ def due_for_ringing() -> list[UUID]:
     return [row["comparison_id"] for row in rows if row["last"] is None or row["last"] < moment - QUIET]
 
 
+def _judged(comparison: Comparison, step: int | None) -> QuerySet[ReplayStep]:
+    of_it = ReplayStep.objects.filter(
+        replay__run__comparison=comparison, status="done", output__isnull=False, verdict__isnull=False
+    ).exclude(verdict__in=NOT_JUDGED)
+    return of_it.filter(replay__run__repeat__gt=0) if step is None else of_it.filter(id=step)
+
+
 def _each(comparison_id: UUID) -> Iterator[CellOpinion]:
     while (row := _claimed(comparison_id)) is not None:
         _judge(row)
@@ -149,24 +170,47 @@ def _claimed(comparison_id: UUID) -> CellOpinion | None:
         )
         if row is None:
             return None
-        row.state, row.asked_at = ("cancelled", None) if _spent(row.comparison) else ("asking", now())
-        if row.state == "cancelled":
-            row.error_type = "spend_limit"
-            row.error_message = "The spend limit of this comparison was reached; the judge was not asked."
-            row.finished_at = now()
+        why_not = _too_dear(row)
+        row.state, row.asked_at = ("cancelled", None) if why_not else ("asking", now())
+        if why_not:
+            row.error_type, row.error_message, row.finished_at = "spend_limit", why_not, now()
         row.save()
     return row
 
 
-def _spent(comparison: Comparison) -> bool:
-    if comparison.spend_limit_usd is None:
-        return False
+def _too_dear(row: CellOpinion) -> str | None:
+    """Why the judge is not asked about this cell: too little of the comparison's spend limit is left for both calls."""
+    if row.comparison.spend_limit_usd is None:
+        return None
+    limit = Decimal(str(row.comparison.spend_limit_usd))
+    purse = Purse(limit=limit, spent=_spent(row.comparison), reserved=FREE, unknown=0)
+    cost = _expected(row)
+    return None if purse.fits(cost) else purse.why_not(cost, "comparison")
+
+
+def _expected(row: CellOpinion) -> Decimal | None:
+    provider, _, name = row.model.partition(":")
+    model = ModelName(provider=provider, model=name)
+    step = ReplayStep.objects.select_related(*MATERIAL).get(id=row.step_id)
+    with suppress(InvalidInput, Unavailable):  # then no call is made, or nobody can tell
+        costs = [expected_call(model, prompt) for _, prompt in prompts_of(step)]
+        return None if None in costs else sum((each for each in costs if each is not None), FREE)
+    return None
+
+
+def expected_call(model: ModelName, prompt: Prompt) -> Decimal | None:
+    """About what one call of a judge costs; None where its price is unknown. Raises `Unavailable`."""
+    read = tokens_about(sum(len(message.content) for message in prompt.messages))
+    return price(model, TokenUsage(input_tokens=read, output_tokens=TOKENS_OF_AN_OPINION), now()).cost_usd
+
+
+def _spent(comparison: Comparison) -> Decimal:
     attempts = ReplayAttempt.objects.filter(step__replay__run__comparison=comparison)
     sums = [
         rows.aggregate(total=Sum("cost_usd"))["total"] or Decimal(0)
         for rows in (attempts, CellOpinion.objects.filter(comparison=comparison))
     ]
-    return sum(sums) >= Decimal(str(comparison.spend_limit_usd))
+    return sum(sums, FREE)
 
 
 def _judge(row: CellOpinion) -> None:
@@ -183,18 +227,25 @@ def _judge(row: CellOpinion) -> None:
 
 
 def _ask_both(row: CellOpinion, asked: _Asked) -> None:
-    step = ReplayStep.objects.select_related("action__input", "action__output", "output", "replay").get(
-        id=row.step_id
-    )
+    step = ReplayStep.objects.select_related(*MATERIAL).get(id=row.step_id)
+    model = usable_model(step.replay.project_id, row.model)
+    for order, prompt in prompts_of(step):
+        _ask(step.replay.project_id, model, prompt, order, asked)
+
+
+def prompts_of(step: ReplayStep) -> list[tuple[str, Prompt]]:
+    """What a judge of this cell is sent, in both orders. Raises `InvalidInput` where question or answers are no texts."""
     question, recorded = frozen.question_of(step.action), frozen.answer_of(step.action)
     if question is None or recorded is None or step.output is None:
         raise InvalidInput("Question or answer was not recorded as text.", code="nothing_to_judge")
     passages = [
         Passage(title=each.title, text=each.text) for each in frozen.passages_of(frozen.hits_of(step.action))
     ]
-    new, model = text(step.output), usable_model(step.replay.project_id, row.model)
-    for order, first, second in ((RECORDED_FIRST, recorded, new), (NEW_FIRST, new, recorded)):
-        _ask(step.replay.project_id, model, render(question, passages, first, second), order, asked)
+    new = text(step.output)
+    return [
+        (order, render(question, passages, first, second))
+        for order, first, second in ((RECORDED_FIRST, recorded, new), (NEW_FIRST, new, recorded))
+    ]
 
 
 def _ask(project_id: UUID, model: ModelName, prompt: Prompt, order: str, asked: _Asked) -> None:

@@ -1,12 +1,12 @@
-"""Reading comparisons, from the project that asks: how far one is, and its asks with every answer."""
+"""Reading comparisons, from the project that asks: its replays and sessions, its asks with every answer, what is said of them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Count, Max, Q, QuerySet, Sum
+from django.db.models import QuerySet
 
 from timemachine.accounts.models import Project
 from timemachine.base.errors import NotFound
@@ -16,11 +16,11 @@ from timemachine.comparison.arms import Arm, from_json
 from timemachine.comparison.cells import ERROR, NOT_ASKED, NOT_RECORDED, UNDER_WAY, Ask, Cell
 from timemachine.comparison.models import CellMark, CellOpinion, Comparison
 from timemachine.language.refusal import is_refusal
+from timemachine.providers.completion import ended_by, is_refused
 from timemachine.recording.models import Action, Session
 from timemachine.replay import frozen
-from timemachine.replay.models import Replay, ReplayAttempt, ReplayStep
+from timemachine.replay.models import Replay, ReplayStep
 
-OVER: Final = ("done", "failed", "cancelled")
 _STEP: Final = (
     "id",
     "replay_id",
@@ -33,6 +33,7 @@ _STEP: Final = (
     "evidence__both_refuse",
     "evidence__cut_off",
     "evidence__not_asked",
+    "parameters__finish_reason",
     "cost_usd",
     "duration_ms",
     "input_tokens",
@@ -43,52 +44,6 @@ _STEP: Final = (
     "replay__run__arm",
     "replay__run__repeat",
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judges:
-    """How many cells judges were asked about, how many of them still wait, and what that cost."""
-
-    cells: int = 0
-    waiting: int = 0
-    cost_usd: Decimal = Decimal(0)
-    unknown_cost: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
-    """How far a comparison is. `status` is `queued`, `running`, `done`, `failed` (no replay came to anything) or `cancelled`.
-
-    `revision` changes whenever a page would look otherwise.
-    """
-
-    status: str
-    replays: Mapping[str, int]
-    steps: Mapping[str, int]
-    cost_usd: Decimal
-    unknown_cost_calls: int
-    judges: "Judges"
-    revision: str
-
-    @property
-    def over(self) -> bool:
-        """Whether every replay is."""
-        return self.status in OVER
-
-    @property
-    def settled(self) -> bool:
-        """Whether nothing more comes: every replay is over, and no judge is to be asked."""
-        return self.over and not self.judges.waiting
-
-    @property
-    def total(self) -> int:
-        """How many answers are asked for."""
-        return sum(self.steps.values())
-
-    @property
-    def finished(self) -> int:
-        """How many of them are over, in whatever way."""
-        return sum(number for status, number in self.steps.items() if status not in UNDER_WAY)
 
 
 def comparisons_of(project: Project) -> QuerySet[Comparison]:
@@ -126,27 +81,6 @@ def sessions_of(comparison: Comparison) -> list[Session]:
     """Its sessions, in the order in which they started."""
     ids = Replay.objects.filter(run__comparison=comparison).values("session_id")
     return list(Session.objects.filter(id__in=ids).order_by("started_at", "id"))
-
-
-def progress_of(comparisons: Sequence[Comparison]) -> dict[UUID, Progress]:
-    """How far each of them is; four queries for any number of them."""
-    ids = [each.id for each in comparisons]
-    replays = _grouped(Replay.objects.filter(run__comparison__in=ids), "run__comparison_id", "status")
-    steps = _grouped(
-        ReplayStep.objects.filter(replay__run__comparison__in=ids), "replay__run__comparison_id", "status"
-    )
-    spent, judges = _spent(ids), _judges(ids)
-    said = _said(ids, judges)
-    return {
-        each.id: _progress(
-            replays.get(each.id, {}),
-            steps.get(each.id, {}),
-            spent.get(each.id),
-            judges.get(each.id, Judges()),
-            said.get(each.id, ""),
-        )
-        for each in comparisons
-    }
 
 
 def cell_step(comparison: Comparison, step_id: int) -> ReplayStep:
@@ -189,6 +123,25 @@ def asks_of(comparison: Comparison) -> list[Ask]:
         cell = _cell(step, recorded[step["action_id"]])
         runs.setdefault(step["action_id"], {})[cell.arm, cell.repeat] = cell
     return [_ask(action, recorded[action.id], runs[action.id]) for action in actions]
+
+
+def ask_count(comparison: Comparison) -> int:
+    """How many asks it has, whether they are answered or not."""
+    asks = ReplayStep.objects.filter(replay__run__comparison=comparison, kind="ask").order_by()
+    return asks.values("action_id").distinct().count()
+
+
+def told(asks: Sequence[Ask]) -> list[Ask]:
+    """The asks with their questions, their sessions' names and what their errors say: what kept findings do not hold."""
+    actions = {action.id: action for action in _actions({ask.action for ask in asks})}
+    failed = [cell.step or 0 for ask in asks for cell in ask.runs.values() if cell.missing == ERROR]
+    errors = dict(ReplayStep.objects.filter(id__in=failed).values_list("id", "error_message"))
+    return [_told(ask, actions[ask.action], errors) for ask in asks if ask.action in actions]
+
+
+def models_of(asks: Sequence[Ask]) -> dict[int, str | None]:
+    """The recorded model of each ask, by its action; None where none was recorded."""
+    return dict(Action.objects.filter(id__in=[ask.action for ask in asks]).values_list("id", "model"))
 
 
 def marks_of(steps: Sequence[int]) -> dict[int, list[CellMark]]:
@@ -239,11 +192,18 @@ def _actions(ids: set[int]) -> list[Action]:
     )
 
 
+def _told(ask: Ask, action: Action, errors: Mapping[int, str | None]) -> Ask:
+    runs = {at: replace(cell, error=errors.get(cell.step or 0)) for at, cell in ask.runs.items()}
+    recorded = replace(ask.recorded, error=action.error_message)
+    return _ask(action, recorded, runs)
+
+
 def _ask(action: Action, recorded: Cell, runs: Mapping[tuple[int, int], Cell]) -> Ask:
     return Ask(
         session=action.session_id,
         session_name=action.session.name,
         sequence=action.sequence,
+        action=action.id,
         question=frozen.question_of(action) or action.label,
         recorded=recorded,
         runs=runs,
@@ -257,7 +217,7 @@ def _recorded(action: Action) -> Cell:
     return Cell(
         arm=0,
         missing=ERROR if failed else NOT_RECORDED if answer is None else None,
-        refused=answer is not None and is_refusal(answer),
+        refused=answer is not None and (bool(is_refused(ended_by(action.parameters))) or is_refusal(answer)),
         grounding=_number(grounding.get("score")),
         label=grounding.get("label") if isinstance(grounding.get("label"), str) else None,
         cost_usd=_number(action.cost_usd),
@@ -299,9 +259,10 @@ def _missing(step: Mapping[str, Any]) -> str | None:
 
 
 def _refused(step: Mapping[str, Any], recorded: Cell) -> bool:
-    """Whether the new answer says that it does not answer; one that is the recorded one says what that says."""
+    """Whether the new answer says that it does not answer, or its provider does; one that is the recorded one says what that says."""
     same = step["verdict"] in {"identical", "formatting"}
-    return step["verdict"] == "refused" or bool(step["evidence__both_refuse"]) or (same and recorded.refused)
+    said = step["verdict"] == "refused" or bool(step["evidence__both_refuse"])
+    return said or bool(is_refused(step["parameters__finish_reason"])) or (same and recorded.refused)
 
 
 def _number(found: Any) -> float | None:
@@ -311,88 +272,3 @@ def _number(found: Any) -> float | None:
 
 def _tokens(total: int | None, read: int | None, written: int | None) -> int | None:
     return total if total is not None else together(read, written)
-
-
-def _grouped(rows: QuerySet[Any], owner: str, status: str) -> dict[UUID, dict[str, int]]:
-    found: dict[UUID, dict[str, int]] = {}
-    for row in rows.order_by().values(owner, status).annotate(number=Count("id")):
-        found.setdefault(row[owner], {})[row[status]] = row["number"]
-    return found
-
-
-def _spent(ids: Sequence[UUID]) -> dict[UUID, tuple[Decimal, int]]:
-    owner = "step__replay__run__comparison_id"
-    rows = (
-        ReplayAttempt.objects.filter(step__replay__run__comparison__in=ids)
-        .order_by()
-        .values(owner)
-        .annotate(cost=Sum("cost_usd"), unknown=Count("id", filter=Q(calls_made__gt=0, cost_usd=None)))
-    )
-    return {row[owner]: (row["cost"] or Decimal(0), row["unknown"]) for row in rows}
-
-
-def _judges(ids: Sequence[UUID]) -> dict[UUID, Judges]:
-    rows = (
-        CellOpinion.objects.filter(comparison__in=ids)
-        .order_by()
-        .values("comparison_id")
-        .annotate(
-            cells=Count("id"),
-            waiting=Count("id", filter=Q(finished_at=None)),
-            cost=Sum("cost_usd"),
-            unknown=Count("id", filter=Q(calls_made__gt=0, cost_usd=None)),
-        )
-    )
-    return {
-        row["comparison_id"]: Judges(
-            cells=row["cells"],
-            waiting=row["waiting"],
-            cost_usd=row["cost"] or Decimal(0),
-            unknown_cost=row["unknown"],
-        )
-        for row in rows
-    }
-
-
-def _said(ids: Sequence[UUID], judges: Mapping[UUID, Judges]) -> dict[UUID, str]:
-    """What was changed of each comparison, as a text that is another after any change."""
-    rows = Comparison.objects.filter(id__in=ids).annotate(worked=Sum("runs__replay__revision"))
-    marks, none = dict(_latest(CellMark, ids)), Judges()
-    return {
-        row.id: f"{row.worked}-{marks.get(row.id, 0)}-{judges.get(row.id, none).cells}.{judges.get(row.id, none).waiting}"
-        for row in rows
-    }
-
-
-def _latest(model: type[CellMark], ids: Sequence[UUID]) -> list[tuple[UUID, int]]:
-    rows = model.objects.filter(comparison__in=ids).order_by().values("comparison_id")
-    return [(row["comparison_id"], row["last"]) for row in rows.annotate(last=Max("id"))]
-
-
-def _progress(
-    replays: Mapping[str, int],
-    steps: Mapping[str, int],
-    spent: tuple[Decimal, int] | None,
-    judges: Judges,
-    revision: str,
-) -> Progress:
-    cost, unknown = spent or (Decimal(0), 0)
-    return Progress(
-        status=_status(replays),
-        replays=replays,
-        steps=steps,
-        cost_usd=cost,
-        unknown_cost_calls=unknown,
-        judges=judges,
-        revision=revision,
-    )
-
-
-def _status(replays: Mapping[str, int]) -> str:
-    if replays.get("running") or (replays.get("queued") and len(replays) > 1):
-        return "running"
-    if replays.get("queued"):
-        return "queued"
-    if replays.get("cancelled"):
-        return "cancelled"
-    return "done" if replays.get("done") else "failed"

@@ -12,4 +12,4 @@ class Transport(pgmq.Transport):
 
     def drain_events(self, connection: Any, timeout: float | None = None, **more: Any) -> Any:
         nap = LONGEST_NAP if timeout is None else min(timeout, LONGEST_NAP)
-        return super().drain_events(connection, timeout=nap, **more)  # type: ignore[no-untyped-call]
+        return super().drain_events(connection, timeout=nap, **more)  # type: ignore[no-untyped-call]  # kombu has no types

@@ -211,6 +211,7 @@ if CELERY_BROKER_URL.startswith("pgmq"):
         "polling_interval": 1,
         "notify_throttle_interval_ms": 0,
         "pool_size": 4,
+        "pool_timeout": 5,  # else whoever launches waits 30 s for a queue that is out of reach
         "queue_name_prefix": "tm_",
         "visibility_timeout": 1800,
     }

@@ -3,9 +3,8 @@
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from math import isqrt
-from typing import Final
+from typing import Final, NamedTuple
 
 from rapidfuzz.distance import Indel
 
@@ -15,8 +14,7 @@ _EXACT: Final = 40_000_000
 _DEEPEST: Final = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """`length` equal items: from `old` in the one sequence, from `new` in the other."""
 
     old: int
@@ -70,9 +68,8 @@ def _sliced(old: Sequence[int], new: Sequence[int], at: Block) -> Iterator[Block
 
 def _exact(old: Sequence[int], new: Sequence[int], at: Block) -> Iterator[Block]:
     if old and new:
-        for step in Indel.opcodes(old, new):
-            if step.tag == "equal":
-                yield Block(at.old + step.src_start, at.new + step.dest_start, step.src_end - step.src_start)
+        for run in Indel.editops(old, new).as_matching_blocks()[:-1]:  # the last one is the end, and empty
+            yield Block(at.old + run.a, at.new + run.b, run.size)
 
 
 def _cut(

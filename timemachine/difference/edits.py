@@ -8,16 +8,15 @@ from itertools import chain, pairwise, zip_longest
 from typing import Final, Literal
 
 from timemachine.difference.align import Block, blocks
-from timemachine.language.sentences import Sentence
 from timemachine.language.words import ALONE
 
 Mark = Literal["same", "removed", "added"]
 Edit = tuple[Mark, str]
 Stretch = tuple[Mark, list[str]]
 
-_TOKEN: Final = re.compile(rf"\s+|[{ALONE}]|[^\W{ALONE}]+(?:['’.,][^\W{ALONE}]+)*|[^\w\s]")
+_TOKEN: Final = re.compile(rf"[^\W{ALONE}]++(?:['’.,][^\W{ALONE}]++)*+|\s++|[{ALONE}]|[^\w\s]")
 # Two edits with no more words between them read as one.
-_MERGED: Final = 2
+MERGED: Final = 2
 # Where two texts share less than this share of the shorter one's changes, they are told apart as wholes.
 _BARELY: Final = 0.25
 
@@ -70,11 +69,9 @@ class _Stretched:
 
 
 def replaced(old: str, new: str) -> Iterator[Piece]:
-    """One text put for another; nothing where neither has any."""
+    """One text put for another; one of them may be empty."""
     edits: list[Edit] = [("same", old)] if old == new else [("removed", old), ("added", new)]
-    told = [edit for edit in edits if edit[1]]
-    if told:
-        yield Piece(told)
+    yield Piece([edit for edit in edits if edit[1]])
 
 
 def compared(left: Tokens, right: Tokens) -> Iterator[Piece]:
@@ -109,15 +106,15 @@ def _apart(old: Sequence[str], new: Sequence[str]) -> Iterator[Piece]:
         yield from replaced(one, other)
 
 
-def tokens_of(gap: str, found: Sequence[Sentence]) -> Tokens:
+def tokens_of(gap: str, found: Sequence[str]) -> Tokens:
     """The tokens of white space (none where it is empty) and the sentences after it."""
     texts = [gap] if gap else []
     ends = [0, len(texts)]
     for sentence in found:
-        body = sentence.body
+        body = sentence.rstrip()
         texts += _TOKEN.findall(body)
         ends.append(len(texts))
-        texts += _TOKEN.findall(sentence.text, len(body))
+        texts += _TOKEN.findall(sentence, len(body))
         ends.append(len(texts))
     return Tokens(texts, ends, frozenset(ends))
 
@@ -155,7 +152,7 @@ def merged(stretches: Sequence[Stretch]) -> list[Edit]:
     removed = added = ""
     for place, (mark, tokens_) in enumerate(stretches):
         text = "".join(tokens_)
-        if mark == "same" and (place in (0, last) or _words(tokens_) > _MERGED):
+        if mark == "same" and (place in (0, last) or are_many(tokens_)):
             found += [("removed", removed), ("added", added), ("same", text)]
             removed = added = ""
         else:
@@ -164,9 +161,12 @@ def merged(stretches: Sequence[Stretch]) -> list[Edit]:
     return [edit for edit in [*found, ("removed", removed), ("added", added)] if edit[1]]
 
 
-def _words(tokens: Sequence[str]) -> int:
-    """How many tokens are not white space; counted no further than matters."""
-    return sum(not token.isspace() for token in tokens[: 2 * _MERGED + 2])
+def are_many(tokens: Sequence[str]) -> bool:
+    """Whether so many of the tokens are words that two edits around them do not read as one; counted no further than matters."""
+    words = 0
+    for token in tokens[: 2 * MERGED + 2]:
+        words += not token.isspace()
+    return words > MERGED
 
 
 def tokens(text: str) -> list[str]:
@@ -174,6 +174,6 @@ def tokens(text: str) -> list[str]:
     return _TOKEN.findall(text)
 
 
-def gap_after(sentence: Sentence) -> str:
+def gap_after(sentence: str) -> str:
     """The white space after a sentence."""
-    return sentence.text[len(sentence.body) :]
+    return sentence[len(sentence.rstrip()) :]

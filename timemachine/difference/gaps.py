@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 
-from timemachine.difference.edits import Edit, Piece
+from timemachine.difference.edits import Piece
 
 
 def with_gaps_joined(found: Sequence[Piece]) -> list[Piece]:
     """The pieces in order, none of them only white space as long as there is a sentence to put it to."""
+    if not any(map(_is_gap, found)):
+        return list(found)
     whole: list[Piece] = []
     waiting: Piece | None = None
     settled = _slid(list(found))
@@ -46,11 +48,7 @@ def _text(piece: Piece) -> str:
 
 
 def _is_gap(piece: Piece) -> bool:
-    return not any(map(_says_something, piece.edits))
-
-
-def _says_something(edit: Edit) -> bool:
-    return not edit[1].isspace()
+    return piece.edits[0][1].isspace() and all(text.isspace() for _, text in piece.edits)
 
 
 def _goes_back(gap: Piece, before: Piece, following: Sequence[Piece]) -> bool:

@@ -1,7 +1,8 @@
 """Two runs aligned by what their steps are, not by number: a step that was put in does not shift the rest. Pure."""
 
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isqrt
 from typing import Final, Literal
 
@@ -9,9 +10,9 @@ from timemachine.difference.align import Block, blocks
 from timemachine.difference.likeness import most_alike
 from timemachine.difference.steps import Field, StepFacts, differing
 
-Status = Literal["same", "modified", "only_left", "only_right"]
+Status = Literal["same", "modified", "moved", "only_left", "only_right"]
 Key = Callable[[StepFacts], tuple[str, ...]]
-STATUSES: Final[tuple[Status, ...]] = ("same", "modified", "only_left", "only_right")
+STATUSES: Final[tuple[Status, ...]] = ("same", "modified", "moved", "only_left", "only_right")
 
 # Cells of the table of likeness up to which all steps are compared with all: 0.3 s and 60 MB.
 _COMPARED: Final = 3_000_000
@@ -21,13 +22,15 @@ _COMPARED: Final = 3_000_000
 class StepPair:
     """A step of the left run and the step of the right one that it became; one of them is None where there is none.
 
-    `differs_in` names what a modified pair differs in; it is empty for every other status.
+    A `moved` step stands in two pairs, one at either place, each with one side; `moved` is the sequence of the step on the other.
+    `differs_in` names what a modified pair, or a step in its two places, differs in; it is empty for every other status.
     """
 
     status: Status
     left: StepFacts | None
     right: StepFacts | None
     differs_in: tuple[Field, ...] = ()
+    moved: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,7 @@ class _At:
 
 
 def align_steps(left: Sequence[StepFacts], right: Sequence[StepFacts]) -> tuple[StepPair, ...]:
-    """Every step of both runs, in the order of both, as pairs.
+    """Every step of both runs, in the order of both, as pairs. What only one has here and only the other there has moved.
 
     The other way round gives the mirror image. Runs of up to 1,700 steps each are compared step by step; of longer ones the
     parts between equal steps, and where there are none that are equal or do the same, slice by slice.
@@ -48,7 +51,7 @@ def align_steps(left: Sequence[StepFacts], right: Sequence[StepFacts]) -> tuple[
         matches = [*_matched(left, right)]
     else:
         matches = [(here, there) for there, here in _matched(right, left)]
-    return tuple(_pairs(left, right, matches))
+    return tuple(_with_moves([*_pairs(left, right, matches)]))
 
 
 def align_by_sequence(left: Sequence[StepFacts], right: Sequence[StepFacts]) -> tuple[StepPair, ...]:
@@ -88,6 +91,33 @@ def _doing(step: StepFacts) -> tuple[str, ...]:
 
 # By what steps of long runs are matched first: by all that is compared, then by what was done.
 _ANCHORS: Final = (_fingerprint, _doing)
+
+
+def _with_moves(pairs: list[StepPair]) -> list[StepPair]:
+    """The pairs with each step that is only in another place marked as moved in both: one that is equal, then one that does the same."""
+    for key in _ANCHORS:
+        waiting: dict[tuple[str, ...], deque[tuple[int, StepFacts]]] = defaultdict(deque)
+        for place, step in _alone(pairs, "only_left"):
+            waiting[key(step)].append((place, step))
+        for place, step in _alone(pairs, "only_right"):
+            if waiting.get(key(step)):
+                other, away = waiting[key(step)].popleft()
+                differs_in = differing(away, step)
+                for at, elsewhere in ((other, step), (place, away)):
+                    pairs[at] = replace(
+                        pairs[at], status="moved", differs_in=differs_in, moved=elsewhere.sequence
+                    )
+    return pairs
+
+
+def _alone(pairs: Sequence[StepPair], status: Status) -> list[tuple[int, StepFacts]]:
+    """The steps that only one run has, with their places, that say or do anything by which they are known in another place."""
+    steps = [(place, pair.left or pair.right) for place, pair in enumerate(pairs) if pair.status == status]
+    return [
+        (place, step)
+        for place, step in steps
+        if step and any((step.name, step.input, step.output, step.error))
+    ]
 
 
 def _matched(left: Sequence[StepFacts], right: Sequence[StepFacts]) -> Iterator[tuple[int, int]]:

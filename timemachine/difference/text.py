@@ -2,9 +2,9 @@
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby, zip_longest
-from typing import Literal
+from typing import Final, Literal, NamedTuple
 
 from timemachine.difference.edits import Piece
 from timemachine.difference.gaps import with_gaps_joined
@@ -15,16 +15,23 @@ Kind = Literal["same", "changed", "removed", "added", "moved"]
 Mark = Literal["same", "removed", "added", "moved"]
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+_STRAIGHT: Final[dict[Mark, Mark]] = {"same": "same", "removed": "removed", "added": "added"}
+_TURNED: Final[dict[Mark, Mark]] = {"same": "same", "removed": "added", "added": "removed"}
+
+
+# The usual piece by its length: words put for words, some that are the same before, between and behind.
+_PUT_FOR: Final = {3 * n + 1: [*(("same", "removed", "added") * n), "same"] for n in range(1, 20)}
+
+
+# Spans and rows are tuples: a long diff has thousands of them, and a dataclass takes twice as long to make.
+class Span(NamedTuple):
     """Text with its mark. `removed` and `moved` away stand on the left, `added` and `moved` here on the right."""
 
     text: str
     mark: Mark
 
 
-@dataclass(frozen=True, slots=True)
-class DiffRow:
+class DiffRow(NamedTuple):
     """What stands side by side. A `moved` row is on one side only; its other place has another row of that kind."""
 
     kind: Kind
@@ -90,31 +97,27 @@ def _row(piece: Piece, *, turned: bool) -> DiffRow:
     """The row of a piece; `turned` says that the pieces lead from the new text to the old one."""
     if piece.fate() == "same":
         return _same("".join([text for _, text in piece.edits]))
-    left: list[Span] = []
-    right: list[Span] = []
-    for mark, text in piece.edits:
-        if mark == "same":
-            _put_same(left, right, Span(text, "same"))
-        elif (mark == "removed") is turned:
-            _put(right, Span(text, "added"))
-        else:
-            _put(left, Span(text, "removed"))
-    return DiffRow(_kind(left, right), tuple(left), tuple(right))
+    marks = _TURNED if turned else _STRAIGHT
+    spans = [Span(text, marks[mark]) for mark, text in piece.edits]
+    if [mark for mark, _ in piece.edits] == _PUT_FOR.get(len(spans)):
+        old, new = spans.copy(), spans
+        del old[2::3], new[1::3]
+        left, right = (tuple(new), tuple(old)) if turned else (tuple(old), tuple(new))
+        return DiffRow("changed", left, right)
+    left = _joined([span for span in spans if span.mark != "added"])
+    right = _joined([span for span in spans if span.mark != "removed"])
+    return DiffRow(_kind(left, right), left, right)
 
 
-def _put_same(left: list[Span], right: list[Span], span: Span) -> None:
-    for side in (left, right):
-        if side and side[-1].mark == "same":
-            side[-1] = Span(side[-1].text + span.text, "same")
-        else:
-            side.append(span)
-
-
-def _put(spans: list[Span], span: Span) -> None:
-    if spans and spans[-1].mark == span.mark:
-        spans[-1] = Span(spans[-1].text + span.text, span.mark)
-    else:
-        spans.append(span)
+def _joined(spans: list[Span]) -> tuple[Span, ...]:
+    """The spans with neighbours of one mark made one."""
+    before = ""
+    for span in spans:
+        if span.mark == before:
+            groups = groupby(spans, key=lambda each: each.mark)
+            return tuple(Span("".join([each.text for each in group]), mark) for mark, group in groups)
+        before = span.mark
+    return tuple(spans)
 
 
 def _same(text: str) -> DiffRow:
@@ -124,6 +127,8 @@ def _same(text: str) -> DiffRow:
 
 def _kind(left: Sequence[Span], right: Sequence[Span]) -> Kind:
     """The kind of a row that is not `same`; white space that both share does not make it a change of words."""
+    if len(left) > 1 < len(right):
+        return "changed"
     if _is_only_shared_space(left):
         return "added"
     return "removed" if _is_only_shared_space(right) else "changed"
@@ -156,7 +161,7 @@ def _as_moved(row: DiffRow) -> DiffRow:
 
 
 def _marked_moved(spans: Sequence[Span]) -> tuple[Span, ...]:
-    return tuple(span if span.mark == "same" else replace(span, mark="moved") for span in spans)
+    return tuple(span if span.mark == "same" else Span(span.text, "moved") for span in spans)
 
 
 def _paired(rows: Iterable[DiffRow]) -> Iterator[DiffRow]:

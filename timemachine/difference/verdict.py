@@ -37,24 +37,30 @@ class AnswerVerdict:
     evidence: dict[str, Any] = field(default_factory=dict)
 
 
-def answer_verdict(recorded: str | None, new: str | None, error: str | None = None) -> AnswerVerdict:
+def answer_verdict(
+    recorded: str | None,
+    new: str | None,
+    error: str | None = None,
+    stated: tuple[bool, bool] = (False, False),
+) -> AnswerVerdict:
     """How a new answer differs from the recorded one: the first verdict that holds, in the order of `AnswerVerdict`.
 
     Without a recorded answer, or without a new one although nothing failed, there is nothing to compare: `not_recorded`.
     Numbers differ when one answer states a number that the other states nowhere (saying the same number twice is no
-    difference); names likewise. Answers of any length.
+    difference); names likewise. Answers of any length. `stated` is whether the provider says of each that it is a refusal,
+    whatever its words are.
     """
     if error is not None:
         return AnswerVerdict(name="error", evidence={"error": error})
     if recorded is None or new is None:
         missing = [name for name, answer in (("recorded", recorded), ("new", new)) if answer is None]
         return AnswerVerdict(name="not_recorded", evidence={"missing": missing})
-    return _surface(recorded, new) or _facts(Answers(recorded, new))
+    return _surface(recorded, new, stated) or _facts(Answers(recorded, new))
 
 
-def _surface(recorded: str, new: str) -> AnswerVerdict | None:
+def _surface(recorded: str, new: str, stated: tuple[bool, bool]) -> AnswerVerdict | None:
     """What the whole texts show, before a sentence is read."""
-    refusals = is_refusal(recorded), is_refusal(new)
+    refusals = stated[0] or is_refusal(recorded), stated[1] or is_refusal(new)
     if refusals == (False, True):
         return AnswerVerdict(name="refused", evidence={"refusal": new})
     if refusals == (True, False):

@@ -11,7 +11,7 @@ from typing import Any
 
 from timemachine.base.errors import InvalidInput
 from timemachine.documents.document import Document
-from timemachine.documents.passages import Parted, parted
+from timemachine.documents.passages import Parted, Passage, parted
 
 
 def main(format_: str, seconds: int, megabytes: int) -> None:
@@ -54,6 +54,11 @@ def _limit(which: int, most: int) -> None:
         resource.setrlimit(which, (most, most))
 
 
+def _other_words(text: str, passage: Passage) -> str | None:
+    """What a passage says where that is not the very characters of the text."""
+    return None if text[passage.start : passage.end] == passage.text else passage.text
+
+
 def _written(found: Parted) -> dict[str, Any]:
     titles = {
         title: place for place, title in enumerate(dict.fromkeys(each.title for each in found.passages))
@@ -63,7 +68,10 @@ def _written(found: Parted) -> dict[str, Any]:
         "title": found.title,
         "titles": list(titles),
         "left_out": found.left_out,
-        "passages": [(each.start, each.end, titles[each.title], each.page) for each in found.passages],
+        "passages": [
+            (each.start, each.end, titles[each.title], each.page, _other_words(found.text, each))
+            for each in found.passages
+        ],
     }
 
 

@@ -14,6 +14,7 @@ class Block:
     """A piece of a text from `start` to before `end`, in characters.
 
     A heading has a `level` from 1 (the highest) to 6 and a `title`, its words without marks. `page` counts from 1, where the file has pages.
+    A table is `marked` where its text has Markdown's marks between the cells.
     """
 
     kind: Kind
@@ -22,6 +23,7 @@ class Block:
     level: int | None = None
     title: str | None = None
     page: int | None = None
+    marked: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -71,7 +71,7 @@ def _block(token: "Token", inside: list["Token"], starts: list[int]) -> Block:
     kind = _KINDS.get(token.type, "paragraph")
     start, end = starts[first], starts[min(after, len(starts) - 1)]
     if kind != "heading":
-        return Block(kind=kind, start=start, end=end)
+        return Block(kind=kind, start=start, end=end, marked=kind == "table")
     return Block(kind=kind, start=start, end=end, level=int(token.tag[1:]), title=_plain(inside[0].content))
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from timemachine.base.errors import InvalidInput, TooLarge
 from timemachine.documents.document import Block, Document, Kind
+from timemachine.documents.tables import in_words
 from timemachine.language.sentences import sentences
 
 TARGET: Final = 1_000
@@ -22,7 +23,7 @@ _ONE_LINE: Final = str.maketrans("\n\r", "  ")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """Characters `start` to before `end` of the document's text; `title` says where it stands, `page` on which page."""
+    """Characters `start` to before `end` of the document's text, its tables in words; `title` says where it stands, `page` on which page."""
 
     text: str
     title: str
@@ -70,7 +71,7 @@ def parted(document: Document, *, title: str, name: str) -> Parted:
 def passages(document: Document, title: str) -> tuple[Passage, ...]:
     """The document's passages in order; `title` is what the document is called.
 
-    Together they hold every character that is not white space exactly once. Whole paragraphs, lists, tables and code blocks
+    Together they hold every character that is not white space, or a mark of a Markdown table, exactly once. Whole paragraphs, lists, tables and code blocks
     are packed up to `TARGET` characters; what is longer than `MOST` is parted at lines, sentences, words, and where there
     is none of these, at `MOST`. A heading opens a passage together with those above it that have no text of their own; its
     passages are called after the document, the headings that they stand under, and the page, where there are pages. Raises `TooLarge` for more than `MOST_PASSAGES`.
@@ -82,11 +83,12 @@ def passages(document: Document, title: str) -> tuple[Passage, ...]:
             if block.kind == "heading":
                 path = [*(above for above in path if _level(above) < _level(block)), block]
         named = BETWEEN.join(_names(title, path))
+        tables = [block for block in section if block.marked]
         for start, end, page in _packed(document.text, section):
             titled = named if page is None else f"{named}, page {page:,}"
-            found.append(
-                Passage(text=document.text[start:end], title=titled, start=start, end=end, page=page)
-            )
+            said = in_words(document.text, tables, start, end)
+            if said:
+                found.append(Passage(text=said, title=titled, start=start, end=end, page=page))
         if len(found) > MOST_PASSAGES:
             raise TooLarge(
                 f"This file comes to more than {MOST_PASSAGES:,} passages; split it.", limit=MOST_PASSAGES
@@ -137,7 +139,13 @@ def _tiled(document: Document) -> Iterator[Block]:
             yield Block(kind="paragraph", start=start, end=end, page=page)
         for start, end in _solid(text, block.start, block.end):
             yield Block(
-                kind=block.kind, start=start, end=end, level=block.level, title=block.title, page=block.page
+                kind=block.kind,
+                start=start,
+                end=end,
+                level=block.level,
+                title=block.title,
+                page=block.page,
+                marked=block.marked,
             )
         at, page = block.end, block.page
     for start, end in _solid(text, at, len(text)):

@@ -58,7 +58,11 @@ def _opened(data: bytes) -> "PdfDocument":
             raise InvalidInput(
                 "This PDF is encrypted: save it without a password and send it again.", code="encrypted"
             ) from why
-        raise InvalidInput(f"This PDF cannot be read ({why}).", code="unreadable_document") from why
+        raise InvalidInput(
+            "This PDF cannot be read: it is damaged, or is no PDF. Open it in a PDF reader, save it anew, and send that.",
+            code="unreadable_document",
+            reader_said=str(why),
+        ) from why
 
 
 def _title(pdf: "PdfDocument") -> str | None:

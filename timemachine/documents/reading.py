@@ -106,8 +106,14 @@ def _apart(said: bytes, format_: Format, limits: Limits) -> dict[str, Any]:
 def _parted(answer: dict[str, Any]) -> Parted:
     text, titles = answer["text"], answer["titles"]
     found = tuple(
-        Passage(text=text[start:end], title=titles[title], start=start, end=end, page=page)
-        for start, end, title, page in answer["passages"]
+        Passage(
+            text=text[start:end] if words is None else words,
+            title=titles[title],
+            start=start,
+            end=end,
+            page=page,
+        )
+        for start, end, title, page, words in answer["passages"]
     )
     return Parted(text=text, title=answer["title"], passages=found, left_out=tuple(answer["left_out"]))
 
@@ -123,4 +129,8 @@ def _over(limits: Limits) -> TooLarge:
 
 def _broken(said: bytes) -> InvalidInput:
     last = said.decode("utf-8", "replace").strip().rpartition("\n")[2]
-    return InvalidInput(f"This file cannot be read ({last[:200]}).", code="unreadable_document")
+    return InvalidInput(
+        "This file cannot be read: its reader broke off. Open it where it was made, save it anew, and send that.",
+        code="unreadable_document",
+        reader_said=last[:200],
+    )

@@ -1,4 +1,4 @@
-"""Handing a file in: a small one is put at once, any other is kept and put by a worker."""
+"""Handing a file in: it is put at once, or kept for a worker to put."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -24,9 +24,6 @@ from timemachine.retrieval.models import Collection, Source
 from timemachine.retrieval.replacing import EndedFrame, ended_frames
 from timemachine.retrieval.sources import keep_source, note_put
 
-AT_ONCE_BYTES = 256 * 1024
-AT_ONCE_PASSAGES = 1_000
-AT_ONCE_SECONDS = 10
 RING_AGAIN_AFTER = timedelta(seconds=30)
 
 
@@ -62,11 +59,6 @@ def check(file: HandedIn) -> None:
             limit_bytes=LARGEST_FILE,
         )
     format_of(file.name, file.data)
-
-
-def is_small(file: HandedIn) -> bool:
-    """Whether the file is put at once, while its sender waits."""
-    return len(file.data) <= AT_ONCE_BYTES and format_of(file.name, file.data) != "pdf"
 
 
 def must_wait(collection: Collection, prepared: Prepared) -> bool:

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
-from math import ceil
 
 from timemachine.base.clock import now
 from timemachine.base.errors import Unavailable
@@ -10,8 +9,8 @@ from timemachine.judging.prompt import SYSTEM_PROMPT
 from timemachine.providers.catalogue import ModelName
 from timemachine.providers.completion import TokenUsage
 from timemachine.providers.prices import price
+from timemachine.providers.token_estimate import tokens_about
 
-CHARACTERS_OF_A_TOKEN = 4
 FENCE_CHARACTERS = 40
 TOKENS_OF_A_VERDICT = 60
 
@@ -29,9 +28,7 @@ class Estimate:
 def estimate(model: ModelName, *, characters: int, passages: int, sentences: int) -> Estimate:
     """About what it costs to judge so many sentences by so many passages, of so many characters with the question."""
     sent = characters + len(SYSTEM_PROMPT) + FENCE_CHARACTERS * (passages + sentences + 1)
-    usage = TokenUsage(
-        input_tokens=ceil(sent / CHARACTERS_OF_A_TOKEN), output_tokens=TOKENS_OF_A_VERDICT * sentences
-    )
+    usage = TokenUsage(input_tokens=tokens_about(sent), output_tokens=TOKENS_OF_A_VERDICT * sentences)
     return Estimate(
         model=str(model),
         input_tokens=usage.input_tokens or 0,

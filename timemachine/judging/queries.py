@@ -14,7 +14,7 @@ from timemachine.judging.commands import judge_model
 from timemachine.judging.estimate import Estimate, estimate
 from timemachine.judging.material import grounded_of, material_of
 from timemachine.judging.models import ASKING, LONGEST_CALL, LOST, Judgement
-from timemachine.judging.verdicts import VERDICTS, agrees
+from timemachine.judging.verdicts import CLASSES, agrees, counted_as
 from timemachine.recording.models import Action, Session
 
 
@@ -22,12 +22,14 @@ from timemachine.recording.models import Action, Session
 class JudgedSentence:
     """One sentence in one judgement, beside the recorded grounding; `verdict` is None where the judge gave none.
 
-    `agrees` is None where the grounding says nothing of the sentence.
+    `counted_as` is the class that the verdict counts in (`verdicts.CLASSES`). `agrees` is None where the grounding says nothing
+    of the sentence, and where the judge's quote was not found.
     """
 
     number: int
     text: str
     verdict: str | None
+    counted_as: str | None
     passage: int | None
     frame: int | str | None
     quote: str | None
@@ -86,8 +88,8 @@ def sentences_of(judgement: Judgement, action: Action) -> list[JudgedSentence]:
 
 
 def counts_of(sentences: Sequence[JudgedSentence]) -> dict[str, int]:
-    """How many sentences have each verdict, and how many of them the grounding sees otherwise (`disagree`)."""
-    counted = {verdict: sum(each.verdict == verdict for each in sentences) for verdict in VERDICTS}
+    """How many sentences count in each class, and how many of them the grounding sees otherwise (`disagree`)."""
+    counted = {name: sum(each.counted_as == name for each in sentences) for name in CLASSES}
     return counted | {"disagree": sum(each.agrees is False for each in sentences)}
 
 
@@ -108,15 +110,17 @@ def estimate_of(action: Action, use_model: str) -> Estimate:
 
 
 def _sentence(kept: dict[str, Any], grounded: bool | None) -> JudgedSentence:
-    verdict = kept.get("verdict")
+    verdict, quote, quote_in = kept.get("verdict"), kept.get("quote"), kept.get("quote_in")
+    counted = None if verdict is None else counted_as(verdict, quote, quote_in)
     return JudgedSentence(
         number=kept["number"],
         text=kept["text"],
         verdict=verdict,
+        counted_as=counted,
         passage=kept.get("passage"),
         frame=kept.get("frame"),
-        quote=kept.get("quote"),
-        quote_in=kept.get("quote_in"),
+        quote=quote,
+        quote_in=quote_in,
         grounded=grounded,
-        agrees=None if verdict is None else agrees(verdict, grounded),
+        agrees=None if counted is None else agrees(counted, grounded),
     )

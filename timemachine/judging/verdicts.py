@@ -10,6 +10,9 @@ from timemachine.base.errors import InvalidInput, ModelFailed
 
 SUPPORTED, CONTRADICTED, NOT_FOUND = "supported", "contradicted", "not_found"
 VERDICTS: Final = (SUPPORTED, CONTRADICTED, NOT_FOUND)
+QUOTE_NOT_FOUND: Final = "quote_not_found"
+"""How a verdict counts whose quote stands in no passage: what the judge rests it on is not there."""
+CLASSES: Final = (*VERDICTS, QUOTE_NOT_FOUND)
 # Many models wrap what they write in one Markdown fence; that is dressing, anything else around the JSON is not.
 _FENCE: Final = re.compile(r"```(?:json)?[ \t]*\n(.*)\n```", re.DOTALL | re.IGNORECASE)
 
@@ -47,9 +50,15 @@ def read_verdicts(raw: str, sentences: int, passages: Sequence[str]) -> tuple[Se
     return tuple(sorted(found, key=lambda each: each.number))
 
 
-def agrees(verdict: str, grounded: bool | None) -> bool | None:
-    """Whether a judge and the recorded grounding say the same of a sentence; None where the grounding says nothing."""
-    return None if grounded is None else (verdict == SUPPORTED) == grounded
+def counted_as(verdict: str, quote: str | None, quote_in: int | None) -> str:
+    """The class in which a verdict counts, one of `CLASSES`: the verdict, unless it rests on a quote that is nowhere."""
+    invented = verdict != NOT_FOUND and quote is not None and quote_in is None
+    return QUOTE_NOT_FOUND if invented else verdict
+
+
+def agrees(counted: str, grounded: bool | None) -> bool | None:
+    """Whether a judge and the recorded grounding say the same of a sentence; None where one of them says nothing that counts."""
+    return None if grounded is None or counted == QUOTE_NOT_FOUND else (counted == SUPPORTED) == grounded
 
 
 def _entries(raw: str) -> list[dict[str, Any]]:

@@ -15,7 +15,9 @@ _LINE: Final = re.compile(
     r"\n(?:[^\S\n]*\n)*"
 )  # the part of it that ASCII can match: searched for at the speed of memory
 _BREAK: Final = re.compile(r"\n(?:[^\S\n]*\n)*|[。！？｡।॥؟۔።]+[」』）】”’]*[^\S\n]*")
-_MARKER: Final = re.compile(r"\s*[(\[]?(?:\d{1,3}|[A-Za-z])[.)\]]\s*|\s*[-*+•·#>|]+\s*")
+_MARKER: Final = re.compile(r"[(\[]?(?:\d{1,3}|[A-Za-z])[.)\]]|[-*+•·#>|]+")
+_LONGEST_NUMBER: Final = 5
+_SIGNS: Final = frozenset("-*+•·#>|")
 _FULL_STOP: Final = re.compile(r"[.!?]")
 # `sentencex` is quadratic in the apostrophes of a line; a window bounds that, and is longer than any real sentence.
 _WINDOW: Final = 4_000
@@ -46,6 +48,11 @@ def sentences(text: str) -> tuple[Sentence, ...]:
     return tuple(
         Sentence(text=text[start:end], start=start, end=end) for start, end in pairwise([0, *_ends(text)])
     )
+
+
+def sentence_texts(text: str) -> list[str]:
+    """The texts of these sentences alone, each with the white space after it: for long texts, of which there are thousands."""
+    return [text[start:end] for start, end in pairwise([0, *_ends(text)])]
 
 
 class _Shadow(dict[int, str]):
@@ -87,8 +94,8 @@ def _ends(text: str) -> list[int]:
     ends: list[int] = []
     waiting, start = True, 0
     for end in _cuts(text):
-        if not text[start:end].isspace():
-            waiting = _MARKER.fullmatch(text, start, end) is not None
+        if body := text[start:end].strip():
+            waiting = (len(body) <= _LONGEST_NUMBER or body[0] in _SIGNS) and bool(_MARKER.fullmatch(body))
             if not waiting:
                 ends.append(end)
         elif not waiting:

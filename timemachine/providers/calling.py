@@ -4,13 +4,14 @@ from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from random import SystemRandom
-from time import monotonic, perf_counter
+from time import monotonic
 
+from timemachine.base.aside import aside
 from timemachine.base.errors import Cancelled, ModelFailed
 from timemachine.providers import extractive, failure
 from timemachine.providers.catalogue import Connection, ModelName, sentences_of
 from timemachine.providers.completion import LONGEST_TEXT, Completion, Message, ModelRequest, TokenUsage
-from timemachine.providers.listening import Listening
+from timemachine.providers.listening import Listening, Waiting
 from timemachine.providers.parameters import parameter_not_taken, parameters_for, streaming_not_taken
 from timemachine.providers.table import Protocol
 
@@ -26,7 +27,7 @@ _random = SystemRandom()
 
 
 def complete(request: ModelRequest, listening: Listening | None = None) -> Completion:
-    """The model's answer; `listening` gets it as it is written, and may end the call.
+    """The model's answer; `listening` gets it as it is written, hears of each wait, and may end the call.
 
     A call is repeated at most `request.retries` times, after a wait with jitter, where the provider is busy (408, 409, 429), broken (5xx) or
     cannot be connected to; never after a timeout or once it began to answer, which may have been billed. It is repeated at
@@ -53,6 +54,7 @@ def _ask(request: ModelRequest, listening: Listening) -> Completion:
         except ModelFailed as failed:
             sent = sent or not (failed.code in NOT_SENT or failed.facts.get("unsent"))
             refused = _not_taken(failed, request, left_out)
+            why = failure.in_short(failed)
             wait = 0.0 if refused else wait_before_repeating(failed, retries, request.retries)
             if wait is None or monotonic() + wait > latest:
                 raise _last(failed, request, attempts, sent=sent) from failed
@@ -60,6 +62,7 @@ def _ask(request: ModelRequest, listening: Listening) -> Completion:
             left_out |= {refused}
         else:
             retries += 1
+            listening.on_wait(Waiting(why=why, seconds=wait, attempt=attempts + 1))
             listening.cancellation.pause(wait)
 
 
@@ -108,15 +111,14 @@ def _last(failed: ModelFailed, request: ModelRequest, attempts: int, *, sent: bo
 
 def _extract(request: ModelRequest) -> Completion:
     limit = sentences_of(request.model)
-    started = perf_counter()
-    extract = extractive.extract(request.question, request.passages, limit)
+    extract, took = aside(extractive.timed_extract, request.question, request.passages, limit)
     return Completion(
         text=extract.text,
         usage=None,
         model=request.model.model,
         finish_reason=None,
         response_id=None,
-        duration_ms=(perf_counter() - started) * 1000,
+        duration_ms=took,
         parameters={"sentences": limit},
         language_model=False,
     )

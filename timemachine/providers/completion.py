@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from timemachine.base.endings import CUT_SHORT, ENDED, REFUSED
 from timemachine.providers.catalogue import Connection, ModelName
 from timemachine.providers.table import Protocol
 
@@ -11,13 +12,8 @@ Role = Literal["system", "user", "assistant"]
 
 LONGEST_TEXT = 1_000_000
 """Characters of an answer, several times what any model writes; a longer one is a failure."""
-CUT_SHORT = frozenset(
-    {"length", "max_tokens", "model_length", "model_context_window_exceeded", "content_filter"}
-)
-REFUSED = frozenset({"refusal", "content_filter"})
-ENDED = frozenset({"stop", "end_turn", "stop_sequence"})
 
-ADAPTER_VERSIONS: Mapping[Protocol, int] = {"openai": 2, "anthropic": 2, "local": 1}
+ADAPTER_VERSIONS: Mapping[Protocol, int] = {"openai": 2, "anthropic": 2, "local": 2}
 """Raised by one when the same request would be sent, read or answered otherwise: what was cached before is then not used."""
 
 
@@ -112,7 +108,18 @@ def is_cut_off(finish_reason: object) -> bool | None:
     return finish_reason in CUT_SHORT if isinstance(finish_reason, str) else None
 
 
+def is_refused(finish_reason: object) -> bool | None:
+    """Whether the provider states by this reason that its model, or its filter, refused; None without a reason."""
+    return finish_reason in REFUSED if isinstance(finish_reason, str) else None
+
+
+def ended_by(parameters: object) -> str | None:
+    """The recorded reason for which an answer ended, in the provider's own word; None where none was recorded."""
+    reason = parameters.get("finish_reason") if isinstance(parameters, dict) else None
+    return reason if isinstance(reason, str) else None
+
+
 def cut_off_by(parameters: object) -> str | None:
     """The recorded reason that cut an answer off, in the provider's own words; None where it was not cut off for all that is known."""
-    reason = parameters.get("finish_reason") if isinstance(parameters, dict) else None
-    return str(reason) if is_cut_off(reason) else None
+    reason = ended_by(parameters)
+    return reason if is_cut_off(reason) else None

@@ -42,9 +42,11 @@ def answered_with_error(request: ModelRequest, response: Any) -> ModelFailed:
     words = own_words(response.text, request.connection.api_key) or _phrase(status)
     if response.is_redirect:
         words = "a redirect, which is not followed; give the address it leads to"
-    advice = _ADVICE.get(status, "Try again later." if response.is_server_error else "")
-    message = f"{request.model} answered {status}: {_clean(words, request)}"
     wait = _seconds(response.headers.get("retry-after"))
+    advice = _ADVICE.get(status, "Try again later." if response.is_server_error else "")
+    if status == HTTPStatus.TOO_MANY_REQUESTS and wait is not None and wait >= 1:
+        advice = f"Wait {wait:.0f} s and try again."
+    message = f"{request.model} answered {status}: {_clean(words, request)}"
     asked: dict[str, Any] = {} if wait is None else {"retry_after_seconds": wait}
     return ModelFailed(
         f"{message} {advice}".strip(),
@@ -124,6 +126,14 @@ def about(request: ModelRequest, failed: ModelFailed) -> ModelFailed:
     return ModelFailed(
         failed.message, code=failed.code, **{**_facts(request, status=None, retryable=False), **failed.facts}
     )
+
+
+def in_short(failed: ModelFailed) -> str:
+    """What happened, in a sentence without advice: for somebody who waits while the call is repeated."""
+    status, said = failed.facts.get("status"), failed.facts.get("provider_error", {}).get("message")
+    if status is None or not said:
+        return failed.message
+    return f"{failed.facts['model']} answered {status}: {_full_stop(str(said))}"
 
 
 def own_words(body: str, key: str | None = None) -> str:
@@ -234,8 +244,11 @@ def _seconds(header: str | None) -> float | None:
 
 
 def _clean(words: str, request: ModelRequest) -> str:
-    plain = _without(request.connection.api_key, words)
-    return plain if plain.endswith((".", "!", "?")) else f"{plain}."
+    return _full_stop(_without(request.connection.api_key, words))
+
+
+def _full_stop(words: str) -> str:
+    return words if words.endswith((".", "!", "?")) else f"{words}."
 
 
 def _without(key: str | None, words: str) -> str:

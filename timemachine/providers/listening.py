@@ -84,13 +84,29 @@ class Cancellation:
                 socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
 
-def nobody(text: str) -> None:
-    """Read nothing."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """An attempt failed in a way that may pass: why, and after how many seconds which attempt follows (2 is the first repetition)."""
+
+    why: str
+    seconds: float
+    attempt: int
+
+    @property
+    def says(self) -> str:
+        """The same as a sentence."""
+        soon = "at once" if self.seconds < 1 else f"in {self.seconds:.0f} s"
+        return f"{self.why} It is asked again {soon} (attempt {self.attempt})."
+
+
+def nobody(_: object) -> None:
+    """Hear nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listening:
-    """Who reads an answer while it is written (`on_text` gets each piece), and how the call can be ended."""
+    """Who reads an answer while it is written (`on_text` gets each piece, `on_wait` each wait), and how the call can be ended."""
 
     on_text: Callable[[str], None] = nobody
+    on_wait: Callable[[Waiting], None] = nobody
     cancellation: Cancellation = field(default_factory=Cancellation)

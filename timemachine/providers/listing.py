@@ -79,12 +79,16 @@ def state(found: Listed, *, tested: bool, error_code: str | None) -> State:
     return "not_checked" if anyones and not tested else "yes"
 
 
-def choices(found: Sequence[Listed]) -> tuple[Choice, ...]:
-    """What a form offers of them: those that are a model."""
+def choices(
+    found: Sequence[Listed], also: Mapping[str, Sequence[ModelName]] | None = None
+) -> tuple[Choice, ...]:
+    """What a form offers of them: those that are a model, and `also` other models of a provider, by the provider."""
     return tuple(
-        Choice(name=each.model, label=each.label, usability=each.usability)
+        Choice(name=name, label=each.label, usability=each.usability)
         for each in found
-        if each.model is not None
+        for name in dict.fromkeys(
+            [*([each.model] if each.model else []), *(also or {}).get(each.provider, ())]
+        )
     )
 
 

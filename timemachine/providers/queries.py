@@ -1,10 +1,12 @@
 """What we ask of providers for a project: its servers and keys, what it is offered, the model that a text names, how that is called."""
 
+from contextlib import suppress
 from uuid import UUID
 
 from django.conf import settings
 from django.db.models import QuerySet
 
+from timemachine.base.clock import now
 from timemachine.base.errors import NotFound, Unavailable
 from timemachine.providers.addresses import is_allowed, is_refused_as_written, read_address
 from timemachine.providers.catalogue import (
@@ -22,6 +24,7 @@ from timemachine.providers.keeping_keys import decrypted, is_readable
 from timemachine.providers.listing import Choice, Listed, choices, listed
 from timemachine.providers.models import ModelAccessChange, ModelServer, ProviderKey
 from timemachine.providers.overrides import price_overrides
+from timemachine.providers.price_table import ANY
 from timemachine.providers.table import PROVIDERS
 
 
@@ -62,8 +65,9 @@ def listed_models(project_id: UUID) -> tuple[Listed, ...]:
 
 
 def model_choices(project_id: UUID) -> tuple[Choice, ...]:
-    """What a form of this project offers, with why a model cannot be used where it cannot."""
-    return choices(listed_models(project_id))
+    """What a form of this project offers, models that only the operator's prices name too, with why one cannot be used."""
+    found = listed_models(project_id)
+    return choices(found, {each.provider: _named_by_prices(each.provider) for each in found})
 
 
 def built_in(provider: str) -> Listed:
@@ -128,6 +132,15 @@ def key_value(key: ProviderKey) -> ProjectKey:
         set_at=key.set_at,
         readable=is_readable(bytes(key.encrypted_key)),
     )
+
+
+def _named_by_prices(provider: str) -> list[ModelName]:
+    """The provider's models that the operator's prices name; none where the prices cannot be read, which the ask then says."""
+    with suppress(Unavailable):
+        priced = price_overrides().of_provider(provider, now())
+        names = [each.model.removeprefix(f"{provider}:") for each in priced]
+        return [ModelName(provider=provider, model=name) for name in names if name != ANY]
+    return []
 
 
 def _own_key(project_id: UUID, provider: str) -> str | None:

@@ -1,27 +1,36 @@
-"""WHEN, as it is written: RFC 3339, `now`, or `SESSION:SEQUENCE`, the moment of a recorded step."""
+"""WHEN, as it is written: a time, `now`, or `SESSION:SEQUENCE`, the moment of a recorded step."""
 
+import re
 from datetime import datetime
+from typing import Final
 
 from timemachine.accounts.models import Project
-from timemachine.base.clock import parse_time
+from timemachine.base.clock import time_as_written
 from timemachine.base.errors import InvalidInput
 from timemachine.base.numbers import whole_number
 from timemachine.recording.queries import action_of, session_of
 
+# The hour of a time that is wrong or incomplete; a session's key may look like a date, but an hour in it is meant as one.
+_DAY_AND_HOUR: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?: |T\d).*", re.IGNORECASE | re.DOTALL)
+
 
 def moment(project: Project, text: str | None) -> datetime | None:
-    """The moment that the text names; None for `now` and for nothing. Raises `InvalidInput`, `NotFound`."""
+    """The moment that the text names, a time as `time_as_written` reads it; None for `now` and for nothing.
+
+    `X:N` is a session's step unless X begins a time. Raises `InvalidInput`, `NotFound`.
+    """
     if text is None or text in ("", "now"):
         return None
     session, colon, sequence = text.rpartition(":")
     step = whole_number(sequence)
-    if colon and step is not None and not _is_time(text):
+    if colon and step is not None and not _DAY_AND_HOUR.fullmatch(session) and not _is_time(text):
         return action_of(session_of(project, session), step).recorded_at
     try:
-        return parse_time(text)
+        return time_as_written(text)
     except InvalidInput as why:
         raise InvalidInput(
-            f"`as_of` cannot be {text[:60]!r}; write a time like 2026-11-20T09:00:00Z, `now`, or SESSION:STEP.",
+            f"`as_of` cannot be {text[:60]!r}; write a time like 2026-11-20 09:00 (in UTC, unless it says otherwise), a date (its end), "
+            "`now`, or SESSION:STEP.",
             code="not_a_time",
             field="as_of",
         ) from why
@@ -29,7 +38,7 @@ def moment(project: Project, text: str | None) -> datetime | None:
 
 def _is_time(text: str) -> bool:
     try:
-        parse_time(text)
+        time_as_written(text)
     except InvalidInput:
         return False
     return True

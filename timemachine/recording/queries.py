@@ -1,13 +1,14 @@
 """Finding sessions and their actions, always from the project that asks."""
 
 import re
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
 from timemachine.accounts.models import Project
 from timemachine.base.errors import NotFound
+from timemachine.base.ids import uuid_of
 from timemachine.base.numbers import whole_number
 from timemachine.recording.models import KEY_PATTERN, Action, Session
 
@@ -17,12 +18,13 @@ KEY: Final = re.compile(KEY_PATTERN)
 def session_of(project: Project, id_or_key: str | UUID) -> Session:
     """The project's session of that uuid or key. Raises `NotFound`, the same for another project's."""
     sessions = Session.objects.filter(project=project).select_related("collection", "parent")
-    found = sessions.filter(id=id_or_key).first() if _is_uuid(id_or_key) else None
+    wanted = uuid_of(str(id_or_key))
+    found = None if wanted is None else sessions.filter(id=wanted).first()
     if found is None and KEY.fullmatch(str(id_or_key)):
         found = sessions.filter(key=str(id_or_key)).first()
     if found is None:
         raise NotFound(
-            f"There is no session {str(id_or_key)[:80]!r} in this project; `timemachine session list` shows those there are.",
+            f"There is no session {str(id_or_key)[:80]!r} in this project; the list of sessions shows those there are.",
             code="session_not_found",
         )
     return found
@@ -48,11 +50,6 @@ def actions_of(session: Session) -> QuerySet[Action]:
     )
 
 
-def open_sessions(project: Project) -> QuerySet[Session]:
-    """The sessions that are still recording, newest first."""
-    return Session.objects.filter(project=project, status=Session.RECORDING).order_by("-started_at")
-
-
 def checkpoint_of(session: Session, name: int | str | None) -> Action:
     """The session's checkpoint of that sequence or name; the last one where none is named. Raises `NotFound`."""
     found = actions_of(session).filter(kind="checkpoint").order_by("-sequence")
@@ -67,11 +64,3 @@ def checkpoint_of(session: Session, name: int | str | None) -> Action:
             code="checkpoint_not_found",
         )
     return checkpoint
-
-
-def _is_uuid(text: Any) -> bool:
-    try:
-        UUID(str(text))
-    except ValueError:
-        return False
-    return True

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F, Q
 
 from timemachine.base.clock import now
@@ -94,11 +94,15 @@ def steps_in(session: Session, options: ReplayOptions) -> list[int]:
 
 
 @transaction.atomic
-def cancel(replay: Replay) -> Replay:
-    """Stop a replay: steps that wait are cancelled at once, one that runs may still finish. Raises `Conflict` when it is over."""
+def cancel(replay: Replay, *, by: str | None = None) -> Replay:
+    """Stop a replay: steps that wait are cancelled at once, calls under way are ended within some seconds. Raises `Conflict` when it is over.
+
+    Who asked first is kept.
+    """
     locked = _unfinished(replay)
-    locked.cancel_requested_at = locked.cancel_requested_at or now()
-    locked.save(update_fields=["cancel_requested_at"])
+    if locked.cancel_requested_at is None:
+        locked.cancel_requested_at, locked.cancel_requested_by = now(), by and by[:254]
+        locked.save(update_fields=["cancel_requested_at", "cancel_requested_by"])
     bump(locked.id)
     return finish_if_over(locked.id)
 
@@ -122,13 +126,16 @@ def retry(replay: Replay) -> Replay:
         raise Conflict(
             "No step of this replay failed, so there is nothing to try again.", code="nothing_failed"
         )
-    locked.status, locked.finished_at, locked.cancel_requested_at, locked.rung_at = (
-        "queued",
-        None,
-        None,
-        now(),
-    )
-    locked.save(update_fields=["status", "finished_at", "cancel_requested_at", "rung_at"])
+    begun_anew = {
+        "status": "queued",
+        "finished_at": None,
+        "cancel_requested_at": None,
+        "cancel_requested_by": None,
+        "rung_at": now(),
+    }
+    for name, value in begun_anew.items():
+        setattr(locked, name, value)
+    locked.save(update_fields=list(begun_anew))
     bump(locked.id)
     return locked
 
@@ -182,7 +189,10 @@ def due_for_ringing(*, at_once: bool = False) -> list[UUID]:
 
 def is_cancelled(replay_id: UUID) -> bool:
     """Whether somebody has asked for the replay to be cancelled."""
-    return Replay.objects.filter(id=replay_id, cancel_requested_at__isnull=False).exists()
+    with connection.cursor() as cursor:  # asked before every step, and the ORM takes three times as long
+        cursor.execute("SELECT cancel_requested_at IS NOT NULL FROM tm_replay WHERE id = %s", [replay_id])
+        found: tuple[bool] | None = cursor.fetchone()
+    return found == (True,)
 
 
 def bump(replay_id: UUID) -> None:
@@ -238,7 +248,9 @@ def _cancel_what_is_open(replay: Replay) -> None:
     """Cancel the steps that nobody is at: those that wait, and those whose worker was lost."""
     lost = Q(status="running", lease_until__lt=now())
     open_ = replay.steps.filter(Q(status__in=("waiting", "uncertain")) | lost)
-    ids = list(open_.values_list("id", flat=True))
+    # locked, or one that is taken up at this moment would be cancelled under its worker's hands, between intent and call;
+    # what others hold is passed over: whoever holds it comes here too when it is done with it
+    ids = list(open_.select_for_update(skip_locked=True).order_by("id").values_list("id", flat=True))
     ReplayAttempt.objects.filter(step__in=ids, outcome=None).update(outcome="lost", finished_at=now())
     replay.steps.filter(id__in=ids).update(
         status="cancelled", finished_at=now(), lease_token=None, lease_until=None

@@ -30,6 +30,8 @@ def replay_json(replay: Replay, counts: Tally | None = None) -> dict[str, Any]:
         "model": replay.model,
         "status": replay.status,
         "cancel_requested": replay.cancel_requested_at is not None,
+        "cancel_requested_at": written(replay.cancel_requested_at),
+        "cancel_requested_by": replay.cancel_requested_by,
         "options": replay.options,
         "reason": replay.reason,
         "requested_by": replay.requested_by,
@@ -49,6 +51,8 @@ def replay_json(replay: Replay, counts: Tally | None = None) -> dict[str, Any]:
         "unknown_cost_calls": counts.unknown_cost_calls,
         "recorded_cost_usd": float(counts.recorded_cost_usd),
         "recorded_unknown_cost_calls": counts.recorded_unknown_cost_calls,
+        "waiting": {"calls": counts.waiting, "until": written(counts.waits_until)},
+        "over_limit_usd": None if counts.over_limit_usd is None else float(counts.over_limit_usd),
         "uncertain_calls": counts.uncertain_calls,
         "summary": sentence(counts),
     }

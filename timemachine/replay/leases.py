@@ -5,7 +5,8 @@ that call nobody are taken several at a time, because taking one costs about as 
 """
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -29,10 +30,9 @@ AT_A_TIME: Final = 8
 _CLAIMING: Final = 7_262_001
 """The advisory lock under which the calls under way are counted."""
 
-_FULL: Final = """
-SELECT provider FROM tm_replay_step
-WHERE status = 'running' AND lease_until >= %(now)s AND provider IS NOT NULL
-GROUP BY provider HAVING count(*) >= %(at_once)s
+_BUSY: Final = """
+SELECT provider, count(*) FROM tm_replay_step
+WHERE status = 'running' AND lease_until >= %(now)s AND provider IS NOT NULL GROUP BY provider
 """
 _CLAIM: Final = """
 WITH next AS (
@@ -60,6 +60,13 @@ WITH next AS (
 SELECT taken.id, tried.id, tried.number FROM taken JOIN tried ON tried.step_id = taken.id ORDER BY taken.sequence
 """
 
+_INTEND: Final = """
+WITH held AS (
+    SELECT id FROM tm_replay_step WHERE id = %(step)s AND lease_token = %(token)s AND status = 'running' FOR UPDATE
+)
+UPDATE tm_replay_attempt SET call_intended_at = %(now)s WHERE id = %(attempt)s AND step_id IN (SELECT id FROM held)
+"""
+
 
 class LeaseLost(Exception):
     """Another worker has the step now; what this one found is not written."""
@@ -80,24 +87,34 @@ class Keeper:
     """Keeps the leases alive that were given to it, all by one beat: a call of a model may take minutes."""
 
     def __init__(self) -> None:
-        self._tokens: set[UUID] = set()
+        self._kept: Counter[UUID] = Counter()
         self._lock = Lock()
+
+    def keep(self, token: UUID) -> None:
+        """Keep the leases of this token alive, until they were let go as often as they were kept."""
+        with self._lock:
+            self._kept[token] += 1
+
+    def let_go(self, token: UUID) -> None:
+        """Keep them alive no longer."""
+        with self._lock:
+            self._kept[token] -= 1
+            if not self._kept[token]:
+                del self._kept[token]
 
     @contextmanager
     def keeping(self, token: UUID) -> Iterator[None]:
         """Keep the leases of this token alive while the block runs."""
-        with self._lock:
-            self._tokens.add(token)
+        self.keep(token)
         try:
             yield
         finally:
-            with self._lock:
-                self._tokens.remove(token)
+            self.let_go(token)
 
     def beat(self) -> None:
         """Prolong what is kept at this moment, and still held."""
         with self._lock:
-            tokens = list(self._tokens)
+            tokens = list(self._kept)
         try:
             _prolong(tokens)
         except Error as why:  # a heart that stopped would have all of them taken, and called for again
@@ -126,12 +143,13 @@ def keeper() -> Iterator[Keeper]:
         yield made
 
 
-def claim(replay_id: UUID, worker: str, *, calls: bool) -> list[Lease]:
+def claim(replay_id: UUID, worker: str, *, calls: bool, most: int = 1) -> list[Lease]:
     """The next steps that wait or whose worker was lost, leased to this worker under one token, in their order.
 
-    `calls`: one step that calls a model, where its provider has a place; else up to `AT_A_TIME` that call nobody, but one that
-    was lost before comes last and alone, so that it takes no others with it. None where there is none, or the replay is to be cancelled. An attempt that ended without an outcome is marked `lost`; after
-    `MOST_ATTEMPTS` of them a step fails.
+    `calls`: steps that call a model, at most so many and no more than their providers have places; else up to `AT_A_TIME` that
+    call nobody. One that was lost before comes last and alone, so that it takes no others with it. None where there is none,
+    or the replay is to be cancelled. An attempt that ended without an outcome is marked `lost`; after `MOST_ATTEMPTS` of them
+    a step fails.
     """
     moment, token = now(), uuid4()
     facts: dict[str, Any] = {
@@ -142,12 +160,14 @@ def claim(replay_id: UUID, worker: str, *, calls: bool) -> list[Lease]:
         "most": MOST_ATTEMPTS,
     }
     facts |= {"until": moment + timedelta(seconds=settings.LEASE_SECONDS), "calls": calls, "full": []}
+    limit = AT_A_TIME
     with transaction.atomic(), connection.cursor() as cursor:
         if calls:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_CLAIMING])
-            cursor.execute(_FULL, facts | {"at_once": settings.MODEL_CALLS_AT_ONCE})
-            facts["full"] = [provider for (provider,) in cursor.fetchall()]
-        cursor.execute(_CLAIM, facts | {"fresh": True, "limit": 1 if calls else AT_A_TIME})
+            cursor.execute(_BUSY, facts)
+            facts["full"], places = _places(dict(cursor.fetchall()))
+            limit = min(most, places)
+        cursor.execute(_CLAIM, facts | {"fresh": True, "limit": limit})
         taken = cursor.fetchall()
         if not taken:
             cursor.execute(_CLAIM, facts | {"fresh": False, "limit": 1})
@@ -156,6 +176,13 @@ def claim(replay_id: UUID, worker: str, *, calls: bool) -> list[Lease]:
         Lease(step_id=step, replay_id=replay_id, attempt_id=attempt, number=number, token=token)
         for step, attempt, number in taken
     ]
+
+
+def _places(busy: Mapping[str, int]) -> tuple[list[str], int]:
+    """The providers without a place, and how many places each of the others has at least."""
+    most = settings.MODEL_CALLS_AT_ONCE
+    full = [provider for provider, calls in busy.items() if calls >= most]
+    return full, most - max((calls for calls in busy.values() if calls < most), default=0)
 
 
 def open_steps(replay_id: UUID, *, calls: bool) -> int:
@@ -179,10 +206,16 @@ def give_back(leases: Sequence[Lease]) -> None:
 
 def intend_call(lease: Lease) -> None:
     """Write down that a model is about to be called. Raises `LeaseLost`: then it must not be."""
-    with transaction.atomic():
-        if held(lease).select_for_update().values_list("id").first() is None:
+    with connection.cursor() as cursor:
+        facts: dict[str, Any] = {
+            "step": lease.step_id,
+            "attempt": lease.attempt_id,
+            "token": lease.token,
+            "now": now(),
+        }
+        cursor.execute(_INTEND, facts)
+        if not cursor.rowcount:
             raise LeaseLost
-        ReplayAttempt.objects.filter(id=lease.attempt_id).update(call_intended_at=now())
 
 
 def held(lease: Lease) -> QuerySet[ReplayStep]:

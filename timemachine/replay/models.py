@@ -31,6 +31,7 @@ class Replay(models.Model):
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
     cancel_requested_at = models.DateTimeField(null=True)
+    cancel_requested_by = models.CharField(max_length=254, null=True)
     rung_at = models.DateTimeField(null=True)
     # replays of one group share one spend limit
     spend_group = models.UUIDField(null=True)
@@ -78,6 +79,9 @@ class ReplayStep(models.Model):
     lease_until = models.DateTimeField(null=True)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
+    # its model is busy: when it is asked again, and what it said
+    asked_again_at = models.DateTimeField(null=True)
+    waits_because = FaithfulTextField(null=True)
 
     context = models.CharField(max_length=12, null=True)
     frames = FaithfulJSONField(null=True)
@@ -139,6 +143,8 @@ class ReplayAttempt(models.Model):
     finished_at = models.DateTimeField(null=True)
     outcome = models.CharField(max_length=10, null=True)
     calls_made = models.IntegerField(null=True)
+    # what the call was expected to cost, under a spend limit
+    reserved_usd = models.DecimalField(max_digits=30, decimal_places=15, null=True)
     cost_usd = models.DecimalField(max_digits=30, decimal_places=15, null=True)
     error_message = FaithfulTextField(null=True)
 

@@ -14,7 +14,7 @@ from timemachine.retrieval.finding import Found
 class Outcome:
     """The result of one step: the context's verdict, what retrieval found now, what was answered now, and the verdicts.
 
-    `status` is `done`, `failed` (with its error) or `skipped`. None means that part was not done. `failed_cost_usd` is what a failed
+    `status` is `done`, `failed` or `cancelled` (with its error), or `skipped`. None means that part was not done. `failed_cost_usd` is what a failed
     call cost, None where that is unknown.
     """
 

@@ -7,9 +7,10 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from django.db.models import BooleanField, Count, ExpressionWrapper, Prefetch, Q, QuerySet, Sum
+from django.db.models import BooleanField, Count, ExpressionWrapper, Max, Prefetch, Q, QuerySet, Sum
 
 from timemachine.accounts.models import Project
+from timemachine.base.clock import now
 from timemachine.base.errors import NotFound
 from timemachine.recording.models import Session
 from timemachine.replay.models import Replay, ReplayAttempt, ReplayHit, ReplayStep
@@ -123,7 +124,15 @@ def _tally(
         recorded_unknown_cost_calls=recorded.unknown,
         uncertain_calls=uncertain,
         cut_off=sum(group["cut_off"] for group in groups),
+        spend_limit_usd=_own_limit(replay),
+        waiting=sum(group["waiting"] for group in groups),
+        waits_until=max((group["waits_until"] for group in groups if group["waits_until"]), default=None),
     )
+
+
+def _own_limit(replay: Replay) -> Decimal | None:
+    limit = replay.options.get("spend_limit_usd")
+    return None if limit is None or replay.spend_group is not None else Decimal(str(limit))
 
 
 def _by(groups: list[dict[str, Any]], field: str) -> dict[str, int]:
@@ -139,7 +148,14 @@ def _counted_steps(ids: Sequence[UUID]) -> dict[UUID, list[dict[str, Any]]]:
     steps = ReplayStep.objects.filter(replay__in=ids).annotate(was_asked=_WAS_ASKED)
     found: dict[UUID, list[dict[str, Any]]] = {}
     cut_off = Count("id", filter=Q(evidence__has_key="cut_off"))
-    for row in steps.order_by().values(*fields).annotate(steps=Count("id"), cut_off=cut_off):
+    waits = Q(status="running", asked_again_at__gt=now())
+    counts = {
+        "steps": Count("id"),
+        "cut_off": cut_off,
+        "waiting": Count("id", filter=waits),
+        "waits_until": Max("asked_again_at", filter=waits),
+    }
+    for row in steps.order_by().values(*fields).annotate(**counts):
         found.setdefault(row["replay_id"], []).append(row)
     return found
 

@@ -5,13 +5,21 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Sum
-
-from timemachine.answering.asking import Answered, CallParameters, ContextPassage, answer, grounding_of
+from timemachine.answering.asking import (
+    Answered,
+    CallParameters,
+    ContextPassage,
+    answer,
+    grounding_of,
+    prompt_of,
+)
+from timemachine.base.aside import aside
 from timemachine.base.clock import now
-from timemachine.base.errors import ModelFailed, TimeMachineError
+from timemachine.base.errors import Cancelled, ModelFailed, TimeMachineError
 from timemachine.difference.verdict import answer_verdict
-from timemachine.providers.completion import cut_off_by
+from timemachine.providers.catalogue import LOCAL, ModelName
+from timemachine.providers.completion import cut_off_by, ended_by, is_refused
+from timemachine.providers.listening import Listening
 from timemachine.providers.prices import failed_price
 from timemachine.providers.queries import usable_model
 from timemachine.recording.models import Action, Hit
@@ -20,10 +28,12 @@ from timemachine.replay.choosing import Chosen, chosen
 from timemachine.replay.commands import recorded
 from timemachine.replay.context import VERIFIED, FrozenFrame, context_verdict
 from timemachine.replay.engine import Intent, intent
-from timemachine.replay.models import ReplayAttempt, ReplayStep
+from timemachine.replay.estimate import expected_cost
+from timemachine.replay.models import ReplayStep
 from timemachine.replay.options import ReplayOptions, from_json
 from timemachine.replay.outcome import Outcome
 from timemachine.replay.retrieving import found_again
+from timemachine.replay.spending import LimitReached
 from timemachine.retrieval.finding import Found
 
 SAME_PARAMETERS = ("system_prompt", "temperature", "seed", "max_tokens")
@@ -49,8 +59,13 @@ class _Work:
         return self.options.question or frozen.question_of(self.action)
 
 
-def do(step: ReplayStep, before_call: Callable[[], None]) -> Outcome:
-    """What the step comes to. `before_call` runs right before a model is called and may forbid it by raising."""
+def do(
+    step: ReplayStep, before_call: Callable[[Decimal | None], None], listening: Listening | None = None
+) -> Outcome:
+    """What the step comes to. `before_call` runs right before a model is called and may forbid it by raising.
+
+    It gets what the call is expected to cost, where there is a spend limit and anybody can tell. `listening` may end the call.
+    """
     work = _work(step)
     outcome = Outcome(context=work.context, frames=[frame.as_json() for frame in work.frames])
     if work.intent.find_again or work.intent.choose:
@@ -60,13 +75,7 @@ def do(step: ReplayStep, before_call: Callable[[], None]) -> Outcome:
             return _failed(outcome, failed)
     if work.intent.call is None:
         return _not_asked(work, outcome)
-    if _spent(work):
-        return replace(
-            outcome,
-            status="skipped",
-            evidence={"not_asked": f"The spend limit of this {_limited(work)} was reached."},
-        )
-    return _asked_again(work, outcome, before_call)
+    return _asked_again(work, outcome, before_call, listening)
 
 
 def _work(step: ReplayStep) -> _Work:
@@ -85,7 +94,12 @@ def _with_passages(work: _Work, outcome: Outcome) -> Outcome:
     return replace(outcome, found=findings.hits, retrieval=retrieval)
 
 
-def _asked_again(work: _Work, outcome: Outcome, before_call: Callable[[], None]) -> Outcome:
+def _asked_again(
+    work: _Work,
+    outcome: Outcome,
+    before_call: Callable[[Decimal | None], None],
+    listening: Listening | None,
+) -> Outcome:
     question = work.question
     if question is None:
         return replace(outcome, evidence={"not_asked": "The question was not recorded as text."})
@@ -95,13 +109,19 @@ def _asked_again(work: _Work, outcome: Outcome, before_call: Callable[[], None])
     except TimeMachineError as failed:
         return _failed(outcome, failed)
     try:
-        if model.provider != "local":
-            before_call()
-        answered = answer(work.step.replay.project_id, model, question, passages, _parameters(work))
+        if model.provider != LOCAL:
+            before_call(_expected_cost(work, model, question, passages))
+        answered = answer(
+            work.step.replay.project_id, model, question, passages, _parameters(work), listening
+        )
+    except LimitReached as why:
+        return replace(outcome, status="skipped", evidence={"not_asked": str(why)})
     except TimeMachineError as failed:
         cost = failed_price(model, failed, now()).cost_usd
-        return replace(_failed(outcome, failed), failed_cost_usd=cost)
-    compared = answer_verdict(frozen.answer_of(work.action), answered.text)
+        ended = _cancelled(outcome, failed) if isinstance(failed, Cancelled) else _failed(outcome, failed)
+        return replace(ended, failed_cost_usd=cost)
+    stated = _refused(work.action.parameters), _refused(answered.parameters)
+    compared = aside(answer_verdict, frozen.answer_of(work.action), answered.text, None, stated)
     evidence = {**compared.evidence, **_same_prompt(work, answered), **_cut_off(work, answered)}
     return replace(
         outcome, answered=answered, verdict=compared.name, evidence=evidence, calls_made=answered.calls_made
@@ -133,6 +153,11 @@ def _failed(outcome: Outcome, failed: TimeMachineError) -> Outcome:
     )
 
 
+def _cancelled(outcome: Outcome, cancelled: Cancelled) -> Outcome:
+    """Somebody cancelled the replay during the call; its message says whether that may have been billed."""
+    return replace(_failed(outcome, cancelled), status="cancelled", verdict=None, evidence=None)
+
+
 def _passages(work: _Work, found: Sequence[Found | Chosen]) -> list[ContextPassage]:
     if not work.intent.find_again and not work.intent.choose:
         return frozen.passages_of(work.hits)
@@ -157,6 +182,11 @@ def _same_prompt(work: _Work, answered: Answered) -> dict[str, Any]:
     return {"same_prompt": before == after} if before and after else {}
 
 
+def _refused(parameters: object) -> bool:
+    """Whether a provider states of an answer that it is a refusal."""
+    return bool(is_refused(ended_by(parameters)))
+
+
 def _cut_off(work: _Work, answered: Answered | None) -> dict[str, Any]:
     """Which of the two answers ends where it was cut off: whatever the verdict on them, it compares no whole answer."""
     sides = {"recorded": work.action.parameters, "new": answered.parameters if answered else None}
@@ -164,20 +194,12 @@ def _cut_off(work: _Work, answered: Answered | None) -> dict[str, Any]:
     return {"cut_off": found} if found else {}
 
 
-def _spent(work: _Work) -> bool:
-    limit = work.options.spend_limit_usd
-    if limit is None:
-        return False
-    replay = work.step.replay
-    of = (
-        {"step__replay": replay}
-        if replay.spend_group is None
-        else {"step__replay__spend_group": replay.spend_group}
-    )
-    attempts = ReplayAttempt.objects.filter(**of)
-    spent = attempts.aggregate(total=Sum("cost_usd"))["total"] or Decimal(0)
-    return spent >= Decimal(str(limit))
-
-
-def _limited(work: _Work) -> str:
-    return "replay" if work.step.replay.spend_group is None else "comparison"
+def _expected_cost(
+    work: _Work, model: ModelName, question: str, passages: Sequence[ContextPassage]
+) -> Decimal | None:
+    """What the call may cost at most, as far as anybody can tell; None without a spend limit, which needs no estimate."""
+    if work.options.spend_limit_usd is None:
+        return None
+    parameters = _parameters(work)
+    prompt = prompt_of(question, passages, parameters)
+    return expected_cost(model, work.action, prompt, max_tokens=parameters.max_tokens)

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 
-from timemachine.base.wording import counted, priced, spaced
+from timemachine.base.wording import counted, money, priced, spaced
 
 VERDICT_ORDER = (
     "identical",
@@ -29,7 +30,8 @@ VERDICT_ORDER = (
 class Tally:
     """What the steps of a replay came to, counted. Money in US dollars; `unknown` counts calls of unknown price.
 
-    `cut_off` counts the steps with an answer, recorded or new, that ends where it was cut off.
+    `cut_off` counts the steps with an answer, recorded or new, that ends where it was cut off. `spend_limit_usd` is its own, None
+    where it has none or shares one. `waiting` counts the calls whose model is busy; the last is asked again at `waits_until`.
     """
 
     kind: str
@@ -46,6 +48,20 @@ class Tally:
     recorded_unknown_cost_calls: int
     uncertain_calls: int
     cut_off: int = 0
+    spend_limit_usd: Decimal | None = None
+    waiting: int = 0
+    waits_until: datetime | None = None
+
+    @property
+    def over_limit_usd(self) -> Decimal | None:
+        """By how much its spend limit was passed; None where it has none of its own."""
+        return None if self.spend_limit_usd is None else max(self.cost_usd - self.spend_limit_usd, Decimal(0))
+
+    @property
+    def verdicts_in_words(self) -> str:
+        """How often which verdict was reached: `9 identical, 2 reworded`; empty where none was."""
+        ordered = {name: self.verdicts[name] for name in VERDICT_ORDER if self.verdicts.get(name)}
+        return ", ".join(f"{count} {spaced(name)}" for name, count in ordered.items())
 
     @property
     def total(self) -> int:
@@ -65,8 +81,16 @@ def sentence(tally: Tally) -> str:
         parts.append(_counts("retrieval", tally.retrievals))
     if tally.cut_off:
         parts.append(f"{counted(tally.cut_off, 'step')} with an answer that is cut off")
+    if tally.statuses.get("cancelled"):
+        parts.append(f"{counted(tally.statuses['cancelled'], 'step')} cancelled")
+    if tally.statuses.get("skipped"):
+        parts.append(f"{counted(tally.statuses['skipped'], 'step')} not asked for the spend limit")
     if tally.asked:
         parts.append(_cost(tally))
+    if tally.over_limit_usd and tally.spend_limit_usd is not None:
+        parts.append(
+            f"the spend limit of {money(tally.spend_limit_usd)} was passed by {money(tally.over_limit_usd)}"
+        )
     if tally.uncertain_calls:
         parts.append(f"{counted(tally.uncertain_calls, 'lost attempt')} may have been billed")
     return "; ".join(part for part in parts if part)
@@ -77,9 +101,7 @@ def _what(tally: Tally) -> str:
         done = f"{counted(tally.finished, 'step')} of {tally.total} {'checked' if tally.kind == 'audit' else 'replayed'}"
         return f"{done}, no model called"
     model = f" with {tally.model}" if tally.model else ""
-    ordered = {name: tally.verdicts[name] for name in VERDICT_ORDER if tally.verdicts.get(name)}
-    verdicts = ", ".join(f"{count} {spaced(name)}" for name, count in ordered.items())
-    return f"{counted(tally.asked, 'ask')} replayed{model}: {verdicts}"
+    return f"{counted(tally.asked, 'ask')} replayed{model}: {tally.verdicts_in_words}"
 
 
 def _context(tally: Tally) -> str:

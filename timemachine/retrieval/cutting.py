@@ -10,7 +10,7 @@ from timemachine.retrieval.question import Question
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CutRule:
-    """How many frames are asked for, in which mode: `top_k` at most, or fewer where `adaptive` finds that they stop to answer.
+    """How many frames are asked for, in which mode: `top_k` at most, or fewer where `adaptive` finds that they stop answering.
 
     `min_score` is the floor; `relative` and `cliff` None are the usual ones.
     """

@@ -6,29 +6,29 @@ A fused score orders the frames of one query; it says nothing between two querie
 """
 
 from collections.abc import Mapping
-from math import fsum, sqrt
+from math import fsum, sqrt, sumprod
 
 
 def fuse(
     lexical: Mapping[int, float], semantic: Mapping[int, float], semantic_weight: float
 ) -> dict[int, float]:
     """The fused score of every frame that either leg found, between 0 and 1, by frame; the weights add up to 1."""
-    fused: dict[int, float] = {}
-    for weight, leg in ((1 - semantic_weight, lexical), (semantic_weight, semantic)):
-        for frame, score in _scaled(leg).items():
-            fused[frame] = fused.get(frame, 0.0) + weight * score
+    fused = _weighed(lexical, 1 - semantic_weight)
+    for frame, score in _weighed(semantic, semantic_weight).items():
+        fused[frame] = fused.get(frame, 0.0) + score
     return fused
 
 
-def _scaled(scores: Mapping[int, float]) -> dict[int, float]:
+def _weighed(scores: Mapping[int, float], weight: float) -> dict[int, float]:
     if not scores:
         return {}
     mean = fsum(scores.values()) / len(scores)
-    deviation = sqrt(fsum([(score - mean) ** 2 for score in scores.values()]) / len(scores))
+    apart = [score - mean for score in scores.values()]
+    deviation = sqrt(sumprod(apart, apart) / len(scores))
     if deviation == 0:
-        return dict.fromkeys(scores, 0.5)
-    low, span = mean - 3 * deviation, 6 * deviation
+        return dict.fromkeys(scores, 0.5 * weight)
+    span = 6 * deviation
     return {
-        frame: share if 0 <= (share := (score - low) / span) <= 1 else float(share > 1)
-        for frame, score in scores.items()
+        frame: weight * (share if 0 <= (share := 0.5 + far / span) <= 1 else share > 1)
+        for frame, far in zip(scores, apart, strict=True)
     }

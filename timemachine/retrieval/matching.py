@@ -36,5 +36,7 @@ def matched(parts: Sequence[tuple[Term, float]]) -> Matched:
 
 def _spelled(term: Term, shared: Collection[str]) -> str:
     """The first word that the frame has whole, else the last: a part, where the word has any."""
+    if len(term.spellings) == 1:
+        return term.spellings[0].word
     whole = (each.word for each in term.spellings if each.terms.issubset(shared))
     return next(whole, term.spellings[-1].word)

@@ -9,6 +9,14 @@ from typing import Any
 
 import psycopg
 from django.db import connection
+from pgvector import HalfVector
+from pgvector.psycopg.halfvec import HalfVectorBinaryDumper, HalfVectorDumper
+
+
+def send_vectors_as_they_are() -> None:
+    """Let the connections made from now on send a `HalfVector` as its bytes: to write and read it as text takes a tenth of a find."""
+    for dumper in (HalfVectorDumper, HalfVectorBinaryDumper):  # where both fit, the last one is taken
+        psycopg.adapters.register_dumper(HalfVector, dumper)
 
 
 def rows(sql: str, facts: Mapping[str, Any]) -> list[tuple[Any, ...]]:

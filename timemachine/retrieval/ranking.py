@@ -9,6 +9,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from pgvector import HalfVector
+
 from timemachine.retrieval import prepared
 from timemachine.retrieval.moment import VISIBLE
 from timemachine.retrieval.question import QUOTED, Question
@@ -121,6 +123,6 @@ def _visible(near: Sequence[tuple[int, float, bool]], limit: int) -> Sequence[tu
     return seen
 
 
-def dense(vector: Sequence[float]) -> str:
-    """A vector as Postgres reads it."""
-    return f"[{','.join([f'{value:.6g}' for value in vector])}]"
+def dense(vector: Sequence[float]) -> HalfVector:
+    """A vector as Postgres takes it."""
+    return HalfVector(list(vector))

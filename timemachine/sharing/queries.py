@@ -8,7 +8,7 @@ from timemachine.accounts.models import Project
 from timemachine.base.clock import now
 from timemachine.base.errors import InvalidInput, NotFound
 from timemachine.base.faithful import is_plain
-from timemachine.base.ids import same_secret, secret_hash
+from timemachine.base.ids import same_secret, secret_hash, uuid_of
 from timemachine.recording.models import Session
 from timemachine.recording.queries import session_of
 from timemachine.replay.models import Replay
@@ -40,13 +40,11 @@ def with_latest_openings(links: QuerySet[ShareLink], most: int) -> QuerySet[Shar
 
 def link_of(project: Project, link_id: str | UUID) -> ShareLink:
     """The project's link of that id. Raises `NotFound`, the same for another project's."""
-    try:
-        found = links_of(project).filter(id=UUID(str(link_id))).first()
-    except ValueError:
-        found = None
+    wanted = uuid_of(str(link_id))
+    found = None if wanted is None else links_of(project).filter(id=wanted).first()
     if found is None:
         raise NotFound(
-            "There is no such share link in this project; `timemachine share list` shows those there are.",
+            "There is no such share link in this project; the list of links shows those there are.",
             code="share_link_not_found",
         )
     return found

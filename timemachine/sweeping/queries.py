@@ -9,19 +9,16 @@ from django.db.models import QuerySet
 from timemachine.accounts.models import Project
 from timemachine.base.clock import written
 from timemachine.base.errors import NotFound
+from timemachine.base.ids import uuid_of
 from timemachine.recording.models import Session
 from timemachine.sweeping.models import TERMINAL_ROW_STATUSES, Sweep, SweepRow
 
 
 def sweep_of(project: Project, sweep_id: str | UUID) -> Sweep:
     """The project's sweep of that id. Raises `NotFound`, the same for another project's."""
-    try:
-        wanted = UUID(str(sweep_id))
-    except ValueError:
-        wanted = None
-    found = (
-        Sweep.objects.filter(project=project, id=wanted).select_related("session").first() if wanted else None
-    )
+    wanted = uuid_of(str(sweep_id))
+    sweeps = Sweep.objects.filter(project=project).select_related("session")
+    found = None if wanted is None else sweeps.filter(id=wanted).first()
     if found is None:
         raise NotFound(f"There is no sweep {str(sweep_id)[:60]!r} in this project.", code="sweep_not_found")
     return found

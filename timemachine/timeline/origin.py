@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from timemachine.base.clock import parse_time
+from timemachine.base.ids import uuid_of
 from timemachine.recording.models import Session
 
 
@@ -43,8 +44,5 @@ def origin_of(project_id: UUID, cached_from: Mapping[str, Any] | None) -> Origin
 
 
 def _session(project_id: UUID, named: str) -> Session | None:
-    try:
-        found = UUID(named)
-    except ValueError:  # another program's own name for it
-        return None
-    return Session.objects.filter(project_id=project_id, id=found).first()
+    found = uuid_of(named)  # None for another program's own name for it
+    return None if found is None else Session.objects.filter(project_id=project_id, id=found).first()

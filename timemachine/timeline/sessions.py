@@ -64,6 +64,11 @@ def sessions_page(
     return SessionsPage(sessions=sessions[:limit], next=_written(sessions[limit - 1]) if more else None)
 
 
+def sessions_matching(project: Project, wanted: Wanted) -> QuerySet[Session]:
+    """The project's sessions that fit, newest first."""
+    return _matching(Session.objects.of(project), wanted).order_by("-started_at", "-id")
+
+
 def _matching(sessions: QuerySet[Session], wanted: Wanted) -> QuerySet[Session]:
     if wanted.q:
         words = storable(wanted.q)  # a pattern does not go through the field

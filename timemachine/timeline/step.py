@@ -17,6 +17,7 @@ from timemachine.timeline.filter import EVERYTHING, Filter
 from timemachine.timeline.rows import Row, matching, rows_of
 
 FIRST_BYTES: Final = 32 * 1024
+MORE_BYTES: Final = 512 * 1024
 MOST_RELATIVES: Final = 100
 
 

@@ -20,7 +20,7 @@ SCOPE_CHOICES = [
     ("read", "read: sessions, replays, collections"),
     ("record", "record: sessions, actions, passages"),
     ("run", "run: replays, comparisons, questions to models"),
-    ("share", "share: links and evidence"),
+    ("share", "share: links for people without an account"),
     ("admin", "admin: keys, erasing"),
 ]
 END_CHOICES = [("30", "in 30 days"), ("90", "in 90 days"), ("365", "in a year"), ("", "never")]
@@ -140,12 +140,6 @@ class InviteForm(AccountForm):
     ids = "invite"
     email = _email(autocomplete="off")
     role = forms.ChoiceField(label="Role", choices=ROLE_CHOICES)
-
-
-class RoleForm(AccountForm):
-    """Another role."""
-
-    role = forms.ChoiceField(choices=ROLE_CHOICES)
 
 
 class KeyForm(AccountForm):

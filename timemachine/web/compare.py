@@ -21,6 +21,7 @@ WORDS: Final[dict[Show, str]] = {
     "all": "All",
     "changed": "Changed",
     "modified": "Modified",
+    "moved": "Moved",
     "only_left": "Only left",
     "only_right": "Only right",
     "same": "Same",

@@ -3,11 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from timemachine.comparison.arms import RECORDING
 from timemachine.comparison.metrics import COST, GROUNDING, LATENCY, ArmTotals
 from timemachine.comparison.statistics.intervals import Interval
 from timemachine.comparison.statistics.wording import figure
 from timemachine.web.comparison_matrix import Column
 
+NO_SUCH = "–"
 WIDTH, ROW, HALF, GUTTER, WORDS = 172, 20, 5, 28, 80
 
 
@@ -55,6 +57,7 @@ class _Value:
     low: float | None
     high: float | None
     more: str
+    words: str | None = None
 
 
 def charts(columns: Sequence[Column]) -> list[Chart]:
@@ -94,6 +97,8 @@ def charts(columns: Sequence[Column]) -> list[Chart]:
 
 
 def _agreement(totals: ArmTotals) -> _Value:
+    if totals.arm == RECORDING:  # it is what the others agree with or do not
+        return _Value(value=None, low=None, high=None, more=NO_SUCH, words=NO_SUCH)
     return _with_interval(totals.agreement, totals.agreement_interval)
 
 
@@ -152,7 +157,7 @@ def _drawn(place: int, column: Column, value: _Value, unit: str, top: float) -> 
         bar=_length(value.value, top),
         low=_place(value.low, top),
         high=_place(value.high, top),
-        words=figure(value.value, unit),
+        words=value.words or figure(value.value, unit),
         more=value.more,
     )
 

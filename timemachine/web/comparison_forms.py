@@ -15,6 +15,7 @@ from timemachine.providers.listing import Choice
 from timemachine.recording.models import Session
 from timemachine.recording.queries import session_of
 from timemachine.web.model_select import ModelSelect
+from timemachine.web.option_fields import CallFields
 
 SHOWN_ARMS: Final = 3
 MARK_WORDS: Final = [
@@ -32,23 +33,11 @@ FIELD_OF_CODE: Final = {
 }
 
 
-class ArmForm(forms.Form):
+class ArmForm(CallFields):
     """One arm; without a model it is none."""
 
     model = forms.CharField(label="Model", required=False, widget=ModelSelect)
     other_model = forms.CharField(label="Another model, as provider:model", required=False)
-    temperature = forms.FloatField(label="Temperature", required=False, min_value=0, max_value=2)
-    seed = forms.IntegerField(label="Seed", required=False, min_value=0)
-    max_tokens = forms.IntegerField(label="Longest answer, in tokens", required=False, min_value=1)
-    system_prompt = forms.CharField(
-        label="System prompt", required=False, widget=forms.Textarea(attrs={"rows": 2})
-    )
-    prompt_template = forms.CharField(
-        label="Prompt template, with {passages} and {question}",
-        required=False,
-        strip=False,
-        widget=forms.Textarea(attrs={"rows": 3}),
-    )
 
     def __init__(self, choices: tuple[Choice, ...], number: int, data: Any = None) -> None:
         super().__init__(data, label_suffix="", prefix=f"arm{number}")
@@ -59,14 +48,12 @@ class ArmForm(forms.Form):
         """The arm that was chosen; None where no model is named."""
         said = self.cleaned_data
         model = said["other_model"].strip() or said["model"]
-        chosen = {name: said[name] for name in ("temperature", "seed", "max_tokens")}
-        prompts = {name: said[name] or None for name in ("system_prompt", "prompt_template")}
-        return Arm(model=model, **prompts, **chosen) if model else None
+        return Arm(model=model, **self.call_options()) if model else None
 
     @property
     def has_more(self) -> bool:
         """Whether anything but a model was chosen or is wrong, so that it must be seen."""
-        names = ("other_model", "temperature", "seed", "max_tokens", "system_prompt", "prompt_template")
+        names = ("other_model", *CallFields.base_fields)
         return any(self[name].value() or self[name].errors for name in names)
 
 
@@ -102,7 +89,8 @@ class ComparisonForm(forms.Form):
         label="Spend at most, in US dollars",
         required=False,
         min_value=0,
-        help_text="Over the whole comparison. No call starts once this is spent. Calls of unknown price are not counted in it.",
+        help_text="Over the whole comparison. A call starts only where what it is expected to cost fits in. Calls of unknown price are made one at "
+        "a time and not counted in it.",
     )
 
     def __init__(
@@ -153,13 +141,15 @@ class ComparisonForm(forms.Form):
 
 
 class JudgeForm(forms.Form):
-    """Which model is to judge; there is no default, and the local model cannot."""
+    """Which model is to judge; there is no default, and the local model cannot. `chosen` stands in the form already."""
 
     model = forms.CharField(label="Judge", required=False, widget=ModelSelect)
     other_model = forms.CharField(label="Another model, as provider:model", required=False)
 
-    def __init__(self, choices: tuple[Choice, ...]) -> None:
-        super().__init__(label_suffix="", prefix=None, auto_id="judge_%s")
+    def __init__(self, choices: tuple[Choice, ...], chosen: str | None = None) -> None:
+        super().__init__(
+            label_suffix="", prefix=None, auto_id="judge_%s", initial={"other_model": chosen or ""}
+        )
         judges = tuple(each for each in choices if each.name.provider != LOCAL)
         cast("ModelSelect", self.fields["model"].widget).offer(judges, "Choose a model")
 

@@ -15,7 +15,7 @@ from timemachine.comparison.cells import NOISE, UNDER_WAY, Ask, Cell
 from timemachine.comparison.judge_prompt import UNDECIDED
 from timemachine.comparison.metrics import AGREEMENT, GROUNDING, ArmTotals
 from timemachine.comparison.models import CellOpinion
-from timemachine.comparison.queries import marks_of, opinions_of
+from timemachine.comparison.queries import marks_of, opinions_of, told
 from timemachine.comparison.statistics.intervals import Interval
 from timemachine.comparison.statistics.summaries import Spread
 from timemachine.comparison.statistics.wording import interval_words
@@ -24,6 +24,14 @@ from timemachine.web.library import register
 
 CELLS_OF_A_PAGE: Final = 72
 BAR_WIDTH: Final = 40
+JUDGE_WORDS: Final = {
+    "waiting": "is still to be asked",
+    "asking": "is being asked",
+    "done": "said nothing",
+    "failed": "failed",
+    "lost": "was being asked when the worker was lost",
+    "cancelled": "was not asked",
+}
 PREFERENCE_WORDS: Final = {
     "better": "the new one better",
     "worse": "the new one worse",
@@ -116,7 +124,7 @@ def matrix(asks: Sequence[Ask], arms: Sequence[Arm], totals: Sequence[ArmTotals]
     """The asks that fit, so many that a page stays light, with the marks and opinions of their cells."""
     fitting = [ask for ask in asks if asked.fits(ask)]
     count = max(CELLS_OF_A_PAGE // (len(arms) + 1), 10)
-    shown = fitting[asked.after : asked.after + count]
+    shown = told(fitting[asked.after : asked.after + count])
     steps = [cell.step for ask in shown for cell in ask.runs.values() if cell.step is not None]
     marks, opinions = marks_of(steps), opinions_of(steps)
     titles = column_names(arms)
@@ -141,9 +149,9 @@ def column_names(arms: Sequence[Arm]) -> list[str]:
 
 @register.filter
 def opinion_words(opinion: CellOpinion) -> str:
-    """What a judge says of a new answer in few words; how far it is where it has said nothing."""
+    """What a judge says of a new answer in few words; what became of the judge where it has said nothing."""
     if opinion.relation is None:
-        return opinion.state
+        return JUDGE_WORDS[opinion.state]
     relation = "undecided whether the same" if opinion.relation == UNDECIDED else opinion.relation
     return f"{relation}, {PREFERENCE_WORDS.get(opinion.preference or '', 'undecided which is better')}"
 

@@ -15,8 +15,6 @@ from timemachine.web.text_rows import ShownRow, ShownSpan, shown_rows, shown_spa
 SHOWN_CHANGES: Final = 100
 SHOWN_ROWS: Final = 150
 SHOWN_LETTERS: Final = 600
-# Letters of two texts together up to which their sentences are read for numbers and names: some 100 ms.
-READ: Final = 60_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +83,7 @@ def made(found: LongRows, start: int) -> Differing:
     return Differing(
         how="long",
         rows=rows[start : start + SHOWN_ROWS],
+        telling=found.telling,
         more=max(len(rows) - start - SHOWN_ROWS, 0),
         start=start,
         given_up=found.given_up,
@@ -97,7 +96,7 @@ def _in_text(left: str, right: str, *, everything: bool, start: int) -> Differin
     return Differing(
         how="text",
         rows=rows[start : start + SHOWN_ROWS],
-        telling=telling(left, right) if len(left) + len(right) <= READ else (),
+        telling=telling(left, right),
         more=max(len(rows) - start - SHOWN_ROWS, 0),
         start=start,
     )

@@ -13,6 +13,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from timemachine.accounts.commands import LOCAL_KEY
+from timemachine.base import endings
 from timemachine.base import wording as base
 from timemachine.base.clock import now, written
 from timemachine.base.numbers import together
@@ -25,12 +26,24 @@ from timemachine.web import (
     replay_forms,
     rows,
     steps,
+    suite_report,
+    trial_changes,
     wording,
 )
 from timemachine.web.bodies import Body
 from timemachine.web.library import or_absent, register
 
-MODULES_OF_TAGS: Final = (comparison_matrix, curves, furniture, hits, replay_forms, rows, steps)
+MODULES_OF_TAGS: Final = (
+    comparison_matrix,
+    curves,
+    furniture,
+    hits,
+    replay_forms,
+    rows,
+    steps,
+    suite_report,
+    trial_changes,
+)
 THEMES: Final = furniture.THEMES
 _LOCAL_COMMAND: Final = f"key {LOCAL_KEY}"
 
@@ -102,6 +115,12 @@ def size(count: int) -> str:
 def spaced(name: str | None) -> str:
     """An enumerated value as words: `tool_call` reads `tool call`; None is empty."""
     return base.spaced(name or "")
+
+
+@register.filter
+def ended_in_words(reason: object) -> str:
+    """A sentence for a provider's reason that leaves no whole answer; empty for any other, and for none."""
+    return endings.ended_in_words(reason) or ""
 
 
 @register.filter

@@ -3,46 +3,22 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
-from django.db import transaction
 from django.http import HttpRequest
 
 from timemachine.base.errors import InvalidInput
 from timemachine.base.wording import counted
-from timemachine.intake.commands import (
-    AT_ONCE_BYTES,
-    AT_ONCE_PASSAGES,
-    AT_ONCE_SECONDS,
-    FilePut,
-    check,
-    hand_in,
-    is_small,
-    must_wait,
-    put_at_once,
-)
-from timemachine.intake.models import Intake
-from timemachine.intake.preparing import HandedIn, Prepared, prepare
-from timemachine.jobs import ring_backlog, ring_intake
+from timemachine.intake import taking
+from timemachine.intake.commands import check
+from timemachine.intake.preparing import HandedIn, Prepared
+from timemachine.intake.taking import Taken, prepare_at_once
+from timemachine.jobs import ring_taken
 from timemachine.recording.models import Session
 from timemachine.retrieval.commands import Put
 from timemachine.retrieval.models import Collection
 from timemachine.retrieval.replacing import MOST_NAMED, EndedFrame
 from timemachine.web.receiving import received
 from timemachine.web.wording import shown
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
-    """What became of the files: they were put, or they are on their way."""
-
-    done: tuple[FilePut, ...] = ()
-    intakes: tuple[Intake, ...] = ()
-
-    @property
-    def sequences(self) -> list[int]:
-        """The steps that recorded them."""
-        return [sequence for each in self.done for sequence in each.sequences]
 
 
 def handed_in(request: HttpRequest, *, replace: bool, uri: str = "") -> list[HandedIn]:
@@ -54,29 +30,22 @@ def handed_in(request: HttpRequest, *, replace: bool, uri: str = "") -> list[Han
     if not files:
         raise InvalidInput("Choose at least one file.", code="no_file")
     found = [HandedIn(name=file.name, data=file.data, uri=uri, replace=replace) for file in files]
-    _check_uris(found)
-    for file in found:
-        with _named(file):
-            check(file)
+    with _all_or_none(found):
+        _check_uris(found)
+        for file in found:
+            with _named(file):
+                check(file)
     return found
 
 
 def take(
     files: Sequence[HandedIn], into: Callable[[], Collection], *, by: str, session: Session | None = None
 ) -> Taken:
-    """Put the files or keep them for a worker: all of them, or none. `into` gives the collection, made where there is none."""
-    prepared = _prepared(files)
-    with transaction.atomic():
-        collection = into()
-        if prepared is not None and not any(must_wait(collection, each) for each in prepared):
-            ring_backlog(collection.id)
-            return Taken(
-                done=tuple(put_at_once(collection, each, by=by, session=session) for each in prepared)
-            )
-        intakes = tuple(hand_in(collection, file, by=by, session=session) for file in files)
-        for intake in intakes:
-            ring_intake(intake.id)
-        return Taken(intakes=intakes)
+    """Put the files or keep them for a worker, and ring for it; a refusal says which file it is about."""
+    with _all_or_none(files):
+        taken = taking.take(files, into, by=by, session=session, read=_read)
+    ring_taken(taken)
+    return taken
 
 
 def _check_uris(files: Sequence[HandedIn]) -> None:
@@ -124,7 +93,7 @@ def _which(ended: int, named: Sequence[EndedFrame]) -> str:
 def what_was_taken(taken: Taken) -> str:
     """A sentence that says what became of the files."""
     if taken.intakes:
-        return f"{counted(len(taken.intakes), 'file')} handed in; the passages are put now."
+        return f"{counted(len(taken.intakes), 'file')} handed in; a worker puts the passages."
     return what_was_put(
         [put for each in taken.done for put in each.puts],
         sum(each.ended for each in taken.done),
@@ -132,15 +101,21 @@ def what_was_taken(taken: Taken) -> str:
     )
 
 
-def _prepared(files: Sequence[HandedIn]) -> list[Prepared] | None:
-    """The files' passages, where they are few enough for somebody to wait for."""
-    if not all(is_small(file) for file in files) or sum(len(file.data) for file in files) > AT_ONCE_BYTES:
-        return None
-    found = []
-    for file in files:
-        with _named(file):
-            found.append(prepare(file, seconds=AT_ONCE_SECONDS))
-    return found if sum(len(each.frames) for each in found) <= AT_ONCE_PASSAGES else None
+def _read(file: HandedIn) -> Prepared:
+    with _named(file):
+        return prepare_at_once(file)
+
+
+@contextmanager
+def _all_or_none(files: Sequence[HandedIn]) -> Iterator[None]:
+    """A refusal of one of several files says that the others were not put either."""
+    try:
+        yield
+    except InvalidInput as why:
+        if len(files) == 1:
+            raise
+        said = f"{why.message} None of the {len(files)} files was put."
+        raise type(why)(said, code=why.code, **why.facts) from why
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from timemachine.providers.queries import model_choices
 from timemachine.recording.models import Action
 from timemachine.timeline.step import Step
 from timemachine.web.model_select import ModelSelect
+from timemachine.web.sentences import sentences as marked
 
 LONGEST_RAW: Final = 4_000
 
@@ -46,6 +47,7 @@ class Line:
 
     text: str
     grounded: bool | None
+    partly: bool
     opinions: Sequence[Opinion]
 
 
@@ -117,12 +119,17 @@ def _judged(found: Step) -> Judged:
     done = [(each, sentences_of(each, found.action)) for each in every if each.state == DONE]
     return Judged(
         columns=[Column(judgement=each, counts=counts_of(said)) for each, said in done],
-        lines=_lines(done),
+        lines=_lines(done, _partly(found.action.grounding)),
         unfinished=[_unfinished(each) for each in every if each.state != DONE],
     )
 
 
-def _lines(judged: Sequence[tuple[Judgement, Sequence[JudgedSentence]]]) -> list[Line]:
+def _partly(grounding: Any) -> set[str]:
+    """The sentences that the recorded grounding calls partly supported."""
+    return {each.text.strip() for each in marked(None, grounding) if each.partly}
+
+
+def _lines(judged: Sequence[tuple[Judgement, Sequence[JudgedSentence]]], partly: set[str]) -> list[Line]:
     """The sentences as the latest judge got them; an earlier one's are found by their words."""
     if not judged:
         return []
@@ -131,6 +138,7 @@ def _lines(judged: Sequence[tuple[Judgement, Sequence[JudgedSentence]]]) -> list
         Line(
             text=one.text,
             grounded=one.grounded,
+            partly=one.text.strip() in partly,
             opinions=[Opinion(model=model, said=said.get(one.text)) for model, said in known],
         )
         for one in judged[-1][1]

@@ -1,6 +1,6 @@
 """The parts of a form that say how passages are looked for, and what is asked of a model beside the question."""
 
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from django import forms
 
@@ -11,15 +11,23 @@ from timemachine.retrieval.meaning import models_with_vectors
 
 MODES = [("", "As recorded"), ("hybrid", "Hybrid"), ("semantic", "Semantic"), ("lexical", "Lexical")]
 ADAPTIVE = [("", "As recorded"), ("yes", "Adaptive"), ("no", "Exactly top-k")]
+_EMPTY: Final = (None, "")
+_RETRIEVAL_ORDER: Final = (
+    "top_k",
+    "search_mode",
+    "adaptive",
+    "relative",
+    "cliff",
+    "min_score",
+    "embedding_model",
+    "as_of",
+)
 MOMENTS = [("now", "As it is now"), ("recorded", "As it was at each step")]
 
 
-class RetrievalFields(forms.Form):
-    """How passages are looked for; what is left empty is as it was recorded."""
+class ThresholdFields(forms.Form):
+    """Where an adaptive cut-off cuts, and the least score of any; what is left empty is as usual."""
 
-    top_k = forms.IntegerField(label="Top-k", required=False, min_value=1, max_value=1000)
-    search_mode = forms.ChoiceField(label="Mode", choices=MODES, required=False)
-    adaptive = forms.ChoiceField(label="Cut-off", choices=ADAPTIVE, required=False)
     relative = forms.FloatField(
         label="Cut below this share of the best score",
         required=False,
@@ -39,10 +47,42 @@ class RetrievalFields(forms.Form):
         required=False,
         help_text="The floor: BM25 in lexical, cosine in semantic, 0 to 1 in hybrid.",
     )
+
+    @property
+    def threshold_fields(self) -> list[forms.BoundField]:
+        """The fields, in the order in which they are shown."""
+        return [self[name] for name in ThresholdFields.base_fields]
+
+    @property
+    def thresholds_open(self) -> bool:
+        """Whether one of them was chosen or is wrong, so that it must be seen."""
+        return any(field.errors or field.value() not in _EMPTY for field in self.threshold_fields)
+
+    def thresholds(self) -> dict[str, Any]:
+        """What was chosen."""
+        return {name: self.cleaned_data[name] for name in ThresholdFields.base_fields}
+
+
+class RetrievalFields(ThresholdFields):
+    """How passages are looked for; what is left empty is as it was recorded."""
+
+    top_k = forms.IntegerField(label="Top-k", required=False, min_value=1, max_value=1000)
+    search_mode = forms.ChoiceField(label="Mode", choices=MODES, required=False)
+    adaptive = forms.ChoiceField(label="Cut-off", choices=ADAPTIVE, required=False)
     embedding_model = forms.ChoiceField(
         label="Embedding model", required=False, help_text="Those that have vectors here."
     )
     as_of = forms.ChoiceField(label="Collection", choices=MOMENTS, required=False, initial="now")
+
+    @property
+    def retrieval_fields(self) -> list[forms.BoundField]:
+        """The fields, in the order in which they are shown."""
+        return [self[name] for name in _RETRIEVAL_ORDER]
+
+    @property
+    def retrieval_refused(self) -> bool:
+        """Whether one of them is wrong, so that it must be seen."""
+        return any(field.errors for field in self.retrieval_fields)
 
     def offer_embedding_models(self, session: Session) -> None:
         """Offer the models that the session's collection has vectors of."""
@@ -57,9 +97,7 @@ class RetrievalFields(forms.Form):
             "top_k": asked["top_k"],
             "search_mode": asked["search_mode"] or None,
             "adaptive": {"yes": True, "no": False}.get(asked["adaptive"]),
-            "relative": asked["relative"],
-            "cliff": asked["cliff"],
-            "min_score": asked["min_score"],
+            **self.thresholds(),
             "embedding_model": asked["embedding_model"] or None,
         }
 
@@ -82,6 +120,11 @@ class CallFields(forms.Form):
         help_text=f"With {{passages}} and {{question}} where these belong. Empty: {TEMPLATE}.",
         widget=forms.Textarea(attrs={"rows": 4}),
     )
+
+    @property
+    def call_refused(self) -> bool:
+        """Whether one of the fields is wrong, so that it must be seen."""
+        return any(self[name].errors for name in CallFields.base_fields)
 
     def call_options(self) -> dict[str, Any]:
         """The options that were chosen."""

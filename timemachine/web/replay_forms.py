@@ -24,11 +24,13 @@ FIELD_OF_CODE = {
     "model_not_usable": "model",
     "model_needed": "model",
     "reason_needed": "reason",
-    "retrieval_options_in_audit": "kind",
     "nothing_to_replay": "through_sequence",
 }
 
 
+_NOT_IN_AN_AUDIT: Final = (
+    "This does not go with an audit, which uses the frozen context: leave it as recorded, or choose Debug."
+)
 _SHOWN_ELSEWHERE: Final = {"audit", "reason", "use_model", "step"}
 _IN_WORDS: Final[dict[tuple[str, object], tuple[str, str]]] = {
     ("skip_asks", True): ("Asks", "left out"),
@@ -39,6 +41,7 @@ _IN_WORDS: Final[dict[tuple[str, object], tuple[str, str]]] = {
     ("as_of", "recorded"): ("Collection", "as it was at each step"),
 }
 _NAMES: Final = {
+    "spend_limit_usd": "Spend at most (USD)",
     "relative": "Cut below this share of the best score",
     "cliff": "Cut below this share of the score before",
     "min_score": "Least score",
@@ -93,17 +96,21 @@ class ReplayForm(RetrievalFields, CallFields):
         label="Spend at most, in US dollars",
         required=False,
         min_value=0,
-        help_text="No call starts once this is spent. Calls of unknown price are not counted in it.",
+        help_text="A call starts only where what it is expected to cost fits in. Calls of unknown price are made one at a time and not "
+        "counted in it.",
     )
 
     def __init__(self, choices: tuple[Choice, ...], session: Session, data: Any = None, **more: Any) -> None:
         super().__init__(data, label_suffix="", **more)
         select = cast("ModelSelect", self.fields["model"].widget)
-        select.offer(
-            choices, "None: an audit checks the recorded answers, a debug replay asks the recorded models"
-        )
+        select.offer(choices, "None: an audit asks nobody, a debug replay asks as recorded")
         self.fields["through_sequence"].widget.attrs |= {"placeholder": str(session.last_sequence)}
         self.offer_embedding_models(session)
+
+    @property
+    def is_debug(self) -> bool:
+        """Whether a debug replay is chosen, so far."""
+        return bool(self["kind"].value() == "debug")
 
     def options(self) -> ReplayOptions:
         """The options that were chosen; retrieval options belong to a debug replay and are left out of an audit."""
@@ -124,6 +131,10 @@ class ReplayForm(RetrievalFields, CallFields):
 
     def refuse(self, why: TimeMachineError) -> int:
         """Say at the field that it is about what does not work; the status to answer with."""
+        if why.code == "retrieval_options_in_audit":
+            for name in why.facts["options"]:
+                self.add_error(name, _NOT_IN_AN_AUDIT)
+            return why.status
         field = why.facts.get("field") or FIELD_OF_CODE.get(why.code)
         self.add_error(field if field in self.fields else None, why.message)
         return why.status

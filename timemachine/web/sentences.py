@@ -75,6 +75,13 @@ class Sentence:
         return None if self.reason is None else spaced(str(self.reason))
 
     @property
+    def support(self) -> str:
+        """`supported`, `partly` or `unsupported`: how its mark looks."""
+        if self.grounded:
+            return "supported"
+        return "partly" if self.partly else "unsupported"
+
+    @property
     def words(self) -> str:
         """What the mark says: which frame supports it, or why none does."""
         if self.grounded:

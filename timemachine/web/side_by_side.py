@@ -3,24 +3,44 @@
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from django.utils.safestring import SafeString
 
-from timemachine.alignment.long_diffs import is_long
+from timemachine.alignment.long_diffs import LONG, is_long
+from timemachine.base.wording import spaced
 from timemachine.difference.telling import Telling, telling
 from timemachine.payloads.queries import text
-from timemachine.providers.completion import cut_off_by
+from timemachine.providers.completion import ended_by
 from timemachine.recording.models import Action, Hit
 from timemachine.replay import frozen
 from timemachine.replay.models import ReplayHit, ReplayStep
-from timemachine.web.differing import READ
 from timemachine.web.evidence import Evidence, Source, evidence
 from timemachine.web.ranked import lines
 from timemachine.web.sentences import Sentence, counted, sentences
 from timemachine.web.text_rows import ShownRow, text_rows
 
 SHOWN_EVIDENCE = 400
+_COMPARED: Final = {"numbers_differ": "Numbers", "names_differ": "Names", "changed": "Sentences"}
+_PLACES: Final = frozenset({"recorded_at", "new_at", "recorded_at_count", "new_at_count"})
+_EVIDENCE: Final = {
+    "only_recorded": "{what} only in the recorded answer",
+    "only_new": "{what} only in the new answer",
+    "only_recorded_count": "{what} only in the recorded answer, in all",
+    "only_new_count": "{what} only in the new answer, in all",
+    "added": "Only the new answer says",
+    "omitted": "Only the recorded answer says",
+    "recorded": "The recorded answer says",
+    "new": "The new answer says",
+    "refusal": "What it says instead of an answer",
+    "perhaps_names": "Perhaps names",
+    "order": "The same words in another order",
+    "turned": "Turned round",
+    "characters": "Characters of both",
+    "same_prompt": "The very same prompt was sent",
+    "both_refuse": "Both decline to answer",
+}
+BEGINNING = LONG // 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,9 +83,10 @@ class Grounded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sides:
-    """A step, recorded and replayed. `rows` is None where there are no two answers to compare, or two that are too `long` to be compared here; `…_cut_off` is what ended an answer.
+    """A step, recorded and replayed. `rows` is None where there are no two answers to compare, or two that are too `long` to be compared here; `…_ended` is the provider's word for how an answer ended.
 
-    `asked` is the question that a trial asked in place of the recorded one.
+    `beginnings` is how many characters of each of two long answers `rows` are of; None where they are of all. `asked` is the question
+    that a trial asked in place of the recorded one. `frames` are those that were hashed again, of `recorded_count`.
     """
 
     question: str
@@ -75,29 +96,31 @@ class Sides:
     recorded_text: str | None
     rows: list[ShownRow] | None
     long: bool
+    beginnings: int | None
     telling: list[Telling]
     same: bool
     evidence: list[tuple[str, str]]
     frames: list[RecordedFrame]
+    recorded_count: int
     found: list[FoundFrame]
     lines: SafeString
     attempts: list[Any]
     recorded_call_ms: float | None
-    recorded_cut_off: str | None
-    replayed_cut_off: str | None
+    recorded_ended: str | None
+    replayed_ended: str | None
     grounded: list[Grounded]
 
 
-def side_by_side(step: ReplayStep, *, everything: bool = False, without_long: bool = False) -> Sides:
+def side_by_side(step: ReplayStep, *, everything: bool = False, beginnings: bool = False) -> Sides:
     """The step as its page shows it; long runs without a difference are folded, unless everything is asked for.
 
-    With `without_long` two long answers are not compared here: the page leads to the one on which a worker does.
+    Two long answers are not compared here: the page leads to the one on which a worker does. Who cannot go there gets the
+    `beginnings` compared.
     """
     recorded = frozen.answer_of(step.action) if step.kind == "ask" else None
     new = _text(step)
     both = (recorded, new) if recorded is not None and new is not None else None
-    long = without_long and both is not None and is_long(*both)
-    rows = list(text_rows(*both, everything=everything)) if both and not long else None
+    long = both is not None and is_long(*both)
     hits = frozen.hits_of(step.action)
     return Sides(
         question=frozen.question_of(step.action) or "not recorded",
@@ -105,28 +128,37 @@ def side_by_side(step: ReplayStep, *, everything: bool = False, without_long: bo
         recorded=step.action,
         replayed=step,
         recorded_text=recorded,
-        rows=rows,
-        long=long,
+        rows=_rows(both, long=long, everything=everything, beginnings=beginnings),
+        long=long and not beginnings,
+        beginnings=BEGINNING if long and beginnings else None,
         telling=_telling(step, *both) if both and not long else [],
         same=recorded is not None and recorded == new,
-        evidence=list(_evidence(step.evidence or {})),
+        evidence=list(_evidence(step.evidence or {}, step.verdict)),
         frames=_recorded_frames(step, hits),
+        recorded_count=len(hits),
         found=[_found_frame(step, hit) for hit in step.hits.all()],
         lines=lines(
             [_key(frame) for frame in step.frames or []], [_found_key(hit) for hit in step.hits.all()]
         ),
         attempts=sorted(step.attempts.all(), key=lambda each: each.number),
         recorded_call_ms=_number((step.action.parameters or {}).get("call_ms")),
-        recorded_cut_off=cut_off_by(step.action.parameters),
-        replayed_cut_off=cut_off_by(step.parameters),
+        recorded_ended=ended_by(step.action.parameters),
+        replayed_ended=ended_by(step.parameters),
         grounded=list(_grounded_sides(step, recorded, new, hits)),
     )
 
 
+def _rows(
+    both: tuple[str, str] | None, *, long: bool, everything: bool, beginnings: bool
+) -> list[ShownRow] | None:
+    if both is None or (long and not beginnings):
+        return None
+    texts = [text[:BEGINNING] for text in both] if long else both
+    return list(text_rows(*texts, everything=everything))
+
+
 def _telling(step: ReplayStep, recorded: str, new: str) -> list[Telling]:
     """The numbers and names of only one answer, as far as the verdict's own evidence does not list them."""
-    if len(recorded) + len(new) > READ:
-        return []
     return [each for each in telling(recorded, new) if step.verdict != f"{each.what}_differ"]
 
 
@@ -166,15 +198,18 @@ def _number(found: Any) -> float | None:
 
 
 def _text(step: ReplayStep) -> str | None:
-    return bytes(step.output.data).decode("utf-8", "surrogatepass") if step.output is not None else None
+    return None if step.output is None else text(step.output)
 
 
-def _evidence(evidence: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _evidence(evidence: dict[str, Any], verdict: str | None) -> Iterator[tuple[str, str]]:
+    """What the verdict rests on, in words; where in the answers it stands is for programs."""
+    what = _COMPARED.get(verdict or "", "Said")
     for name, found in evidence.items():
         if name == "grounding_checked_now":
             yield "Recorded answer", _grounding(found)
-        elif found not in (None, [], {}, ""):
-            yield name, _words(found)
+        elif name not in _PLACES and found not in (None, [], {}, ""):
+            words = _EVIDENCE.get(name, spaced(name).capitalize())
+            yield words.format(what=what), _words(found)
 
 
 def _grounding(found: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
 
 from timemachine.base.wording import spaced
-from timemachine.providers.completion import cut_off_by
+from timemachine.providers.completion import ended_by
 from timemachine.timeline.step import Step
 from timemachine.web import wording
 from timemachine.web.library import register
@@ -114,13 +114,13 @@ def payload_words(kind: str, failed: bool = False) -> dict[str, str]:  # a tag's
 
 @register.simple_tag
 def how_it_ended(found: Step) -> dict[str, Any]:
-    """How a step ended otherwise than with a whole answer: the reason why it is cut off, that it is empty, the provider's own error."""
+    """How a step ended otherwise than with a whole answer: the provider's reason, that it is empty, the provider's own error."""
     known = found.action.parameters if isinstance(found.action.parameters, dict) else {}
     said = known.get("provider_error")
     empty = found.output is not None and not found.output.size and found.output.media_type == "text/plain"
     error = {**known, **said} if isinstance(said, dict) else {}
     return {
-        "cut_off": cut_off_by(known),
+        "reason": ended_by(known),
         "empty": empty and found.action.kind in ("ask", "llm_call"),
         "provider": [
             (spaced(name), str(error[name])) for name in PROVIDER_ERROR if error.get(name) is not None
@@ -166,6 +166,14 @@ def support_counted(grounding: Any) -> str:
 
 
 @register.filter
+def claims_nothing(grounding: Any) -> bool:
+    """Whether a recorded grounding says that its answer claims nothing: it read the sentences, and has neither score nor label."""
+    if not isinstance(grounding, Mapping) or not grounding.get("sentences"):
+        return False
+    return "score" in grounding and grounding["score"] is None and grounding.get("label") is None
+
+
+@register.filter
 def unsupported(sentences: Sequence[Sentence]) -> list[Sentence]:
     """The sentences that claim something that nothing supports."""
     return [each for each in sentences if each.grounded is False]
@@ -204,11 +212,12 @@ def _supported(sentence: Sentence, side: str) -> str:
     score = f", {sentence.score:.2f}" if isinstance(sentence.score, int | float) else ""
     frame = "" if sentence.frame is None else f"#{sentence.frame}"
     reason = "" if sentence.why_in_short is None else f" {sentence.why_in_short}"
+    mark = {"supported": f"✓{frame}", "partly": "◐ partly", "unsupported": f"✗{reason}"}[sentence.support]
     leads_on = not sentence.grounded or sentence.frame is not None
     to = "said" if not leads_on else "rests" if sentence.grounded else "why"
     return format_html(
         '<span class="sentence {}" id="{}said-{}" data-number="{}">{}</span><a class="support" href="#{}{}-{}" title="{}">{}</a>',
-        "supported" if sentence.grounded else "unsupported",
+        sentence.support,
         side,
         sentence.number,
         sentence.number,
@@ -217,5 +226,5 @@ def _supported(sentence: Sentence, side: str) -> str:
         to,
         sentence.number,
         wording.shown(sentence.words + score),
-        wording.shown(f"✓{frame}" if sentence.grounded else f"✗{reason}"),
+        wording.shown(mark),
     )

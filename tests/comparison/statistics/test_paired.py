@@ -1,15 +1,18 @@
 """What is said of two arms never goes beyond what their pairs show."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from timemachine.comparison.statistics.paired import (
     A_BETTER,
     B_BETTER,
     NOT_SHOWN,
+    SIGNIFICANT,
     TOO_FEW,
     Metric,
     Pair,
@@ -108,6 +111,27 @@ def test_an_interval_over_sessions_takes_a_verdict_back_that_asks_alone_would_gi
     assert found.verdict == NOT_SHOWN
 
 
+@given(st.lists(st.tuples(st.sampled_from([0.0, 1.0]), st.sampled_from([0.0, 1.0])), min_size=1, max_size=99))
+def test_a_random_table_of_answers_is_tested_as_scipy_tests_it(values: list[tuple[float, float]]) -> None:
+    found = judged(AGREES, values)
+    wins, losses = values.count((0.0, 1.0)), values.count((1.0, 0.0))
+    assert (found.test, found.wins, found.losses) == ("mcnemar", wins, losses)
+    expected: Any = stats.binomtest(wins, wins + losses) if wins + losses else None
+    assert found.p == pytest.approx(1.0 if expected is None else expected.pvalue)
+    assert found.difference == pytest.approx((wins - losses) / len(values))
+
+
+@given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), min_size=6, max_size=99))
+def test_a_random_table_of_figures_is_summed_up_as_scipy_does(values: list[tuple[float, float]]) -> None:
+    found = judged(COST, values)
+    a, b = [each[0] for each in values], [each[1] for each in values]
+    assert found.difference == pytest.approx(float(stats.tmean(b)) - float(stats.tmean(a)))
+    if len({y - x for x, y in values}) > 1:
+        expected: Any = stats.ttest_rel(b, a).confidence_interval(0.95)
+        assert found.interval is not None
+        assert (found.interval.low, found.interval.high) == pytest.approx((expected.low, expected.high))
+
+
 @given(SHARES)
 def test_turning_the_sides_turns_the_verdict(values: list[tuple[float, float]]) -> None:
     turned = {A_BETTER: B_BETTER, B_BETTER: A_BETTER}
@@ -147,10 +171,10 @@ def test_one_pair_says_nothing_of_how_many_are_needed() -> None:
 @pytest.mark.parametrize(
     ("values", "unit", "says"),
     [
-        ([(0.0, 1.0)] * 8, "share", "B better: 0.00 against 1.00, +1.00 [+0.69, +1.00]; B better in 8"),
-        ([(0.5, 0.5)] * 8, "score", "no difference shown (up to ±0.31): 0.50 against 0.50, 0.00"),
+        ([(0.0, 1.0)] * 8, "share", "B better: mean 0.00 against 1.00, +1.00 [+0.69, +1.00]; B better in 8"),
+        ([(0.5, 0.5)] * 8, "score", "no difference shown (up to ±0.31): mean 0.50 against 0.50, 0.00"),
         ([(0.2, 0.4), (0.2, 0.3)], "score", "about 6 asks would show a difference of 0.10"),
-        ([(0.2, 0.4)], "score", "too few: 0.20 against 0.40, +0.20 no interval"),
+        ([(0.2, 0.4)], "score", "too few: mean 0.20 against 0.40, +0.20 no interval"),
         ([(0.0, 1.0)] * 12, "share", "p < 0.001"),
         ([(0.01, 900.0), (0.02, 1.0)], "ms", "over 1,000,000 asks would show"),
     ],
@@ -181,3 +205,16 @@ def test_times_are_summed_up_by_their_median_and_95th_percentile() -> None:
     assert ratio_of_medians([1, 2, 3], [4, 4, 4]) == 2
     assert ratio_of_medians([0, 0], [1, 1]) is None
     assert ratio_of_medians([], []) is None
+
+
+def test_a_difference_that_the_correction_takes_back_is_told_with_both_p_values() -> None:
+    weak = [(0.1 * step, 0.1 * step + (0.2 if step else -0.01)) for step in range(8)]
+    one = compare(GROUNDED, pairs_of(weak))
+    assert one.p is not None
+    assert one.p < SIGNIFICANT
+    chance = compare(GROUNDED, pairs_of([(0.5, 0.5)] * 8))
+    found = together([one, *[chance] * 5])[0]
+    assert (found.verdict, found.tests) == ("no difference shown", 6)
+    assert f"p = {one.p:.3f}, " in sentence(found, "score")
+    assert "after Holm's correction for 6 tests" in sentence(found, "score")
+    assert "Holm" not in sentence(together([one])[0], "score")

@@ -13,6 +13,7 @@ from timemachine.comparison.statistics.intervals import FEWEST, Interval, deviat
 SIGNIFICANT: Final = 0.05
 POWER: Final = 0.8
 A_BETTER, B_BETTER, TOO_FEW, NOT_SHOWN = "A better", "B better", "too few", "no difference shown"
+DROWNED = "cannot be told apart"
 MCNEMAR, WILCOXON = "mcnemar", "wilcoxon"
 
 
@@ -51,7 +52,7 @@ class PairedResult:
     """What the pairs of one metric show. Differences are B − A in the metric's own unit.
 
     `excluded` counts the pairs without a value, by the side and its reason (`A: error`). `wins`, `ties`, `losses` are B's, by what is
-    better. `p` is of `test`; `p_holm` is adjusted over the metrics once `together` has seen them all. `needed` is how many pairs
+    better. `p` is of `test`; `p_holm` is adjusted over the metrics, so many `tests`, once `together` has seen them all. `needed` is how many pairs
     show a difference of `matters` with 80 % power, None where the pairs do not tell. `pairs` holds the raw values below six pairs.
     """
 
@@ -70,6 +71,7 @@ class PairedResult:
     p_exact: bool = True
     sign_p: float | None = None
     p_holm: float | None = None
+    tests: int = 0
     dz: float | None = None
     rank_biserial: float | None = None
     matters: float | None = None
@@ -98,7 +100,20 @@ def together(results: Sequence[PairedResult]) -> list[PairedResult]:
     """
     tested = [each.p for each in results if each.p is not None]
     adjusted = iter(exact.holm(tested))
-    return [_judged(each, None if each.p is None else next(adjusted)) for each in results]
+    return [
+        replace(_judged(each, None if each.p is None else next(adjusted)), tests=len(tested))
+        for each in results
+    ]
+
+
+def differs(result: PairedResult) -> bool:
+    """Whether one side was shown to be better."""
+    return result.verdict in {A_BETTER, B_BETTER}
+
+
+def drowned(result: PairedResult) -> PairedResult:
+    """The result without its verdict: chance alone makes such differences."""
+    return replace(result, verdict=DROWNED) if result.n else result
 
 
 def needed_pairs(spread: float, difference: float) -> int | None:
@@ -169,7 +184,7 @@ def _verdict(metric: Metric, found: PairedResult, p: float) -> str:
 
 
 def _judged(result: PairedResult, p_holm: float | None) -> PairedResult:
-    taken_back = p_holm is not None and p_holm >= SIGNIFICANT and result.verdict in {A_BETTER, B_BETTER}
+    taken_back = p_holm is not None and p_holm >= SIGNIFICANT and differs(result)
     return replace(result, p_holm=p_holm, verdict=NOT_SHOWN if taken_back else result.verdict)
 
 

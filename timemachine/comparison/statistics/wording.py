@@ -12,7 +12,7 @@ from timemachine.comparison.statistics.intervals import (
     PAIRED_T,
     Interval,
 )
-from timemachine.comparison.statistics.paired import NOT_SHOWN, TOO_FEW, PairedResult
+from timemachine.comparison.statistics.paired import DROWNED, NOT_SHOWN, SIGNIFICANT, TOO_FEW, PairedResult
 
 UNITS: Final[Mapping[str, Callable[[float], str]]] = {
     "share": lambda value: f"{value:.2f}",
@@ -28,6 +28,7 @@ METHODS: Final = {
     CLUSTERED_BOOTSTRAP: "percentile bootstrap over sessions",
     NO_SPREAD: "all differences the same: rule of three",
 }
+_ITSELF: Final = "the noise floor shows a difference of a model against itself"
 SMALLEST_P: Final = 0.001
 MOST_ASKS: Final = 1_000_000
 
@@ -70,10 +71,18 @@ def sentence(result: PairedResult, unit: str) -> str:
     """The verdict with what it rests on: both means, the difference with its interval, who won how often, and the p value."""
     if not result.n:
         return f"{TOO_FEW}: no ask has a value on both sides"
-    means = f"{figure(result.mean_a, unit)} against {figure(result.mean_b, unit)}"
+    means = f"mean {figure(result.mean_a, unit)} against {figure(result.mean_b, unit)}"
     difference = f"{signed(result.difference, unit)} {interval_words(result.interval, unit)}"
     split = f"B better in {result.wins}, worse in {result.losses}, the same in {result.ties} of {counted(result.n, 'ask')}"
-    return f"{verdict_words(result, unit)}: {means}, {difference}; {split}; {p_words(result.p_holm)}{_needed(result, unit)}"
+    drowned = f" ({_ITSELF})" if result.verdict == DROWNED else ""
+    return f"{verdict_words(result, unit)}{drowned}: {means}, {difference}; {split}; {_tested(result)}{_needed(result, unit)}"
+
+
+def _tested(result: PairedResult) -> str:
+    """The p value that counts; the one before the correction as well where the correction takes a difference back."""
+    if result.p is None or result.p_holm is None or not result.p < SIGNIFICANT <= result.p_holm:
+        return p_words(result.p_holm)
+    return f"{p_words(result.p)}, {result.p_holm:.2g} after Holm's correction for {counted(result.tests, 'test')}"
 
 
 def _needed(result: PairedResult, unit: str) -> str:

@@ -12,11 +12,11 @@ from django.views.decorators.http import require_POST
 from timemachine.accounts.models import OPERATOR
 from timemachine.answering import under_way
 from timemachine.answering.commands import AskDone, Audience
-from timemachine.answering.streaming import Begun, Happening, Written, happenings, once_begun
+from timemachine.answering.streaming import Begun, Happening, Quiet, Written, happenings, once_begun
 from timemachine.base.errors import TimeMachineError
 from timemachine.base.server_sent import KEEP_ALIVE, MEDIA_TYPE, event_bytes
 from timemachine.base.wording import counted
-from timemachine.providers.listening import Listening
+from timemachine.providers.listening import Listening, Waiting
 from timemachine.recording.models import Session
 from timemachine.recording.queries import session_of
 from timemachine.retrieval.finding import Findings
@@ -60,17 +60,23 @@ def _stream(session: Session, told: Iterator[Happening], address: Address) -> St
 
 def _event(session: Session, happening: Happening, address: Address) -> bytes:
     match happening:
+        case Quiet():
+            return KEEP_ALIVE
         case Begun():
             return event_bytes("begun", {"cancel": reverse("cancel_ask", args=[session.id, happening.id])})
         case Findings():
             return event_bytes("found", {"says": f"{counted(len(happening.hits), 'passage')} found."})
+        case Waiting():
+            return event_bytes("waiting", {"says": shown(happening.says)})
         case Written():
             return event_bytes("text", {"text": shown(happening.text)})
-        case AskDone():
-            says = f"The answer is complete, recorded as step {happening.sequence:,}."
-            return event_bytes("end", {"says": says, "address": address(happening.sequence)})
-        case TimeMachineError():
-            sequence = happening.facts.get("sequence")
-            where = None if sequence is None else address(sequence)
-            return event_bytes("end", {"says": shown(happening.message), "address": where, "failed": True})
-    return KEEP_ALIVE
+    return _end(happening, address)
+
+
+def _end(outcome: AskDone | TimeMachineError, address: Address) -> bytes:
+    if isinstance(outcome, AskDone):
+        says = f"The answer is complete, recorded as step {outcome.sequence:,}."
+        return event_bytes("end", {"says": says, "address": address(outcome.sequence)})
+    sequence = outcome.facts.get("sequence")
+    where = None if sequence is None else address(sequence)
+    return event_bytes("end", {"says": shown(outcome.message), "address": where, "failed": True})

@@ -11,6 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from timemachine.accounts.models import OPERATOR
+from timemachine.base.clock import is_date
 from timemachine.base.errors import InvalidInput, NotFound, TimeMachineError
 from timemachine.base.faithful import is_plain
 from timemachine.base.ids import uuid_of
@@ -21,6 +22,7 @@ from timemachine.recording.moments import moment
 from timemachine.recording.usage import sessions_over
 from timemachine.retrieval.commands import INDEXED_CHARACTERS, NewFrame, make_collection
 from timemachine.retrieval.commands import put as put_passages
+from timemachine.retrieval.emptiness import emptiness
 from timemachine.retrieval.finding import Findings, Query, find
 from timemachine.retrieval.models import Collection, Frame, Source
 from timemachine.retrieval.queries import collection_of, collections_of, frames_at
@@ -28,17 +30,11 @@ from timemachine.retrieval.reembedding import progress
 from timemachine.retrieval.replacing import replaced_by
 from timemachine.retrieval.sources import sources_of
 from timemachine.web.access import Access, of
+from timemachine.web.collection_forms import CollectionForm, EmbeddingForm, FilesForm, FindForm, PassageForm
 from timemachine.web.handing_in import what_was_put
 from timemachine.web.hits import of_found, retrieval_json
 from timemachine.web.http import page
-from timemachine.web.record_forms import (
-    CollectionForm,
-    EmbeddingForm,
-    FilesForm,
-    FindForm,
-    PassageForm,
-    RecordForm,
-)
+from timemachine.web.record_forms import RecordForm
 from timemachine.web.redirects import see_other
 
 PAGE: Final = 100
@@ -46,6 +42,7 @@ PAGE_FILES: Final = 25
 SHOWN_INTAKES: Final = 10
 COLUMNS: Final = ("number", "version", "title", "uri", "characters", "put_by", "valid_from")
 FIND_DEFAULTS: Final = {"mode": "hybrid", "top_k": "8"}
+ASKED: Final = ("q", "mode", "top_k", "adaptive", "relative", "cliff", "min_score")
 
 
 @never_cache
@@ -125,11 +122,13 @@ def collection_page(
         "collection": with_the_next([found])[0],
         "as_of": as_of,
         "at": at,
+        "end_of_day": is_date(as_of),
         "wrong_as_of": wrong,
         "find_form": form,
         "findings": findings,
         "retrieval": retrieval_json(findings) if findings else None,
         "hits": [of_found(found, hit) for hit in findings.hits] if findings else [],
+        "empty": emptiness(found, findings.as_of) if findings and not findings.hits else None,
         "passage_form": PassageForm(),
         "files_form": FilesForm(),
         "embedding": progress(found),
@@ -152,11 +151,15 @@ def _moment(access: Access, written: str) -> tuple[str, datetime | None, str]:
     try:
         return written, moment(access.project, written), ""
     except (InvalidInput, NotFound) as why:
-        return written, None, why.message.replace("`as_of`", "As of")  # as its field is called here
+        return written, None, _as_called_here(why)
+
+
+def _as_called_here(why: TimeMachineError) -> str:
+    return why.message.replace("`as_of`", "As of")
 
 
 def _here(request: HttpRequest, as_of: str) -> dict[str, str]:
-    asked = {name: request.GET.get(name, "") for name in ("q", "mode", "top_k", "adaptive")}
+    asked = {name: request.GET.get(name, "") for name in ASKED}
     return asked | {"as_of": as_of} if asked["q"] else {"as_of": as_of}
 
 
@@ -168,8 +171,20 @@ def _tried(request: HttpRequest, found: Collection, at: datetime | None) -> tupl
     if not form.is_valid():
         return form, None
     said = form.cleaned_data
-    query = Query(text=said["q"], mode=said["mode"], top_k=said["top_k"], adaptive=said["adaptive"], as_of=at)
-    return form, find(found, query)
+    query = Query(
+        text=said["q"],
+        mode=said["mode"],
+        top_k=said["top_k"],
+        adaptive=said["adaptive"],
+        as_of=at,
+        **form.thresholds(),
+    )
+    try:
+        return form, find(found, query)
+    except InvalidInput as why:
+        field = why.facts.get("field")
+        form.add_error(field if field in form.fields else "q", _as_called_here(why))
+        return form, None
 
 
 def _frames(found: Collection, at: datetime | None, after: str) -> dict[str, Any]:

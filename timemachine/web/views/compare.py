@@ -8,8 +8,11 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_safe
 
+from timemachine.accounts.models import Project
 from timemachine.alignment.details import StepDetail, detail_of
+from timemachine.alignment.long_diffs import is_long
 from timemachine.alignment.queries import SHOWS, Aligned, Show, aligned
+from timemachine.alignment.runs import run_of
 from timemachine.base.errors import NotFound
 from timemachine.difference.sessions import StepPair
 from timemachine.difference.steps import differing
@@ -17,7 +20,6 @@ from timemachine.difference.verdict import answer_verdict
 from timemachine.jobs import ring_long_diff
 from timemachine.web.access import of
 from timemachine.web.compare import chips, pairs_page, shown_values, step_address
-from timemachine.web.differing import READ
 from timemachine.web.http import asked_part, page
 from timemachine.web.ranked import ranked_lists
 
@@ -41,6 +43,10 @@ def compare(request: HttpRequest) -> HttpResponse:
     if not left or not right:
         context = {"a": left or "".join(ticked[:1]), "b": right, "ticked": len(ticked)}
         return render(request, "compare/choose.html", context)
+    wrong = _not_there(access.project, a=left, b=right)
+    if wrong:
+        context = {"a": left, "b": right, "wrong": wrong}
+        return render(request, "compare/choose.html", context, status=404)
     found = aligned(access.project, left, right)
     show, at = _show(request), _place(request)
     context = {
@@ -97,6 +103,17 @@ def steps(request: HttpRequest) -> HttpResponse:
     return page(request, "compare/steps.html", context, parts=PARTS)
 
 
+def _not_there(project: Project, **names: str) -> dict[str, str]:
+    """What is wrong with each field that names no session and no replay."""
+    wrong = {}
+    for field, name in names.items():
+        try:
+            run_of(project, name)
+        except NotFound as why:
+            wrong[field] = why.message
+    return wrong
+
+
 def _differs_in(found: Aligned, left: StepDetail, right: StepDetail) -> tuple[str, ...]:
     """In what the two differ. Raises `NotFound` for a step that is not compared: a find inside an ask, beside a replay."""
     sides = (found.left, left.sequence), (found.right, right.sequence)
@@ -116,7 +133,7 @@ def _verdict(left: StepDetail, right: StepDetail) -> str | None:
     answers = left.output, right.output
     if left.kind != "ask" or right.kind != "ask" or not all(isinstance(answer, str) for answer in answers):
         return None
-    if sum(map(len, answers)) > READ or left.error or right.error:
+    if is_long(*answers) or left.error or right.error:
         return None
     return answer_verdict(*answers).name
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 from django.db.models import Exists, OuterRef
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from timemachine.accounts.models import Project
@@ -13,27 +14,29 @@ from timemachine.base.errors import NotFound, TimeMachineError
 from timemachine.base.ids import uuid_of
 from timemachine.base.numbers import whole_number
 from timemachine.comparison import commands
-from timemachine.comparison.arms import RECORDING
-from timemachine.comparison.document import METHOD, cells_csv, cells_json, whole_json
+from timemachine.comparison.arms import RECORDING, Arm
+from timemachine.comparison.document import METHOD, all_json, cells_csv
 from timemachine.comparison.estimate import estimates
-from timemachine.comparison.findings import Findings, findings
+from timemachine.comparison.findings import Findings
+from timemachine.comparison.judge_estimate import judge_estimate
 from timemachine.comparison.metrics import MEASURES
 from timemachine.comparison.models import Comparison
-from timemachine.comparison.opinions import ask_judge, cancel_judges, judged_cells
+from timemachine.comparison.opinions import ask_judge, cancel_judges, judged_count
+from timemachine.comparison.progress import Progress, over_limit, progress_of
 from timemachine.comparison.queries import (
-    Progress,
     arms_of,
+    ask_count,
     asks_of,
     cell_step,
     comparison_of,
     comparisons_of,
     history_of,
     opinions_of,
-    progress_of,
     replays_of,
     sessions_of,
 )
-from timemachine.jobs import ring, ring_judges
+from timemachine.comparison.results import Results, results_of, revision_of
+from timemachine.jobs import ring, ring_judges, ring_results
 from timemachine.providers.queries import model_choices
 from timemachine.recording.models import Action, Session
 from timemachine.web.access import Access, of
@@ -101,19 +104,24 @@ def comparison(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     """`/comparisons/{id}/`: the matrix, the charts, what each two columns show. A page that polls gets 204 for no news."""
     access = of(request)
     found = comparison_of(access.project, id)
-    progress = progress_of([found])[found.id]
-    if request.GET.get("rev") == progress.revision and request.headers.get("HX-Request") == "true":
+    progress, so_far = progress_of([found])[found.id], request.GET.get("so_far") == "1"
+    results = results_of(found, progress, so_far=so_far)
+    if results.due:
+        ring_results(found.id)
+    revision = f"{progress.revision}-{revision_of(found)}"
+    if request.GET.get("rev") == revision and request.headers.get("HX-Request") == "true":
         return HttpResponse(status=204)
-    context = _comparison(found, progress, wanted(request.GET, len(found.arms)))
+    context = _comparison(found, progress, results, wanted(request.GET, len(found.arms)))
     return page(
         request,
         "comparisons/comparison.html",
         context
         | {
             "here": _here(request),
+            "revision": revision,
+            "so_far": so_far,
             "may_run": access.may("operator"),
-            "judge_form": JudgeForm(model_choices(access.project.id)),
-            "judged": len(judged_cells(found)),
+            **_judging(access, found, request.GET.get("judge")),
         },
         parts=("comparison",),
     )
@@ -123,13 +131,10 @@ def comparison(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 def export(request: HttpRequest, id: str, form: str) -> HttpResponse:  # noqa: A002
     """All of a comparison as a file: `csv` has a line for each cell, `json` the statistics as well."""
     found = comparison_of(of(request).project, id)
-    asks = asks_of(found)
     if form == "csv":
-        text, kind = "".join(cells_csv(found, asks)), "text/csv"
+        text, kind = "".join(cells_csv(found, asks_of(found))), "text/csv"
     elif form == "json":
-        shown = findings(asks, len(found.arms), noise_floor=found.noise_floor)
-        whole = whole_json(found, progress_of([found])[found.id], shown) | {"cells": cells_json(asks)}
-        text, kind = json.dumps(whole, ensure_ascii=False, indent=2), "application/json"
+        text, kind = json.dumps(all_json(found), ensure_ascii=False, indent=2), "application/json"
     else:
         raise NotFound("A comparison is exported as csv or json.", code="not_found")
     named = {"Content-Disposition": f'attachment; filename="comparison-{found.id}.{form}"'}
@@ -170,7 +175,7 @@ def cell(request: HttpRequest, id: str, step: int) -> HttpResponse:  # noqa: A00
 
 @require_POST
 def judge(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """Let a model judge every changed cell, or with `step` that one; `stop` asks no further."""
+    """Let a model judge every changed cell, or with `step` that one; `estimate` says what it would cost, `stop` asks no further."""
     access = of(request)
     access.require("operator")
     found = comparison_of(access.project, id)
@@ -178,8 +183,10 @@ def judge(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
         cancel_judges(found)
         return see_other("comparison", id, part="judges")
     step = whole_number(request.POST.get("step", ""))
-    said = request.POST.get("model", ""), request.POST.get("other_model", "")
-    ask_judge(found, said[1].strip() or said[0], by=access.user.email, step=step)
+    model = request.POST.get("other_model", "").strip() or request.POST.get("model", "")
+    if "estimate" in request.POST:
+        return see_other(reverse("comparison", args=[id], query={"judge": model}), part="judges")
+    ask_judge(found, model, by=access.user.email, step=step)
     ring_judges(found.id)
     if step is None:
         return see_other("comparison", id, part="judges")
@@ -191,7 +198,7 @@ def cancel(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     """Stop every replay of a comparison."""
     access = of(request)
     access.require("operator")
-    commands.cancel(comparison_of(access.project, id))
+    commands.cancel(comparison_of(access.project, id), by=access.user.email)
     return see_other("comparison", id)
 
 
@@ -205,22 +212,43 @@ def retry(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     return see_other("comparison", id)
 
 
-def _comparison(found: Comparison, progress: Progress, asked: Wanted) -> dict[str, Any]:
-    asks, arms = asks_of(found), arms_of(found)
-    shown: Findings = findings(asks, len(arms), noise_floor=found.noise_floor, against=asked.against)
-    names = column_names(arms)
-    rows = matrix(asks, arms, shown.columns, asked)
-    return {
+def _comparison(found: Comparison, progress: Progress, results: Results, asked: Wanted) -> dict[str, Any]:
+    arms = arms_of(found)
+    context = {
         "comparison": found,
         "arms": arms,
         "progress": progress,
-        "asks": asks,
-        "asked": asked,
-        "matrix": rows,
+        "over_limit": over_limit(found, progress),
+        "results": results,
         "sessions": sessions_of(found),
+        "asked": asked,
+    }
+    if results.findings is None:
+        return context | {"ask_count": ask_count(found)}
+    return context | _figures(results.findings, arms, asked)
+
+
+def _judging(access: Access, found: Comparison, model: str | None) -> dict[str, Any]:
+    """The form that asks a judge, and what the model that the address names would cost, or why it cannot judge."""
+    form = JudgeForm(model_choices(access.project.id), model)
+    context: dict[str, Any] = {"judge_form": form, "judged": judged_count(found)}
+    if model is None or not access.may("operator"):
+        return context
+    try:
+        return context | {"judge_estimate": judge_estimate(found, model)}
+    except TimeMachineError as why:
+        return context | {"judge_refused": why.message}
+
+
+def _figures(shown: Findings, arms: list[Arm], asked: Wanted) -> dict[str, Any]:
+    names = column_names(arms)
+    rows = matrix(shown.asks, arms, shown.columns, asked)
+    return {
+        "ask_count": len(shown.asks),
+        "matrix": rows,
         "names": names,
         "charts": charts(rows.columns),
-        "pairs": [shown_pair(each, names) for each in shown.pairs],
+        "pairs": [shown_pair(each, names) for each in shown.against(asked.against)],
         "noise": [shown_pair(each, names) for each in shown.noise],
         "method": METHOD,
         "measures": MEASURES,
@@ -229,7 +257,7 @@ def _comparison(found: Comparison, progress: Progress, asked: Wanted) -> dict[st
 
 
 def _here(request: HttpRequest) -> dict[str, str]:
-    names = ("show", "verdict", "session", "against", "after")
+    names = ("show", "verdict", "session", "against", "after", "so_far")
     return {name: request.GET[name] for name in names if request.GET.get(name)}
 
 

@@ -11,8 +11,8 @@ from timemachine.jobs import ring_backlog
 from timemachine.retrieval.queries import collection_of
 from timemachine.retrieval.reembedding import progress, reembed
 from timemachine.web.access import of
+from timemachine.web.collection_forms import EmbeddingForm
 from timemachine.web.http import asked_part, page
-from timemachine.web.record_forms import EmbeddingForm
 from timemachine.web.redirects import see_other
 from timemachine.web.views.collections import collection_page
 

@@ -20,10 +20,10 @@ from timemachine.retrieval.models import Source, SourcePassage
 from timemachine.retrieval.queries import collection_of
 from timemachine.retrieval.sources import source_of
 from timemachine.web.access import of
+from timemachine.web.collection_forms import FilesForm
 from timemachine.web.handing_in import handed_in, take, what_was_taken
 from timemachine.web.http import page
 from timemachine.web.receiving import receives_files
-from timemachine.web.record_forms import FilesForm
 from timemachine.web.redirects import see_other
 from timemachine.web.views.collections import collection_page
 from timemachine.web.wording import shown
@@ -65,9 +65,9 @@ def upload(request: HttpRequest, name: str) -> HttpResponse:
         taken = take(files, lambda: found, by=access.user.email)
     except TimeMachineError as why:
         return collection_page(request, access, found, status=form.refuse(why), files_form=form)
-    messages.success(request, what_was_taken(taken))
-    if len(taken.intakes) == 1:
+    if len(taken.intakes) == 1:  # its page says itself how far it is
         return see_other("intake", taken.intakes[0].id)
+    messages.success(request, what_was_taken(taken))
     return see_other("collection", found.name, part="files" if taken.intakes else "")
 
 

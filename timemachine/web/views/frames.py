@@ -18,15 +18,14 @@ from timemachine.retrieval.commands import NewFrame
 from timemachine.retrieval.models import Collection, Frame, SourcePut
 from timemachine.retrieval.queries import collection_of, versions_of
 from timemachine.retrieval.sources import places_of, put_that_ended
-from timemachine.timeline.step import FIRST_BYTES, heads
+from timemachine.timeline.step import FIRST_BYTES, MORE_BYTES, heads
 from timemachine.web.access import Access, of
+from timemachine.web.collection_forms import NewVersionForm
 from timemachine.web.http import page
 from timemachine.web.receiving import received, receives_files
-from timemachine.web.record_forms import NewVersionForm
 from timemachine.web.redirects import see_other
 from timemachine.web.uploads import text_of
 
-MORE_BYTES: Final = 512 * 1024
 EDITED_BYTES: Final = 256 * 1024
 SHOWN_FILES: Final = 20
 VERSION: Final = (

@@ -15,8 +15,8 @@ from timemachine.exchange.report import Skipped
 from timemachine.web.access import Access, of
 from timemachine.web.http import page
 from timemachine.web.receiving import received, receives_files
-from timemachine.web.record_forms import ImportForm
 from timemachine.web.redirects import see_other
+from timemachine.web.session_forms import ImportForm
 from timemachine.web.uploads import UploadedText
 
 MOST_SHOWN: Final = 200

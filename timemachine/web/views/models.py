@@ -19,6 +19,7 @@ from timemachine.providers.models import ModelTrial
 from timemachine.providers.offers import offers_of
 from timemachine.providers.queries import built_in, changes_of, listed_models, resolved_model
 from timemachine.providers.trials import try_model
+from timemachine.replay.answered import last_answers
 from timemachine.web import access, wording
 from timemachine.web.access import Access
 from timemachine.web.account_forms import AccountForm
@@ -113,7 +114,7 @@ def remove_server(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _page(request: HttpRequest, who: Access, *, status: int = 200, **forms: AccountForm) -> HttpResponse:
-    offers = offers_of(who.project.id)
+    offers = offers_of(who.project.id, last_answers(who.project.id))
     context: dict[str, Any] = {
         "offers": offers,
         "default": str(resolved_model(who.project.id, "")),

@@ -25,8 +25,8 @@ from timemachine.retrieval.models import Collection
 from timemachine.retrieval.queries import collection_of, collections_of
 from timemachine.web.access import Access, of
 from timemachine.web.http import page
-from timemachine.web.record_forms import EraseForm, SessionForm
 from timemachine.web.redirects import see_other
+from timemachine.web.session_forms import EraseForm, SessionForm
 from timemachine.web.wording import shown
 
 MOST_CHOICES: Final = 200

@@ -9,14 +9,16 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from timemachine.base.errors import TimeMachineError
 from timemachine.jobs import ring
-from timemachine.providers.queries import model_choices, usable_model
+from timemachine.providers.queries import model_choices
 from timemachine.recording.models import Action, Session
 from timemachine.recording.queries import session_of
 from timemachine.replay import commands
-from timemachine.replay.estimate import Estimate, estimate
+from timemachine.replay.estimate import Estimate
+from timemachine.replay.estimate import estimated as estimated_cost
 from timemachine.replay.models import Replay, ReplayStep
-from timemachine.replay.queries import replay_of, replays_of, step_of, step_rows, tally
+from timemachine.replay.queries import replay_of, replays_of, step_of, step_rows, tallies, tally
 from timemachine.replay.summary import sentence
+from timemachine.suites.queries import run_of_replay
 from timemachine.web.access import of
 from timemachine.web.http import page
 from timemachine.web.replay_forms import ReplayForm, chosen_options
@@ -40,7 +42,7 @@ def launch(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
         return _form(request, session, form, status=200 if data is None else 422)
     try:
         if "estimate" in data:
-            return _form(request, session, form, estimated=_estimate(session, form))
+            return _form(request, session, form, estimated=estimated_cost(session, form.options()))
         form_id = form.cleaned_data["form_id"]
         replay = commands.launch(session, form.options(), by=access.user.email, replay_id=form_id)
     except TimeMachineError as why:
@@ -72,6 +74,7 @@ def replay(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
         "next": shown[SHOWN_STEPS - 1].sequence if len(shown) > SHOWN_STEPS else None,
         "may_run": access.may("operator"),
         "options": chosen_options(found.options),
+        "suite_run": run_of_replay(found) if found.spend_group else None,
     }
     return page(request, "replays/replay.html", context, parts=("progress",))
 
@@ -86,7 +89,7 @@ def step(request: HttpRequest, id: str, sequence: int) -> HttpResponse:  # noqa:
         "replay": found,
         "session": found.session,
         "step": shown,
-        "sides": side_by_side(shown, everything=request.GET.get("all") == "1", without_long=True),
+        "sides": side_by_side(shown, everything=request.GET.get("all") == "1"),
         "beside": _beside(found, shown),
         "may_try": access.may("operator"),
     }
@@ -98,7 +101,7 @@ def cancel(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     """Stop a replay."""
     access = of(request)
     access.require("operator")
-    commands.cancel(replay_of(access.project, id))
+    commands.cancel(replay_of(access.project, id), by=access.user.email)
     return redirect("replay", id)
 
 
@@ -127,18 +130,19 @@ def _form(
         "estimated": estimated,
         "asks": counted.filter(kind="ask").count(),
         "finds": counted.filter(kind="find").count(),
-        "replays": replays_of(session).filter(spend_group=None)[:SHOWN_REPLAYS],
+        "replays": _earlier(session),
         "default_model": settings.DEFAULT_MODEL,
     }
     return render(request, "replays/launch.html", context, status=status)
 
 
-def _estimate(session: Session, form: ReplayForm) -> Estimate:
-    options = form.options()
-    if options.use_model is None:  # an audit asks nobody then, a debug replay the recorded models
-        return estimate([] if options.audit else commands.asks_in(session, options), None)
-    model = usable_model(session.project_id, options.use_model)
-    return estimate(commands.asks_in(session, options), model)
+def _earlier(session: Session) -> list[Replay]:
+    """The session's own replays, each with what it came to so far."""
+    found = list(replays_of(session).filter(spend_group=None)[:SHOWN_REPLAYS])
+    counts = tallies(found)
+    for each in found:
+        each.counts = counts[each.id]  # type: ignore[attr-defined]
+    return found
 
 
 def _beside(found: Replay, shown: ReplayStep) -> dict[str, int | None]:

@@ -18,7 +18,7 @@ from timemachine.sharing.commands import PassphraseNeeded, WrongPassphrase, open
 from timemachine.sharing.models import REPLAY
 from timemachine.sharing.scope import Scope, gone
 from timemachine.timeline.document import USAGE
-from timemachine.timeline.step import FIRST_BYTES, Head, Step
+from timemachine.timeline.step import FIRST_BYTES, MORE_BYTES, Head, Step
 from timemachine.web.access import address_of
 from timemachine.web.evidence import evidence, sources_of
 from timemachine.web.http import asked_part, page
@@ -32,7 +32,6 @@ from timemachine.web.visiting import for_visitors, let_in, scope_of
 TABS: Final = ("action", "context", "raw")
 PARTS: Final = ("steps", "step")
 SHOWN_STEPS: Final = 200
-MORE_BYTES: Final = 512 * 1024
 LONGEST_NUMBER: Final = 18
 
 
@@ -85,7 +84,7 @@ def shared_step(request: HttpRequest, public_id: str, sequence: int) -> HttpResp
         "session": scope.session(),
         "replay": scope.replay(),
         "step": step,
-        "sides": side_by_side(step, everything=request.GET.get("all") == "1"),
+        "sides": side_by_side(step, everything=request.GET.get("all") == "1", beginnings=True),
         "beside": scope.beside(sequence),
         "contexts": scope.context_steps(sequence),
         "asked": Asked(tab="context", more=False),

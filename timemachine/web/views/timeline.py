@@ -22,7 +22,7 @@ from timemachine.timeline.document import USAGE
 from timemachine.timeline.filter import EVERYTHING, Filter, parse
 from timemachine.timeline.origin import origin_of
 from timemachine.timeline.rows import View
-from timemachine.timeline.step import FIRST_BYTES, Head, Step
+from timemachine.timeline.step import FIRST_BYTES, MORE_BYTES, Head, Step
 from timemachine.web.access import of
 from timemachine.web.evidence import evidence, sources_of
 from timemachine.web.hits import frame_addresses
@@ -36,7 +36,6 @@ PARTS: Final = ("timeline", "steps", "earlier", "later", "step")
 TABS: Final = ("action", "state", "context", "raw")
 PROSE: Final = frozenset({"ask", "find", "put", "llm_call", "message", "memory_op"})
 SHOWN_TRIALS: Final = 20
-MORE_BYTES: Final = 512 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

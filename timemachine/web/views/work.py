@@ -12,10 +12,11 @@ from django.views.decorators.http import require_http_methods
 from timemachine.accounts.models import OPERATOR
 from timemachine.answering import commands as doing
 from timemachine.answering.under_way import asks_of
-from timemachine.base.errors import Conflict, TimeMachineError
+from timemachine.base.errors import TimeMachineError
 from timemachine.intake.preparing import HandedIn
 from timemachine.jobs import ring_backlog
 from timemachine.providers.queries import model_choices, resolved_model
+from timemachine.recording.commands import require_open
 from timemachine.recording.models import Session
 from timemachine.recording.queries import session_of
 from timemachine.retrieval.commands import NewFrame, collection_named
@@ -31,9 +32,10 @@ from timemachine.web.handing_in import handed_in, take, what_was_put, what_was_t
 from timemachine.web.hits import of_passage
 from timemachine.web.http import page
 from timemachine.web.receiving import receives_files
-from timemachine.web.record_forms import RecordForm, WorkFilesForm, WorkForm, WorkPassageForm
+from timemachine.web.record_forms import RecordForm
 from timemachine.web.redirects import see_other
 from timemachine.web.sentences import sentences
+from timemachine.web.session_forms import WorkFilesForm, WorkForm, WorkPassageForm
 from timemachine.web.views.asking import asked
 
 LAST_STEPS: Final = 20
@@ -41,7 +43,7 @@ SHOWN_HITS: Final = 10
 MOST_UNDER_WAY: Final = 5
 END: Final = 2**62
 DEFAULTS: Final = {"do": "ask", "mode": "hybrid", "top_k": 8}
-KEPT: Final = (*DEFAULTS, "adaptive", "model", "other_model", "collection")
+KEPT: Final = (*DEFAULTS, "adaptive", "relative", "cliff", "min_score", "model", "other_model", "collection")
 
 
 @never_cache
@@ -142,10 +144,16 @@ def _work_form(session: Session, data: Any = None, **options: Any) -> WorkForm:
 
 def _done(request: HttpRequest, access: Access, session: Session, form: WorkForm) -> HttpResponse:
     """Find or ask, as the form says, and go to the step. A session that has ended is refused before anything is done."""
-    _require_open(session)
+    require_open(session)
     said = form.cleaned_data
     collection = session.collection or collection_of(access.project, said["collection"])
-    query = Query(text=said["text"], mode=said["mode"], top_k=said["top_k"], adaptive=said["adaptive"])
+    query = Query(
+        text=said["text"],
+        mode=said["mode"],
+        top_k=said["top_k"],
+        adaptive=said["adaptive"],
+        **form.thresholds(),
+    )
     if said["do"] == "find":
         found = doing.find(collection, query, session=session, by=access.user.email)
         return see_other(_address(session, found.sequence, form), part="done")
@@ -168,7 +176,7 @@ def _done(request: HttpRequest, access: Access, session: Session, form: WorkForm
 def _put(
     request: HttpRequest, access: Access, session: Session, frames: list[NewFrame], collection_name: str
 ) -> HttpResponse:
-    _require_open(session)
+    require_open(session)
     with transaction.atomic():  # a passage that cannot be recorded is not put either
         by = access.user.email
         collection = session.collection or collection_named(access.project, collection_name, by=by)
@@ -181,7 +189,7 @@ def _put(
 def _take(
     request: HttpRequest, access: Access, session: Session, files: list[HandedIn], collection_name: str
 ) -> HttpResponse:
-    _require_open(session)
+    require_open(session)
     by = access.user.email
 
     def into() -> Collection:
@@ -194,18 +202,21 @@ def _take(
     return see_other(reverse("work", args=[session.id], query={"step": taken.sequences[-1]}), part="done")
 
 
-def _require_open(session: Session) -> None:
-    if session.status != Session.RECORDING:
-        raise Conflict(f"The session {session.key} has ended; start a new one.", code="session_ended")
-
-
 def _address(session: Session, sequence: int | None, form: WorkForm) -> str:
     """The workbench with that step, and the form as it was used."""
     return reverse("work", args=[session.id], query={"step": sequence, **_kept(form.cleaned_data)})
 
 
 def _kept(said: dict[str, Any]) -> dict[str, Any]:
-    return {name: said[name] for name in KEPT if said.get(name) and said[name] != DEFAULTS.get(name)}
+    chosen = {name: said.get(name) for name in KEPT}
+    return {
+        name: value for name, value in chosen.items() if _is_chosen(value) and value != DEFAULTS.get(name)
+    }
+
+
+def _is_chosen(value: Any) -> bool:
+    """A threshold of 0 is chosen; an empty field and a box that is not ticked are not."""
+    return value is not None and value is not False and value != ""
 
 
 def _shown(session: Session, written: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from timemachine.cli.condition import NAMES, Condition, held, read_condition
+from timemachine.base.conditions import NAMES, Condition, held, read_condition
 
 
 def replay(**changes: Any) -> dict[str, Any]:

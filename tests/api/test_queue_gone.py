@@ -1,0 +1,76 @@
+"""What is launched while the queue is out of reach is accepted and kept; the sweeper rings for it when the queue is back."""
+
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.api.conftest import Program
+from tests.builders import recorded_session
+from tests.embedded.machine import free_port
+from timemachine.accounts.models import Project
+from timemachine.base.clock import now
+from timemachine.config.celery import app as queue
+from timemachine.jobs import sweep
+from timemachine.recording.models import Session
+from timemachine.replay.models import Replay
+
+GONE: dict[str, Callable[[Path], dict[str, Any]]] = {
+    "pgmq": lambda folder: {"conn_string": f"host={folder} dbname=timemachine"},
+    "amqp": lambda _: {},
+    "redis": lambda _: {},
+}
+
+
+def use(broker_url: str, options: dict[str, Any]) -> None:
+    queue.conf.update(broker_url=broker_url, broker_transport_options=options)
+    queue._pool = None  # type: ignore[attr-defined]  # they keep the broker that they were made for
+    queue.amqp._producer_pool = None  # type: ignore[attr-defined]
+
+
+@pytest.fixture
+def own_queue() -> Iterator[None]:
+    """Whatever a test makes of the queue, the next one has its own again."""
+    before = queue.conf["broker_url"], queue.conf["broker_transport_options"]
+    yield
+    use(*before)
+
+
+@pytest.fixture
+def session(transactional_db: None, project: Project) -> Session:
+    return recorded_session(project)
+
+
+@pytest.mark.parametrize("broker", GONE)
+def test_a_launch_is_accepted_and_nothing_of_it_is_lost(
+    broker: str, session: Session, api: Program, own_queue: None, tmp_path: Path
+) -> None:
+    options = queue.conf["broker_transport_options"] if broker == "pgmq" else {}
+    use(f"{broker}://127.0.0.1:{free_port()}//", options | GONE[broker](tmp_path))
+    began = time.monotonic()
+    answer = api.post(f"/sessions/{session.id}/replays", {"top_k": 3})
+    assert answer.status_code == 202, answer.content
+    assert time.monotonic() - began < 10
+    replay = Replay.objects.get(id=answer.json()["replay_id"])
+    assert replay.status == "queued"
+    assert set(replay.steps.values_list("status", flat=True)) == {"waiting"}
+
+    use("memory://", {})
+    assert rung() == []
+    Replay.objects.update(rung_at=now() - timedelta(minutes=1))
+    sweep()
+    assert rung() == [str(replay.id)]
+
+
+def rung() -> list[str]:
+    """The replays that the queue has a bell of."""
+    with queue.connection_for_read() as connection, connection.SimpleQueue("celery") as waiting:
+        found = []
+        while waiting.qsize():
+            message = waiting.get(timeout=5)
+            message.ack()
+            found += message.payload[0]
+        return found

@@ -1,0 +1,72 @@
+"""Thinking beside: in other processes where there are some, the same as here, and here where they are gone."""
+
+import os
+import signal
+from concurrent.futures import ThreadPoolExecutor
+from operator import truediv
+
+import pytest
+
+from timemachine.base.aside import Beside, aside, thinking_beside, using
+from timemachine.grounding.support import Passage, ground
+
+
+@pytest.fixture
+def cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+
+
+@pytest.mark.usefixtures("cores")
+def test_a_thought_is_the_same_in_another_process() -> None:
+    passages = [Passage(frame=1, text="Cats sleep sixteen hours a day. Dogs sleep twelve.")]
+    here = aside(ground, "Cats sleep nine hours a day.", passages)
+    with thinking_beside() as beside, using(beside):
+        assert aside(os.getpid) != os.getpid()
+        assert aside(ground, "Cats sleep nine hours a day.", passages) == here
+    assert aside(os.getpid) == os.getpid()
+
+
+@pytest.mark.usefixtures("cores")
+def test_several_threads_think_beside_at_the_same_time() -> None:
+    with thinking_beside() as beside, ThreadPoolExecutor(4) as threads:
+        assert beside is not None
+        assert list(threads.map(beside, [divmod] * 50, range(50), [7] * 50)) == [
+            divmod(n, 7) for n in range(50)
+        ]
+        assert len(set(threads.map(beside, [os.getpid] * 50))) <= 2
+
+
+def test_what_a_process_was_killed_at_is_thought_here() -> None:
+    beside = Beside(1)
+    try:
+        os.kill(beside(os.getpid), signal.SIGKILL)
+        assert beside(max, 3, 4) == 4
+        assert beside(os.getpid) == os.getpid()
+    finally:
+        beside.end()
+
+
+def test_a_thought_that_fails_fails_here_as_it_would_have() -> None:
+    beside = Beside(1)
+    try:
+        with pytest.raises(ZeroDivisionError):
+            beside(truediv, 1, 0)
+        assert beside(truediv, 1, 2) == 0.5
+    finally:
+        beside.end()
+
+
+@pytest.mark.usefixtures("cores")
+def test_only_one_at_a_time_has_processes_beside() -> None:
+    with thinking_beside() as first, thinking_beside() as second:
+        assert first is not None
+        assert second is None
+    with thinking_beside() as third:
+        assert third is not None
+
+
+def test_one_core_has_nobody_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    with thinking_beside() as beside, using(beside):
+        assert beside is None
+        assert aside(os.getpid) == os.getpid()

@@ -1,0 +1,99 @@
+"""session replay with a language model: its tokens, its price and its failures."""
+
+from collections.abc import Generator
+
+import pytest
+
+from tests.cli.refunds import refunds
+from tests.cli.terminal import Here
+from tests.stub_model_server import Script, StubModelServer
+from timemachine.recording.models import Session
+
+
+@pytest.fixture
+def recorded(tm: Here, worker: None) -> Session:
+    return refunds(tm)
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> Generator[StubModelServer]:
+    """A model server in the place of OpenAI."""
+    with StubModelServer() as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url + "/v1")
+        yield server
+
+
+def test_a_language_model_shows_its_tokens_and_its_price(
+    tm: Here, recorded: Session, stub: StubModelServer
+) -> None:
+    stub.script(
+        Script(
+            answer="Within 14 days.",
+            usage={"prompt_tokens": 1200, "completion_tokens": 45, "total_tokens": 1245},
+        )
+    )
+    ran = tm.run(
+        "session",
+        "replay",
+        "s1",
+        "--audit",
+        "--use-model",
+        "openai:gpt-4o",
+        "--verbose",
+        "--fail-on",
+        "cost:0.001",
+    )
+    call = next(line for line in ran.out.splitlines() if line.startswith("  call now"))
+    assert "openai:gpt-4o; tokens 1,200 in, 45 out" in call
+    assert "; $0.00345; " in call
+    assert ran.code == 3
+    expected, held = ran.err.splitlines()
+    assert expected.startswith("1 ask with openai:gpt-4o: estimated cost $0.000")
+    assert held.startswith("--fail-on: the replay cost $0.003")
+
+
+def test_a_price_that_nobody_knows_is_unknown_and_holds_against_any_limit(
+    tm: Here, recorded: Session, stub: StubModelServer
+) -> None:
+    stub.script(Script(answer="Within 14 days."))
+    ran = tm.run(
+        "session", "replay", "s1", "--audit", "--use-model", "openai:nobody-knows-1", "--fail-on", "cost:100"
+    )
+    assert (ran.code, ran.err) == (
+        3,
+        "1 ask with openai:nobody-knows-1: estimated cost $0 + 1 call of unknown price.\n"
+        "--fail-on: the cost of 1 call is not known, so it may be more than $100.00.\n",
+    )
+    asked = tm.run("ask", "handbook", "--question", "When?", "--use-model", "openai:nobody-knows-1")
+    assert "cost       unknown\n" in asked.out
+
+
+def test_a_model_that_fails_is_an_error_in_the_step_and_not_of_the_command(
+    tm: Here, recorded: Session, stub: StubModelServer
+) -> None:
+    stub.script(Script(mode="error", status=400, body='{"error": {"message": "no such thing"}}'))
+    ran = tm.run("session", "replay", "s1", "--audit", "--use-model", "openai:gpt-4o")
+    assert ran.code == 0
+    assert "no such thing" not in ran.err
+    assert ran.out.startswith("Step 1 · ask · error\n")
+    assert "no such thing" in ran.out
+    assert (
+        tm.run(
+            "session", "replay", "s1", "--audit", "--use-model", "openai:gpt-4o", "--fail-on", "error"
+        ).code
+        == 3
+    )
+
+
+def test_a_replay_in_which_every_step_fails_has_failed(
+    tm: Here, recorded: Session, stub: StubModelServer
+) -> None:
+    stub.script(Script(mode="error", status=400, body='{"error": {"message": "no such thing"}}'))
+    ran = tm.run("session", "replay", "s1", "--audit", "--use-model", "openai:gpt-4o", "--skip-finds")
+    assert ran.code == 1
+    assert ran.err.splitlines()[-1].startswith("Every step of the replay failed; ")
+    with tm.unchanged():
+        refused = tm.run("ask", "handbook", "--question", "When?", "--use-model", "openai:gpt-4o")
+    assert (refused.code, refused.out) == (1, "")
+    assert "no such thing" in refused.err

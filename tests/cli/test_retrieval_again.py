@@ -1,0 +1,54 @@
+"""Retrieval looked at again from a terminal: one step tried otherwise, where a frame stands, settings swept."""
+
+import pytest
+
+from tests.cli.refunds import refunds
+from tests.cli.terminal import Here
+from timemachine.recording.models import Session
+
+
+@pytest.fixture
+def recorded(tm: Here, worker: None) -> Session:
+    return refunds(tm)
+
+
+def test_a_trial_makes_one_step_again_with_its_passages_chosen(tm: Here, recorded: Session) -> None:
+    ran = tm.run(
+        "session", "trial", "s1", "1", "--frames", "#2,0", "--question", "How long is the guarantee?"
+    )
+    assert (ran.code, ran.err) == (0, "")
+    told = {line[2:18].strip(): line[18:].strip() for line in ran.out.splitlines()}
+    assert told["mode"] == "trial, chosen passages"
+    assert told["asked instead"] == "How long is the guarantee?"
+    assert "lost #1" in told["retrieval"]
+    assert "The guarantee covers defects for three years." in ran.out
+    found = tm.run("session", "trial", "s1", "1", "--top-k", "1", "--mode", "lexical")
+    assert "trial, lexical search, top 1, as of" in found.out
+    assert "trial, frozen context" in tm.run("session", "trial", "s1", "1").out
+    refused = tm.run("session", "trial", "s1", "1", "--frames", "9")
+    assert (refused.code, refused.out) == (1, "")
+    assert "no frame 9" in refused.err
+
+
+def test_where_a_frame_stands_is_told_step_by_step(tm: Here, recorded: Session) -> None:
+    ran = tm.run("session", "where", "s1", "--text", "Batteries are covered for one year.")
+    assert (ran.code, ran.err) == (0, "")
+    lines = ran.out.splitlines()
+    assert lines[0] == "#2 Guarantee (holds the sentence)"
+    assert lines[1].startswith("Step 1 · ask · hybrid, top 8 · When are refunds paid?")
+    assert lines[2].strip() == "#2 found at rank 3" or "found at rank" in lines[2]
+    assert lines[3].strip().startswith("as recorded  hybrid ")
+    assert len(tm.json("session", "where", "s1", "--frame", "2")["items"]) == 2
+    assert tm.run("session", "where", "s1").code == 1
+
+
+def test_a_sweep_is_measured_and_shown_as_a_table(tm: Here, recorded: Session) -> None:
+    ran = tm.run(
+        "session", "sweep", "s1", "--mode", "lexical", "--top-k", "1", "--top-k", "8", "--not-adaptive"
+    )
+    assert (ran.code, ran.err) == (0, "")
+    lines = ran.out.splitlines()
+    assert lines[0].split()[:3] == ["#", "mode", "top-k"]
+    assert lines[1].split()[:5] == ["1", "lexical", "1", "exactly", "top-k"]
+    assert "2 steps; tokens by wordllama" in lines[3]
+    assert tm.run("session", "sweep", "s1", "--top-k", "0").code == 1

@@ -1,0 +1,38 @@
+"""Plain text: its encodings and its paragraphs."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.documents.blocks import shape
+from timemachine.base.errors import InvalidInput
+from timemachine.documents.decoding import decoded
+from timemachine.documents.plain_text import read_plain_text
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_text_is_read_in_every_unmistakable_encoding(encoding: str) -> None:
+    assert decoded("Zoë 🕰".encode(encoding)) == "Zoë 🕰"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"Zo\xeb", b"\xff\xfe\x00", b"text\x00more", b"\x89PNG\r\n\x1a\n\x00\x00"],
+    ids=["latin-1", "odd", "NUL", "PNG"],
+)
+def test_other_bytes_are_refused(data: bytes) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        decoded(data)
+    assert refused.value.code == "not_text"
+
+
+def test_blank_lines_part_the_paragraphs_of_a_text() -> None:
+    found = read_plain_text(b"one\r\nstill one\r\n \t\r\n\r\ntwo\rtwo again\n\n")
+    assert shape(found) == [("paragraph", "one\r\nstill one"), ("paragraph", "two\rtwo again")]
+    assert found.text == "one\r\nstill one\r\n \t\r\n\r\ntwo\rtwo again\n\n"
+
+
+@settings(deadline=None)
+@given(st.text(alphabet="a \n\r\t", max_size=60))
+def test_the_text_of_a_text_is_the_file(text: str) -> None:
+    assert read_plain_text(text.encode()).text == text

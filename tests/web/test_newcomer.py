@@ -1,0 +1,66 @@
+"""A newcomer in a real browser: from nothing to the timeline of a first session."""
+
+import pytest
+from playwright.sync_api import Browser, Page
+from pytest_django.fixtures import Settings
+from pytest_django.live_server_helper import LiveServer
+
+from tests.accounts.people import PASSWORD, member
+from tests.web.handbook import FACTS
+from tests.web.workbench import kinds
+from timemachine.accounts.models import Project
+from timemachine.recording.models import Session
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("scripts", [True, False], ids=["with_scripts", "without"])
+def test_a_newcomer_comes_from_nothing_to_a_timeline(
+    chromium: Browser, live_server: LiveServer, project: Project, settings: Settings, scripts: bool
+) -> None:
+    settings.ALLOWED_HOSTS = ["localhost"]
+    member(project, "operator", "new@example.org")
+    context = chromium.new_context(java_script_enabled=scripts)
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    _sign_in(page, live_server.url)
+    _put_three(page, live_server.url)
+    page.get_by_role("link", name="Start a session").click()
+    page.get_by_label("Name", exact=True).fill("My first session")
+    page.get_by_role("button", name="Start session").click()
+    page.get_by_role("link", name="Find, ask and put").click()
+    _record(page, "Find", "how long are invoices kept", "shredded by the archive team")
+    _record(page, "Ask", "In which class are train tickets booked?", "second class")
+    page.get_by_role("button", name="End session").click()
+    assert page.get_by_role("heading", name="My first session").is_visible()
+    assert "ended" in page.locator("main").inner_text()
+    context.close()
+    assert complaints == []
+    session = Session.objects.get()
+    assert (kinds(session), session.status) == (["find", "ask", "find"], "ended")
+
+
+def _sign_in(page: Page, url: str) -> None:
+    page.goto(f"{url}/collections/")
+    page.get_by_label("E-mail").fill("new@example.org")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+
+
+def _put_three(page: Page, url: str) -> None:
+    page.get_by_label("Name", exact=True).fill("Handbuch für alle")
+    page.get_by_role("button", name="Make collection").click()
+    for fact in FACTS:
+        page.get_by_label("Title").fill(fact.title)
+        page.get_by_label("Text", exact=True).fill(fact.text)
+        page.get_by_role("button", name="Put passage").click()
+        page.get_by_role("link", name=fact.title).wait_for()
+
+
+def _record(page: Page, what: str, text: str, expected: str) -> None:
+    page.get_by_label(what, exact=True).check()
+    page.get_by_label("Question or query").fill(text)
+    page.get_by_role("button", name="Record").click()
+    page.locator("#done").get_by_text(expected).first.wait_for()

@@ -1,0 +1,168 @@
+"""The forms of a session in a browser: it is started, ended and erased, by who may."""
+
+import re
+
+import pytest
+from django.test import Client
+
+from tests.accounts.people import member
+from tests.web.handbook import FACTS, NAME
+from tests.web.people import browser_of
+from tests.web.workbench import asked, kinds, open_session, work
+from timemachine.accounts.models import Project
+from timemachine.recording.models import Action, Session
+from timemachine.retrieval.models import Collection, Frame
+
+
+@pytest.fixture
+def session(project: Project, handbook: Collection) -> Session:
+    return open_session(project, handbook)
+
+
+@pytest.fixture
+def admin(project: Project) -> Client:
+    return browser_of(project, "admin")
+
+
+def test_a_session_is_started_and_its_timeline_leads_to_the_workbench(
+    operator: Client, project: Project, handbook: Collection
+) -> None:
+    form = operator.get("/sessions/new/", {"collection": handbook.name}).text
+    assert f'<option value="{handbook.name}" selected>' in form
+    sent = operator.post(
+        "/sessions/new/", {"name": "Läufe", "collection": handbook.name, "agent": "Zoë", "key": "k:1"}
+    )
+    session = Session.objects.get(project=project)
+    assert (sent.status_code, sent["Location"]) == (303, f"/sessions/{session.id}/")
+    assert (session.name, session.collection, session.agent, session.key) == ("Läufe", handbook, "Zoë", "k:1")
+    assert (session.created_by, session.status) == ("operator@example.org", "recording")
+    assert f'href="{work(session)}"' in operator.get(sent["Location"]).text
+
+
+def test_what_was_left_empty_is_not_recorded(operator: Client) -> None:
+    operator.post("/sessions/new/", {"name": "bare"})
+    session = Session.objects.get()
+    assert (session.collection, session.agent) == (None, None)
+    assert re.fullmatch(r"sess-[0-9a-f]{8}", session.key)
+
+
+def test_a_new_collection_is_made_with_the_session(operator: Client, project: Project) -> None:
+    operator.post("/sessions/new/", {"name": "first", "new_collection": "Grüße"})
+    assert Session.objects.get().collection == Collection.objects.get(project=project, name="Grüße")
+
+
+@pytest.mark.parametrize(
+    ("form", "status", "field", "sentence"),
+    [
+        ({"name": " "}, 422, "name", "Give the session a name."),
+        ({"name": "n", "key": "two words"}, 422, "key", "has a form that keys may not have"),
+        ({"name": "n", "key": "fragen"}, 409, "key", "exists already"),
+        ({"name": "n", "key": "fragen", "new_collection": "new"}, 409, "key", "exists already"),
+        ({"name": "n", "collection": "gone"}, 422, "collection", "There is no such collection"),
+        ({"name": "n", "new_collection": "a/b"}, 422, "new_collection", "cannot name a collection"),
+        (
+            {"name": "n", "collection": NAME, "new_collection": "other"},
+            422,
+            "new_collection",
+            "not both",
+        ),
+    ],
+)
+def test_a_session_that_cannot_start_says_why_at_the_field_and_keeps_the_form(
+    operator: Client, session: Session, form: dict[str, str], status: int, field: str | None, sentence: str
+) -> None:
+    page = operator.post("/sessions/new/", form | {"agent": "kept agent"})
+    assert page.status_code == status
+    assert sentence in page.text
+    assert 'value="kept agent"' in page.text
+    assert field is None or f"new_session_{field}_error" in page.text
+    assert Session.objects.count() == 1
+    assert Collection.objects.count() == 1
+
+
+def test_ending_a_session_leads_to_its_timeline_and_closes_the_workbench(
+    operator: Client, session: Session
+) -> None:
+    operator.post(work(session), asked("invoices", do="find"))
+    ended = operator.post(f"/sessions/{session.id}/end/")
+    assert (ended.status_code, ended["Location"]) == (303, f"/sessions/{session.id}/")
+    assert "The session has ended with 1 action." in operator.get(ended["Location"]).text
+    page = operator.get(work(session)).text
+    assert "This session has ended" in page
+    assert 'name="text"' not in page
+    late = operator.post(work(session), asked("one more"))
+    assert (late.status_code, "has ended" in late.text) == (409, True)
+    assert operator.post(f"{work(session)}put/", {"text": "late"}).status_code == 409
+    assert Frame.objects.count() == len(FACTS)
+    assert kinds(session) == ["find"]
+    assert operator.post(f"/sessions/{session.id}/end/").status_code == 303
+
+
+def test_an_administrator_erases_a_session_once_its_name_is_written(admin: Client, session: Session) -> None:
+    admin.post(work(session), asked("invoices"))
+    address = f"/sessions/{session.id}/delete/"
+    assert "Fragen 🕰" in admin.get(address).text
+    for wrong in ("", "Fragen"):
+        page = admin.post(address, {"name": wrong})
+        assert page.status_code == 422
+        assert 'aria-describedby="erase_name_error"' in page.text
+    assert kinds(session) == ["ask", "find"]
+    gone = admin.post(address, {"name": " Fragen 🕰 "})
+    assert (gone.status_code, gone["Location"]) == (303, "/")
+    assert "The session Fragen 🕰 and its 2 actions are erased." in admin.get("/").text
+    assert not Session.objects.exists()
+    assert not Action.objects.exists()
+
+
+def test_the_key_names_a_session_as_well_as_its_name(admin: Client, session: Session) -> None:
+    assert admin.post("/sessions/fragen/delete/", {"name": "fragen"}).status_code == 303
+    assert not Session.objects.exists()
+
+
+def test_an_operator_does_not_erase(operator: Client, session: Session) -> None:
+    assert operator.get(f"/sessions/{session.id}/delete/").status_code == 403
+    assert operator.post(f"/sessions/{session.id}/delete/", {"name": session.name}).status_code == 403
+    assert Session.objects.exists()
+
+
+@pytest.mark.parametrize("action", ["work/", "work/put/", "work/upload/", "end/"])
+def test_somebody_who_only_reads_records_nothing(viewer: Client, session: Session, action: str) -> None:
+    address = f"/sessions/{session.id}/{action}"
+    assert viewer.post(address, asked("invoices")).status_code == 403
+    session.refresh_from_db()
+    assert (session.last_sequence, session.status) == (0, "recording")
+
+
+def test_who_only_reads_sees_the_steps_and_no_form(viewer: Client, session: Session) -> None:
+    page = viewer.get(work(session)).text
+    assert 'name="text"' not in page
+    assert "End session" not in page
+    assert viewer.get("/sessions/new/").status_code == 403
+    assert viewer.post("/sessions/new/", {"name": "mine"}).status_code == 403
+
+
+@pytest.mark.parametrize("action", ["work/", "work/put/", "work/upload/", "end/", "delete/"])
+def test_another_projects_session_is_not_there(other_project: Project, session: Session, action: str) -> None:
+    stranger = browser_of(other_project, "admin")
+    address = f"/sessions/{session.id}/{action}"
+    assert stranger.post(address, asked("x") | {"name": session.name}).status_code == 404
+    session.refresh_from_db()
+    assert (session.last_sequence, session.status) == (0, "recording")
+
+
+@pytest.mark.parametrize(
+    "action", ["new/", "{id}/work/", "{id}/work/put/", "{id}/work/upload/", "{id}/end/", "{id}/delete/"]
+)
+def test_a_form_without_its_token_is_refused(project: Project, session: Session, action: str) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(member(project, "admin").user)
+    address = f"/sessions/{action.format(id=session.id)}"
+    assert client.post(address, asked("x") | {"name": session.name}).status_code == 403
+    assert kinds(session) == []
+    assert Session.objects.count() == 1
+
+
+def test_the_form_of_a_session_says_how_a_program_records(operator: Client) -> None:
+    page = operator.get("/sessions/new/").text
+    assert "with <b>Record</b> on the session" in page
+    assert "/api/sessions -H" in page

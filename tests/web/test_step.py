@@ -1,0 +1,188 @@
+"""A step of a session in its tabs: what it says, what is unknown, and that nothing recorded does harm."""
+
+import html
+import json
+import re
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from pytest_django import DjangoAssertNumQueries
+
+from tests.web.timelines import ANSWER, HOSTILE, get, recorded, story, words
+from timemachine.accounts.models import Project
+from timemachine.recording.commands import append, start_session
+from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft
+from timemachine.recording.models import Action
+from timemachine.recording.vocabulary import KINDS
+from timemachine.timeline.queries import action_json, with_everything
+
+pytestmark = pytest.mark.django_db
+TABS = ("action", "state", "context", "raw")
+
+
+def test_a_step_shows_its_question_its_answer_by_sentence_and_what_it_cost(
+    operator: Client, project: Project
+) -> None:
+    recorded(project, story())
+    page = get(operator, "/sessions/s/?step=2")
+    for phrase in (
+        "Why is the row lost?",
+        "1,200",
+        "$0.0213",
+        "at input $3.00, output $15.00 per million tokens",
+        "MEDIUM",
+    ):
+        assert phrase in words(page)
+    assert '<span class="sentence supported" id="said-1" data-number="1">The row is lost.</span>' in page
+    assert '<span class="sentence unsupported" id="said-2" data-number="2">Nobody knows why.</span>' in page
+    targets = re.findall(r'class="(?:support|back[^"]*)"[^>]*?href="#([^"]+)"', page)
+    assert {"rests-1", "why-2", "said-1", "said-2"} == set(targets)
+    assert all(page.count(f'id="{target}"') == 1 for target in targets)
+    assert "✗ no support" in page
+    answer = re.search(
+        r'<div class="text prose">(.*?)</div>', page.split('aria-label="Answer"')[1], re.DOTALL
+    )
+    assert answer
+    assert re.sub(r'<a class="support".*?</a>|<[^>]+>', "", answer[1]) == ANSWER
+    assert "✓#61" in page
+
+
+def test_an_error_is_told_in_the_row_and_in_the_step(operator: Client, project: Project) -> None:
+    recorded(project, story())
+    page = get(operator, "/sessions/s/?step=5")
+    assert '<span class="mark">error</span>' in page
+    assert "npm test exited with 1" in words(page)
+
+
+def test_what_was_not_recorded_reads_so_and_an_unknown_price_is_not_nothing(
+    operator: Client, project: Project
+) -> None:
+    recorded(project, [ActionDraft(kind="llm_call", model="acme:m")])
+    page = words(get(operator, "/sessions/s/"))
+    assert "Took not recorded" in page
+    assert "Tokens not recorded" in page
+    assert "Cost unknown" in page
+    assert "1 step · $0 + 1 call of unknown price" in page
+
+
+@pytest.mark.parametrize("tab", TABS)
+def test_every_tab_has_an_address(operator: Client, project: Project, tab: str) -> None:
+    recorded(project, story())
+    page = get(operator, f"/sessions/s/?step=2&tab={tab}")
+    assert re.search(rf'<a href="\?step=2&amp;tab={tab}"[^>]*aria-current="page"', page)
+
+
+def test_an_unknown_tab_is_the_first(operator: Client, project: Project) -> None:
+    recorded(project, story())
+    assert 'data-key="1" aria-current="page"' in get(operator, "/sessions/s/?tab=<b>")
+
+
+def test_the_context_tab_shows_the_frozen_passages(operator: Client, project: Project) -> None:
+    recorded(project, story())
+    page = words(get(operator, "/sessions/s/?step=2&tab=context"))
+    for phrase in ("Passage 1", "0.900", "0.450", "#61 v1", "The text of 2.", "cut by cliff"):
+        assert phrase in page
+
+
+def test_the_state_tab_counts_up_to_the_step(operator: Client, project: Project) -> None:
+    recorded(project, story())
+    before = words(get(operator, "/sessions/s/?step=1&tab=state"))
+    after = words(get(operator, "/sessions/s/?step=4&tab=state"))
+    assert "Input tokens not recorded" in before
+    assert "No frame had been used yet." in before
+    assert "Input tokens 1,200" in after
+    assert "step 2" in after
+    assert ANSWER in after
+
+
+def test_the_raw_tab_is_the_document_of_the_api(operator: Client, project: Project) -> None:
+    session = recorded(project, story())
+    page = get(operator, "/sessions/s/?step=2&tab=raw")
+    found = re.search(r'<pre class="text">(.*?)</pre>', page, re.DOTALL)
+    assert found
+    document = json.loads(html.unescape(found[1]))
+    assert document == action_json(with_everything(Action.objects.filter(session=session)).get(sequence=2))
+
+
+@pytest.mark.parametrize("tab", TABS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_whatever_was_recorded_is_harmless(operator: Client, project: Project, kind: str, tab: str) -> None:
+    hit = HitDraft(
+        rank=1,
+        title=HOSTILE,
+        uri="javascript:alert(1)",
+        text=HOSTILE,
+        frame=HOSTILE,
+        metadata={HOSTILE: HOSTILE},
+    )
+    draft = ActionDraft(
+        kind=kind,
+        id=HOSTILE,
+        agent=HOSTILE,
+        name=HOSTILE,
+        tool=HOSTILE,
+        call_id=HOSTILE,
+        parent=HOSTILE + HOSTILE,
+        tags=(HOSTILE,),
+        input={HOSTILE: [HOSTILE, None]},
+        output=HOSTILE,
+        error_type=HOSTILE,
+        error_message=HOSTILE,
+        model=HOSTILE,
+        parameters={HOSTILE: HOSTILE},
+        prices={HOSTILE: HOSTILE},
+        grounding={
+            "label": HOSTILE,
+            "sentences": [{"text": HOSTILE, "grounded": False, "reason": HOSTILE, "frame": HOSTILE}],
+        },
+        retrieval=RetrievalDraft(embedding_model=HOSTILE, cut_by=HOSTILE, hits=(hit,)),
+        source=HOSTILE,
+    )
+    session = start_session(project, name=HOSTILE, by="test", key="s", agent=HOSTILE, tags=[HOSTILE])
+    append(session.id, [draft])
+    for page in (get(operator, f"/sessions/s/?tab={tab}"), get(operator, "/")):
+        assert "<script>alert" not in page
+        assert "<img" not in page
+        assert not re.search(r'href="javascript:', page)
+        assert not set(page) & {"\x00", "\u202e", "\x1b"}
+        assert "⟨NUL⟩" in page
+        assert "⟨ESC⟩" in page
+        assert not re.search(r"\son\w+=\"|\sstyle=\"", page)
+
+
+def test_an_answer_that_was_not_judged_whole_says_so(operator: Client, project: Project) -> None:
+    told = {"label": "MEDIUM", "score": 0.69, "sentences": [{"text": "So.", "start": 0, "end": 3}]}
+    unread = {"unread_characters": {"answer": 41, "passages": 52}}
+    recorded(project, [ActionDraft(kind="ask", output="So. And on.", grounding={**told, **unread})])
+    page = words(get(operator, "/sessions/s/"))
+    assert "Only the beginning of this answer was judged. 41 characters of it were not read" in page
+    assert "52 characters of the passages were not read" in page
+
+
+def test_a_large_payload_is_shown_in_part_with_the_way_to_the_rest(
+    operator: Client, project: Project
+) -> None:
+    recorded(project, [ActionDraft(kind="event", output="0123456789abcde\n" * 100_000)])
+    page = get(operator, "/sessions/s/")
+    assert "The first 32.0 KB of 1.5 MB." in words(page)
+    assert page.count("0123456789abcde\n") == 2_048
+    more = get(operator, "/sessions/s/?step=1&more=1")
+    assert more.count("0123456789abcde\n") == 32_768
+    assert "Show more" not in words(more)
+    assert "Download the whole" in words(more)
+
+
+@pytest.mark.parametrize(
+    "address", ["/sessions/s/?step=2", *(f"/sessions/s/?step=2&tab={tab}" for tab in TABS)]
+)
+def test_a_page_asks_the_same_number_of_questions_for_any_number_of_steps(
+    operator: Client, project: Project, django_assert_num_queries: DjangoAssertNumQueries, address: str
+) -> None:
+    session = recorded(project, story())
+    with CaptureQueriesContext(connection) as few:
+        get(operator, address)
+    append(session.id, [ActionDraft(kind="event", parent="a") for _ in range(300)])
+    with django_assert_num_queries(len(few)):
+        get(operator, address)

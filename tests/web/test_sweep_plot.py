@@ -1,0 +1,82 @@
+"""The settings of a sweep in order and as points: none on another, the ticks in whole tokens."""
+
+from itertools import combinations
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from timemachine.web.sweep_order import chosen, measure_of, ordered
+from timemachine.web.sweep_plot import APART, LEFT, RIGHT, TOP, sweep_plot
+
+
+def setting(
+    number: int, recall: float | None, tokens: float | None, overlap: float | None = 0.5
+) -> dict[str, Any]:
+    result = {"recall": recall, "overlap": overlap, "tokens_per_step": tokens}
+    return {"number": number, "mode": "hybrid", "adaptive": number % 2 == 0, "result": result}
+
+
+WAITING: dict[str, Any] = {"number": 9, "mode": "lexical", "adaptive": False, "result": None}
+MEASURED = [
+    setting(1, 0.5, 100.0),
+    setting(2, 1.0, 900.0),
+    setting(3, 1.0, 200.0),
+    setting(4, None, None),
+    WAITING,
+]
+
+
+@pytest.mark.parametrize(
+    ("by", "numbers"),
+    [
+        ("best", [3, 2, 1, 4, 9]),
+        ("nonsense", [3, 2, 1, 4, 9]),
+        ("tokens", [1, 3, 2, 4, 9]),
+        ("number", [1, 2, 3, 4, 9]),
+    ],
+)
+def test_settings_stand_in_the_order_that_is_asked_for(by: str, numbers: list[int]) -> None:
+    assert [row["number"] for row in ordered(MEASURED[::-1], by)] == numbers
+
+
+def test_an_order_of_no_name_is_the_best_first() -> None:
+    assert [chosen(by) for by in ("tokens", "", "nonsense")] == ["tokens", "best", "best"]
+
+
+def test_settings_are_judged_by_overlap_where_no_answer_was_grounded() -> None:
+    ungrounded = [setting(1, None, 10.0, overlap=0.2), setting(2, None, 10.0, overlap=0.9), WAITING]
+    assert measure_of(ungrounded) == "overlap"
+    assert [row["number"] for row in ordered(ungrounded, "best")] == [2, 1, 9]
+    plot = sweep_plot(ungrounded)
+    assert plot is not None
+    assert plot.upwards == "overlap"
+
+
+def test_nothing_is_drawn_without_figures() -> None:
+    assert sweep_plot([WAITING, setting(1, None, 10.0, overlap=None)]) is None
+
+
+def test_the_axis_across_tells_tokens_from_none_to_the_most() -> None:
+    plot = sweep_plot(MEASURED)
+    assert plot is not None
+    assert [tick.tokens for tick in plot.ticks] == [0, 225, 450, 675, 900]
+    assert (plot.ticks[0].x, plot.ticks[-1].x) == (LEFT, RIGHT)
+    assert (plot.points[1].x, plot.points[1].y, plot.moved) == (RIGHT, TOP, False)
+
+
+@given(
+    some.lists(
+        some.tuples(some.sampled_from([0.0, 0.5, 1.0]), some.sampled_from([0.0, 10.0, 11.0, 400.0])),
+        min_size=1,
+        max_size=60,
+    )
+)
+def test_no_marker_lies_on_another(figures: list[tuple[float, float]]) -> None:
+    plot = sweep_plot([setting(number, *each) for number, each in enumerate(figures)])
+    assert plot is not None
+    for one, other in combinations(plot.points, 2):
+        assert abs(one.x - other.x) >= APART or abs(one.y - other.y) >= APART
+    assert all(LEFT <= point.x <= RIGHT for point in plot.points)
+    assert {point.number for point in plot.points} == set(range(len(figures)))

@@ -1,0 +1,74 @@
+"""What a trial changed, in words beside what was recorded; and what its page says while it waits."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from tests.builders import recorded_session
+from tests.web.people import browser_of
+from timemachine.accounts.models import Project
+from timemachine.recording.models import Action
+from timemachine.replay.models import Replay
+from timemachine.replay.working import work
+from timemachine.web.trial_changes import trial_changes
+
+RECORDED = Action(
+    kind="ask",
+    model="local:extractive-1",
+    retrieval={"mode": "hybrid", "top_k": 8, "adaptive": False},
+    parameters={"temperature": 0.2},
+)
+
+
+@pytest.mark.parametrize(
+    ("kept", "said"),
+    [
+        ({"step": 2, "as_of": "recorded"}, []),
+        ({"step": 2, "as_of": "now"}, ["collection as it is now"]),
+        ({"step": 2, "use_model": "openai:x"}, ["model openai:x instead of local:extractive-1"]),
+        ({"step": 2, "question": "Why?"}, ["another question, below"]),
+        ({"step": 2, "frames": [2, 7]}, ["passages #2, #7 instead of the 8 recorded ones"]),
+        ({"step": 2, "frames": []}, ["passages none instead of the 8 recorded ones"]),
+        ({"step": 2, "top_k": 3}, ["top k 3 instead of 8"]),
+        ({"step": 2, "search_mode": "lexical"}, ["search mode lexical instead of hybrid"]),
+        ({"step": 2, "adaptive": True}, ["cut-off adaptive instead of exactly top-k"]),
+        ({"step": 2, "temperature": 0.9}, ["temperature 0.9 instead of 0.2"]),
+        ({"step": 2, "seed": 7, "system_prompt": "Be brief."}, ["seed 7", "system prompt Be brief."]),
+    ],
+)
+def test_each_change_stands_beside_what_was_recorded(kept: dict[str, Any], said: list[str]) -> None:
+    assert trial_changes(kept, RECORDED, 8) == said
+
+
+def test_a_model_instead_of_one_that_was_not_recorded_is_said_so() -> None:
+    assert trial_changes({"use_model": "x:y"}, Action(kind="ask"), 0) == [
+        "model x:y instead of one that was not recorded"
+    ]
+
+
+@pytest.fixture
+def browser(project: Project) -> Client:
+    return browser_of(project)
+
+
+def test_the_page_of_a_trial_says_what_was_changed_and_claims_nothing_while_it_waits(
+    browser: Client, project: Project
+) -> None:
+    session = recorded_session(project)
+    ask = Action.objects.filter(session=session, kind="ask").order_by("sequence").first()
+    assert ask is not None
+    form = f"/sessions/{session.id}/steps/{ask.sequence}/trial/"
+    as_it_was = {name: browser.get(form).context["form"][name].value() for name in ("question", "frames")}
+    sent = browser.post(form, as_it_was | {"model": "local:extractive-5"})
+    waiting = browser.get(sent["Location"]).text
+    assert "local:extractive-5 instead of" in waiting
+    assert "No frame was recorded" not in waiting
+    assert "shown here when this step is done" in waiting
+    again = browser.post(form, as_it_was)
+    replay = Replay.objects.latest("created_at")
+    work(replay.id, "test")
+    done = browser.get(again["Location"]).text
+    assert "Nothing was changed: asked again as it was." in done
+    assert "shown here when this step is done" not in done
+    assert f"Trial · step {ask.sequence}" in browser.get(f"/replays/{replay.id}/").text

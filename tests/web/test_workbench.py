@@ -1,0 +1,279 @@
+"""The workbench: things are put, found and asked in a session, by hand and without a script."""
+
+import re
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from tests.api.conftest import program
+from tests.stub_model_server import Script, StubModelServer
+from tests.web.handbook import FACTS
+from tests.web.people import browser_of
+from tests.web.workbench import asked, kinds, open_session, work
+from timemachine.accounts.models import Project
+from timemachine.intake.models import Intake
+from timemachine.intake.working import work as put_file
+from timemachine.recording.commands import end_session, start_session
+from timemachine.recording.models import Action, Session
+from timemachine.retrieval.commands import collection_named
+from timemachine.retrieval.models import Collection, Frame
+
+
+@pytest.fixture
+def session(project: Project, handbook: Collection) -> Session:
+    return open_session(project, handbook)
+
+
+def test_an_empty_workbench_says_what_to_do(operator: Client, session: Session) -> None:
+    page = operator.get(work(session)).text
+    assert "Ask" in page
+    assert "The first question that you ask becomes step 1" in page
+    assert "End session" in page
+
+
+def test_a_find_is_recorded_with_its_hits_and_shown(operator: Client, session: Session) -> None:
+    sent = operator.post(
+        work(session), asked("how long are invoices kept", do="find", top_k="2", mode="lexical")
+    )
+    assert (sent.status_code, sent["Location"]) == (
+        303,
+        f"{work(session)}?step=1&do=find&mode=lexical&top_k=2#done",
+    )
+    page = operator.get(sent["Location"]).text
+    assert 'aria-current="step"' in page
+    assert f'href="/sessions/{session.id}/?step=1"' in page
+    assert "shredded by the archive team" in page
+    assert '<option value="lexical" selected>' in page
+    found = Action.objects.get(session=session)
+    assert (found.kind, (found.retrieval or {})["mode"], found.hits.count()) == ("find", "lexical", 1)
+
+
+@pytest.mark.parametrize("do", ["find", "ask"])
+def test_the_thresholds_of_an_adaptive_cut_off_are_recorded_and_stay_in_the_form(
+    operator: Client, session: Session, do: str
+) -> None:
+    chosen = {"adaptive": "on", "relative": "0", "cliff": "0.25", "min_score": "0.125"}
+    sent = operator.post(work(session), asked("How long are invoices kept?", do=do, **chosen))
+    assert "relative=0.0&cliff=0.25&min_score=0.125" in sent["Location"]
+    found = Action.objects.filter(session=session, kind="find").get().retrieval or {}
+    assert found["thresholds"] == {"relative": 0, "cliff": 0.25, "floor": 0.125}
+    assert 'name="cliff" value="0.25"' in operator.get(sent["Location"]).text
+
+
+@pytest.mark.parametrize(
+    ("chosen", "says"),
+    [
+        ({"relative": "2", "adaptive": "on"}, "less than or equal to 1"),
+        ({"cliff": "0.5"}, "is a threshold of an adaptive find"),
+        ({"min_score": "x"}, "Enter a number"),
+    ],
+)
+def test_a_threshold_that_cannot_be_is_refused_where_it_stands(
+    operator: Client, session: Session, chosen: dict[str, str], says: str
+) -> None:
+    sent = operator.post(work(session), asked("How long?", **chosen))
+    assert sent.status_code == 422
+    assert says in sent.text.replace("&#x27;", "'")
+    assert kinds(session) == []
+
+
+def test_an_ask_is_recorded_with_its_find_and_shown_with_its_answer(
+    operator: Client, session: Session
+) -> None:
+    sent = operator.post(work(session), asked("How long are invoices kept?"))
+    assert sent["Location"] == f"{work(session)}?step=1&top_k=3#done"
+    page = operator.get(sent["Location"]).text
+    assert "How long are invoices kept?" in page
+    assert "ten years" in page
+    assert "local:extractive-3" in page
+    assert "HIGH" in page
+    assert kinds(session) == ["ask", "find"]
+
+
+def test_the_form_remembers_how_it_was_used(operator: Client, session: Session) -> None:
+    sent = operator.post(work(session), asked("Invoices?", model="local:extractive-3", adaptive="on"))
+    page = operator.get(sent["Location"]).text
+    assert '<option value="local:extractive-3" selected>' in page
+    assert re.search(r'name="adaptive"[^>]* checked', page)
+    assert re.search(r'<details class="options"\s+open', page)
+
+
+def test_a_model_that_cannot_be_used_stands_there_with_its_reason(
+    operator: Client, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    page = operator.get(work(session)).text
+    option = re.search(r'<option value="openai:[^"]*"([^>]*)>([^<]*)<', page)
+    assert option is not None
+    assert "disabled" in option[1]
+    assert "OPENAI_API_KEY is not set," in option[2]
+
+
+@pytest.mark.parametrize(
+    ("form", "status", "field", "sentence"),
+    [
+        (asked(" \n"), 422, "text", "Write a question, or what to look for."),
+        (asked("q", top_k="0"), 422, "top_k", "Top k is a whole number from 1 to 1,000."),
+        (asked("q", mode="psychic"), 422, "mode", "The mode is hybrid, semantic or lexical."),
+        (asked("q", do="dance"), 422, None, "Choose Find or Ask."),
+        (asked("q", other_model="nonsense:7b"), 422, "other_model", "There is no model provider"),
+        (asked("q", model="nonsense:7b"), 422, "model", "There is no model provider"),
+        (asked("q", model="openai:gpt-4o"), 503, "model", "OPENAI_API_KEY is not set,"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence_with_the_input_kept_and_nothing_recorded(
+    operator: Client,
+    session: Session,
+    monkeypatch: pytest.MonkeyPatch,
+    form: dict[str, str],
+    status: int,
+    field: str | None,
+    sentence: str,
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    page = operator.post(work(session), form)
+    assert page.status_code == status
+    assert sentence in page.text
+    assert page.context["work_form"]["text"].value() == form["text"]
+    assert field is None or f'work_{field}_error"' in page.text
+    assert kinds(session) == []
+
+
+def test_a_model_that_fails_is_told_in_its_own_words_and_recorded_as_an_error(
+    operator: Client, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with StubModelServer() as stub:
+        stub.script(Script(mode="error", status=400, body='{"error": {"message": "no such deployment"}}'))
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{stub.url}/v1")
+        page = operator.post(work(session), asked("How long?", model="openai:gpt-4o"))
+    assert page.status_code == 502
+    assert "no such deployment" in page.text
+    assert "How long?" in page.context["work_form"]["text"].value()
+    assert kinds(session) == ["ask", "find"]
+    assert '<span class="mark">error</span>' in page.text
+    assert "no such deployment" in operator.get(work(session), {"step": "1"}).text
+
+
+def test_a_passage_is_put_and_recorded(operator: Client, session: Session) -> None:
+    sent = operator.post(f"{work(session)}put/", {"title": "Zoë", "text": "Page Zoë.\r\nAt night too."})
+    assert (sent.status_code, sent["Location"]) == (303, f"{work(session)}?step=1#done")
+    page = operator.get(sent["Location"]).text
+    assert "1 passage put: frame 3." in page
+    assert "Page Zoë.\nAt night too." in page
+    assert kinds(session) == ["put"]
+
+
+def test_files_are_put_and_every_passage_is_a_step(operator: Client, session: Session) -> None:
+    files = [
+        SimpleUploadedFile("a.txt", b"Alpha."),
+        SimpleUploadedFile("b.jsonl", b'{"text": "B"}\n{"text": "C"}'),
+    ]
+    sent = operator.post(f"{work(session)}upload/", {"file": files})
+    assert sent["Location"] == f"{work(session)}?step=3#done"
+    assert kinds(session) == ["put", "put", "put"]
+
+
+def test_more_passages_than_go_at_once_are_handed_to_a_worker(operator: Client, session: Session) -> None:
+    lines = b"\n".join(b'{"text": "%d"}' % number for number in range(1_001))
+    sent = operator.post(f"{work(session)}upload/", {"file": SimpleUploadedFile("many.jsonl", lines)})
+    intake = Intake.objects.get()
+    assert sent["Location"] == f"/intakes/{intake.id}/"
+    assert Frame.objects.count() == len(FACTS)
+    put_file(intake.id)
+    assert Frame.objects.count() == len(FACTS) + 1_001
+    assert len(kinds(session)) == 1_001
+
+
+def test_a_passage_that_cannot_be_put_keeps_its_title_and_opens_its_form(
+    operator: Client, session: Session
+) -> None:
+    page = operator.post(f"{work(session)}put/", {"title": "kept title", "text": ""})
+    assert page.status_code == 422
+    assert 'value="kept title"' in page.text
+    assert "work_passage_text_error" in page.text
+    assert re.search(r'<details class="options"\s+open', page.text)
+
+
+def test_a_session_without_a_collection_asks_which_one(
+    operator: Client, project: Project, handbook: Collection
+) -> None:
+    session = start_session(project, name="bare", by="test")
+    assert 'name="collection"' in operator.get(work(session)).text
+    missing = operator.post(work(session), asked("Invoices?", collection=""))
+    assert (missing.status_code, "Name the collection." in missing.text) == (422, True)
+    unknown = operator.post(work(session), asked("Invoices?", collection="nowhere"))
+    assert (unknown.status_code, "There is no collection" in unknown.text) == (404, True)
+    assert "work_collection_error" in unknown.text
+    done = operator.post(work(session), asked("Invoices?", collection=handbook.name))
+    assert "shredded by the archive team" in operator.get(done["Location"]).text
+    nameless = operator.post(f"{work(session)}upload/", {"file": SimpleUploadedFile("a.txt", b"Alpha.")})
+    assert (nameless.status_code, "Name the collection." in nameless.text) == (422, True)
+    assert (
+        operator.post(f"{work(session)}put/", {"text": "new", "collection": "made here"}).status_code == 303
+    )
+    assert kinds(session) == ["ask", "find", "put"]
+    assert Collection.objects.filter(name="made here").exists()
+
+
+def test_the_workbench_shows_the_last_steps_and_leads_to_the_rest(operator: Client, session: Session) -> None:
+    for number in range(25):
+        operator.post(work(session), asked(f"invoices {number}", do="find"))
+    page = operator.get(work(session)).text
+    assert "invoices 24" in page
+    assert "invoices 5<" in page
+    assert "invoices 4<" not in page
+    assert "has all 25" in page
+
+
+def test_the_number_of_queries_does_not_grow_with_the_steps(operator: Client, session: Session) -> None:
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as seen:
+            assert operator.get(work(session), {"step": "1"}).status_code == 200
+        return len(seen)
+
+    operator.post(work(session), asked("invoices", do="find", top_k="1"))
+    few = queries()
+    for number in range(10):
+        operator.post(work(session), asked(f"invoices {number}", do="find"))
+    assert queries() == few
+
+
+@pytest.mark.parametrize("step", ["0", "99", "x", "-1", "9" * 30])
+def test_a_step_that_there_is_not_shows_none(operator: Client, session: Session, step: str) -> None:
+    operator.post(work(session), asked("invoices", do="find"))
+    page = operator.get(work(session), {"step": step})
+    assert page.status_code == 200
+    assert 'id="done"' not in page.text
+
+
+def test_the_address_of_a_form_leads_back_to_the_workbench(operator: Client, session: Session) -> None:
+    for action in ("put", "upload"):
+        assert operator.get(f"{work(session)}{action}/")["Location"] == work(session)
+
+
+def test_an_ended_session_that_was_empty_says_so(viewer: Client, session: Session) -> None:
+    end_session(session.id)
+    assert "Nothing was recorded." in viewer.get(work(session)).text
+
+
+def test_a_step_says_who_asked_found_and_put(project: Project) -> None:
+    session = start_session(
+        project, name="Wer", by="test", collection=collection_named(project, "c", by="test")
+    )
+    person, key = browser_of(project), program(project)
+    key.post(f"/sessions/{session.id}/put", {"text": "Invoices are kept for ten years."})
+    key.post(f"/sessions/{session.id}/ask", {"question": "How long are invoices kept?"})
+    for do in ("find", "ask"):
+        form = {"do": do, "text": "How long?", "mode": "hybrid", "top_k": "8"}
+        person.post(f"/sessions/{session.id}/work/", form)
+    recorded = list(session.actions.order_by("sequence").values_list("kind", "agent"))
+    somebody = recorded[3][1]
+    assert recorded[:3] == [("put", "key test"), ("ask", "key test"), ("find", "key test")]
+    assert recorded[3:] == [("find", somebody), ("ask", somebody), ("find", somebody)]
+    assert "@" in str(somebody)
+    shown = person.get(f"/sessions/{session.id}/?step=5").text
+    assert f'<span class="quiet">by</span> <bdi>{somebody}</bdi>' in shown

@@ -1,0 +1,27 @@
+"""Links, and visitors without an account who open them."""
+
+from django.test import Client
+
+from timemachine.accounts.models import Project
+from timemachine.recording.models import Session
+from timemachine.replay.models import Replay
+from timemachine.sharing.commands import create_link
+from timemachine.sharing.models import ShareLink
+from timemachine.sharing.terms import Terms
+
+FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
+
+
+def opened(path: str, **said: str) -> tuple[Client, str]:
+    """A visitor without an account who pressed the button, and the path they got to."""
+    visitor = Client(headers={"user-agent": FIREFOX}, REMOTE_ADDR="203.0.113.77")
+    assert visitor.get(path).status_code == 200
+    sent = visitor.post(path, said)
+    assert sent.status_code == 303, sent.text
+    return visitor, sent["Location"]
+
+
+def shared(project: Project, target: Session | Replay, terms: Terms = Terms()) -> tuple[ShareLink, str]:  # noqa: B008
+    """A link to it, and its path."""
+    link, token = create_link(project, target, terms, by="anna@example.org")
+    return link, f"/share/{token}"

@@ -1,0 +1,196 @@
+"""Replay suites over HTTP: make, edit, run, follow, read what changed since the last run."""
+
+from dataclasses import replace
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import Router, Status
+
+from timemachine.accounts.models import Project
+from timemachine.api import paging
+from timemachine.api.access import caller
+from timemachine.api.paging import checked_limit, page
+from timemachine.api.paging import read as read_place
+from timemachine.api.suite_schemas import SuiteChange, SuiteIn, SuiteRunIn
+from timemachine.base.errors import InvalidInput
+from timemachine.jobs import ring
+from timemachine.recording.models import Session
+from timemachine.recording.queries import session_of
+from timemachine.suites import commands, running
+from timemachine.suites.changes import CHANGES
+from timemachine.suites.document import (
+    change_json,
+    event_json,
+    member_json,
+    run_json,
+    suite_json,
+)
+from timemachine.suites.models import Suite, SuiteRun
+from timemachine.suites.plan import SuitePlan
+from timemachine.suites.queries import (
+    changes_of,
+    counts_of,
+    events_of,
+    keys_of,
+    latest_runs,
+    members_of,
+    plan_of,
+    run_of,
+    runs_of,
+    suite_of,
+    suites_of,
+)
+
+router = Router(tags=["suites"])
+NULLABLE = ("schedule", "matching")
+
+
+@router.post("", response={201: dict[str, Any]}, summary="Make a suite")
+def create(request: HttpRequest, payload: SuiteIn) -> Status[dict[str, Any]]:
+    """Keep a set of sessions with the options of a replay under a name; run it at /api/suites/{id}/runs, or by its schedule."""
+    who = caller(request, "run")
+    plan = SuitePlan(
+        name=payload.name,
+        sessions=_sessions(who.project, payload.sessions),
+        options=payload.options.options(),
+        use_models=payload.use_models,
+        fail_on=payload.fail_on,
+        schedule=payload.schedule,
+        matching=payload.matching.matching() if payload.matching else None,
+    )
+    return Status(201, suite_json(commands.create(who.project, plan, by=who.by)))
+
+
+@router.get("", summary="List suites")
+def index(request: HttpRequest, limit: int = 50, after: str | None = None) -> dict[str, Any]:
+    """The project's suites by name, each with its latest run."""
+    found = suites_of(caller(request, "read").project)
+    if after is not None:
+        found = found.filter(name__gt=read_place(after, paging.name))
+    rows = list(found[: checked_limit(limit) + 1])
+    latest = latest_runs(rows)
+    counts = counts_of(list(latest.values()))
+    shown = {suite_id: run_json(run, counts[run.id]) for suite_id, run in latest.items()}
+    return page(rows, limit, lambda each: [each.name], lambda each: suite_json(each, shown.get(each.id)))
+
+
+@router.get("/{suite_id}", summary="One suite")
+def read(request: HttpRequest, suite_id: str) -> dict[str, Any]:
+    """A suite by its id or name, with its latest run, and who changed it."""
+    return _whole(suite_of(caller(request, "read").project, suite_id))
+
+
+@router.patch("/{suite_id}", summary="Edit a suite")
+def edit(request: HttpRequest, suite_id: str, payload: SuiteChange) -> dict[str, Any]:
+    """Change what is sent; `options` are replaced whole. Earlier runs keep what they were asked."""
+    who = caller(request, "run")
+    suite = suite_of(who.project, suite_id)
+    given: dict[str, Any] = {name: getattr(payload, name) for name in payload.model_fields_set}
+    absent = [name for name, value in given.items() if value is None and name not in NULLABLE]
+    if absent:
+        raise InvalidInput(
+            f"`{absent[0]}` cannot be null; leave it out to keep it.", code="invalid_field", field=absent[0]
+        )
+    if payload.sessions is not None:
+        given["sessions"] = _sessions(who.project, payload.sessions)
+    if payload.matching is not None:
+        given["matching"] = payload.matching.matching()
+    if payload.options is not None:
+        given["options"] = payload.options.options()
+    return _whole(commands.edit(suite, replace(plan_of(suite), **given), by=who.by))
+
+
+@router.delete("/{suite_id}", summary="Delete a suite")
+def delete(request: HttpRequest, suite_id: str) -> dict[str, Any]:
+    """Delete a suite and its reports; the replays of its runs stay with their sessions."""
+    who = caller(request, "run")
+    found = suite_of(who.project, suite_id)
+    told = {"id": str(found.id), "name": found.name}
+    return told | {"runs": commands.delete(found, by=who.by)}
+
+
+@router.post("/{suite_id}/runs", response={202: dict[str, Any]}, summary="Run a suite")
+def run(request: HttpRequest, suite_id: str, payload: SuiteRunIn | None = None) -> Status[dict[str, Any]]:
+    """Replay all of its sessions in the background; follow the run at /api/suites/{id}/runs/{number}."""
+    who = caller(request, "run")
+    also = payload.fail_on if payload else []
+    made = running.run(suite_of(who.project, suite_id), by=who.by, also_fail_on=also)
+    for member in members_of(made):
+        if member.replay_id is not None:
+            ring(member.replay_id)
+    return Status(202, _run(made))
+
+
+@router.get("/{suite_id}/runs", summary="A suite's runs")
+def runs(request: HttpRequest, suite_id: str, limit: int = 50, after: str | None = None) -> dict[str, Any]:
+    """The runs of a suite, the latest first."""
+    found = runs_of(suite_of(caller(request, "read").project, suite_id))
+    if after is not None:
+        found = found.filter(number__lt=min(read_place(after, paging.number), 2**31 - 1))
+    rows = list(found[: checked_limit(limit) + 1])
+    counts = counts_of(rows)
+    return page(rows, limit, lambda each: [each.number], lambda each: run_json(each, counts[each.id]))
+
+
+@router.get("/{suite_id}/runs/{number}", summary="One run")
+def read_run(request: HttpRequest, suite_id: str, number: str) -> dict[str, Any]:
+    """How far a run is (`latest` is one, too) and what it came to, with its replays and what was left out."""
+    found = run_of(suite_of(caller(request, "read").project, suite_id), number)
+    return _run(found)
+
+
+@router.get("/{suite_id}/runs/{number}/report", summary="What changed")
+def report(
+    request: HttpRequest,
+    suite_id: str,
+    number: str,
+    change: str | None = None,
+    limit: int = 50,
+    after: str | None = None,
+) -> dict[str, Any]:
+    """Every step of the run beside the same step of the run before; `change` names one kind of change, or `changed` for all."""
+    found = run_of(suite_of(caller(request, "read").project, suite_id), number)
+    start = 0 if after is None else read_place(after, paging.number)
+    every = [each for each in changes_of(found) if _is_wanted(each.change, change)]
+    shown = every[start : start + checked_limit(limit)]
+    keys = keys_of(found)
+    more = start + len(shown) < len(every)
+    return {
+        "run": found.number,
+        "previous": found.previous.number if found.previous else None,
+        "items": [change_json(each, keys) for each in shown],
+        "next": paging.written([start + len(shown)]) if more else None,
+    }
+
+
+@router.post("/{suite_id}/runs/{number}/cancel", summary="Cancel a run")
+def cancel(request: HttpRequest, suite_id: str, number: str) -> dict[str, Any]:
+    """Stop every replay of a run; a call that is made may still finish."""
+    return _run(running.cancel(run_of(suite_of(caller(request, "run").project, suite_id), number)))
+
+
+def _is_wanted(change: str, wanted: str | None) -> bool:
+    if wanted is None:
+        return True
+    if wanted == "changed":
+        return change not in {"same", "under_way"}
+    if wanted not in CHANGES:
+        raise InvalidInput(
+            f"`change` is `changed` or one of {', '.join(CHANGES)}.", code="invalid_field", field="change"
+        )
+    return change == wanted
+
+
+def _whole(suite: Suite) -> dict[str, Any]:
+    latest = latest_runs([suite]).get(suite.id)
+    shown = None if latest is None else run_json(latest, counts_of([latest])[latest.id])
+    return suite_json(suite, shown) | {"events": [event_json(each) for each in events_of(suite)[:50]]}
+
+
+def _run(found: SuiteRun) -> dict[str, Any]:
+    members = [member_json(each) for each in members_of(found)]
+    return run_json(found, counts_of([found])[found.id]) | {"members": members}
+
+
+def _sessions(project: Project, names: list[str]) -> list[Session]:
+    return [session_of(project, each) for each in names]

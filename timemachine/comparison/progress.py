@@ -1,0 +1,183 @@
+"""How far comparisons are: of their replays, steps and judges, and what that has cost."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final
+from uuid import UUID
+
+from django.db.models import CharField, Count, Max, Q, QuerySet, StringAgg, Sum, Value
+from django.db.models.functions import MD5, Cast, Concat
+
+from timemachine.comparison.cells import UNDER_WAY
+from timemachine.comparison.models import CellMark, CellOpinion, Comparison
+from timemachine.replay.models import Replay, ReplayAttempt, ReplayStep
+
+OVER: Final = ("done", "failed", "cancelled")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judges:
+    """How many cells judges were asked about, how many of them still wait, and what that cost."""
+
+    cells: int = 0
+    waiting: int = 0
+    cost_usd: Decimal = Decimal(0)
+    unknown_cost: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a comparison is. `status` is `queued`, `running`, `done`, `failed` (no replay came to anything) or `cancelled`.
+
+    `revision` changes whenever a page would look otherwise, `cells` whenever any answer is another.
+    """
+
+    status: str
+    replays: Mapping[str, int]
+    steps: Mapping[str, int]
+    cost_usd: Decimal
+    unknown_cost_calls: int
+    judges: "Judges"
+    cells: str
+    revision: str
+
+    @property
+    def over(self) -> bool:
+        """Whether every replay is."""
+        return self.status in OVER
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing more comes: every replay is over, and no judge is to be asked."""
+        return self.over and not self.judges.waiting
+
+    @property
+    def total(self) -> int:
+        """How many answers are asked for."""
+        return sum(self.steps.values())
+
+    @property
+    def finished(self) -> int:
+        """How many of them are over, in whatever way."""
+        return sum(number for status, number in self.steps.items() if status not in UNDER_WAY)
+
+
+def progress_of(comparisons: Sequence[Comparison]) -> dict[UUID, Progress]:
+    """How far each of them is; six queries for any number of them."""
+    ids = [each.id for each in comparisons]
+    replays = _grouped(Replay.objects.filter(run__comparison__in=ids), "run__comparison_id", "status")
+    steps = _grouped(
+        ReplayStep.objects.filter(replay__run__comparison__in=ids), "replay__run__comparison_id", "status"
+    )
+    spent, judges, worked, marks = _spent(ids), _judges(ids), _worked(ids), dict(_latest(CellMark, ids))
+    return {
+        each.id: _progress(
+            replays.get(each.id, {}),
+            steps.get(each.id, {}),
+            spent.get(each.id),
+            judges.get(each.id, Judges()),
+            worked.get(each.id, ""),
+            marks.get(each.id, 0),
+        )
+        for each in comparisons
+    }
+
+
+def over_limit(comparison: Comparison, progress: Progress) -> Decimal | None:
+    """By how much its spend limit was passed, judges included; None where it has none."""
+    if comparison.spend_limit_usd is None:
+        return None
+    spent = progress.cost_usd + progress.judges.cost_usd
+    return max(spent - Decimal(str(comparison.spend_limit_usd)), Decimal(0))
+
+
+def _grouped(rows: QuerySet[Any], owner: str, status: str) -> dict[UUID, dict[str, int]]:
+    found: dict[UUID, dict[str, int]] = {}
+    for row in rows.order_by().values(owner, status).annotate(number=Count("id")):
+        found.setdefault(row[owner], {})[row[status]] = row["number"]
+    return found
+
+
+def _spent(ids: Sequence[UUID]) -> dict[UUID, tuple[Decimal, int]]:
+    owner = "step__replay__run__comparison_id"
+    rows = (
+        ReplayAttempt.objects.filter(step__replay__run__comparison__in=ids)
+        .order_by()
+        .values(owner)
+        .annotate(cost=Sum("cost_usd"), unknown=Count("id", filter=Q(calls_made__gt=0, cost_usd=None)))
+    )
+    return {row[owner]: (row["cost"] or Decimal(0), row["unknown"]) for row in rows}
+
+
+def _judges(ids: Sequence[UUID]) -> dict[UUID, Judges]:
+    rows = (
+        CellOpinion.objects.filter(comparison__in=ids)
+        .order_by()
+        .values("comparison_id")
+        .annotate(
+            cells=Count("id"),
+            waiting=Count("id", filter=Q(finished_at=None)),
+            cost=Sum("cost_usd"),
+            unknown=Count("id", filter=Q(calls_made__gt=0, cost_usd=None)),
+        )
+    )
+    return {
+        row["comparison_id"]: Judges(
+            cells=row["cells"],
+            waiting=row["waiting"],
+            cost_usd=row["cost"] or Decimal(0),
+            unknown_cost=row["unknown"],
+        )
+        for row in rows
+    }
+
+
+def _worked(ids: Sequence[UUID]) -> dict[UUID, str]:
+    """A text for each comparison that is another after any work on its replays, and after one of them was erased."""
+    told = Concat(
+        Cast("runs__replay_id", CharField()), Value(":"), Cast("runs__replay__revision", CharField())
+    )
+    digest = MD5(StringAgg(told, delimiter=Value(","), order_by="runs__replay_id"))
+    rows = Comparison.objects.filter(id__in=ids).order_by().annotate(worked=digest)
+    return {row.id: row.worked or "" for row in rows}
+
+
+def _revision(cells: str, judges: Judges, mark: int) -> str:
+    return f"{cells}-{mark}-{judges.cells}.{judges.waiting}"
+
+
+def _latest(model: type[CellMark], ids: Sequence[UUID]) -> list[tuple[UUID, int]]:
+    rows = model.objects.filter(comparison__in=ids).order_by().values("comparison_id")
+    return [(row["comparison_id"], row["last"]) for row in rows.annotate(last=Max("id"))]
+
+
+def _progress(
+    replays: Mapping[str, int],
+    steps: Mapping[str, int],
+    spent: tuple[Decimal, int] | None,
+    judges: Judges,
+    cells: str,
+    mark: int,
+) -> Progress:
+    cost, unknown = spent or (Decimal(0), 0)
+    return Progress(
+        status=_status(replays),
+        replays=replays,
+        steps=steps,
+        cost_usd=cost,
+        unknown_cost_calls=unknown,
+        judges=judges,
+        cells=cells,
+        revision=_revision(cells, judges, mark),
+    )
+
+
+def _status(replays: Mapping[str, int]) -> str:
+    if replays.get("running") or (replays.get("queued") and len(replays) > 1):
+        return "running"
+    if replays.get("queued"):
+        return "queued"
+    if replays.get("cancelled"):
+        return "cancelled"
+    return "done" if replays.get("done") else "failed"

@@ -1,0 +1,132 @@
+"""What changes in suites: one is made, edited, deleted. Who did it stays, also when the suite does not."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+
+from timemachine.accounts.models import Project
+from timemachine.base.clock import now
+from timemachine.base.errors import Conflict
+from timemachine.base.ids import uuid7
+from timemachine.recording.models import Session
+from timemachine.replay.options import as_json
+from timemachine.suites.models import Suite, SuiteEvent, SuiteSession
+from timemachine.suites.plan import SuitePlan, checked
+from timemachine.suites.queries import open_run, sessions_of
+from timemachine.suites.schedule import next_after, read_schedule
+
+PLAIN = ("name", "options", "matching", "use_models", "fail_on", "schedule")
+
+
+def create(project: Project, plan: SuitePlan, *, by: str, suite_id: UUID | None = None) -> Suite:
+    """Keep a suite; nothing runs yet. The same `suite_id` a second time (a form sent twice) is the same suite.
+
+    Raises `InvalidInput` (what does not go together), `Unavailable` (a model that cannot be used), `Conflict` (the name is taken).
+    """
+    plan = checked(project, plan)
+    with transaction.atomic():
+        wanted = suite_id or uuid7()
+        known = Suite.objects.filter(id=wanted, project=project).first()
+        if known is not None:
+            return known
+        suite = Suite(id=wanted, project=project, created_by=by, **_columns(plan))
+        _schedule(suite, now())
+        _save(suite)
+        _name_sessions(suite, plan.sessions)
+        note(suite, "created", by)
+    return suite
+
+
+def edit(suite: Suite, plan: SuitePlan, *, by: str) -> Suite:
+    """Make the suite as the plan says; earlier runs stay what they were. Raises as `create` does.
+
+    Where the sessions stay the same, so does what the suite says of those that were erased.
+    """
+    plan = checked(suite.project, plan, kept_models=suite.use_models)
+    with transaction.atomic():
+        locked = Suite.objects.select_for_update().get(id=suite.id)
+        wanted = _columns(plan)
+        changed = [name for name in PLAIN if getattr(locked, name) != wanted[name]]
+        for name in changed:
+            setattr(locked, name, wanted[name])
+        if "schedule" in changed:
+            _schedule(locked, now())
+        _save(locked)
+        if [each.id for each in plan.sessions] != [each.id for each in sessions_of(locked)]:
+            locked.sessions.all().delete()
+            _name_sessions(locked, plan.sessions)
+            changed.append("sessions")
+        if changed:
+            note(locked, "edited", by, changed=changed)
+    return locked
+
+
+@transaction.atomic
+def delete(suite: Suite, *, by: str) -> int:
+    """Delete the suite and its reports; the replays of its runs stay with their sessions. Returns how many runs it had.
+
+    Raises `Conflict` while a run goes.
+    """
+    locked = Suite.objects.select_for_update().get(id=suite.id)
+    going = open_run(locked)
+    if going is not None:
+        raise Conflict(
+            f"Run {going.number} of this suite still goes; cancel it or wait for it first.",
+            code="suite_running",
+        )
+    runs = locked.runs.count()
+    note(locked, "deleted", by, runs=runs)
+    locked.delete()
+    return runs
+
+
+def note(suite: Suite, what: str, by: str, **facts: Any) -> None:
+    """Keep who did what to the suite."""
+    SuiteEvent.objects.create(
+        project_id=suite.project_id, suite=suite, name=suite.name, what=what, by=by[:254], facts=facts
+    )
+
+
+def _columns(plan: SuitePlan) -> dict[str, Any]:
+    return {
+        "name": plan.name,
+        "options": as_json(replace(plan.options, use_model=None)),
+        "matching": plan.matching.as_json() if plan.matching else None,
+        "use_models": list(plan.use_models),
+        "fail_on": list(plan.fail_on),
+        "schedule": plan.schedule,
+    }
+
+
+def _schedule(suite: Suite, moment: datetime) -> None:
+    """Let the schedule, which is new, count from now."""
+    if suite.schedule is None:
+        suite.schedule_since = suite.next_run_at = None
+        return
+    suite.schedule_since = moment
+    suite.next_run_at = next_after(read_schedule(suite.schedule), moment, moment)
+
+
+def _save(suite: Suite) -> None:
+    try:
+        with transaction.atomic():
+            suite.save()
+    except IntegrityError as why:
+        if "suite_name_once" not in str(why):
+            raise
+        raise Conflict(
+            f"This project has a suite {suite.name!r} already; choose another name.",
+            code="suite_name_taken",
+            field="name",
+        ) from why
+
+
+def _name_sessions(suite: Suite, sessions: Sequence[Session]) -> None:
+    SuiteSession.objects.bulk_create(
+        SuiteSession(suite=suite, position=position, session=session, key=session.key)
+        for position, session in enumerate(sessions)
+    )

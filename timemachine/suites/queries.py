@@ -1,0 +1,310 @@
+"""Reading suites, from the project that asks: their runs, how far one is, what it came to, what changed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from hashlib import sha256
+from typing import Any, Final
+from uuid import UUID
+
+from django.contrib.postgres.aggregates import ArrayAgg
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
+
+from timemachine.accounts.models import Project
+from timemachine.base.errors import NotFound
+from timemachine.base.faithful import is_plain
+from timemachine.base.ids import uuid_of
+from timemachine.base.numbers import whole_number
+from timemachine.recording.models import Action, Session
+from timemachine.replay.models import Replay, ReplayAttempt, ReplayHit, ReplayStep
+from timemachine.replay.options import from_json
+from timemachine.suites.changes import OVER, StepChange, StepFact, changes, paired_arms
+from timemachine.suites.matching import matching_of
+from timemachine.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun, SuiteSession
+from timemachine.suites.plan import SuitePlan, arms_of
+from timemachine.timeline.sessions import Wanted, sessions_matching
+
+LATEST: Final = "latest"
+_STEP: Final = (
+    "id",
+    "replay_id",
+    "sequence",
+    "kind",
+    "status",
+    "verdict",
+    "context",
+    "retrieval__verdict",
+    "output__sha256",
+    "model",
+    "cost_usd",
+    "duration_ms",
+    "error_message",
+    "action__label",
+    "replay__session_id",
+    "replay__suite_replay__arm",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunCounts:
+    """A run counted. `left_out` are replays that could not be launched; money in US dollars, beside calls of unknown price."""
+
+    replays: Mapping[str, int] = field(default_factory=dict)
+    left_out: int = 0
+    steps: Mapping[str, int] = field(default_factory=dict)
+    verdicts: Mapping[str, int] = field(default_factory=dict)
+    contexts: Mapping[str, int] = field(default_factory=dict)
+    retrievals: Mapping[str, int] = field(default_factory=dict)
+    cost_usd: Decimal = Decimal(0)
+    unknown_cost_calls: int = 0
+    uncertain_calls: int = 0
+
+    @property
+    def total(self) -> int:
+        """How many steps there are."""
+        return sum(self.steps.values())
+
+    @property
+    def finished(self) -> int:
+        """How many of them are over, in whatever way."""
+        return sum(self.steps.get(name, 0) for name in OVER)
+
+
+def suites_of(project: Project) -> QuerySet[Suite]:
+    """The project's suites by name."""
+    found = Suite.objects.filter(project=project).prefetch_related("sessions__session")
+    return found.order_by("name", "id")
+
+
+def suite_of(project: Project, id_or_name: str) -> Suite:
+    """The project's suite of that id or name. Raises `NotFound`, the same for another project's."""
+    suites = Suite.objects.filter(project=project).select_related("project")
+    wanted = uuid_of(id_or_name)
+    found = suites.filter(id=wanted).first() if wanted else None
+    if found is None and is_plain(id_or_name):
+        found = suites.filter(name=id_or_name).first()
+    if found is None:
+        raise NotFound(
+            f"There is no suite {id_or_name[:60]!r} in this project; the list of suites shows those there are.",
+            code="suite_not_found",
+        )
+    return found
+
+
+def named_in(suite: Suite) -> list[SuiteSession]:
+    """The sessions that the suite names, in its order; those that were erased are keys without a session."""
+    named = suite.sessions.all()
+    if "sessions" not in getattr(suite, "_prefetched_objects_cache", {}):
+        named = named.select_related("session")
+    return sorted(named, key=lambda each: each.position)
+
+
+def sessions_of(suite: Suite) -> list[Session]:
+    """The sessions that the suite names and that are still there, in its order."""
+    return [each.session for each in named_in(suite) if each.session is not None]
+
+
+def matched_by(suite: Suite) -> QuerySet[Session]:
+    """The newest sessions with something to replay that fit what the suite describes now; none where it describes none."""
+    matching = matching_of(suite.matching)
+    if matching is None:
+        return Session.objects.none()
+    steps = Action.objects.filter(session=OuterRef("id"), kind__in=("find", "ask"))
+    wanted = Wanted(q=matching.q, agent=matching.agent, user=matching.user, tag=matching.tag)
+    found = sessions_matching(suite.project, wanted).filter(Exists(steps))
+    return found.select_related("collection")[: matching.most]
+
+
+def sessions_to_run(suite: Suite) -> list[tuple[str, Session | None]]:
+    """The keys and sessions of a run that is launched now: those that are named, then those that match; None was erased."""
+    named = suite.sessions.select_related("session__collection").order_by("position")
+    found = [(each.key, each.session) for each in named]
+    known = {session.id for _, session in found if session is not None}
+    return found + [(each.key, each) for each in matched_by(suite) if each.id not in known]
+
+
+def plan_of(suite: Suite) -> SuitePlan:
+    """The suite as it is now, to be edited."""
+    return SuitePlan(
+        name=suite.name,
+        sessions=sessions_of(suite),
+        options=from_json(suite.options),
+        use_models=tuple(suite.use_models),
+        fail_on=tuple(suite.fail_on),
+        schedule=suite.schedule,
+        matching=matching_of(suite.matching),
+    )
+
+
+def open_run(suite: Suite) -> SuiteRun | None:
+    """The run that still goes, or of which a replay goes again; None where none does."""
+    going = Replay.objects.filter(suite_replay__run=OuterRef("id"), finished_at=None)
+    return suite.runs.filter(Q(finished_at=None) | Exists(going)).order_by("-number").first()
+
+
+def runs_of(suite: Suite) -> QuerySet[SuiteRun]:
+    """The suite's runs, the latest first."""
+    return SuiteRun.objects.filter(suite=suite).select_related("previous").order_by("-number")
+
+
+def latest_runs(suites: Sequence[Suite]) -> dict[UUID, SuiteRun]:
+    """The latest run of each suite that has one."""
+    found = SuiteRun.objects.filter(suite__in=suites).select_related("previous")
+    return {run.suite_id: run for run in found.order_by("suite_id", "-number").distinct("suite_id")}
+
+
+def run_of(suite: Suite, number: int | str) -> SuiteRun:
+    """The run of that number, or the `latest`. Raises `NotFound`."""
+    runs = runs_of(suite)
+    wanted = whole_number(str(number))
+    if number == LATEST:
+        found = runs.first()
+    else:
+        found = runs.filter(number=wanted).first() if wanted is not None and wanted < 2**31 else None
+    if found is None:
+        told = "has not run yet" if number == LATEST else f"has no run {str(number)[:20]}"
+        raise NotFound(f"The suite {suite.name} {told}.", code="suite_run_not_found")
+    return found
+
+
+def run_of_replay(replay: Replay) -> SuiteRun | None:
+    """The run that launched the replay; None where it was launched otherwise."""
+    return SuiteRun.objects.filter(members__replay=replay).select_related("suite").first()
+
+
+def members_of(run: SuiteRun) -> QuerySet[SuiteReplay]:
+    """The run's replays, and what was left out, session by session and model by model."""
+    return run.members.select_related("session", "replay").order_by("position", "arm")
+
+
+def keys_of(run: SuiteRun) -> dict[str, str]:
+    """The keys of the sessions of this run and the one before, by their ids."""
+    both = [run.id, run.previous_id] if run.previous_id else [run.id]
+    named = SuiteReplay.objects.filter(run__in=both).exclude(session=None)
+    return {str(session): key for session, key in named.values_list("session_id", "key")}
+
+
+def events_of(suite: Suite) -> QuerySet[SuiteEvent]:
+    """What was done to the suite, the latest first."""
+    return SuiteEvent.objects.filter(suite=suite).order_by("-id")
+
+
+def deletions_in(project: Project) -> QuerySet[SuiteEvent]:
+    """The suites that were deleted, the latest first."""
+    return SuiteEvent.objects.filter(project=project, what="deleted").order_by("-id")
+
+
+def counts_of(runs: Sequence[SuiteRun]) -> dict[UUID, RunCounts]:
+    """Each of the runs counted. Six queries for any number of them, each adding up in the database."""
+    ids = [run.id for run in runs]
+    steps = ReplayStep.objects.filter(replay__suite_replay__run__in=ids)
+    owner = "replay__suite_replay__run_id"
+    statuses, verdicts, contexts, retrievals = (
+        _grouped(steps, owner, name) for name in ("status", "verdict", "context", "retrieval__verdict")
+    )
+    replays = _grouped(Replay.objects.filter(suite_replay__run__in=ids), "suite_replay__run_id", "status")
+    refused = SuiteReplay.objects.filter(run__in=ids, problem_code__isnull=False)
+    left_out = _grouped(refused, "run_id", "problem_code")
+    spent = _spent(ids)
+    return {
+        each: RunCounts(
+            replays=replays.get(each, {}),
+            left_out=sum(left_out.get(each, {}).values()),
+            steps=statuses.get(each, {}),
+            verdicts=verdicts.get(each, {}),
+            contexts=contexts.get(each, {}),
+            retrievals=retrievals.get(each, {}),
+            **spent.get(each, {}),
+        )
+        for each in ids
+    }
+
+
+def revision_of(run: SuiteRun) -> str:
+    """Another text after any change of the run."""
+    worked = Replay.objects.filter(suite_replay__run=run).aggregate(total=Sum("revision"), number=Count("id"))
+    return f"{run.status}-{worked['number']}-{worked['total'] or 0}"
+
+
+def changes_of(run: SuiteRun) -> list[StepChange]:
+    """Every step of the run beside the same step of the run before; without one every step is new."""
+    after = facts_of(run)
+    previous = run.previous
+    if previous is None:
+        return changes([], after, {})
+    arms = paired_arms(arms_of(previous.use_models), arms_of(run.use_models))
+    return changes(facts_of(previous), after, arms)
+
+
+def facts_of(run: SuiteRun) -> list[StepFact]:
+    """What each step of the run came to, session by session, model by model, in the order of the recording. Two queries at most."""
+    steps = (
+        ReplayStep.objects.filter(replay__suite_replay__run=run)
+        .order_by("replay__suite_replay__position", "replay__suite_replay__arm", "sequence")
+        .values(*_STEP)
+    )
+    passages = {} if run.options.get("audit") else _passages(run)
+    return [_fact(step, passages.get(step["id"])) for step in steps]
+
+
+def _fact(step: Mapping[str, Any], passages: str | None) -> StepFact:
+    return StepFact(
+        session=step["replay__session_id"],
+        arm=step["replay__suite_replay__arm"],
+        sequence=step["sequence"],
+        replay=step["replay_id"],
+        kind=step["kind"],
+        label=step["action__label"],
+        status=step["status"],
+        verdict=step["verdict"],
+        context=step["context"],
+        retrieval=step["retrieval__verdict"],
+        answer=step["output__sha256"],
+        passages=passages,
+        model=step["model"],
+        cost_usd=None if step["cost_usd"] is None else float(step["cost_usd"]),
+        took_ms=step["duration_ms"],
+        error=step["error_message"],
+    )
+
+
+def _passages(run: SuiteRun) -> dict[int, str]:
+    """A hash of the passages that each step found, in their order."""
+    hits = ReplayHit.objects.filter(step__replay__suite_replay__run=run).order_by()
+    rows = hits.values("step_id").annotate(found=ArrayAgg(F("sha256"), order_by="rank"))
+    return {
+        row["step_id"]: sha256(" ".join(str(each) for each in row["found"]).encode()).hexdigest()
+        for row in rows
+    }
+
+
+def _grouped(rows: QuerySet[Any], owner: str, name: str) -> dict[UUID, dict[str, int]]:
+    found: dict[UUID, dict[str, int]] = {}
+    for row in rows.order_by().values(owner, name).annotate(number=Count("id")):
+        if row[name] is not None:
+            found.setdefault(row[owner], {})[row[name]] = row["number"]
+    return found
+
+
+def _spent(ids: Sequence[UUID]) -> dict[UUID, dict[str, Any]]:
+    """What was spent on every attempt, the lost ones included."""
+    owner = "step__replay__suite_replay__run_id"
+    uncertain = Q(outcome="lost", call_intended_at__isnull=False, calls_made=None)
+    rows = (
+        ReplayAttempt.objects.filter(step__replay__suite_replay__run__in=ids)
+        .order_by()
+        .values(owner)
+        .annotate(
+            cost=Sum("cost_usd"),
+            unknown=Count("id", filter=Q(calls_made__gt=0, cost_usd=None)),
+            uncertain=Count("id", filter=uncertain),
+        )
+    )
+    return {
+        row[owner]: {
+            "cost_usd": row["cost"] or Decimal(0),
+            "unknown_cost_calls": row["unknown"],
+            "uncertain_calls": row["uncertain"],
+        }
+        for row in rows
+    }

@@ -1,0 +1,191 @@
+"""Running suites: a run launches ordinary replays, by hand or because it is due; it is cancelled, and closed once they are over."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, replace
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Exists, Max, OuterRef
+
+from timemachine.base.clock import now, written
+from timemachine.base.conditions import SUITE_NAMES, Condition, held, read_condition
+from timemachine.base.errors import Conflict, InvalidInput, TimeMachineError
+from timemachine.base.ids import uuid7
+from timemachine.replay import commands as replays
+from timemachine.replay.models import Replay
+from timemachine.replay.options import ReplayOptions, from_json
+from timemachine.suites.changes import findings
+from timemachine.suites.commands import note
+from timemachine.suites.document import counts_json
+from timemachine.suites.models import Suite, SuiteReplay, SuiteRun
+from timemachine.suites.plan import arms_of, condition_of
+from timemachine.suites.queries import changes_of, counts_of, open_run, sessions_to_run
+from timemachine.suites.schedule import next_after, read_schedule
+
+DUE_AT_ONCE = 20
+"""How many suites that are due are started in one go; the sweeper comes again."""
+
+
+def run(suite: Suite, *, by: str, run_id: UUID | None = None, also_fail_on: Sequence[str] = ()) -> SuiteRun:
+    """Launch a run: a replay of each of its sessions with each of its models; a door rings the queue after commit.
+
+    A session that was erased, or that has nothing to replay, is left out and named. The same `run_id` a second time (a form
+    sent twice) is the same run. Raises `Conflict` (a run goes already), and what keeps every replay from being launched.
+    """
+    wanted, also = run_id or uuid7(), [condition_of(each) for each in also_fail_on]
+    with transaction.atomic():
+        locked = Suite.objects.select_for_update().get(id=suite.id)
+        known = SuiteRun.objects.filter(id=wanted, suite=locked).first()
+        if known is not None:
+            return known
+        going = open_run(locked)
+        if going is not None:
+            raise Conflict(
+                f"Run {going.number} of this suite still goes; wait for it or cancel it first.",
+                code="suite_running",
+                run=going.number,
+            )
+        fail_on = list(dict.fromkeys([*locked.fail_on, *also]))
+        made, refused = _launch(locked, SuiteRun(id=wanted, requested_by=by, fail_on=fail_on))
+        if refused is not None:
+            raise refused
+    return made
+
+
+def run_due() -> list[UUID]:
+    """Launch what is due by its schedule, each suite once however often it was missed; the replays to ring for.
+
+    A suite whose last run still goes is not started, and that is noted.
+    """
+    due = Suite.objects.filter(next_run_at__lte=now()).order_by("next_run_at").values_list("id", flat=True)
+    return [replay_id for suite_id in due[:DUE_AT_ONCE] for replay_id in _run_if_due(suite_id)]
+
+
+@transaction.atomic
+def cancel(found: SuiteRun) -> SuiteRun:
+    """Cancel every replay of the run that is not over. Raises `Conflict` where all are."""
+    cancelled = 0
+    for replay in Replay.objects.filter(suite_replay__run=found, finished_at=None).order_by("id"):
+        with suppress(Conflict):  # it came to its end meanwhile
+            replays.cancel(replay)
+            cancelled += 1
+    if not cancelled:
+        raise Conflict(f"This run is over already: {found.status}.", code="suite_run_over")
+    settle(found.id)
+    found.refresh_from_db()
+    return found
+
+
+@transaction.atomic
+def settle(run_id: UUID) -> None:
+    """Close the run once its replays are over and write what changed; safe to call at any time, also after a retry."""
+    found = SuiteRun.objects.select_for_update().filter(id=run_id).first()
+    if found is None or Replay.objects.filter(suite_replay__run=found, finished_at=None).exists():
+        return
+    _close(found)
+    for follower in SuiteRun.objects.filter(previous=found, finished_at__isnull=False):
+        _write_findings(follower)
+
+
+def settle_what_is_over() -> None:
+    """Close the runs whose replays are over, but whose last worker was lost before it could."""
+    going = Replay.objects.filter(suite_replay__run=OuterRef("id"), finished_at=None)
+    for run_id in SuiteRun.objects.filter(~Exists(going), finished_at=None).values_list("id", flat=True):
+        settle(run_id)
+
+
+def settle_run_of(replay_id: UUID) -> None:
+    """Close the run that this replay belongs to, if it was its last one."""
+    for run_id in SuiteRun.objects.filter(members__replay=replay_id).values_list("id", flat=True):
+        settle(run_id)
+
+
+@transaction.atomic
+def _run_if_due(suite_id: UUID) -> list[UUID]:
+    moment = now()
+    due = Suite.objects.select_for_update(skip_locked=True).filter(id=suite_id, next_run_at__lte=moment)
+    suite = due.first()
+    if suite is None or suite.schedule is None or suite.schedule_since is None:
+        return []  # another worker started it, or its schedule was just taken away
+    was_due = suite.next_run_at
+    suite.next_run_at = next_after(read_schedule(suite.schedule), moment, suite.schedule_since)
+    suite.save(update_fields=["next_run_at"])
+    by = f"schedule of {suite.name}"[:254]
+    going = open_run(suite)
+    if going is not None:
+        note(suite, "skipped", by, due=written(was_due), still_going=going.number)
+        return []
+    made, _ = _launch(suite, SuiteRun(requested_by=by, due_at=was_due, fail_on=suite.fail_on))
+    return list(made.members.exclude(replay=None).values_list("replay_id", flat=True))
+
+
+def _launch(suite: Suite, made: SuiteRun) -> tuple[SuiteRun, TimeMachineError | None]:
+    """Save the run with its replays; why none could be launched, where none could: then it is over at once."""
+    made.suite = suite
+    made.number = (suite.runs.aggregate(last=Max("number"))["last"] or 0) + 1
+    made.options, made.use_models = suite.options, suite.use_models
+    made.previous = suite.runs.filter(status="done").order_by("-number").first()
+    made.save()
+    made.refresh_from_db()
+    members = [
+        SuiteReplay(run=made, position=position, arm=arm, key=key, session=session)
+        for position, (key, session) in enumerate(sessions_to_run(suite))
+        for arm, _ in enumerate(arms_of(suite.use_models), 1)
+    ]
+    problems = [why for member in members if (why := _problem(member)) is not None]
+    SuiteReplay.objects.bulk_create(members)
+    if len(problems) < len(members):
+        return made, None
+    _close(made)
+    nothing = "No session matches what the suite describes, so there is nothing to replay."
+    return made, problems[0] if problems else InvalidInput(nothing, code="sessions_needed")
+
+
+def _problem(member: SuiteReplay) -> TimeMachineError | None:
+    """Launch the member's replay; why that cannot be, where it cannot, which is kept with it."""
+    made = member.run
+    options = replace(from_json(made.options), use_model=arms_of(made.use_models)[member.arm - 1])
+    try:
+        member.replay = _replayed(member, options)
+    except TimeMachineError as why:
+        member.problem_code, member.problem = why.code, why.message
+        return why
+    return None
+
+
+def _replayed(member: SuiteReplay, options: ReplayOptions) -> Replay:
+    if member.session is None:
+        raise InvalidInput(
+            f"The session {member.key} was erased; edit the suite to take it out.", code="session_missing"
+        )
+    with transaction.atomic():
+        return replays.launch(member.session, options, by=member.run.requested_by, spend_group=member.run_id)
+
+
+def _close(found: SuiteRun) -> None:
+    statuses = set(Replay.objects.filter(suite_replay__run=found).values_list("status", flat=True).distinct())
+    found.status = "cancelled" if "cancelled" in statuses else "done" if "done" in statuses else "failed"
+    found.finished_at = found.finished_at or _ended(found)
+    found.save(update_fields=["status", "finished_at"])
+    _write_findings(found)
+
+
+def _ended(found: SuiteRun) -> datetime:
+    last = Replay.objects.filter(suite_replay__run=found).aggregate(last=Max("finished_at"))["last"]
+    return last or now()
+
+
+def _write_findings(found: SuiteRun) -> None:
+    since = findings(changes_of(found)) if found.previous_id is not None else None
+    found.findings = None if since is None else asdict(since)
+    document = counts_json(counts_of([found])[found.id]) | {"since": dict(since.counts) if since else {}}
+    found.held = held(conditions_of(found), document)
+    found.save(update_fields=["findings", "held"])
+
+
+def conditions_of(found: SuiteRun) -> list[Condition]:
+    """The conditions under which the run counts as failed."""
+    read = (read_condition(each, SUITE_NAMES) for each in found.fail_on)
+    return [each for each in read if each is not None]

@@ -1,0 +1,60 @@
+"""The form that chooses the grid of a sweep."""
+
+import re
+from typing import Any, cast
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from timemachine.base.ids import uuid7
+from timemachine.recording.models import Session
+from timemachine.retrieval.meaning import models_with_vectors
+from timemachine.sweeping.grid import Grid
+from timemachine.web.record_forms import MODES
+
+CUTS = [("no", "Exactly top-k"), ("yes", "Adaptive")]
+MOMENTS = [("recorded", "As it was at each step"), ("now", "As it is now")]
+_NUMBER = re.compile("[0-9]{1,6}")
+
+
+class SweepForm(forms.Form):
+    """What to combine with what."""
+
+    form_id = forms.UUIDField(widget=forms.HiddenInput, required=False, initial=uuid7)
+    modes = forms.MultipleChoiceField(
+        label="Modes", choices=MODES, widget=forms.CheckboxSelectMultiple, initial=[name for name, _ in MODES]
+    )
+    top_k = forms.CharField(
+        label="Top-k", initial="4, 8, 16", help_text="Several numbers, with commas between them."
+    )
+    adaptive = forms.MultipleChoiceField(
+        label="Cut-off", choices=CUTS, widget=forms.CheckboxSelectMultiple, initial=["no", "yes"]
+    )
+    embedding_models = forms.MultipleChoiceField(
+        label="Embedding models", required=False, widget=forms.CheckboxSelectMultiple
+    )
+    as_of = forms.ChoiceField(label="Collection", choices=MOMENTS, initial="recorded")
+
+    def __init__(self, session: Session, data: Any = None) -> None:
+        there = models_with_vectors(session.collection) if session.collection is not None else []
+        super().__init__(data, label_suffix="", initial={"embedding_models": there[:1]})
+        models = cast("forms.MultipleChoiceField", self.fields["embedding_models"])
+        models.choices = [(name, name) for name in there]
+
+    def clean_top_k(self) -> list[int]:
+        """The numbers that were written."""
+        written = [each.strip() for each in self.cleaned_data["top_k"].split(",") if each.strip()]
+        if not written or not all(_NUMBER.fullmatch(each) for each in written):
+            raise ValidationError("Write whole numbers with commas between them, like 4, 8, 16.")
+        return [int(each) for each in written]
+
+    def grid(self) -> Grid:
+        """The grid that was chosen."""
+        said = self.cleaned_data
+        return Grid(
+            modes=said["modes"],
+            top_k=said["top_k"],
+            adaptive=[each == "yes" for each in said["adaptive"]],
+            embedding_models=said["embedding_models"],
+            as_of=said["as_of"],
+        )
