@@ -2,9 +2,10 @@
 
 import pytest
 
+from timemachine.base.errors import InvalidInput
 from timemachine.documents.html import read_html
 from timemachine.documents.markdown import read_markdown
-from timemachine.documents.passages import passages
+from timemachine.documents.passages import parted, passages
 
 TABLE = "| Plan | Seats |\n|------|:-----:|\n| Basic | 3 |\n| Team | 25 |"
 AS_HTML = "<table><tr><th>Plan<th>Seats<tr><td>Basic<td>3<tr><td>Team<td>25</table>"
@@ -52,6 +53,16 @@ def test_a_long_table_is_parted_at_its_rows_and_no_part_is_a_row_of_dashes() -> 
     for each in found:
         first = each.text.split(" | ")[0]
         assert first in source[each.start : each.end]
+
+
+def test_a_table_of_empty_cells_is_no_passage_and_alone_no_text() -> None:
+    empty = "|  |  |\n|---|---|\n|  |  |\n"
+    (found,) = parted(
+        read_markdown(f"{empty}\n# Plans\n\nThere is one.\n".encode()), title="", name="plans.md"
+    ).passages
+    assert found.text == "# Plans\n\nThere is one."
+    with pytest.raises(InvalidInput, match="no text in this file"):
+        parted(read_markdown(empty.encode()), title="", name="plans.md")
 
 
 def test_code_that_looks_like_a_table_stays_as_it_is() -> None:

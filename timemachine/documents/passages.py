@@ -57,23 +57,19 @@ def parted(document: Document, *, title: str, name: str) -> Parted:
 
     Raises `InvalidInput` where it holds no text, `TooLarge` for more than `MOST_PASSAGES`.
     """
-    if not document.text.strip():
-        raise InvalidInput("There is no text in this file.", code="no_text")
     called = title or document.title or name
-    return Parted(
-        text=document.text,
-        title=called,
-        passages=passages(document, called),
-        left_out=document.left_out,
-    )
+    found = passages(document, called) if document.text.strip() else ()
+    if not found:
+        raise InvalidInput("There is no text in this file.", code="no_text")
+    return Parted(text=document.text, title=called, passages=found, left_out=document.left_out)
 
 
 def passages(document: Document, title: str) -> tuple[Passage, ...]:
     """The document's passages in order; `title` is what the document is called.
 
-    Together they hold every character that is not white space, or a mark of a Markdown table, exactly once. Whole paragraphs, lists, tables and code blocks
-    are packed up to `TARGET` characters; what is longer than `MOST` is parted at lines, sentences, words, and where there
-    is none of these, at `MOST`. A heading opens a passage together with those above it that have no text of their own; its
+    Together they hold every character that is not white space, or a mark of a Markdown table, exactly once. Whole
+    paragraphs, lists, tables and code blocks are packed up to `TARGET` characters; what is longer than `MOST` is parted
+    at lines, sentences, words, and where there is none of these, at `MOST`. A heading opens a passage together with those above it that have no text of their own; its
     passages are called after the document, the headings that they stand under, and the page, where there are pages. Raises `TooLarge` for more than `MOST_PASSAGES`.
     """
     found: list[Passage] = []
