@@ -58,7 +58,11 @@ def recorded_session(
 
 def replayed(session: Session, options: ReplayOptions) -> Replay:
     """A replay that a worker has finished."""
-    replay = launch(session, options, by="test")
+    return worked(launch(session, options, by="test"))
+
+
+def worked(replay: Replay) -> Replay:
+    """The replay, once a worker has finished it."""
     work(replay.id, "worker of a test")
     replay.refresh_from_db()
     return replay

@@ -3,9 +3,10 @@
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
-from tests.builders import recorded_session, replayed
+from tests.builders import QUESTIONS, recorded_session, replayed, worked
 from timemachine.accounts.models import Project
 from timemachine.alignment import steps
+from timemachine.alignment.details import detail_of
 from timemachine.alignment.kept import MOST_ENTRIES, MOST_STEPS, Kept
 from timemachine.alignment.queries import Aligned, aligned
 from timemachine.base.errors import NotFound, TooLarge
@@ -14,6 +15,7 @@ from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft
 from timemachine.recording.erasure import erase_session
 from timemachine.recording.models import Session
 from timemachine.replay.options import ReplayOptions
+from timemachine.replay.trying import try_step
 
 
 def told(found: Aligned) -> list[tuple[str, int | None, int | None, tuple[str, ...]]]:
@@ -121,6 +123,36 @@ def test_two_replays_of_a_session_are_compared_by_their_answers_and_frames(proje
     assert found.counts["same"] == 0
     assert all("frames" in pair.differs_in for pair in found.pairs)
     assert found.left.totals.steps == len(found.pairs)
+
+
+def test_a_debug_replay_that_finds_nothing_has_none_of_the_recorded_frames(project: Project) -> None:
+    session = recorded_session(project, questions=QUESTIONS[:1])
+    replay = replayed(session, ReplayOptions(audit=False, search_mode="lexical", min_score=10_000))
+    assert not any(step.hits.exists() for step in replay.steps.all())
+    found = aligned(project, session.key, str(replay.id))
+    assert all("frames" in pair.differs_in for pair in found.pairs)
+    assert [detail_of(found.right.run, sequence).frames for sequence in found.right.steps] == [[], []]
+    assert all(detail_of(found.left.run, sequence).frames for sequence in found.left.steps)
+
+
+def test_a_trial_without_frames_has_none_of_the_recorded_ones(project: Project) -> None:
+    session = recorded_session(project, questions=QUESTIONS[:1])
+    trial = worked(try_step(session, ReplayOptions(audit=False, step=2, frames=()), by="test"))
+    assert "frames" in aligned(project, session.key, str(trial.id)).pairs[-1].differs_in
+
+
+def test_where_finding_again_failed_no_frames_are_compared(project: Project) -> None:
+    collection = recorded_session(project).collection
+    session = start_session(project, name="a run", by="test", collection=collection)
+    hits = RetrievalDraft(hits=(HitDraft(rank=1, text="Invoices are kept for ten years."),))
+    append(session.id, [ActionDraft(kind="find", input={"strange": 1}, retrieval=hits)])
+    replay = replayed(session, ReplayOptions(audit=False))
+    assert replay.steps.get().status == "failed"
+    found = aligned(project, session.key, str(replay.id))
+    assert told(found) == [("modified", 1, 1, ("error",))]
+    assert detail_of(found.right.run, 1).frames is None
+    audited = replayed(session, ReplayOptions(audit=True, reason="to see"))
+    assert told(aligned(project, session.key, str(audited.id))) == [("same", 1, 1, ())]
 
 
 def test_a_replay_against_another_session_is_paired_by_its_questions(project: Project) -> None:

@@ -6,12 +6,12 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from django.test import Client
 
-from tests.builders import compared, recorded_session, replayed
+from tests.builders import QUESTIONS, compared, recorded_session, replayed
 from timemachine.accounts.models import Project
 from timemachine.alignment import long_diffs
 from timemachine.alignment.models import LongDiff
 from timemachine.recording.commands import append, start_session
-from timemachine.recording.draft import ActionDraft
+from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft
 from timemachine.recording.models import Session
 from timemachine.replay.models import ReplayStep
 from timemachine.replay.options import ReplayOptions
@@ -129,6 +129,28 @@ def test_what_a_replay_did_not_ask_is_not_compared(viewer: Client, project: Proj
     diff = words(page(viewer, f"/compare/steps/?a={session.id}&b={replay.id}&left={ask}&right={ask}"))
     assert "A replay did not ask at this step" in diff
     assert "modified" not in diff.replace("Next modified", "")
+
+
+def test_a_replay_that_found_nothing_shows_no_frame_of_the_recording_as_its_own(
+    viewer: Client, project: Project
+) -> None:
+    session = recorded_session(project, questions=QUESTIONS[:1])
+    replay = replayed(session, ReplayOptions(audit=False, search_mode="lexical", min_score=10_000))
+    diff = words(page(viewer, f"/compare/steps/?a={session.id}&b={replay.id}&left=1&right=1"))
+    assert "modified frames" in diff
+    assert "overlap 0.00" in diff
+    assert "Frames same" not in diff
+
+
+def test_a_replay_that_failed_before_it_found_anything_says_so(viewer: Client, project: Project) -> None:
+    collection = recorded_session(project).collection
+    session = start_session(project, name="a run", by="test", collection=collection)
+    hits = RetrievalDraft(hits=(HitDraft(rank=1, text="Invoices are kept for ten years."),))
+    append(session.id, [ActionDraft(kind="find", input={"strange": 1}, retrieval=hits)])
+    replay = replayed(session, ReplayOptions(audit=False))
+    diff = words(page(viewer, f"/compare/steps/?a={session.id}&b={replay.id}&left=1&right=1"))
+    assert "failed at this step before it had found any frames" in diff
+    assert "overlap" not in diff
 
 
 def test_json_is_compared_by_its_structure(viewer: Client, project: Project) -> None:

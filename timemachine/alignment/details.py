@@ -13,7 +13,7 @@ from timemachine.recording.models import Action, Hit
 from timemachine.recording.queries import action_of
 from timemachine.replay import frozen
 from timemachine.replay.models import ReplayHit, ReplayStep
-from timemachine.replay.queries import step_of
+from timemachine.replay.queries import passages_of, step_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,10 @@ class FrameAt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepDetail:
-    """A step of a run. What was not recorded is None; `answered` is False where a replay did not ask."""
+    """A step of a run. What was not recorded is None; `answered` is False where a replay did not ask.
+
+    `frames` is None where a replay failed before it had found any.
+    """
 
     run: Run
     sequence: int
@@ -46,7 +49,7 @@ class StepDetail:
     input: Any
     output: Any
     answered: bool
-    frames: Sequence[FrameAt]
+    frames: Sequence[FrameAt] | None
 
 
 def detail_of(run: Run, sequence: int) -> StepDetail:
@@ -68,7 +71,7 @@ def written(value: Any) -> str | None:
 
 def _detail(run: Run, action: Action, came: Action | ReplayStep, *, answered: bool) -> StepDetail:
     """What was done, as it was recorded, and what came of it in the run."""
-    hits: Sequence[Hit | ReplayHit] = [] if isinstance(came, Action) else list(came.hits.all())
+    hits = frozen.hits_of(action) if isinstance(came, Action) else passages_of(came)
     return StepDetail(
         run=run,
         sequence=action.sequence,
@@ -85,7 +88,7 @@ def _detail(run: Run, action: Action, came: Action | ReplayStep, *, answered: bo
         input=value(action.input) if isinstance(came, Action) else _asked(came),
         output=_output(action, came),
         answered=answered,
-        frames=[_frame_at(hit) for hit in hits or frozen.hits_of(action)],
+        frames=None if hits is None else [_frame_at(hit) for hit in hits],
     )
 
 

@@ -13,7 +13,9 @@ from timemachine.base.errors import TooLarge
 from timemachine.difference.steps import StepFacts
 from timemachine.recording.costs import UNKNOWN_COST
 from timemachine.recording.models import Action, Hit, Session
+from timemachine.replay.engine import has_passages_of_its_own
 from timemachine.replay.models import Replay, ReplayHit, ReplayStep
+from timemachine.replay.options import ReplayOptions, from_json
 
 # Steps of one run that are compared; 20,000 by 20,000 take some seconds.
 MOST_STEPS: Final = 20_000
@@ -26,6 +28,7 @@ _UNKNOWN_NOW: Final = ExpressionWrapper(Q(model__isnull=False, cost_usd=None), o
 
 Row = dict[str, Any]
 Frames = Mapping[int, tuple[str, ...]]
+_HAS_PASSAGES: Final = ExpressionWrapper(Q(retrieval__isnull=False), output_field=BooleanField())
 
 
 def steps_of(run: Run, *, only_replayed: bool) -> list[RunStep]:
@@ -81,17 +84,36 @@ def _recorded_step(row: Row, frames: Frames) -> RunStep:
 def _replayed_steps(replay: Replay) -> list[RunStep]:
     done = ReplayStep.objects.filter(replay=replay, status__in=("done", "failed")).order_by("sequence")
     heads = columns_of("action__input", "input") | columns_of("output", "output")
-    fields = ("id", "action_id", "sequence", *(f"action__{name}" for name in _DONE), *_CAME, *_SPENT)
-    rows = _rows(done.annotate(unknown_cost=_UNKNOWN_NOW, **heads), [*fields, *heads, "unknown_cost"])
+    fields = (
+        "id",
+        "action_id",
+        "sequence",
+        "kind",
+        "status",
+        *(f"action__{name}" for name in _DONE),
+        *_CAME,
+        *_SPENT,
+    )
+    more = {"unknown_cost": _UNKNOWN_NOW, "has_passages": _HAS_PASSAGES, **heads}
+    rows = _rows(done.annotate(**more), [*fields, *more])
     found = _frames(ReplayHit.objects.filter(step__replay=replay), "step_id")
     recorded = _recorded_frames(replay.session, _recorded_rows(replay.session, only_replayed=True))
-    asked = replay.options.get("question")
+    options = from_json(replay.options)
     return [
-        _replayed_step(row, found.get(row["id"], recorded.get(row["action_id"], ())), asked) for row in rows
+        _replayed_step(row, _frames_with(row, options, found, recorded), options.question) for row in rows
     ]
 
 
-def _replayed_step(row: Row, frames: tuple[str, ...], asked: str | None) -> RunStep:
+def _frames_with(row: Row, options: ReplayOptions, found: Frames, recorded: Frames) -> tuple[str, ...] | None:
+    """The passages of a replayed step, as `timemachine.replay.queries.passages_of` says which they are."""
+    if row["has_passages"]:
+        return found.get(row["id"], ())
+    if row["status"] == "failed" and has_passages_of_its_own(row["kind"], options):
+        return None
+    return recorded.get(row["action_id"], ())
+
+
+def _replayed_step(row: Row, frames: tuple[str, ...] | None, asked: str | None) -> RunStep:
     """A replayed step; `asked` is the question that a trial put in the recorded one's place."""
     done = {name: row[f"action__{name}"] for name in _DONE}
     whole = {**row, **done}

@@ -12,7 +12,7 @@ class StepFacts:
     """What of a step is compared. Times, tokens, money and parameters are not: they differ from run to run.
 
     `input` and `output` stand for the whole value (a hash), None where none was recorded; `frames` are the hashes of the passages
-    by rank. `words` is how the step's texts begin: by it alike steps are found, never sameness. `answered` is False where a
+    by rank, None where a replay failed before it had found any. `words` is how the step's texts begin: by it alike steps are found, never sameness. `answered` is False where a
     replay did not ask, so that there is no output to compare.
     """
 
@@ -25,7 +25,7 @@ class StepFacts:
     output: str | None = None
     error: str | None = None
     model: str | None = None
-    frames: tuple[str, ...] = ()
+    frames: tuple[str, ...] | None = ()
     words: str = ""
     answered: bool = True
 
@@ -44,15 +44,19 @@ class StepFacts:
         """All that is compared: two steps that share it are the same."""
         known = self.output or "" if self.answered else "not asked"
         done = (*self.sort, self.name or "", self.input or "")
-        return (*done, known, self.error or "", self.model or "", *self.frames)
+        frames = ("not found",) if self.frames is None else self.frames
+        return (*done, known, self.error or "", self.model or "", *frames)
 
 
 def differing(left: StepFacts, right: StepFacts) -> tuple[Field, ...]:
     """In what two steps differ, in a fixed order; nothing for the same step.
 
-    Where one of them was not asked, what an asking would have brought (output, error, model) is not compared.
+    Where one of them was not asked, what an asking would have brought (output, error, model) is not compared; nor are frames
+    where one of them failed before it had any.
     """
     unknown = () if left.answered and right.answered else ("output", "error", "model")
+    if left.frames is None or right.frames is None:
+        unknown = (*unknown, "frames")
     return tuple(
         field for field in FIELDS if field not in unknown and getattr(left, field) != getattr(right, field)
     )

@@ -53,6 +53,14 @@ def provider_called(recorded: Recorded, options: ReplayOptions) -> str | None:
     return None if provider == LOCAL else provider
 
 
+def has_passages_of_its_own(kind: str, options: ReplayOptions) -> bool:
+    """Whether a step of that kind looks for passages, or is given some by name, instead of taking the frozen ones."""
+    if options.audit:
+        return False
+    over_the_frozen = options.step is not None and kind == "ask" and not options.looks_again
+    return options.frames is not None if over_the_frozen else True
+
+
 def intent(recorded: Recorded, options: ReplayOptions, context: str, frames: int) -> Intent:
     """What this step does, once the context of so many frozen frames was verified."""
     if options.audit:

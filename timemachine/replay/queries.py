@@ -12,8 +12,11 @@ from django.db.models import BooleanField, Count, ExpressionWrapper, Max, Prefet
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now
 from timemachine.base.errors import NotFound
-from timemachine.recording.models import Session
+from timemachine.recording.models import Hit, Session
+from timemachine.replay import frozen
+from timemachine.replay.engine import has_passages_of_its_own
 from timemachine.replay.models import Replay, ReplayAttempt, ReplayHit, ReplayStep
+from timemachine.replay.options import from_json
 from timemachine.replay.summary import Tally
 
 
@@ -77,6 +80,18 @@ def step_of(replay: Replay, sequence: int) -> ReplayStep:
     if found is None:
         raise NotFound(f"This replay has no step {sequence}.", code="step_not_found", sequence=sequence)
     return found
+
+
+def passages_of(step: ReplayStep) -> list[Hit] | list[ReplayHit] | None:
+    """The passages that stood with a replayed step: those it found or was given, be they none; else the frozen ones.
+
+    None where it failed before it had any of its own.
+    """
+    if step.retrieval is not None:
+        return list(step.hits.all())
+    if step.status == "failed" and has_passages_of_its_own(step.kind, from_json(step.replay.options)):
+        return None
+    return frozen.hits_of(step.action)
 
 
 def step_rows(replay: Replay) -> QuerySet[ReplayStep]:

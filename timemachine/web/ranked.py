@@ -35,9 +35,9 @@ class RankedLists:
     more: int
 
 
-def ranked_lists(left: Sequence[FrameAt], right: Sequence[FrameAt]) -> RankedLists | None:
-    """The two lists; None where neither has a passage."""
-    if not left and not right:
+def ranked_lists(left: Sequence[FrameAt] | None, right: Sequence[FrameAt] | None) -> RankedLists | None:
+    """The two lists; None where neither has a passage, or one side failed before it had any."""
+    if left is None or right is None or not (left or right):
         return None
     k = max(len(left), len(right))
     compared = compare_rankings(_ranked(left), _ranked(right), k)

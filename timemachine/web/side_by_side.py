@@ -15,6 +15,7 @@ from timemachine.providers.completion import ended_by
 from timemachine.recording.models import Action, Hit
 from timemachine.replay import frozen
 from timemachine.replay.models import ReplayHit, ReplayStep
+from timemachine.replay.queries import passages_of
 from timemachine.web.evidence import Evidence, Source, evidence
 from timemachine.web.ranked import lines
 from timemachine.web.sentences import Sentence, counted, sentences
@@ -167,7 +168,7 @@ def _grounded_sides(
 ) -> Iterator[Grounded]:
     sides = (
         ("Recorded", "old-", False, recorded, step.action.grounding, hits),
-        ("Replayed", "new-", True, new, step.grounding, list(step.hits.all()) or hits),
+        ("Replayed", "new-", True, new, step.grounding, passages_of(step) or ()),
     )
     for title, side, live, answer, grounding, passages in sides:
         said = sentences(answer, grounding)
