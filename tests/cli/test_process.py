@@ -16,6 +16,7 @@ from types import MappingProxyType
 
 import pytest
 
+from tests.builders import recorded_session
 from tests.cli.terminal import Here, Terminal
 from tests.client.other_server import answering, other_server
 from timemachine.recording.commands import append, start_session
@@ -202,3 +203,20 @@ def test_a_fault_of_our_own_is_one_line_with_its_place() -> None:
         1,
         "This is a fault of the command (ZeroDivisionError: division by zero at <string>:1); please report it.\n",
     )
+
+
+@pytest.mark.parametrize(
+    "replay",
+    [
+        "timemachine session replay s1 --audit --reason why --fail-on verified",
+        "timemachine session replay s1 --reason why --use-model local:extractive-1 --use-model local:extractive-3"
+        " --fail-on verified",
+        "timemachine suite run nightly --fail-on verified",
+    ],
+)
+def test_a_condition_ends_with_three_also_where_the_reader_left(replay: str, tm: Here, worker: None) -> None:
+    recorded_session(tm.project, key="s1")
+    tm.run("suite", "create", "nightly", "s1", "--audit", "--reason", "why")
+    done = shell(f"{replay} | true")
+    assert (done.returncode, done.stdout) == (3, b"")
+    assert done.stderr.startswith(b"--fail-on: ")

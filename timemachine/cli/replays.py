@@ -14,11 +14,11 @@ from timemachine.base.conditions import Condition, held
 from timemachine.base.wording import counted, priced
 from timemachine.cli import comparisons, options
 from timemachine.cli.connecting import connected
-from timemachine.cli.failure import ConditionHeld, Failure, Interrupted, ReaderGone
+from timemachine.cli.failure import ConditionHeld, Failure, Interrupted
 from timemachine.cli.moment import local
 from timemachine.cli.reason import reason_given
 from timemachine.cli.replay_step import step_lines
-from timemachine.cli.terminal import Progress, complain, show
+from timemachine.cli.terminal import Progress, complain, judged, show
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
@@ -131,14 +131,10 @@ def replay(
         address = f"{client.url}/replays/{launched['replay_id']}/"
         done = _waited(client, launched["replay_id"], address)
         lines = _lines(client, done, address if web else None, with_diff=with_diff, verbose=verbose)
-        try:
+        with judged(lambda: _check(done, conditions)):
             show(done, lines, as_json=as_json)
-        except ReaderGone:  # the exit code is for somebody else than the reader
-            _check(done, conditions)
-            raise
-    if web:
-        _open(address)
-    _check(done, conditions)
+            if web:
+                _open(address)
 
 
 def _tell_estimate(found: dict[str, Any]) -> None:
@@ -157,9 +153,15 @@ def _compared(
     done = comparisons.waited(client, launched["comparison_id"])
     replays = [client.replays.get(each) for each in launched["replay_ids"]]
     address = comparisons.address_of(client, done["id"])
-    show(done, _compared_lines(client, done, replays, told), as_json=told.as_json)
-    if told.web:
-        _open(address)
+    with judged(lambda: _check_compared(done, replays, conditions)):
+        show(done, _compared_lines(client, done, replays, told), as_json=told.as_json)
+        if told.web:
+            _open(address)
+
+
+def _check_compared(
+    done: dict[str, Any], replays: Sequence[dict[str, Any]], conditions: Sequence[Condition]
+) -> None:
     reasons = [f"{each['model']}: {why}" for each in replays for why in held(conditions, each)]
     if reasons:
         raise ConditionHeld(f"--fail-on: {'; '.join(reasons)}.")
@@ -179,8 +181,8 @@ def _compared_lines(
 def result_of(client: "Client", replay_id: str, *, with_diff: bool, as_json: bool) -> None:
     """Wait for a replay and show what it came to; a replay that failed ends as a failure."""
     done = _waited(client, replay_id, f"{client.url}/replays/{replay_id}/")
-    show(done, _lines(client, done, None, with_diff=with_diff, verbose=False), as_json=as_json)
-    _check(done, ())
+    with judged(lambda: _check(done, ())):
+        show(done, _lines(client, done, None, with_diff=with_diff, verbose=False), as_json=as_json)
 
 
 def _waited(client: "Client", replay_id: str, address: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from timemachine.cli.group import InOrder
 from timemachine.cli.question import confirmed
 from timemachine.cli.reason import reason_given
 from timemachine.cli.suite_lines import listed_runs, listed_suites, run_lines, suite_lines
-from timemachine.cli.terminal import Progress, show
+from timemachine.cli.terminal import Progress, judged, show
 from timemachine.cli.wording import one_line
 
 if TYPE_CHECKING:
@@ -221,8 +221,8 @@ def run(*, suite_name: str, fail_on: tuple[Condition, ...], wait: bool, as_json:
             return
         done = _waited(client, launched, address)
         changed = client.suites.report(done["suite"], done["number"], change=_CHANGED)
-        show(done, run_lines(done, changed if done["previous"] else (), address), as_json=as_json)
-    _check(done)
+        with judged(lambda: _check(done)):
+            show(done, run_lines(done, changed if done["previous"] else (), address), as_json=as_json)
 
 
 @suite.command()

@@ -4,7 +4,8 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from io import TextIOWrapper
 from pathlib import Path
 from types import TracebackType
@@ -55,6 +56,17 @@ def show(document: Any, lines: Iterable[str], *, as_json: bool) -> None:
         _write(sys.stdout, json.dumps(document, ensure_ascii=False, indent=2) + "\n")
     else:
         say_all(lines)
+
+
+@contextmanager
+def judged(check: Callable[[], None]) -> Iterator[None]:
+    """What is shown within is judged when it is shown, and also where its reader left: the exit code is for somebody else."""
+    try:
+        yield
+    except ReaderGone:
+        check()
+        raise
+    check()
 
 
 def complain(message: str) -> None:
