@@ -153,6 +153,26 @@ def test_a_replay_that_failed_before_it_found_anything_says_so(viewer: Client, p
     assert "overlap" not in diff
 
 
+def test_a_find_of_a_replay_is_not_called_unasked(viewer: Client, project: Project) -> None:
+    session = recorded_session(project, questions=QUESTIONS[:1])
+    for options in (ReplayOptions(audit=False), ReplayOptions(audit=True, reason="to see")):
+        replay = replayed(session, options)
+        diff = page(viewer, f"/compare/steps/?a={session.id}&b={replay.id}&left=1&right=1")
+        assert "did not ask" not in diff
+
+
+def test_an_answer_that_its_provider_ended_as_a_refusal_is_refused(viewer: Client, project: Project) -> None:
+    def asked(answer: str, ended: str) -> ActionDraft:
+        return ActionDraft(
+            kind="ask", input="How?", output=answer, model="m", parameters={"finish_reason": ended}
+        )
+
+    one = session_of(project, asked("Ten years.", "stop"))
+    other = session_of(project, asked("Let us talk about the weather.", "refusal"))
+    address = f"/compare/steps/?a={one.key}&b={other.key}&left=1&right=1"
+    assert "answers refused" in words(page(viewer, address))
+
+
 def test_json_is_compared_by_its_structure(viewer: Client, project: Project) -> None:
     one = session_of(project, call("book", passengers=[{"id": 1, "name": "Anna"}], seat="12A", note="x"))
     other = session_of(

@@ -9,6 +9,7 @@ from typing import Any
 from timemachine.alignment.facts import frame_key
 from timemachine.alignment.runs import Run
 from timemachine.payloads.queries import value
+from timemachine.providers.completion import ended_by
 from timemachine.recording.models import Action, Hit
 from timemachine.recording.queries import action_of
 from timemachine.replay import frozen
@@ -31,7 +32,7 @@ class FrameAt:
 class StepDetail:
     """A step of a run. What was not recorded is None; `answered` is False where a replay did not ask.
 
-    `frames` is None where a replay failed before it had found any.
+    `ended` is the provider's word for how the answer ended. `frames` is None where a replay failed before it had found any.
     """
 
     run: Run
@@ -45,6 +46,7 @@ class StepDetail:
     cost_usd: Decimal | None
     duration_ms: float | None
     grounding: Any
+    ended: str | None
     error: str | None
     input: Any
     output: Any
@@ -84,6 +86,7 @@ def _detail(run: Run, action: Action, came: Action | ReplayStep, *, answered: bo
         cost_usd=came.cost_usd,
         duration_ms=came.duration_ms,
         grounding=came.grounding,
+        ended=ended_by(came.parameters),
         error=": ".join(part for part in (came.error_type, came.error_message) if part) or None,
         input=value(action.input) if isinstance(came, Action) else _asked(came),
         output=_output(action, came),

@@ -18,6 +18,7 @@ from timemachine.difference.sessions import StepPair
 from timemachine.difference.steps import differing
 from timemachine.difference.verdict import answer_verdict
 from timemachine.jobs import ring_long_diff
+from timemachine.providers.completion import is_refused
 from timemachine.web.access import of
 from timemachine.web.compare import chips, pairs_page, shown_values, step_address
 from timemachine.web.http import asked_part, page
@@ -135,7 +136,8 @@ def _verdict(left: StepDetail, right: StepDetail) -> str | None:
         return None
     if is_long(*answers) or left.error or right.error:
         return None
-    return answer_verdict(*answers).name
+    stated = bool(is_refused(left.ended)), bool(is_refused(right.ended))
+    return answer_verdict(*answers, stated=stated).name
 
 
 def _beside(found: Aligned, left: StepDetail) -> dict[str, StepPair | None]:
