@@ -27,6 +27,7 @@ SESSION = UUID(int=1)
             [Arm(model=M, system_prompt="x"), Arm(model=M, system_prompt="y"), Arm(model=M)],
             [f"{M} · system prompt 1", f"{M} · system prompt 2", M],
         ),
+        ([Arm(model=M, system_prompt=""), Arm(model=M)], [f"{M} · system prompt 1", M]),
     ],
 )
 def test_arms_are_told_apart_by_what_they_do_not_share(arms: list[Arm], told: list[str]) -> None:

@@ -155,6 +155,15 @@ def test_arms_may_differ_by_their_prompt_alone(
     assert api.post("/comparisons", wrong).status_code == 422
 
 
+def test_an_arm_may_go_without_a_system_prompt_beside_one_with_the_recorded_one(
+    api: Program, session: Session
+) -> None:
+    made, _ = launched(api, session, arms=[{"model": ONE, "system_prompt": ""}, {"model": ONE}])
+    assert [arm["name"] for arm in told(api, made)["arms"]] == [f"{ONE} · system prompt 1", ONE]
+    assert api.get("/comparisons").status_code == 200
+    assert api.get(f"/comparisons/{made.id}/export", format="csv").status_code == 200
+
+
 def test_too_many_replays_are_refused(
     api: Program, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:

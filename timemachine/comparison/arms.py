@@ -106,5 +106,6 @@ def _told(name: str, value: Any, arms: Sequence[Arm]) -> str:
             if isinstance(value, float)
             else f"{name.replace('_', ' ')} {value}"
         )
-    texts = list(dict.fromkeys(getattr(each, name) for each in arms if getattr(each, name)))
+    given = (getattr(each, name) for each in arms)
+    texts = list(dict.fromkeys(text for text in given if text is not None))
     return f"{name.replace('_', ' ')} {texts.index(value) + 1}"
