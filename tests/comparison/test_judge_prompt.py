@@ -3,6 +3,8 @@
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from timemachine.answering.prompt import Passage
 from timemachine.base.errors import ModelFailed
@@ -46,12 +48,29 @@ def test_a_fence_of_markdown_is_dressing_and_a_reason_may_be_missing() -> None:
         ("I think both are fine.", "not the JSON"),
         ("[]", "no JSON object"),
         (json.dumps(GOOD | {"relation": "same"}), "`relation` is 'same'"),
+        (json.dumps(GOOD | {"relation": ["different"]}), "`relation` is \\['different'"),
         (json.dumps(GOOD | {"better": "both"}), "`better` is 'both'"),
+        (json.dumps(GOOD | {"better": ["second"]}), "`better` is \\['second'"),
+        (json.dumps(GOOD | {"better": {"second": 1}}), "`better` is {'second'"),
+        (json.dumps(GOOD | {"better": None}), "`better` is None"),
     ],
 )
 def test_what_is_not_what_was_asked_for_is_refused_with_what_is_wrong(raw: str, says: str) -> None:
     with pytest.raises(ModelFailed, match=says):
         read(raw, RECORDED_FIRST)
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=4,
+)
+
+
+@given(ANYTHING, st.sampled_from(["relation", "better"]))
+def test_no_value_that_a_judge_writes_is_another_error(value: object, name: str) -> None:
+    with pytest.raises(ModelFailed):
+        read(json.dumps(GOOD | {name: value}), RECORDED_FIRST)
 
 
 def test_only_what_both_orders_say_is_decided() -> None:

@@ -122,6 +122,17 @@ def test_a_judge_that_fails_says_why_and_keeps_what_it_wrote(
     assert f"judge failed ({JUDGE})" in lines
 
 
+def test_a_judge_whose_answer_has_a_list_for_a_word_fails_and_the_other_cells_are_asked_about(
+    api: Program, made: Comparison, stub: StubModelServer
+) -> None:
+    raw = json.dumps({"relation": "different", "better": ["second"]})
+    stub.script(Script(answer=raw))
+    opinions = judged(api, made)
+    assert [each.error_type for each in opinions] == ["judge_not_understood"] * 2
+    assert [value(each.raw) for each in opinions] == [[raw]] * 2
+    assert [each.calls_made for each in opinions] == [1, 1]
+
+
 @pytest.mark.parametrize(
     ("mode", "code"), [("refusal", "judge_refused"), ("garbage", "model_not_understood")]
 )

@@ -70,7 +70,7 @@ def read(raw: str, order: str) -> Said:
     better: Any = found.get("better")
     if relation not in RELATIONS:
         raise _not_understood(f"its `relation` is {relation!r}; it is one of {', '.join(RELATIONS)}.")
-    if better not in _PREFERENCES[order]:
+    if not isinstance(better, str) or better not in _PREFERENCES[order]:
         raise _not_understood(f"its `better` is {better!r}; it is one of first, second, neither.")
     reason = found.get("reason")
     return Said(
