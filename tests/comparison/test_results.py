@@ -13,6 +13,7 @@ from tests.builders import compared, recorded_session, worked_off
 from tests.web.people import browser_of
 from timemachine import jobs
 from timemachine.accounts.models import Project
+from timemachine.base.clock import now
 from timemachine.comparison import results
 from timemachine.comparison.models import Comparison, ComparisonFindings
 from timemachine.comparison.progress import progress_of
@@ -139,6 +140,22 @@ def test_an_answer_that_came_since_makes_what_is_kept_an_older_one(
     jobs.compute_results(str(made.id))
     jobs.compute_results(str(made.id))
     assert told(api, made)["results"]["state"] == "current"
+
+
+@pytest.mark.usefixtures("many")
+def test_results_that_a_worker_gave_up_are_computed_again_once_failed_answers_were_tried_again(
+    api: Program, made: Comparison
+) -> None:
+    step = ReplayStep.objects.filter(replay__run__comparison=made).earliest("id")
+    step.status, step.verdict = "failed", "error"
+    step.save()
+    told(api, made)
+    ComparisonFindings.objects.create(comparison=made, attempts=3, rung_at=now())
+    assert told(api, made)["results"]["state"] == "failed"
+    api.post(f"/comparisons/{made.id}/retry")
+    worked_off(made)
+    assert told(api, made)["results"]["state"] == "under_way"
+    assert results.is_due(made.id)
 
 
 def test_a_mark_and_an_opinion_change_no_figure_and_show_at_once(

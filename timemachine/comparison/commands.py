@@ -11,6 +11,7 @@ from timemachine.accounts.models import Project
 from timemachine.base.errors import Conflict, InvalidInput
 from timemachine.base.ids import uuid7
 from timemachine.comparison import arms as comparison_arms
+from timemachine.comparison import results
 from timemachine.comparison.arms import MOST_REPLAYS, Arm
 from timemachine.comparison.models import MARKS, CellMark, Comparison, ComparisonReplay
 from timemachine.providers.queries import usable_model
@@ -113,6 +114,7 @@ def retry(comparison: Comparison) -> list[UUID]:
         raise Conflict(
             "No step of this comparison failed, so there is nothing to try again.", code="nothing_failed"
         )
+    results.try_again(comparison)
     return [replays.retry(replay).id for replay in again]
 
 

@@ -90,6 +90,11 @@ def make(comparison_id: UUID) -> None:
     computed(comparison, progress)
 
 
+def try_again(comparison: Comparison) -> None:
+    """Let a worker compute them that failed at it too often: its answers change, so what stopped it may be gone."""
+    ComparisonFindings.objects.filter(comparison=comparison).update(attempts=0, rung_at=None)
+
+
 def over_with(replay_id: UUID) -> list[UUID]:
     """The comparison of that replay, where all of it is over; its results are due then."""
     of_it = ComparisonReplay.objects.filter(replay_id=replay_id).values("comparison_id")
