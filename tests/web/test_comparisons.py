@@ -2,6 +2,7 @@
 
 import json
 import re
+from uuid import UUID
 
 import pytest
 from django.db import connection
@@ -12,6 +13,8 @@ from tests.builders import QUESTIONS, compared, recorded_session, worked_off
 from tests.web.people import browser_of
 from timemachine.accounts.models import VIEWER, Project
 from timemachine.base.ids import uuid7
+from timemachine.comparison.arms import Arm
+from timemachine.comparison.commands import Plan, create
 from timemachine.comparison.models import CellMark, Comparison
 from timemachine.recording.commands import start_session
 from timemachine.recording.models import Session
@@ -74,6 +77,54 @@ def test_a_form_sent_twice_launches_one_comparison(browser: Client, session: Ses
     first, second = (browser.post("/comparisons/new/", twice)["Location"] for _ in range(2))
     assert first == second
     assert Replay.objects.count() == 2
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"arm2-other_model": "local:extractive-5"},
+        {"arm1-temperature": "0.5"},
+        {"repeats": "2"},
+        {"noise_floor": "on"},
+        {"reason": "Another one"},
+        {"spend_limit_usd": "1"},
+    ],
+)
+def test_a_form_sent_again_with_other_choices_is_refused_and_launches_when_it_is_sent_once_more(
+    browser: Client, session: Session, more: dict[str, str]
+) -> None:
+    form = asked(session, form_id=str(uuid7()))
+    browser.post("/comparisons/new/", form)
+    refused = browser.post("/comparisons/new/", form | more)
+    assert refused.status_code == 409
+    assert "launched a comparison already" in refused.content.decode()
+    assert Comparison.objects.count() == 1
+    fresh = re.search(r'name="form_id" value="([^"]+)"', refused.content.decode())
+    assert fresh is not None
+    assert browser.post("/comparisons/new/", form | more | {"form_id": fresh[1]}).status_code == 303
+    assert Comparison.objects.count() == 2
+
+
+def test_a_form_sent_again_for_other_sessions_is_refused(
+    browser: Client, project: Project, session: Session
+) -> None:
+    form_id = str(uuid7())
+    browser.post("/comparisons/new/", asked(session, form_id=form_id))
+    refused = browser.post("/comparisons/new/", asked(recorded_session(project), form_id=form_id))
+    assert refused.status_code == 409
+    assert Comparison.objects.count() == 1
+
+
+def test_the_id_of_another_projects_form_is_refused(
+    browser: Client, other_project: Project, session: Session
+) -> None:
+    form_id = str(uuid7())
+    plan = Plan(
+        sessions=[recorded_session(other_project)], arms=[Arm(model=ONE), Arm(model=THREE)], reason="r"
+    )
+    create(other_project, plan, by="somebody", comparison_id=UUID(form_id))
+    assert browser.post("/comparisons/new/", asked(session, form_id=form_id)).status_code == 409
+    assert Comparison.objects.count() == 1
 
 
 def test_the_form_ticks_the_session_that_the_address_names(browser: Client, session: Session) -> None:

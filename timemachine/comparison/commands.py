@@ -1,8 +1,9 @@
 """What changes in comparisons: one is launched, cancelled, tried again, and a person marks a cell of it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -45,24 +46,29 @@ def create(project: Project, plan: Plan, *, by: str, comparison_id: UUID | None 
     """Launch an audit replay for each session, arm and run, in one transaction; a door rings the queue after commit.
 
     The same `comparison_id` a second time (a form sent twice) is the same comparison. Raises `InvalidInput` (arms or sessions that
-    cannot be compared, an unknown model, no reason), `Unavailable` (a model that cannot be used here): nothing is made then.
+    cannot be compared, an unknown model, no reason), `Unavailable` (a model that cannot be used here), `Conflict` (that id is of
+    a comparison of something else): nothing is made then.
     """
     plan = checked(project, plan)
+    facts = {
+        "project_id": project.id,
+        "arms": [arm.as_json() for arm in plan.arms],
+        "repeats": plan.repeats,
+        "noise_floor": plan.noise_floor,
+        "spend_limit_usd": plan.spend_limit_usd,
+        "reason": plan.reason,
+    }
     with transaction.atomic():
-        facts = {
-            "project": project,
-            "arms": [arm.as_json() for arm in plan.arms],
-            "repeats": plan.repeats,
-            "noise_floor": plan.noise_floor,
-            "spend_limit_usd": plan.spend_limit_usd,
-            "reason": plan.reason,
-            "requested_by": by,
-        }
         made, new = Comparison.objects.get_or_create(
-            id=comparison_id or uuid7(), project=project, defaults=facts
+            id=comparison_id or uuid7(), defaults=facts | {"requested_by": by}
         )
         if new:
             _launch(made, plan, by)
+        elif not _is_of(made, facts, plan):
+            raise Conflict(
+                "This form launched a comparison already, of something else; send it once more to launch this one as well.",
+                code="form_used",
+            )
     return made
 
 
@@ -131,6 +137,13 @@ def mark(comparison: Comparison, step: ReplayStep, verdict: str, *, by: str, not
     return CellMark.objects.create(
         comparison=comparison, step=step, verdict=verdict, note=note.strip(), marked_by=by[:254]
     )
+
+
+def _is_of(made: Comparison, facts: Mapping[str, Any], plan: Plan) -> bool:
+    """Whether the comparison compares just this."""
+    sessions = set(made.runs.values_list("replay__session_id", flat=True))
+    same = all(getattr(made, name) == value for name, value in facts.items())
+    return same and sessions == {session.id for session in plan.sessions}
 
 
 def _launch(made: Comparison, plan: Plan, by: str) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, cast
 
 from django import forms
+from django.http import QueryDict
 
 from timemachine.accounts.models import Project
 from timemachine.base.errors import TimeMachineError
@@ -134,7 +135,10 @@ class ComparisonForm(forms.Form):
         )
 
     def refuse(self, why: TimeMachineError) -> int:
-        """Say at the field that it is about what does not work; the status to answer with."""
+        """Say at the field that it is about what does not work; the status to answer with. A form that was used gets another id."""
+        if why.code == "form_used":
+            self.data = cast("QueryDict", self.data).copy()
+            self.data["form_id"] = str(uuid7())
         field = FIELD_OF_CODE.get(why.code) or why.facts.get("field")
         self.add_error(field if field in self.fields else None, why.message)
         return why.status
