@@ -164,14 +164,6 @@ def test_an_arm_may_go_without_a_system_prompt_beside_one_with_the_recorded_one(
     assert api.get(f"/comparisons/{made.id}/export", format="csv").status_code == 200
 
 
-def test_too_many_replays_are_refused(
-    api: Program, session: Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("timemachine.comparison.commands.MOST_REPLAYS", 3)
-    answer = api.post("/comparisons", asked(session, repeats=2))
-    assert answer.json()["code"] == "too_many_replays"
-
-
 def test_the_columns_and_pairs_say_what_came_of_it_and_claim_no_more(project: Project, api: Program) -> None:
     made = compared(project, [recorded_session(project)], ONE, THREE)
     found = told(api, made)

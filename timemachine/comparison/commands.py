@@ -13,10 +13,10 @@ from timemachine.base.errors import Conflict, InvalidInput
 from timemachine.base.ids import uuid7
 from timemachine.comparison import arms as comparison_arms
 from timemachine.comparison import results
-from timemachine.comparison.arms import MOST_REPLAYS, Arm
+from timemachine.comparison.arms import MOST_ANSWERS, MOST_REPLAYS, Arm
 from timemachine.comparison.models import MARKS, CellMark, Comparison, ComparisonReplay
 from timemachine.providers.queries import usable_model
-from timemachine.recording.models import Session
+from timemachine.recording.models import Action, Session
 from timemachine.replay import commands as replays
 from timemachine.replay.models import Replay, ReplayStep
 from timemachine.replay.options import ReplayOptions
@@ -63,7 +63,7 @@ def create(project: Project, plan: Plan, *, by: str, comparison_id: UUID | None 
             id=comparison_id or uuid7(), defaults=facts | {"requested_by": by}
         )
         if new:
-            _launch(made, plan, by)
+            _launch(made, plan)
         elif not _is_of(made, facts, plan):
             raise Conflict(
                 "This form launched a comparison already, of something else; send it once more to launch this one as well.",
@@ -82,13 +82,10 @@ def checked(project: Project, plan: Plan) -> Plan:
     resolved = [replace(arm, model=str(usable_model(project.id, arm.model))) for arm in plan.arms]
     comparison_arms.check_apart(resolved)
     sessions = list({session.id: session for session in plan.sessions}.values())
-    number = len(sessions) * len(resolved) * len(plan.runs)
-    if number > MOST_REPLAYS:
-        raise InvalidInput(
-            f"That would be {number:,} replays, and a comparison has at most {MOST_REPLAYS:,}; take fewer sessions, arms or repeats.",
-            code="too_many_replays",
-            field="sessions",
-        )
+    runs = len(resolved) * len(plan.runs)
+    asks = Action.objects.filter(session__in=sessions, kind="ask").count()
+    _check_number(len(sessions) * runs, MOST_REPLAYS, "replays", code="too_many_replays")
+    _check_number(asks * runs, MOST_ANSWERS, "answers", code="too_many_answers")
     return replace(plan, sessions=sessions, arms=resolved)
 
 
@@ -139,6 +136,15 @@ def mark(comparison: Comparison, step: ReplayStep, verdict: str, *, by: str, not
     )
 
 
+def _check_number(number: int, most: int, what: str, *, code: str) -> None:
+    if number > most:
+        raise InvalidInput(
+            f"That would be {number:,} {what}, and a comparison has at most {most:,}; take fewer sessions, arms or repeats.",
+            code=code,
+            field="sessions",
+        )
+
+
 def _is_of(made: Comparison, facts: Mapping[str, Any], plan: Plan) -> bool:
     """Whether the comparison compares just this."""
     sessions = set(made.runs.values_list("replay__session_id", flat=True))
@@ -146,20 +152,23 @@ def _is_of(made: Comparison, facts: Mapping[str, Any], plan: Plan) -> bool:
     return same and sessions == {session.id for session in plan.sessions}
 
 
-def _launch(made: Comparison, plan: Plan, by: str) -> None:
+def _launch(made: Comparison, plan: Plan) -> None:
     runs = []
     for session in plan.sessions:
+        actions = replays.replayable(session)
         for number, arm in enumerate(plan.arms, 1):
             options = arm.options(reason=made.reason, spend_limit_usd=plan.spend_limit_usd)
             for repeat in plan.runs:
-                launched = _launched(session, options, made, by)
+                launched = _launched(session, actions, options, made)
                 runs.append(ComparisonReplay(comparison=made, replay=launched, arm=number, repeat=repeat))
     ComparisonReplay.objects.bulk_create(runs)
 
 
-def _launched(session: Session, options: ReplayOptions, made: Comparison, by: str) -> Replay:
+def _launched(
+    session: Session, actions: Sequence[Action], options: ReplayOptions, made: Comparison
+) -> Replay:
     try:
-        return replays.launch(session, options, by=by, spend_group=made.id)
+        return replays.launch(session, options, by=made.requested_by, spend_group=made.id, actions=actions)
     except InvalidInput as why:
         if why.code != "nothing_to_replay":
             raise

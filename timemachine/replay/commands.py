@@ -1,6 +1,6 @@
 """What changes in replays: one is planned, its steps are worked on, it is cancelled, its failed steps are tried again."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
@@ -30,10 +30,12 @@ def launch(
     by: str,
     replay_id: UUID | None = None,
     spend_group: UUID | None = None,
+    actions: Sequence[Action] | None = None,
 ) -> Replay:
     """Plan a replay of the session and its steps; a door rings the queue after commit.
 
     The same `replay_id` a second time (a form sent twice) is the same replay. Replays of one `spend_group` share their spend limit.
+    Who launches several of one session reads its `replayable` actions once, and gives them.
 
     Raises `InvalidInput` (options that do not go together, an unknown model, nothing to replay), `Unavailable` (a model
     that cannot be used here): nothing is made then.
@@ -43,8 +45,9 @@ def launch(
     kept = replace(options, use_model=model)
     if options.embedding_model is not None and session.collection is not None:
         kept = replace(kept, embedding_model=searchable_name(session.collection, options.embedding_model))
-    actions = [action for action in _replayable(session) if planned(recorded(action), options)]
-    if not actions:
+    read = replayable(session) if actions is None else actions
+    repeated = [action for action in read if planned(recorded(action), options)]
+    if not repeated:
         raise InvalidInput(
             "This session has no find or ask to repeat, so there is nothing to replay; tools are never run again.",
             code="nothing_to_replay",
@@ -72,7 +75,7 @@ def launch(
                 kind=each.kind,
                 provider=provider_called(recorded(each), kept),
             )
-            for each in actions
+            for each in repeated
         ]
         ReplayStep.objects.bulk_create(steps, batch_size=BATCH)
     return replay
@@ -82,15 +85,40 @@ def asks_in(session: Session, options: ReplayOptions) -> list[Action]:
     """The asks that a replay with these options would ask again."""
     found = [
         action.id
-        for action in _replayable(session)
+        for action in replayable(session)
         if action.kind == "ask" and planned(recorded(action), options)
     ]
     return list(Action.objects.filter(id__in=found).order_by("sequence"))
 
 
+def replayable(session: Session) -> list[Action]:
+    """The session's finds and asks in order, each find marked that lies inside an ask."""
+    actions = list(
+        Action.objects.filter(session=session, kind__in=("find", "ask"))
+        .select_related("session")
+        .only(
+            "id",
+            "sequence",
+            "kind",
+            "client_id",
+            "parent_id_given",
+            "parent_sequence",
+            "model",
+            "retrieval",
+            "session",
+        )
+        .order_by("sequence")
+    )
+    asks = {action.sequence for action in actions if action.kind == "ask"}
+    ask_ids = {action.client_id for action in actions if action.kind == "ask"} - {None}
+    for action in actions:
+        action.within_ask = action.parent_sequence in asks or action.parent_id_given in ask_ids  # type: ignore[attr-defined]
+    return actions
+
+
 def steps_in(session: Session, options: ReplayOptions) -> list[int]:
     """The sequences of the finds and asks that a replay with these options would repeat."""
-    return [action.sequence for action in _replayable(session) if planned(recorded(action), options)]
+    return [action.sequence for action in replayable(session) if planned(recorded(action), options)]
 
 
 @transaction.atomic
@@ -210,31 +238,6 @@ def recorded(action: Action) -> Recorded:
         has_retrieval=action.retrieval is not None,
         model=action.model,
     )
-
-
-def _replayable(session: Session) -> Iterator[Action]:
-    """The session's finds and asks in order, each find marked that lies inside an ask."""
-    actions = list(
-        Action.objects.filter(session=session, kind__in=("find", "ask"))
-        .select_related("session")
-        .only(
-            "id",
-            "sequence",
-            "kind",
-            "client_id",
-            "parent_id_given",
-            "parent_sequence",
-            "model",
-            "retrieval",
-            "session",
-        )
-        .order_by("sequence")
-    )
-    asks = {action.sequence for action in actions if action.kind == "ask"}
-    ask_ids = {action.client_id for action in actions if action.kind == "ask"} - {None}
-    for action in actions:
-        action.within_ask = action.parent_sequence in asks or action.parent_id_given in ask_ids  # type: ignore[attr-defined]
-        yield action
 
 
 def _unfinished(replay: Replay) -> Replay:
