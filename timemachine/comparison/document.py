@@ -205,7 +205,7 @@ METHOD: Final = {
     "unit": "one ask; an ask that is answered several times counts once, by the mean over its runs",
     "difference": "B − A, ask by ask",
     "interval": "95 %, none below 6 pairs; paired t below 100 independent units, percentile bootstrap from 100; where there are "
-    "several sessions, sessions are the independent units",
+    "several sessions, sessions are the independent units, and the error is never smaller than that of as many independent asks",
     "bootstrap": {"resamples": RESAMPLES, "seed": SEED},
     "test": "McNemar's exact test for shares, Wilcoxon's signed ranks with Pratt's zeros for graded figures; two-sided; asks are taken as "
     "independent",

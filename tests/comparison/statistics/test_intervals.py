@@ -7,10 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from timemachine.comparison.statistics.intervals import FEWEST, deviation, interval, mean
+from timemachine.comparison.statistics.intervals import ALL_ZERO, FEWEST, NO_SPREAD, deviation, interval, mean
+from timemachine.comparison.statistics.levels import FINEST, levelled
 from timemachine.comparison.statistics.students_t import incomplete_beta, t_distribution, t_quantile
 
 VALUES = st.floats(-100, 100).map(lambda each: round(each, 3))
+SESSIONS = st.lists(st.tuples(VALUES, st.integers(0, 120)), min_size=FEWEST, max_size=150)
 
 
 @given(st.floats(0.501, 0.9995), st.integers(1, 2_000))
@@ -99,6 +101,60 @@ def test_where_all_differences_are_the_same_it_is_sessions_that_are_counted() ->
     assert sessions is not None
     assert alone.high == pytest.approx(0.2209, abs=0.001)
     assert sessions.high == pytest.approx(0.7764, abs=0.001)
+
+
+def test_asks_that_vary_in_sessions_that_do_not_leave_the_interval_as_wide_as_their_asks() -> None:
+    found = interval([0.0, 1, 1, 1, 1, 1, 1, 0], [1] * 4 + [2] * 4, 1.0)
+    assert found is not None
+    assert found.method == "clustered_t"
+    error = math.sqrt(0.75 * 0.25 * 8 / 7) / math.sqrt(8)
+    assert found.high - 0.75 == pytest.approx(stats.t.ppf(0.975, 1) * error)
+    assert not found.excludes_zero
+
+
+def test_a_hundred_sessions_that_are_alike_are_drawn_ask_by_ask() -> None:
+    found = interval([0.0, 1.0] * 100, [each // 2 for each in range(200)], 1.0)
+    assert found is not None
+    assert found.method == "bootstrap"
+    assert found.high - found.low == pytest.approx(4 * math.sqrt(0.25 / 200), rel=0.15)
+
+
+@given(SESSIONS)
+def test_an_interval_has_no_width_only_where_every_value_is_0(asks: list[tuple[float, int]]) -> None:
+    differences = [value for value, _ in asks]
+    scale = max(map(abs, differences))
+    found = interval(differences, [session for _, session in asks], scale)
+    assert found is not None
+    assert (found.high == found.low) == (found.method == ALL_ZERO) == (scale == 0)
+    assert (found.method in {NO_SPREAD, ALL_ZERO}) == (len(set(differences)) == 1)
+
+
+@given(st.lists(st.floats(0, 1), min_size=FEWEST, max_size=60), st.floats(-1, 1))
+def test_a_shift_by_a_constant_is_one_difference_whatever_its_last_digits(
+    figures: list[float], shift: float
+) -> None:
+    differences = [(each + shift) - each for each in figures]
+    found = interval(differences, range(len(figures)), 1.0)
+    assert found is not None
+    assert found.method == NO_SPREAD
+    assert found.high - found.low > 0.03
+    assert deviation(levelled(differences, 1.0)) == 0
+
+
+@given(st.lists(st.floats(-1, 1), max_size=40))
+def test_levelling_twice_is_levelling_once_and_moves_nothing_far(values: list[float]) -> None:
+    once = levelled(values, 1.0)
+    assert levelled(once, 1.0) == once
+    assert [-each for each in once] == levelled([-each for each in values], 1.0)
+    assert all(abs(new - old) <= len(values) * FINEST for new, old in zip(once, values, strict=True))
+
+
+def test_figures_of_any_size_are_levelled_by_their_own() -> None:
+    assert levelled([3e-15, -2e-16, 0.5, 0.5 + 1e-15, 0.5 + 1e-9], 1.0) == pytest.approx(
+        [0, 0, 0.5, 0.5, 0.5 + 1e-9], abs=1e-14
+    )
+    assert levelled([3e-15, -2e-16], 1e-6) == [3e-15, -2e-16]
+    assert levelled([], 1.0) == []
 
 
 def test_a_mean_does_not_depend_on_the_order() -> None:

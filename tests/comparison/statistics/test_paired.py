@@ -111,6 +111,35 @@ def test_an_interval_over_sessions_takes_a_verdict_back_that_asks_alone_would_gi
     assert found.verdict == NOT_SHOWN
 
 
+def test_two_sessions_that_are_alike_show_no_more_than_their_asks() -> None:
+    answers = [(0, each) for each in (0, 1, 1, 1, 1, 1, 1, 0)]
+    found = together([compare(AGREES, [*pairs_of(answers[:4], 1), *pairs_of(answers[4:], 2)])])[0]
+    assert found.p == 0.03125
+    assert found.interval is not None
+    assert (found.interval.low, found.interval.high, found.verdict) == (-1, 1, NOT_SHOWN)
+
+
+def test_a_difference_that_is_always_the_same_has_no_spread_whatever_its_last_digits() -> None:
+    found = judged(GROUNDED, [(each / 10, each / 10 + 0.2) for each in range(8)])
+    assert len({b - a for a, b in [(each / 10, each / 10 + 0.2) for each in range(8)]}) > 1
+    assert (found.dz, found.needed, found.wins, found.rank_biserial) == (None, None, 8, 1)
+    assert found.interval is not None
+    assert found.interval.method == "no_spread"
+    assert sentence(found, "score").startswith("no difference shown (up to ±0.51)")
+
+
+def test_what_only_the_last_digits_tell_apart_is_a_tie() -> None:
+    found = judged(GROUNDED, [(0.3, 0.1 + 0.2)] * 6)
+    assert (found.ties, found.p, found.difference) == (6, 1, 0)
+
+
+def test_where_every_value_is_0_no_size_of_a_difference_is_told() -> None:
+    found = judged(COST, [(0.0, 0.0)] * 8)
+    assert found.interval is not None
+    assert found.interval.method == "all_zero"
+    assert sentence(found, "usd").startswith("no difference shown: mean $0 against $0")
+
+
 @given(st.lists(st.tuples(st.sampled_from([0.0, 1.0]), st.sampled_from([0.0, 1.0])), min_size=1, max_size=99))
 def test_a_random_table_of_answers_is_tested_as_scipy_tests_it(values: list[tuple[float, float]]) -> None:
     found = judged(AGREES, values)

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from timemachine.comparison.statistics.levels import levelled
 from timemachine.comparison.statistics.students_t import t_quantile
 
 CONFIDENCE: Final = 0.95
@@ -15,19 +16,21 @@ FEWEST: Final = 6
 BOOTSTRAP_FROM: Final = 100
 RESAMPLES: Final = 2_000
 SEED: Final = 20241101
+ROUNDING: Final = 1e-9
 
-PAIRED_T, CLUSTERED_T, BOOTSTRAP, CLUSTERED_BOOTSTRAP, NO_SPREAD = (
+PAIRED_T, CLUSTERED_T, BOOTSTRAP, CLUSTERED_BOOTSTRAP, NO_SPREAD, ALL_ZERO = (
     "paired_t",
     "clustered_t",
     "bootstrap",
     "clustered_bootstrap",
     "no_spread",
+    "all_zero",
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
-    """A 95 % interval, and the method that made it (one of the five names above)."""
+    """A 95 % interval, and the method that made it (one of the six names above). It has no width only where that is `all_zero`."""
 
     low: float
     high: float
@@ -54,48 +57,62 @@ def mean(values: Sequence[float]) -> float:
 
 
 def deviation(values: Sequence[float]) -> float:
-    """The sample's standard deviation, over n − 1 (0 for a single value)."""
+    """The sample's standard deviation, over n − 1 (0 for a single value, and where all are the same)."""
+    if len(set(values)) == 1:
+        return 0.0
     middle = mean(values)
-    return sqrt(fsum((each - middle) ** 2 for each in values) / max(len(values) - 1, 1))
+    return sqrt(fsum((each - middle) ** 2 for each in values) / (len(values) - 1))
+
+
+def standard_error(differences: Sequence[float], clusters: Sequence[Hashable]) -> float:
+    """How far the mean is off on average, sessions (`clusters`) being what is independent where there are several.
+
+    The larger of the cluster-robust error (Liang and Zeger 1986; Miller 2024, section 2.2; with G / (G − 1)) and that of independent
+    asks: over few clusters the first is often too small by chance, down to 0 (Angrist and Pischke 2009, section 8.1).
+    """
+    alone = deviation(differences) / sqrt(len(differences))
+    groups = _grouped(differences, clusters)
+    return alone if len(groups) == 1 else max(alone, _clustered_error(differences, groups))
 
 
 def interval(differences: Sequence[float], clusters: Sequence[Hashable], scale: float) -> Interval | None:
     """The interval of the mean difference; None below `FEWEST` pairs, where only the pairs themselves can be shown.
 
     `clusters` names the session of each pair; where they are of several sessions, sessions are what is independent. `scale` is
-    the largest difference that the values allow or showed; it is used where all differences are the same: the rate of others
-    is then at most 1 − 0.05^(1/n), n the independent ones (the exact form of the rule of three, Hanley and Lippman-Hand 1983), each other by at most `scale`.
+    the largest difference that the values allow or showed; what differs by less than a rounding error of it is the same. Where all
+    differences are the same the rate of others is at most 1 − 0.05^(1/n), n the independent ones (the exact form of the rule of
+    three, Hanley and Lippman-Hand 1983), each other by at most `scale`; where that is 0, nothing tells how large another could be.
     """
     if len(differences) < FEWEST:
         return None
-    groups = _grouped(differences, clusters)
+    level = levelled(differences, scale)
+    groups = _grouped(level, clusters)
     several = len(groups) > 1
-    independent = len(groups) if several else len(differences)
-    if len(set(differences)) == 1:
+    independent = len(groups) if several else len(level)
+    if len(set(level)) == 1:
         most = (1 - (1 - CONFIDENCE) ** (1 / independent)) * scale
-        return Interval(low=differences[0] - most, high=differences[0] + most, method=NO_SPREAD)
+        method = NO_SPREAD if most else ALL_ZERO
+        return Interval(low=level[0] - most, high=level[0] + most, method=method)
     if independent >= BOOTSTRAP_FROM:
-        return _bootstrap(groups if several else [[each] for each in differences], several=several)
-    return _clustered_t(differences, groups) if several else _paired_t(differences)
+        return _resampled(level, groups)
+    reach = t_quantile((1 + CONFIDENCE) / 2, independent - 1) * standard_error(level, clusters)
+    middle = mean(level)
+    return Interval(low=middle - reach, high=middle + reach, method=CLUSTERED_T if several else PAIRED_T)
 
 
-def _paired_t(differences: Sequence[float]) -> Interval:
-    """Student (1908): mean ± t · s / √n, with n − 1 degrees of freedom."""
-    error = deviation(differences) / sqrt(len(differences))
-    return _around(differences, error, len(differences) - 1, PAIRED_T)
-
-
-def _clustered_t(differences: Sequence[float], groups: Sequence[Sequence[float]]) -> Interval:
-    """The cluster-robust error of a mean (Liang and Zeger 1986; Miller 2024, section 2.2), with G / (G − 1) and G − 1 degrees."""
+def _clustered_error(differences: Sequence[float], groups: Sequence[Sequence[float]]) -> float:
     middle, count = mean(differences), len(groups)
     spread = fsum(fsum(each - middle for each in group) ** 2 for group in groups)
-    error = sqrt(count / (count - 1) * spread) / len(differences)
-    return _around(differences, error, count - 1, CLUSTERED_T)
+    return sqrt(count / (count - 1) * spread) / len(differences)
 
 
-def _around(differences: Sequence[float], error: float, degrees: int, method: str) -> Interval:
-    middle, reach = mean(differences), t_quantile((1 + CONFIDENCE) / 2, degrees) * error
-    return Interval(low=middle - reach, high=middle + reach, method=method)
+def _resampled(differences: Sequence[float], groups: Sequence[Sequence[float]]) -> Interval:
+    """The bootstrap over sessions; over asks where there is one session, or where sessions are more alike than chance makes them."""
+    if len(groups) > 1:
+        alone = deviation(differences) / sqrt(len(differences))
+        if _clustered_error(differences, groups) >= alone * (1 - ROUNDING):
+            return _bootstrap(groups, several=True)
+    return _bootstrap([[each] for each in differences], several=False)
 
 
 def _bootstrap(groups: Sequence[Sequence[float]], *, several: bool) -> Interval:

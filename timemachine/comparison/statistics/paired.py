@@ -9,6 +9,7 @@ from typing import Final
 
 from timemachine.comparison.statistics import exact
 from timemachine.comparison.statistics.intervals import FEWEST, Interval, deviation, interval, mean
+from timemachine.comparison.statistics.levels import levelled
 
 SIGNIFICANT: Final = 0.05
 POWER: Final = 0.8
@@ -131,8 +132,8 @@ def needed_pairs(spread: float, difference: float) -> int | None:
 def _compared(
     metric: Metric, values: list[tuple[float, float]], clusters: list[Hashable], excluded: Mapping[str, int]
 ) -> PairedResult:
-    differences = [b - a for a, b in values]
     scale = 1.0 if metric.bounded else max(abs(each) for pair in values for each in pair)
+    differences = levelled([b - a for a, b in values], scale)
     spread, middle = deviation(differences), mean(differences)
     mean_a = mean([a for a, _ in values])
     around = interval(differences, clusters, scale)

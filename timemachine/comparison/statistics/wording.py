@@ -5,6 +5,7 @@ from typing import Final
 
 from timemachine.base.wording import counted, money
 from timemachine.comparison.statistics.intervals import (
+    ALL_ZERO,
     BOOTSTRAP,
     CLUSTERED_BOOTSTRAP,
     CLUSTERED_T,
@@ -27,6 +28,7 @@ METHODS: Final = {
     BOOTSTRAP: "percentile bootstrap",
     CLUSTERED_BOOTSTRAP: "percentile bootstrap over sessions",
     NO_SPREAD: "all differences the same: rule of three",
+    ALL_ZERO: "every value is 0: nothing tells how large another could be",
 }
 _ITSELF: Final = "the noise floor shows a difference of a model against itself"
 SMALLEST_P: Final = 0.001
@@ -61,8 +63,8 @@ def p_words(p: float | None) -> str:
 
 
 def verdict_words(result: PairedResult, unit: str) -> str:
-    """The verdict: `B better`, `A better`, `no difference shown (up to ±0.12)`, `too few`."""
-    if result.verdict != NOT_SHOWN or result.interval is None:
+    """The verdict: `B better`, `A better`, `no difference shown (up to ±0.12)`, `no difference shown`, `too few`."""
+    if result.verdict != NOT_SHOWN or result.interval is None or result.interval.method == ALL_ZERO:
         return result.verdict
     return f"{NOT_SHOWN} (up to ±{UNITS[unit](result.interval.farthest)})"
 
