@@ -193,6 +193,16 @@ def test_the_pairs_needed_follow_from_spread_and_difference(
     assert needed_pairs(spread_of, difference) == pairs
 
 
+def test_asks_of_sessions_that_go_together_are_needed_in_greater_number() -> None:
+    values = [(0.1, 0.1 + 0.3 * (each // 10)) for each in range(40)]
+    alone = judged(GROUNDED, values).needed
+    sessions = [pair for each in range(4) for pair in pairs_of(values[each * 10 : each * 10 + 10], each)]
+    clustered = compare(GROUNDED, sessions).needed
+    assert alone is not None
+    assert clustered is not None
+    assert clustered / alone == pytest.approx(10 * (4 / 3) / (40 / 39), rel=0.05)
+
+
 def test_one_pair_says_nothing_of_how_many_are_needed() -> None:
     assert judged(GROUNDED, [(0.1, 0.9)]).needed is None
 

@@ -3,12 +3,19 @@
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import ceil
+from math import ceil, sqrt
 from statistics import NormalDist
 from typing import Final
 
 from timemachine.comparison.statistics import exact
-from timemachine.comparison.statistics.intervals import FEWEST, Interval, deviation, interval, mean
+from timemachine.comparison.statistics.intervals import (
+    FEWEST,
+    Interval,
+    deviation,
+    interval,
+    mean,
+    standard_error,
+)
 from timemachine.comparison.statistics.levels import levelled
 
 SIGNIFICANT: Final = 0.05
@@ -54,7 +61,7 @@ class PairedResult:
 
     `excluded` counts the pairs without a value, by the side and its reason (`A: error`). `wins`, `ties`, `losses` are B's, by what is
     better. `p` is of `test`; `p_holm` is adjusted over the metrics, so many `tests`, once `together` has seen them all. `needed` is how many pairs
-    show a difference of `matters` with 80 % power, None where the pairs do not tell. `pairs` holds the raw values below six pairs.
+    show a difference of `matters` with 80 % power, spread over sessions as these are; None where the pairs do not tell. `pairs` holds the raw values below six pairs.
     """
 
     metric: str
@@ -121,6 +128,8 @@ def needed_pairs(spread: float, difference: float) -> int | None:
     """How many pairs show this mean difference at 5 % with 80 % power, where differences spread so (standard deviation).
 
     n = ((z₀.₉₇₅ + z₀.₈) · s / δ)², the normal form (Miller 2024, section 5); at least six. None where nothing tells the spread.
+    Where pairs of a session go together, s is what their error over sessions comes to for one pair, error · √n: the same form times the
+    design effect (Kish 1965), for pairs that are spread over sessions as these are.
     """
     if spread == 0 or difference == 0:
         return None
@@ -135,6 +144,7 @@ def _compared(
     scale = 1.0 if metric.bounded else max(abs(each) for pair in values for each in pair)
     differences = levelled([b - a for a, b in values], scale)
     spread, middle = deviation(differences), mean(differences)
+    for_one = standard_error(differences, clusters) * sqrt(len(values))
     mean_a = mean([a for a, _ in values])
     around = interval(differences, clusters, scale)
     matters = metric.matters if metric.bounded else metric.matters * abs(mean_a)
@@ -148,7 +158,7 @@ def _compared(
         interval=around.within(-1, 1) if around is not None and metric.bounded else around,
         dz=middle / spread if spread else None,
         matters=matters,
-        needed=needed_pairs(spread, matters) if len(values) > 1 else None,
+        needed=needed_pairs(for_one, matters) if len(values) > 1 else None,
         pairs=tuple(values) if len(values) < FEWEST else (),
     )
     return _tested(metric, found, values, differences)
