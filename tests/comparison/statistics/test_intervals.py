@@ -1,13 +1,22 @@
 """Intervals of paired differences agree with scipy, and are honest where there is little."""
 
 import math
+import tracemalloc
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from timemachine.comparison.statistics.intervals import ALL_ZERO, FEWEST, NO_SPREAD, deviation, interval, mean
+from timemachine.comparison.statistics.intervals import (
+    ALL_ZERO,
+    FEWEST,
+    MOST_KEPT,
+    NO_SPREAD,
+    deviation,
+    interval,
+    mean,
+)
 from timemachine.comparison.statistics.levels import FINEST, levelled
 from timemachine.comparison.statistics.students_t import incomplete_beta, t_distribution, t_quantile
 
@@ -55,6 +64,19 @@ def test_from_a_hundred_pairs_a_seeded_bootstrap_gives_the_same_interval_every_t
     assert one.method == "bootstrap"
     expected = stats.ttest_1samp(differences, 0).confidence_interval(0.95)
     assert (one.low, one.high) == pytest.approx((expected.low, expected.high), abs=0.02)
+
+
+@pytest.mark.parametrize("pairs", [10_000, MOST_KEPT + 1])
+def test_many_pairs_are_drawn_in_little_memory(pairs: int) -> None:
+    differences = [math.sin(each) for each in range(pairs)]
+    tracemalloc.start()
+    found = interval(differences, ["s"] * pairs, 1.0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found is not None
+    expected = stats.ttest_1samp(differences, 0).confidence_interval(0.95)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=0.001)
+    assert peak < 40e6
 
 
 def test_asks_of_one_session_that_err_together_widen_the_interval() -> None:

@@ -1,6 +1,6 @@
 """How far a mean paired difference may be off: paired t, clustered by session, or a seeded bootstrap. Pure."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import fsum, sqrt
@@ -15,6 +15,9 @@ CONFIDENCE: Final = 0.95
 FEWEST: Final = 6
 BOOTSTRAP_FROM: Final = 100
 RESAMPLES: Final = 2_000
+BLOCK: Final = 50
+# Groups up to which their draws are kept for the next metric: 40 MB. Beyond it they are drawn anew each time.
+MOST_KEPT: Final = 20_000
 SEED: Final = 20241101
 ROUNDING: Final = 1e-9
 
@@ -117,23 +120,33 @@ def _resampled(differences: Sequence[float], groups: Sequence[Sequence[float]]) 
 
 def _bootstrap(groups: Sequence[Sequence[float]], *, several: bool) -> Interval:
     """The percentile bootstrap (Efron 1979) over whole groups, from a fixed seed: the same figures give the same interval."""
-    drawn = _draws(len(groups))
-    sums = _added(drawn, [fsum(group) for group in groups])
-    sizes = _added(drawn, [float(len(group)) for group in groups]) if several else float(len(groups))
-    low, high = np.quantile(sums / sizes, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    sums = np.array([fsum(group) for group in groups])
+    sizes = np.array([float(len(group)) for group in groups])
+    means = [_added(drawn, sums) / _added(drawn, sizes) for drawn in _draws(len(groups))]
+    low, high = np.quantile(np.concatenate(means), [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return Interval(low=float(low), high=float(high), method=CLUSTERED_BOOTSTRAP if several else BOOTSTRAP)
 
 
-def _added(drawn: Any, values: Sequence[float]) -> Any:
+def _added(drawn: Any, values: Any) -> Any:
     """The sum of the drawn values, resample by resample; not by BLAS, whose threads cost more than they save here."""
-    return np.einsum("ij,j->i", drawn, np.array(values))
+    return np.einsum("ij,j->i", drawn, values)
+
+
+def _draws(count: int) -> Iterable[Any]:
+    """How often each of so many groups is drawn in each resample, with replacement, block by block."""
+    return _kept_draws(count) if count <= MOST_KEPT else _drawn(count)
 
 
 @lru_cache(maxsize=2)
-def _draws(count: int) -> Any:
-    """How often each of so many groups is drawn in each resample, with replacement."""
-    generator = np.random.default_rng(SEED)
-    return generator.multinomial(count, np.full(count, 1 / count), size=RESAMPLES).astype(float)
+def _kept_draws(count: int) -> Sequence[Any]:
+    return list(_drawn(count))
+
+
+def _drawn(count: int) -> Iterator[Any]:
+    generator, chances = np.random.default_rng(SEED), np.full(count, 1 / count)
+    for _ in range(RESAMPLES // BLOCK):
+        # A byte each: that one of a hundred or more is drawn 256 times in a resample has a chance below 10^-500.
+        yield generator.multinomial(count, chances, size=BLOCK).astype(np.uint8)
 
 
 def _grouped(differences: Sequence[float], clusters: Sequence[Hashable]) -> list[list[float]]:
