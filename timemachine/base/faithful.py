@@ -6,6 +6,7 @@ written behind an escape character (U+FFFF, a code point that no text may assign
     U+FFFF  →  U+FFFF "f"        U+0000  →  U+FFFF "0"        U+D8xx…U+DFxx  →  U+FFFF "s" and its four hex digits
 """
 
+import json
 import re
 from typing import Any
 
@@ -13,6 +14,7 @@ ESCAPE = "\uffff"
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff\uffff]")
 _REFUSED = re.compile("[\x00\ud800-\udfff]")
 _ESCAPED = re.compile("\uffff(f|0|s[0-9a-f]{4})")
+_NUL_IN_JSON = r"\u0000"
 
 
 def storable(text: str) -> str:
@@ -32,7 +34,7 @@ def is_plain(text: str) -> bool:
 
 def storable_json(value: Any) -> Any:
     """A JSON value with every string in it, keys included, made storable."""
-    return _map_strings(value, storable)
+    return value if _is_plain_json(value) else _map_strings(value, storable)
 
 
 def original_json(value: Any) -> Any:
@@ -43,6 +45,17 @@ def original_json(value: Any) -> Any:
 def searchable(text: str) -> str:
     """The text for a search index: what cannot be stored reads as U+FFFD, and nothing else changes."""
     return _UNSTORABLE.sub("\ufffd", text)
+
+
+def _is_plain_json(value: Any) -> bool:
+    """Whether no string of a JSON value needs a change, as far as its text tells: to write it is quicker than to go through it."""
+    if not isinstance(value, dict | list):
+        return False
+    try:
+        written = json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError):
+        return False
+    return _NUL_IN_JSON not in written and _UNSTORABLE.search(written) is None
 
 
 def _map_strings(value: Any, change: Any) -> Any:

@@ -4,7 +4,7 @@ from typing import Any, TypeVar
 
 from django.db import models
 
-from timemachine.base.faithful import original, original_json, storable, storable_json
+from timemachine.base.faithful import ESCAPE, original, original_json, storable, storable_json
 
 _ST = TypeVar(
     "_ST", contravariant=True
@@ -30,4 +30,5 @@ class FaithfulJSONField(models.JSONField[_ST, _GT]):
         return storable_json(super().get_prep_value(value))
 
     def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
-        return original_json(super().from_db_value(value, expression, connection))
+        found = super().from_db_value(value, expression, connection)
+        return original_json(found) if not isinstance(value, str) or ESCAPE in value else found

@@ -36,7 +36,10 @@ def complete(request: ModelRequest, listening: Listening | None = None) -> Compl
     `ModelFailed`, its facts with `attempts` (and `unsent` where none of them got as far as to send the question), and `Cancelled`.
     """
     listener = listening or Listening()
-    answered = _extract(request) if request.connection.protocol == "local" else _ask(request, listener)
+    try:
+        answered = _extract(request) if request.connection.protocol == "local" else _ask(request, listener)
+    finally:
+        listener.on_over()
     if answered.first_text_ms is None and answered.text:
         listener.on_text(answered.text)
     return answered

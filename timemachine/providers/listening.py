@@ -99,14 +99,18 @@ class Waiting:
         return f"{self.why} It is asked again {soon} (attempt {self.attempt})."
 
 
-def nobody(_: object) -> None:
+def nobody(*_: object) -> None:
     """Hear nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listening:
-    """Who reads an answer while it is written (`on_text` gets each piece, `on_wait` each wait), and how the call can be ended."""
+    """Who reads an answer while it is written (`on_text` gets each piece, `on_wait` each wait), and how the call can be ended.
+
+    `on_over` hears that the call is over, whatever became of it, before anything is made of its answer.
+    """
 
     on_text: Callable[[str], None] = nobody
     on_wait: Callable[[Waiting], None] = nobody
+    on_over: Callable[[], None] = nobody
     cancellation: Cancellation = field(default_factory=Cancellation)

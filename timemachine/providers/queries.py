@@ -52,8 +52,9 @@ def usable_model(project_id: UUID, text: str) -> ModelName:
     created, above all before a call that could not be priced afterwards.
     """
     price_overrides()
-    is_local = text.partition(":")[0] == LOCAL  # which has neither servers nor keys
-    servers, keys = ({}, {}) if is_local else (servers_of(project_id), keys_of(project_id))
+    provider = text.partition(":")[0]  # of the name that a plan has, which is never an alias
+    servers = {} if provider == LOCAL or provider in PROVIDERS else servers_of(project_id)
+    keys = {} if provider == LOCAL else keys_of(project_id)
     name = resolve(text, settings.DEFAULT_MODEL, servers, keys)
     require_usable(name, servers, keys=keys)
     return name

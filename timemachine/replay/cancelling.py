@@ -2,7 +2,7 @@
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
 from typing import Final
@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db import Error, connection, connections
 
 from timemachine.base.heartbeat import heartbeat
-from timemachine.providers.listening import Cancellation, Listening, Waiting
+from timemachine.providers.listening import Cancellation, Listening
 from timemachine.replay import commands
 
 log = logging.getLogger(__name__)
@@ -33,13 +33,12 @@ def ending_calls(replay_id: UUID) -> Iterator[None]:
 
 
 @contextmanager
-def cancellable(replay_id: UUID, on_wait: Callable[[Waiting], None]) -> Iterator[Listening]:
-    """While the block runs, the call that listens so ends with the others of its replay; `on_wait` hears of its waits."""
-    listening = Listening(on_wait=on_wait)
+def cancellable(replay_id: UUID, listening: Listening) -> Iterator[None]:
+    """While the block runs, the call that is listened to so ends with the others of its replay."""
     with _lock:
         _under_way[replay_id].add(listening.cancellation)
     try:
-        yield listening
+        yield
     finally:
         with _lock:
             _under_way[replay_id].discard(listening.cancellation)

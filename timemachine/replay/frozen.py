@@ -9,11 +9,14 @@ from timemachine.answering.asking import ContextPassage
 from timemachine.payloads.queries import hash_now, text, value
 from timemachine.recording.models import Action, Hit
 from timemachine.replay.context import FrozenFrame
+from timemachine.retrieval.models import Frame
 from timemachine.retrieval.queries import since
 
 QUESTION_KEYS = ("question", "query", "text")
 ANSWER_KEYS = ("answer", "text", "content")
-UNSEEN = ("search_title", "search_text", "identifiers", "terms", "metadata", "title", "uri")
+SEEN = ("id", "collection", "number", "valid_until", "ended_by")
+UNSEEN = tuple(f"stored_frame__{each.name}" for each in Frame._meta.concrete_fields if each.name not in SEEN)
+"""Of the frame behind a passage only what became of it is read: its text stands frozen with the passage."""
 
 
 def hits_of(action: Action) -> list[Hit]:
@@ -42,8 +45,7 @@ def size_of_hits(actions: Sequence[Action]) -> int:
 
 def read_hits(actions: Sequence[Action]) -> None:
     """Read the passages of some actions together, where they are not read yet."""
-    unseen = (f"stored_frame__{name}" for name in UNSEEN)
-    hits = Hit.objects.select_related("payload", "stored_frame").defer(*unseen).order_by("rank")
+    hits = Hit.objects.select_related("payload", "stored_frame").defer(*UNSEEN).order_by("rank")
     prefetch_related_objects(actions, Prefetch("hits", queryset=hits))
 
 

@@ -1,12 +1,13 @@
 """Who works on which steps, and until when. A worker that slept past its lease cannot write: every write carries its token.
 
-A step that calls a model is taken alone, and only while fewer steps than may be call that provider, over all workers. Steps
-that call nobody are taken several at a time, because taking one costs about as much as doing it.
+Steps that call a model are taken only while fewer than may be of its provider's are being called, over all workers: of others
+all that are taken count, of one's own those that are not answered yet. Steps that call nobody are taken several at a time,
+because taking one costs about as much as doing it.
 """
 
 import logging
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -32,7 +33,8 @@ _CLAIMING: Final = 7_262_001
 
 _BUSY: Final = """
 SELECT provider, count(*) FROM tm_replay_step
-WHERE status = 'running' AND lease_until >= %(now)s AND provider IS NOT NULL GROUP BY provider
+WHERE status = 'running' AND lease_until >= %(now)s AND provider IS NOT NULL AND NOT id = ANY(%(answered)s)
+GROUP BY provider
 """
 _CLAIM: Final = """
 WITH next AS (
@@ -49,7 +51,7 @@ WITH next AS (
 ), taken AS (
     UPDATE tm_replay_step
     SET status = 'running', attempts_made = attempts_made + 1, lease_token = %(token)s, lease_until = %(until)s,
-        started_at = coalesce(started_at, %(now)s)
+        started_at = coalesce(started_at, %(now)s), asked_again_at = NULL, waits_because = NULL
     WHERE id IN (SELECT id FROM next) RETURNING id, sequence
 ), tried AS (
     INSERT INTO tm_replay_attempt (step_id, number, lease_token, worker, started_at)
@@ -143,13 +145,15 @@ def keeper() -> Iterator[Keeper]:
         yield made
 
 
-def claim(replay_id: UUID, worker: str, *, calls: bool, most: int = 1) -> list[Lease]:
+def claim(
+    replay_id: UUID, worker: str, *, calls: bool, most: int = 1, answered: Collection[int] = ()
+) -> list[Lease]:
     """The next steps that wait or whose worker was lost, leased to this worker under one token, in their order.
 
-    `calls`: steps that call a model, at most so many and no more than their providers have places; else up to `AT_A_TIME` that
-    call nobody. One that was lost before comes last and alone, so that it takes no others with it. None where there is none,
-    or the replay is to be cancelled. An attempt that ended without an outcome is marked `lost`; after `MOST_ATTEMPTS` of them
-    a step fails.
+    `calls`: steps that call a model, at most so many and no more than their providers have places; the steps `answered` of one's own
+    take none any more. Else up to `AT_A_TIME` that call nobody. One that was lost before comes last and alone, so that it takes
+    no others with it. None where there is none, or the replay is to be cancelled. An attempt that ended without an outcome is
+    marked `lost`; after `MOST_ATTEMPTS` of them a step fails.
     """
     moment, token = now(), uuid4()
     facts: dict[str, Any] = {
@@ -160,6 +164,7 @@ def claim(replay_id: UUID, worker: str, *, calls: bool, most: int = 1) -> list[L
         "most": MOST_ATTEMPTS,
     }
     facts |= {"until": moment + timedelta(seconds=settings.LEASE_SECONDS), "calls": calls, "full": []}
+    facts["answered"] = list(answered)
     limit = AT_A_TIME
     with transaction.atomic(), connection.cursor() as cursor:
         if calls:

@@ -1,11 +1,11 @@
-"""Steps that call a model, side by side: threads call, and one of them takes steps and writes what they came to.
+"""Steps that call a model, side by side: threads do them, and one that does nothing else takes them and writes what they came to.
 
-Taking, reading and writing some steps costs little more than one, and threads that all did it would wait for one another.
+Writing some steps costs little more than one, and threads that all did it would wait for one another. A step holds a place
+only until the model has answered: the next call does not wait until its answer is grounded and written.
 """
 
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from threading import Thread
 from time import monotonic
@@ -16,47 +16,59 @@ from django.db import Error, connection, connections
 from timemachine.base.aside import Beside, using
 from timemachine.replay import leases, taken, writing
 from timemachine.replay.leases import Keeper, Lease, LeaseLost
-from timemachine.replay.models import Replay, ReplayStep
-from timemachine.replay.outcome import Outcome
+from timemachine.replay.models import Replay
 from timemachine.replay.writing import Result
 
 log = logging.getLogger(__name__)
 
 LOOK_AGAIN: Final = 0.5
-"""Seconds after which a place that was not free is looked for again while calls are under way."""
+"""Seconds after which a step that could not be taken is looked for again while others are under way."""
+WRITE_WITHIN: Final = 0.1
+"""Seconds within which what has come is written: several steps are written together, and no call waits for that."""
+HELD: Final = 2
+"""How many times as many steps as there are places are held at a time, those that were answered and are not written yet included."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Come:
-    """What came back from a thread: the outcome of a step, or why there is none."""
+    """What came back from a thread: what a step came to, or why that is nothing; neither where it was erased meanwhile."""
 
     lease: Lease
-    step: ReplayStep
-    outcome: Outcome | None = None
+    result: Result | None = None
     why_not: Exception | None = None
 
 
-@dataclass(slots=True, kw_only=True)
-class SideBySide:
-    """So many threads that call, and the steps that are under way in them."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """The call for a step is over, and its place is free."""
 
-    replay: Replay
-    worker: str
-    keeper: Keeper
-    beside: Beside | None
-    places: int
-    _under_way: int = 0
-    _waiting: SimpleQueue[tuple[Lease, ReplayStep] | None] = field(default_factory=SimpleQueue)
-    _come: SimpleQueue[Come] = field(default_factory=SimpleQueue)
+    lease: Lease
+
+
+class SideBySide:
+    """So many places for calls, the threads that call, and the steps that are under way in them."""
+
+    def __init__(
+        self, *, replay: Replay, worker: str, keeper: Keeper, beside: Beside | None, places: int
+    ) -> None:
+        self._replay, self._worker, self._keeper, self._beside = replay, worker, keeper, beside
+        self._places = places
+        # steps by the attempts at them: one that was given back may be taken again before that was heard
+        self._calling: dict[int, int] = {}
+        self._answered: dict[int, int] = {}
+        self._come: list[Come] = []
+        self._write_at = 0.0
+        self._waiting: SimpleQueue[Lease | None] = SimpleQueue()
+        self._heard: SimpleQueue[Come | Answered] = SimpleQueue()
 
     def do_all(self) -> int | None:
         """Take and do steps until none can be taken and none is under way; how many were written, None where none could be taken.
 
         What was paid for is written, whatever becomes of the other steps.
         """
-        if not self._take(self.places):
+        if not self._take(self._places):
             return None
-        threads = [Thread(target=self._call, daemon=True) for _ in range(self.places)]
+        threads = [Thread(target=self._call, daemon=True) for _ in range(HELD * self._places)]
         for thread in threads:
             thread.start()
         try:
@@ -71,73 +83,94 @@ class SideBySide:
     def _go_on(self) -> int:
         written, look_at = 0, 0.0
         while True:
-            free = self.places - self._under_way
-            if free and monotonic() >= look_at and not self._take(free):
+            free = min(self._places, HELD * self._places - len(self._answered)) - len(self._calling)
+            if free > 0 and monotonic() >= look_at and not self._take(free):
                 look_at = monotonic() + LOOK_AGAIN
-            if not self._under_way:
+            if not self._calling and not self._answered:
                 return written
-            come = self._next_come(LOOK_AGAIN if self._under_way < self.places else None)
-            written += self._write(come)
-            _raise_what_failed(come)
-            look_at = 0.0 if come else look_at
+            if self._listen(LOOK_AGAIN if free > 0 else None):
+                look_at = 0.0
+            written += self._write_if_due()
 
     def _take(self, most: int) -> int:
         """Take up to so many steps and give them to the threads; how many there were."""
-        found = leases.claim(self.replay.id, self.worker, calls=True, most=most)
-        steps = taken.read(self.replay, found) if found else {}
+        answered = self._answered.values()
+        found = leases.claim(self._replay.id, self._worker, calls=True, most=most, answered=answered)
         for lease in found:
-            if lease.step_id in steps:
-                self.keeper.keep(lease.token)
-                self._under_way += 1
-                self._waiting.put((lease, steps[lease.step_id]))
+            self._keeper.keep(lease.token)
+            self._calling[lease.attempt_id] = lease.step_id
+            self._waiting.put(lease)
         return len(found)
 
-    def _next_come(self, seconds: float | None) -> list[Come]:
-        """What has come back, at least one where that takes no longer."""
+    def _listen(self, seconds: float | None) -> bool:
+        """Whether the threads said something within so many seconds, or before what has come has to be written."""
+        if self._come:
+            due = max(0.0, self._write_at - monotonic())
+            seconds = due if seconds is None else min(due, seconds)
         try:
-            found = [self._come.get(timeout=seconds)]
+            self._note(self._heard.get(timeout=seconds))
         except Empty:
-            return []
-        while not self._come.empty():
-            found.append(self._come.get())
-        return found
+            return False
+        while not self._heard.empty():
+            self._note(self._heard.get())
+        return True
 
-    def _write(self, come: Sequence[Come]) -> int:
-        self._under_way -= len(come)
-        taken.renew_connection()
-        done = [
-            Result(lease=each.lease, step=each.step, outcome=each.outcome) for each in come if each.outcome
-        ]
-        written = writing.write(done)
+    def _note(self, heard: Come | Answered) -> None:
+        """The call is over, and its place free; the step is held until it is written."""
+        if isinstance(heard, Come):
+            if not self._come:
+                self._write_at = monotonic() + WRITE_WITHIN
+            self._come.append(heard)
+        self._calling.pop(heard.lease.attempt_id, None)
+        self._answered[heard.lease.attempt_id] = heard.lease.step_id
+
+    def _write_if_due(self) -> int:
+        come = self._come
+        alone = not self._calling and len(come) == len(self._answered)
+        due = alone or monotonic() >= self._write_at or any(each.why_not for each in come)
+        if not come or not due:
+            return 0
+        written = self._write()
         for each in come:
-            self.keeper.let_go(each.lease.token)
+            if each.why_not is not None and not isinstance(each.why_not, LeaseLost):
+                raise each.why_not
+        return written
+
+    def _write(self) -> int:
+        come, self._come = self._come, []
+        for each in come:
+            del self._answered[each.lease.attempt_id]
+        taken.renew_connection()
+        written = writing.write([each.result for each in come if each.result])
+        for each in come:
+            self._keeper.let_go(each.lease.token)
         return written
 
     def _write_the_rest(self) -> None:
-        while self._under_way:
+        while self._calling or self._answered:
             try:
-                self._write(self._next_come(None))
+                if not self._come:
+                    self._listen(None)
+                if self._come:
+                    self._write()
             except Error as why:
                 log.warning("what a call came to could not be written: %s", why)
                 connection.close()
 
     def _call(self) -> None:
         try:
-            with using(self.beside):
-                while (given := self._waiting.get()) is not None:
-                    self._come.put(_done(*given))
+            with using(self._beside):
+                while (lease := self._waiting.get()) is not None:
+                    self._heard.put(self._done(lease))
         finally:
             connections.close_all()
 
-
-def _raise_what_failed(come: Sequence[Come]) -> None:
-    for each in come:
-        if each.why_not is not None and not isinstance(each.why_not, LeaseLost):
-            raise each.why_not
-
-
-def _done(lease: Lease, step: ReplayStep) -> Come:
-    try:
-        return Come(lease=lease, step=step, outcome=taken.outcome_of(step, lease))
-    except Exception as why:  # noqa: BLE001  # it is raised where the steps are taken
-        return Come(lease=lease, step=step, why_not=why)
+    def _done(self, lease: Lease) -> Come:
+        try:
+            step = taken.read(self._replay, [lease]).get(lease.step_id)
+            if step is None:
+                return Come(lease=lease)
+            outcome = taken.outcome_of(step, lease, after_call=lambda: self._heard.put(Answered(lease=lease)))
+        except Exception as why:  # noqa: BLE001  # it is raised where the steps are taken
+            return Come(lease=lease, why_not=why)
+        return Come(lease=lease, result=Result(lease=lease, step=step, outcome=outcome))

@@ -1,7 +1,7 @@
 """Steps that were taken: read together with what was recorded for them, and done one by one."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Final
 
@@ -9,7 +9,7 @@ from django.db import Error, connection
 
 from timemachine.base.clock import now
 from timemachine.base.errors import TimeMachineError
-from timemachine.providers.listening import Waiting
+from timemachine.providers.listening import Listening, Waiting, nobody
 from timemachine.replay import commands, frozen, leases, spending, steps
 from timemachine.replay.cancelling import cancellable
 from timemachine.replay.leases import Lease
@@ -20,12 +20,37 @@ log = logging.getLogger(__name__)
 
 MOST_HELD: Final = 4_000_000
 """How many characters of passages, found or frozen, are held for several steps."""
-_WRITTEN_LATER: Final = ("frames", "retrieval", "evidence", "parameters", "prices", "grounding")
+_OF_ACTION: Final = (
+    "session",
+    "sequence",
+    "kind",
+    "client_id",
+    "model",
+    "input",
+    "output",
+    "parameters",
+    "retrieval",
+    "error_type",
+    "error_message",
+    "recorded_at",
+    "input_tokens",
+    "output_tokens",
+    "cached",
+    "cached_from",
+)
+_OF_PAYLOAD: Final = ("data", "media_type")
+_NEEDED: Final = (
+    "replay",
+    "sequence",
+    *(f"action__{name}" for name in _OF_ACTION),
+    *(f"action__{side}__{name}" for side in ("input", "output") for name in _OF_PAYLOAD),
+)
+"""What doing a step looks at; to read all other columns too takes twice as long."""
 
 
 def read(replay: Replay, taken: Sequence[Lease]) -> dict[int, ReplayStep]:
     """The steps of these leases by their ids, without those that were erased meanwhile."""
-    found = ReplayStep.objects.select_related("action__input", "action__output").defer(*_WRITTEN_LATER)
+    found = ReplayStep.objects.select_related("action__input", "action__output").only(*_NEEDED)
     steps_taken = list(found.filter(id__in=[lease.step_id for lease in taken]))
     for step in steps_taken:
         step.replay, step.action.session = replay, replay.session
@@ -35,10 +60,14 @@ def read(replay: Replay, taken: Sequence[Lease]) -> dict[int, ReplayStep]:
     return {step.id: step for step in steps_taken}
 
 
-def outcome_of(step: ReplayStep, lease: Lease) -> Outcome:
-    """What the step comes to; a failure is one outcome. Raises `LeaseLost`."""
+def outcome_of(step: ReplayStep, lease: Lease, after_call: Callable[[], None] = nobody) -> Outcome:
+    """What the step comes to; a failure is one outcome. Raises `LeaseLost`.
+
+    `after_call` hears that the model was called, before anything is made of its answer.
+    """
+    listening = Listening(on_wait=lambda waiting: _note(lease, waiting), on_over=after_call)
     try:
-        with cancellable(lease.replay_id, lambda waiting: _note(lease, waiting)) as listening:
+        with cancellable(lease.replay_id, listening):
             return steps.do(
                 step,
                 before_call=lambda cost: spending.intend_call(lease, step.replay, cost),

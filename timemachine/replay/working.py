@@ -57,7 +57,7 @@ def _beside(steps: int) -> AbstractContextManager[Beside | None]:
 @contextmanager
 def _places_for(wanted: int) -> Iterator[int]:
     """How many calls may be made for a replay at once: one, and as many more as this process has for all its replays."""
-    places = _places()
+    places = _places(settings.MODEL_CALLS_AT_ONCE)
     others = range(min(wanted, settings.MODEL_CALLS_AT_ONCE) - 1)
     more = sum(places.acquire(blocking=False) for _ in others)
     try:
@@ -68,8 +68,8 @@ def _places_for(wanted: int) -> Iterator[int]:
 
 
 @cache
-def _places() -> BoundedSemaphore:
-    return BoundedSemaphore(max(1, settings.MODEL_CALLS_AT_ONCE - 1))
+def _places(calls: int) -> BoundedSemaphore:
+    return BoundedSemaphore(max(1, calls - 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

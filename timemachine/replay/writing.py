@@ -16,7 +16,7 @@ from timemachine.payloads.commands import keep
 from timemachine.replay import commands
 from timemachine.replay.choosing import Chosen
 from timemachine.replay.leases import Lease
-from timemachine.replay.models import ReplayAttempt, ReplayHit, ReplayStep
+from timemachine.replay.models import ReplayHit, ReplayStep
 from timemachine.replay.outcome import Outcome
 from timemachine.retrieval.finding import Found
 
@@ -28,6 +28,11 @@ USAGE: Final = (
     "cache_write_tokens",
     "reasoning_tokens",
 )
+_ACCOUNT: Final = """
+UPDATE tm_replay_attempt SET finished_at = %s, calls_made = %s, cost_usd = %s,
+    outcome = coalesce(%s, outcome), error_message = coalesce(%s, error_message)
+WHERE id = %s
+"""
 _FIELD: Final[Callable[[str], Field[Any, Any]]] = cast("Any", ReplayStep._meta.get_field)
 
 
@@ -86,19 +91,17 @@ def _prepared(columns: Mapping[str, Any]) -> list[Any]:
 
 def _account(results: Sequence[Result], written: AbstractSet[int]) -> None:
     """The attempts' own rows: calls and cost stand even where a slept-over lease keeps the result out."""
-    alike: dict[tuple[Any, ...], list[int]] = defaultdict(list)
+    rows = []
     for result in results:
         outcome, attempt = result.outcome, result.lease.attempt_id
         cost = outcome.answered.cost_usd if outcome.answered else outcome.failed_cost_usd
-        said = None
+        said = message = None
         if attempt in written:
             said = outcome.status if outcome.status in ("failed", "cancelled") else "done"
-        alike[outcome.calls_made, cost, said, outcome.error_message].append(attempt)
-    for (calls, cost, said, message), attempts in alike.items():
-        facts = {"finished_at": now(), "calls_made": calls, "cost_usd": cost}
-        if said:
-            facts |= {"outcome": said, "error_message": message}
-        ReplayAttempt.objects.filter(id__in=attempts).update(**facts)
+            message = outcome.error_message
+        rows.append((now(), outcome.calls_made, cost, said, message, attempt))
+    with connection.cursor() as cursor:
+        cursor.executemany(_ACCOUNT, rows)
 
 
 def _columns(outcome: Outcome, kept: Mapping[Content, int]) -> dict[str, Any]:
