@@ -18,6 +18,7 @@ from timemachine.accounts.models import Project
 from timemachine.base.clock import now
 from timemachine.comparison.models import CellOpinion, Comparison
 from timemachine.comparison.opinions import due_for_ringing, work_off
+from timemachine.comparison.progress import progress_of
 from timemachine.payloads.models import Payload
 from timemachine.payloads.queries import value
 from timemachine.recording.erasure import erase_session
@@ -89,6 +90,7 @@ def test_an_opinion_stands_in_the_cell_and_changes_no_verdict(
     assert api.get(f"/comparisons/{made.id}").json()["judges"] == {
         "cells": 2,
         "waiting": 0,
+        "asking": 0,
         "cost_usd": 0,
         "unknown_cost_cells": 2,
     }
@@ -211,6 +213,41 @@ def test_waiting_cells_can_be_cancelled(api: Program, made: Comparison, stub: St
     assert stub.calls() == []
 
 
+def counts(api: Program, made: Comparison) -> tuple[int, int, int]:
+    judges = api.get(f"/comparisons/{made.id}").json()["judges"]
+    return judges["cells"], judges["waiting"], judges["asking"]
+
+
+def test_a_cell_counts_once_whoever_judges_it_and_one_that_was_cancelled_does_not(
+    api: Program, made: Comparison, stub: StubModelServer
+) -> None:
+    stub.script(Script(answer=says("different", "neither")))
+    address, browser = f"/comparisons/{made.id}", browser_of(made.project)
+    judged(api, made)
+    judged(api, made, model="openai:stub-other")
+    assert counts(api, made) == (2, 0, 0)
+    CellOpinion.objects.all().delete()
+    api.post(f"{address}/judgements", {"model": JUDGE})
+    assert counts(api, made) == (2, 2, 0)
+    one = CellOpinion.objects.earliest("id")
+    CellOpinion.objects.filter(id=one.id).update(state="asking", asked_at=now())
+    assert counts(api, made) == (2, 1, 1)
+    assert "2 cells, 1 being asked about, 1 still to be asked about" in browser.get(f"{address}/").text
+    api.post(f"{address}/judgements/cancel")
+    assert counts(api, made) == (1, 0, 1)
+    assert "hx-trigger" in browser.get(f"{address}/").text
+
+
+def test_a_page_that_polls_learns_of_an_opinion_on_a_cell_that_was_judged_before(
+    api: Program, made: Comparison, stub: StubModelServer
+) -> None:
+    stub.script(Script(answer=says("different", "neither")))
+    step = judged(api, made)[0].step
+    before = progress_of([made])[made.id].revision
+    judged(api, made, session=str(step.replay.session_id), sequence=step.sequence, arm=2)
+    assert progress_of([made])[made.id].revision != before
+
+
 def test_the_spend_limit_of_the_comparison_holds_for_its_judges(
     api: Program, made: Comparison, stub: StubModelServer
 ) -> None:
@@ -269,7 +306,7 @@ def test_the_page_asks_a_judge_and_shows_whose_opinion_it_is(
     sent = browser.post(f"/comparisons/{made.id}/judge/", {"other_model": JUDGE})
     assert (sent.status_code, sent["Location"]) == (303, f"/comparisons/{made.id}/#judges")
     waiting = browser.get(f"/comparisons/{made.id}/").text
-    assert "2 still to be asked" in waiting
+    assert "2 still to be asked about" in waiting
     assert "hx-trigger" in waiting
     work_off(made.id)
     page = browser.get(f"/comparisons/{made.id}/").text

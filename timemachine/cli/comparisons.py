@@ -130,9 +130,7 @@ def judge(*, comparison_id: str, model: str, estimate: bool, as_json: bool) -> N
         with Progress() as progress:
             found = client.comparisons.wait_for_judges(
                 comparison_id,
-                lambda each: progress.tell(
-                    f"{counted(each['judges']['waiting'], 'cell')} still to be judged"
-                ),
+                lambda each: progress.tell(_still(each["judges"])),
             )
         said = [
             opinion
@@ -147,6 +145,10 @@ def judge(*, comparison_id: str, model: str, estimate: bool, as_json: bool) -> N
 def _about(about: dict[str, Any]) -> str:
     calls = f"{counted(about['cells'], 'cell')} in {counted(about['calls'], 'call')}"
     return f"{calls}, about {money_or_unknown(about['cost_usd'])}, by {about['basis']}."
+
+
+def _still(judges: dict[str, Any]) -> str:
+    return f"{counted(judges['waiting'], 'cell')} still to be judged, {judges['asking']:,} being judged"
 
 
 def _opinions(found: dict[str, Any], asked: dict[str, Any], said: Sequence[dict[str, Any]]) -> Iterator[str]:

@@ -62,11 +62,12 @@ class Comparisons:
         return self._connection.get(f"{_path(comparison)}/judgements/estimate", {"model": model})
 
     def wait_for_judges(self, comparison: str, seen: Callable[[Document], None] = lambda _: None) -> Document:
-        """The comparison once no judge is to be asked any more; `seen` gets it at every look."""
+        """The comparison once every judge was asked; `seen` gets it at every look."""
 
         def look() -> Document:
             found = self.get(comparison)
-            return {"status": "asking" if found["judges"]["waiting"] else "asked", "found": found}
+            judges = found["judges"]
+            return {"status": "asking" if judges["waiting"] + judges["asking"] else "asked", "found": found}
 
         return waiting.wait(look, ("asked",), lambda each: seen(each["found"]))["found"]  # type: ignore[no-any-return]
 

@@ -78,6 +78,7 @@ def comparison_json(comparison: Comparison, progress: Progress) -> dict[str, Any
         "judges": {
             "cells": progress.judges.cells,
             "waiting": progress.judges.waiting,
+            "asking": progress.judges.asking,
             "cost_usd": float(progress.judges.cost_usd),
             "unknown_cost_cells": progress.judges.unknown_cost,
         },

@@ -18,10 +18,15 @@ OVER: Final = ("done", "failed", "cancelled")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judges:
-    """How many cells judges were asked about, how many of them still wait, and what that cost."""
+    """How many cells judges were or are to be asked about, and what that cost; a cell counts once, whoever judges it, how often.
+
+    In `waiting` of them a judge was not asked yet, in `asking` one is being asked now. `revision` changes with every opinion.
+    """
 
     cells: int = 0
     waiting: int = 0
+    asking: int = 0
+    revision: str = ""
     cost_usd: Decimal = Decimal(0)
     unknown_cost: int = 0
 
@@ -49,8 +54,8 @@ class Progress:
 
     @property
     def settled(self) -> bool:
-        """Whether nothing more comes: every replay is over, and no judge is to be asked."""
-        return self.over and not self.judges.waiting
+        """Whether nothing more comes: every replay is over, and no judge is to be asked or being asked."""
+        return self.over and not self.judges.waiting and not self.judges.asking
 
     @property
     def total(self) -> int:
@@ -116,8 +121,12 @@ def _judges(ids: Sequence[UUID]) -> dict[UUID, Judges]:
         .order_by()
         .values("comparison_id")
         .annotate(
-            cells=Count("id"),
-            waiting=Count("id", filter=Q(finished_at=None)),
+            cells=Count("step", distinct=True, filter=~Q(state="cancelled")),
+            waiting=Count("step", distinct=True, filter=Q(state="waiting")),
+            asking=Count("step", distinct=True, filter=Q(state="asking")),
+            opinions=Count("id"),
+            asked=Count("asked_at"),
+            over=Count("finished_at"),
             cost=Sum("cost_usd"),
             unknown=Count("id", filter=Q(calls_made__gt=0, cost_usd=None)),
         )
@@ -126,6 +135,8 @@ def _judges(ids: Sequence[UUID]) -> dict[UUID, Judges]:
         row["comparison_id"]: Judges(
             cells=row["cells"],
             waiting=row["waiting"],
+            asking=row["asking"],
+            revision=f"{row['opinions']}.{row['asked']}.{row['over']}",
             cost_usd=row["cost"] or Decimal(0),
             unknown_cost=row["unknown"],
         )
@@ -144,7 +155,7 @@ def _worked(ids: Sequence[UUID]) -> dict[UUID, str]:
 
 
 def _revision(cells: str, judges: Judges, mark: int) -> str:
-    return f"{cells}-{mark}-{judges.cells}.{judges.waiting}"
+    return f"{cells}-{mark}-{judges.revision}"
 
 
 def _latest(model: type[CellMark], ids: Sequence[UUID]) -> list[tuple[UUID, int]]:
