@@ -74,6 +74,72 @@ def test_what_cannot_be_compared_is_said_in_one_line(tm: Here, session: Session)
     assert "2 to 8 arms" in done.err
 
 
+def test_an_arm_may_have_a_prompt_of_its_own_and_the_other_options_are_of_every_arm(
+    tm: Here, session: Session
+) -> None:
+    brief = tm.file("brief.txt", "Be brief = short, ☃.")
+    done = tm.run(
+        *("comparison", "create", "s1", "--no-wait", "--max-tokens", "50", "--temperature", "0"),
+        *("--arm", f"local:extractive-1 system-prompt=@{brief}"),
+        *("--model", "local:extractive-1 temperature=0.5 'system_prompt=Say why.'"),
+        *("--arm", "local:extractive-1 seed=7"),
+    )
+    assert done.code == 0, done
+    model = {"model": "local:extractive-1", "max_tokens": 50}
+    assert Comparison.objects.get().arms == [
+        model | {"temperature": 0, "system_prompt": "Be brief = short, ☃."},
+        model | {"temperature": 0.5, "system_prompt": "Say why."},
+        model | {"temperature": 0, "seed": 7},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arm", "says"),
+    [
+        ("", "names no model"),
+        ("local:extractive-1 'system-prompt=", "a quote in it is not closed"),
+        ("local:extractive-1 top_k=3", "'top_k=3'"),
+        ("local:extractive-1 model=other", "'model=other'"),
+        ("local:extractive-1 seed=1 seed=2", "'seed=2'"),
+        ("local:extractive-1 seed", "'seed'"),
+        ("local:extractive-1 temperature=warm", "temperature=warm is no number"),
+        ("local:extractive-1 system-prompt=@nowhere.txt", "nowhere.txt cannot be read"),
+    ],
+)
+def test_what_is_no_arm_is_wrong_usage(tm: Here, arm: str, says: str) -> None:
+    done = tm.run("comparison", "create", "s1", "--arm", arm, "--model", "local:extractive-3")
+    assert (done.code, says in done.err) == (2, True), done
+
+
+def test_it_ends_with_3_where_a_condition_holds_for_an_arm_over_all_sessions(
+    tm: Here, session: Session, worker: None
+) -> None:
+    recorded_session(tm.project, key="s2")
+    asked = ("comparison", "create", "s1", "s2", *MODELS, "--fail-on", "numbers differ")
+    done = tm.run(*asked, "--fail-on", "cost:0", "--json")
+    assert done.code == 3
+    assert done.err == "--fail-on: local:extractive-3: numbers differ in 2 steps.\n"
+    assert '"status": "done"' in done.out
+    assert tm.run(*asked[:-2], "--fail-on", "altered").code == 0
+    assert tm.run(*asked, "--no-wait").code == 2
+
+
+def test_what_it_costs_is_estimated_before_it_is_launched_and_a_cost_is_that_of_an_arm(
+    tm: Here, session: Session, worker: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with as_vendors(monkeypatch) as stub:
+        usage = {"prompt_tokens": 1_000_000, "completion_tokens": 0, "total_tokens": 1_000_000}
+        stub.script(Script(answer="Ten years.", usage=usage))
+        done = tm.run(
+            *("comparison", "create", "s1", "--fail-on", "cost:0.2"),
+            *("--model", "openai:gpt-4o-mini", "--model", "local:extractive-1"),
+        )
+    assert done.code == 3, done
+    estimate, held = done.err.splitlines()
+    assert estimate.startswith("3 asks with openai:gpt-4o-mini: estimated cost $0.")
+    assert held == "--fail-on: openai:gpt-4o-mini: the arm cost $0.45, more than $0.20."
+
+
 @pytest.fixture
 def judging(tm: Here) -> Generator[StubModelServer]:
     """A stub in OpenAI's place that judges every pair the same way, and somebody who asks it."""

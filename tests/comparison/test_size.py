@@ -1,4 +1,4 @@
-"""How large a comparison may be, and what launching one reads."""
+"""How large a comparison may be, what launching one reads, and what it would cost."""
 
 from typing import Any
 
@@ -7,6 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from tests.api.conftest import Program, program
+from tests.asking import as_vendors
 from tests.builders import recorded_session
 from timemachine.accounts.models import Project
 from timemachine.recording.models import Session
@@ -58,3 +59,27 @@ def test_a_sessions_actions_are_read_once_however_many_replays_are_launched_of_i
         return sum('"retrieval"' in each["sql"] and "tm_action" in each["sql"] for each in queries)
 
     assert read(1) == read(4) == 1
+
+
+def test_what_a_comparison_would_cost_is_told_arm_by_arm_and_nothing_is_launched(
+    api: Program, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with as_vendors(monkeypatch) as stub:
+        arms = [{"model": "openai:gpt-4o", "max_tokens": n} for n in (10, 20)] + [{"model": "openai:new-one"}]
+        body = {"sessions": [session.key], "arms": arms, "repeats": 2, "noise_floor": True}
+        answer = api.post("/comparisons/estimate", body)
+        assert answer.status_code == 200, answer.content
+        assert stub.calls() == []
+    first, second, unknown = answer.json()["estimates"]
+    assert (first["arm"], first["name"], first["model"]) == (
+        1,
+        "openai:gpt-4o · max tokens 10",
+        "openai:gpt-4o",
+    )
+    assert (first["asks"], first["unknown_cost_calls"]) == (9, 0)
+    assert second["cost_usd"] == first["cost_usd"] > 0
+    assert (unknown["cost_usd"], unknown["unknown_cost_calls"]) == (0, 9)
+    assert not Replay.objects.exists()
+    assert api.post("/comparisons/estimate", body | {"arms": arms[:1]}).json()["code"] == "arms_needed"
+    reader = program(session.project, "read")
+    assert reader.post("/comparisons/estimate", body).json()["code"] == "scope_missing"

@@ -13,6 +13,7 @@ from timemachine.api.paging import checked_limit, page
 from timemachine.api.paging import read as read_place
 from timemachine.base.errors import InvalidInput
 from timemachine.comparison import commands
+from timemachine.comparison.arms import names
 from timemachine.comparison.commands import Plan
 from timemachine.comparison.document import (
     all_json,
@@ -23,7 +24,8 @@ from timemachine.comparison.document import (
     opinion_json,
     whole_json,
 )
-from timemachine.comparison.judge_estimate import estimate_json, judge_estimate
+from timemachine.comparison.estimate import estimates
+from timemachine.comparison.judge_estimate import judge_estimate, judge_estimate_json
 from timemachine.comparison.models import Comparison
 from timemachine.comparison.opinions import ask_judge, cancel_judges
 from timemachine.comparison.progress import progress_of
@@ -39,6 +41,7 @@ from timemachine.comparison.queries import (
 from timemachine.comparison.results import results_of
 from timemachine.jobs import ring, ring_judges, ring_results
 from timemachine.recording.queries import session_of
+from timemachine.replay.estimate import estimate_json
 
 router = Router(tags=["comparisons"])
 WITHOUT_REASON = "none was given to the API"
@@ -48,15 +51,32 @@ WITHOUT_REASON = "none was given to the API"
 def launch(request: HttpRequest, payload: comparison_schemas.ComparisonIn) -> Status[dict[str, Any]]:
     """Ask these sessions' questions again with each arm, over their frozen contexts; follow it at /api/comparisons/{id}."""
     who = caller(request, "run")
-    plan = Plan(
-        sessions=[session_of(who.project, each) for each in payload.sessions],
+    return launched(who.project, _plan(who.project, payload), who.by)
+
+
+@router.post("/estimate", summary="What a comparison would cost")
+def estimate_launch(request: HttpRequest, payload: comparison_schemas.ComparisonIn) -> dict[str, Any]:
+    """About what the same request would cost if it launched a comparison, arm by arm, over all its runs; nobody is asked."""
+    project = caller(request, "run").project
+    plan = commands.checked(project, _plan(project, payload))
+    found = zip(names(plan.arms), estimates(plan), strict=True)
+    return {
+        "estimates": [
+            {"arm": number, "name": name, **estimate_json(each)}
+            for number, (name, each) in enumerate(found, 1)
+        ]
+    }
+
+
+def _plan(project: Project, payload: comparison_schemas.ComparisonIn) -> Plan:
+    return Plan(
+        sessions=[session_of(project, each) for each in payload.sessions],
         arms=[each.arm() for each in payload.arms],
         repeats=payload.repeats,
         noise_floor=payload.noise_floor,
         reason=WITHOUT_REASON if payload.reason is None else payload.reason,
         spend_limit_usd=payload.spend_limit_usd,
     )
-    return launched(who.project, plan, who.by)
 
 
 def launched(project: Project, plan: Plan, by: str) -> Status[dict[str, Any]]:
@@ -196,7 +216,7 @@ def estimate(
     """About so many tokens and US dollars for what `judgements` would ask; `cost_usd` is null where the price is unknown. Nothing is asked."""
     who = caller(request, "read")
     found = comparison_of(who.project, comparison_id)
-    return estimate_json(judge_estimate(found, payload.model, _step(who.project, found, payload)))
+    return judge_estimate_json(judge_estimate(found, payload.model, _step(who.project, found, payload)))
 
 
 @router.post("/{comparison_id}/judgements/cancel", summary="Ask no further judge")

@@ -1,4 +1,4 @@
-"""The conditions of `--fail-on`: read as they are written, and looked for in what a replay, or a run of a suite, came to. Pure.
+"""The conditions of `--fail-on`: read as they are written, and looked for in what a replay, an arm of a comparison, or a run of a suite, came to. Pure.
 
 Here and not in a room, because the command and the server read and hold the same ones.
 """
@@ -72,7 +72,7 @@ def written_condition(condition: Condition) -> str:
 
 
 def held(conditions: Sequence[Condition], document: Mapping[str, Any]) -> list[str]:
-    """Why each condition that holds of a replay's or a run's document does: empty where none does."""
+    """Why each condition that holds of a replay's, an arm's or a run's document does: empty where none does."""
     found = [_held(condition, document) for condition in dict.fromkeys(conditions)]
     return [reason for reason in found if reason is not None]
 
@@ -92,7 +92,7 @@ def _held(condition: Condition, document: Mapping[str, Any]) -> str | None:
 def _too_dear(most: Decimal, document: Mapping[str, Any]) -> str | None:
     """A cost that is not known cannot be shown to stay below a limit, so it holds against it."""
     limit, unknown = money(most), document["unknown_cost_calls"] + document["uncertain_calls"]
-    what = "run" if "left_out" in document else "replay"
+    what = "run" if "left_out" in document else "arm" if "arm" in document else "replay"
     if Decimal(str(document["cost_usd"])) > most:
         return f"the {what} cost {money(document['cost_usd'])}, more than {limit}"
     if unknown:

@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from timemachine.base.conditions import Condition, held
 from timemachine.base.wording import UNKNOWN, counted, money, money_or_unknown, priced, spaced
 from timemachine.cli import options
+from timemachine.cli.arms import ArmType, of_every_arm
 from timemachine.cli.connecting import connected
-from timemachine.cli.failure import Failure, Interrupted
+from timemachine.cli.estimates import tell_estimate
+from timemachine.cli.failure import ConditionHeld, Failure, Interrupted
 from timemachine.cli.group import InOrder
 from timemachine.cli.reason import reason_given
 from timemachine.cli.table import facts, table
-from timemachine.cli.terminal import Progress, say, show
+from timemachine.cli.terminal import Progress, judged, say, show
 from timemachine.cli.wording import duration, listed_words, shortened, visible
 
 if TYPE_CHECKING:
@@ -42,16 +45,18 @@ def comparison() -> None:
 @click.argument("sessions", metavar="SESSION…", nargs=-1, required=True)
 @click.option(
     "--model",
-    "models",
+    "--arm",
+    "arms",
     multiple=True,
     required=True,
-    metavar="M",
-    help="An arm, as provider:model; two to eight.",
+    type=ArmType(),
+    metavar="ARM",
+    help="An arm, as provider:model, two to eight; behind the model what only this arm is asked with, as in "
+    "'openai:gpt-4o temperature=0 system-prompt=@brief.txt'.",
 )
 @click.option("--repeats", type=int, default=1, metavar="N", help="How often each arm is asked (1).")
 @click.option("--noise-floor", is_flag=True, help="Ask each arm once more, to compare it with itself.")
-@click.option("--temperature", type=float, metavar="T", help="Of every arm; without it as it was recorded.")
-@click.option("--seed", type=int, metavar="S", help="Of every arm; without it as it was recorded.")
+@of_every_arm
 @click.option(
     "--spend-limit",
     type=float,
@@ -59,32 +64,46 @@ def comparison() -> None:
     help="A call starts only where what it is expected to cost fits in.",
 )
 @click.option("--reason", metavar="TEXT", help="Why it is made; it is kept with the comparison.")
+@click.option(
+    "--fail-on",
+    "conditions",
+    multiple=True,
+    type=options.ConditionType(),
+    metavar="CONDITION",
+    help="Exit with 3 where this holds for an arm: altered, missing, error, a verdict like numbers_differ, or cost:USD.",
+)
 @click.option("--no-wait", is_flag=True, help="Only launch it.")
 @options.as_json
 def create(
     *,
     sessions: tuple[str, ...],
-    models: tuple[str, ...],
+    arms: tuple[dict[str, Any], ...],
     repeats: int,
     noise_floor: bool,
-    temperature: float | None,
-    seed: int | None,
     spend_limit: float | None,
     reason: str | None,
+    conditions: tuple[Condition, ...],
     no_wait: bool,
     as_json: bool,
+    **shared: Any,
 ) -> None:
-    """Ask the questions of these sessions again, of each model, over their frozen contexts.
+    """Ask the questions of these sessions again, with each arm, over their frozen contexts.
 
-    It waits with a line of progress, then says what each model came to and what each two of them show.
+    It says first about what that costs, waits with a line of progress, then says what each arm came to and what each two of them
+    show. It exits with 3 where a --fail-on condition holds for an arm.
     """
-    shared = {
-        name: value for name, value in (("temperature", temperature), ("seed", seed)) if value is not None
-    }
+    if no_wait and conditions:
+        raise click.UsageError("--fail-on needs an end to look at, so it does not go with --no-wait.")
+    of_all = {name: value for name, value in shared.items() if value is not None}
+    whole = [of_all | arm for arm in arms]
     with connected() as client:
+        if not as_json:
+            tell_estimate(
+                client.comparisons.estimate(sessions, whole, repeats=repeats, noise_floor=noise_floor)
+            )
         launched = client.comparisons.launch(
             sessions,
-            [{"model": model, **shared} for model in models],
+            whole,
             reason=reason_given(reason),
             repeats=repeats,
             noise_floor=noise_floor,
@@ -94,8 +113,9 @@ def create(
             show(launched, [address_of(client, launched["comparison_id"])], as_json=as_json)
             return
         done = waited(client, launched["comparison_id"])
-        show(done, lines(done, address_of(client, done["id"])), as_json=as_json)
-    check(done)
+        replays = [client.replays.get(each) for each in launched["replay_ids"]] if conditions else []
+        with judged(lambda: check(done, replays, conditions)):
+            show(done, lines(done, address_of(client, done["id"])), as_json=as_json)
 
 
 @comparison.command()
@@ -247,12 +267,36 @@ def _spent(found: dict[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def check(found: dict[str, Any]) -> None:
-    """Fail where the comparison did not come to its end."""
+def check(
+    found: dict[str, Any], replays: Sequence[dict[str, Any]] = (), conditions: Sequence[Condition] = ()
+) -> None:
+    """Fail where a condition holds for an arm over all its `replays`, or the comparison did not come to its end."""
+    reasons = [
+        f"{arm['name']}: {why}"
+        for arm in found["arms"]
+        for why in held(conditions, _together(found, arm["arm"], replays))
+    ]
+    if reasons:
+        raise ConditionHeld(f"--fail-on: {'; '.join(reasons)}.")
     if found["status"] == "cancelled":
         raise Failure("The comparison was cancelled before it was through; its page offers to try again.")
     if found["status"] != "done":
         raise Failure("Every answer of the comparison failed; what each says is on its page.")
+
+
+def _together(found: dict[str, Any], arm: int, replays: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What the replays of an arm came to together, as a condition is looked for in it."""
+    ids = {each["replay_id"] for each in found["replay_ids"] if each["arm"] == arm}
+    of_arm = [each for each in replays if each["id"] in ids]
+    counts = {
+        part: sum((Counter(each[part]) for each in of_arm), Counter())
+        for part in ("context", "retrieval", "verdicts", "steps")
+    }
+    sums = {
+        name: sum(each[name] for each in of_arm)
+        for name in ("cost_usd", "unknown_cost_calls", "uncertain_calls")
+    }
+    return {"arm": arm, **counts, **sums}
 
 
 def _row(name: str, column: dict[str, Any]) -> list[str]:

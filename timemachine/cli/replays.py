@@ -14,6 +14,7 @@ from timemachine.base.conditions import Condition, held
 from timemachine.base.wording import counted, priced
 from timemachine.cli import comparisons, options
 from timemachine.cli.connecting import connected
+from timemachine.cli.estimates import tell_estimate
 from timemachine.cli.failure import ConditionHeld, Failure, Interrupted
 from timemachine.cli.moment import local
 from timemachine.cli.reason import reason_given
@@ -122,7 +123,7 @@ def replay(
     )
     with connected() as client:
         if not as_json:
-            _tell_estimate(client.replays.estimate(session, chosen))
+            tell_estimate(client.replays.estimate(session, chosen))
         launched = client.replays.launch(session, chosen)
         if "comparison_id" in launched:
             told = _Told(with_diff=with_diff, verbose=verbose, web=web, as_json=as_json)
@@ -137,15 +138,6 @@ def replay(
                 _open(address)
 
 
-def _tell_estimate(found: dict[str, Any]) -> None:
-    """Say beside the result about what it will cost, where it may cost anything."""
-    for each in found["estimates"]:
-        if each["cost_usd"] or each["unknown_cost_calls"]:
-            cost = priced(each["cost_usd"], each["unknown_cost_calls"])
-            model = each["model"] or "the recorded models"
-            complain(f"{counted(each['asks'], 'ask')} with {model}: estimated cost {cost}.")
-
-
 def _compared(
     client: "Client", launched: dict[str, Any], conditions: Sequence[Condition], told: "_Told"
 ) -> None:
@@ -153,19 +145,10 @@ def _compared(
     done = comparisons.waited(client, launched["comparison_id"])
     replays = [client.replays.get(each) for each in launched["replay_ids"]]
     address = comparisons.address_of(client, done["id"])
-    with judged(lambda: _check_compared(done, replays, conditions)):
+    with judged(lambda: comparisons.check(done, replays, conditions)):
         show(done, _compared_lines(client, done, replays, told), as_json=told.as_json)
         if told.web:
             _open(address)
-
-
-def _check_compared(
-    done: dict[str, Any], replays: Sequence[dict[str, Any]], conditions: Sequence[Condition]
-) -> None:
-    reasons = [f"{each['model']}: {why}" for each in replays for why in held(conditions, each)]
-    if reasons:
-        raise ConditionHeld(f"--fail-on: {'; '.join(reasons)}.")
-    comparisons.check(done)
 
 
 def _compared_lines(

@@ -1,7 +1,7 @@
 """Comparisons of a server: launch one, wait for it, read what it shows."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 from timemachine.client import waiting
 from timemachine.client.connection import Connection, Document, given, segment
@@ -27,14 +27,21 @@ class Comparisons:
         spend_limit_usd: float | None = None,
     ) -> Document:
         """Launch a comparison in the background: `{"comparison_id", "replay_ids"}`. An arm is `{"model": …, "temperature": …}`."""
-        body: dict[str, Any] = given(spend_limit_usd=spend_limit_usd) | {
-            "sessions": list(sessions),
-            "arms": list(arms),
-            "reason": reason,
-            "repeats": repeats,
-            "noise_floor": noise_floor,
-        }
+        body = _asked(sessions, arms, repeats=repeats, noise_floor=noise_floor)
+        body |= given(spend_limit_usd=spend_limit_usd) | {"reason": reason}
         return self._connection.post("/api/comparisons", body)
+
+    def estimate(
+        self,
+        sessions: Sequence[str],
+        arms: Sequence[Document],
+        *,
+        repeats: int = 1,
+        noise_floor: bool = False,
+    ) -> Document:
+        """About what it would cost, for each arm over all its runs: `{"estimates": […]}`."""
+        body = _asked(sessions, arms, repeats=repeats, noise_floor=noise_floor)
+        return self._connection.post("/api/comparisons/estimate", body)
 
     def get(self, comparison: str) -> Document:
         """How far a comparison is, what its columns come to, and what each two of them show."""
@@ -99,6 +106,15 @@ class Comparisons:
             return {"status": found["status"] if computed else "under_way", "found": found}
 
         return waiting.wait(look, over, lambda each: seen(each["found"]))["found"]  # type: ignore[no-any-return]
+
+
+def _asked(sessions: Sequence[str], arms: Sequence[Document], *, repeats: int, noise_floor: bool) -> Document:
+    return {
+        "sessions": list(sessions),
+        "arms": list(arms),
+        "repeats": repeats,
+        "noise_floor": noise_floor,
+    }
 
 
 def _path(comparison: str) -> str:

@@ -47,7 +47,7 @@ def judge_estimate(comparison: Comparison, use_model: str, step: int | None = No
     )
 
 
-def estimate_json(found: JudgeEstimate) -> dict[str, Any]:
+def judge_estimate_json(found: JudgeEstimate) -> dict[str, Any]:
     """The estimate; what it rests on is said with it."""
     return {
         "model": found.model,
