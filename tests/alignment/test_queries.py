@@ -155,6 +155,22 @@ def test_where_finding_again_failed_no_frames_are_compared(project: Project) -> 
     assert told(aligned(project, session.key, str(audited.id))) == [("same", 1, 1, ())]
 
 
+@pytest.mark.parametrize("length", [10, 5_000])
+def test_an_answer_in_an_object_is_the_same_answer_as_a_text(project: Project, length: int) -> None:
+    def asked(output: object) -> ActionDraft:
+        return ActionDraft(kind="ask", input="How long?", output=output, model="m")
+
+    answer = "Zehn Jahre, " + "sehr lange. " * length
+    one = session_of(project, [asked({"answer": answer, "took": 3}), asked({"took": answer})])
+    other = session_of(project, [asked(answer), asked({"took": answer})])
+    third = session_of(project, [asked({"answer": answer + "?"}), asked({"took": answer + "?"})])
+    assert aligned(project, one.key, other.key).counts["same"] == 2
+    assert told(aligned(project, one.key, third.key)) == [
+        ("modified", 1, 1, ("output",)),
+        ("modified", 2, 2, ("output",)),
+    ]
+
+
 def test_a_replay_against_another_session_is_paired_by_its_questions(project: Project) -> None:
     replay = replayed(recorded_session(project), ReplayOptions(audit=False))
     shorter = recorded_session(project, questions=("How long are invoices kept?",))

@@ -9,7 +9,7 @@ from typing import Any, Final
 from django.db.models import BinaryField, F
 from django.db.models.functions import Substr
 
-from timemachine.base.content import canonical_json, sha256_hex
+from timemachine.base.content import canonical_json, sha256_hex, text_sha256
 from timemachine.difference.steps import StepFacts
 from timemachine.payloads.queries import text_of
 from timemachine.replay.frozen import ANSWER_KEYS
@@ -50,17 +50,33 @@ def columns_of(payload: str, prefix: str) -> dict[str, Any]:
 def identity(row: dict[str, Any], prefix: str) -> str | None:
     """What a payload is known by: its SHA-256, or that of its values where it is short JSON; None for no payload.
 
-    An answer that was recorded in an object (`{"answer": …}`) is the same as one that was recorded as a text.
+    An answer that was recorded in an object (`{"answer": …}`) is the same as one that was recorded as a text; that of a long one
+    stands in the row already, as `output_answer`.
     """
     if row[f"{prefix}_sha256"] is None:
         return None
+    if row.get(f"{prefix}_answer") is not None:
+        return f"{row[f'{prefix}_answer']}"
     if row[f"{prefix}_media_type"] != "application/json" or row[f"{prefix}_size"] > HEAD_BYTES:
         return f"{row[f'{prefix}_sha256']}"
-    value = json.loads(text_of(row[f"{prefix}_head"]))
-    answer = _answer(value) if prefix == "output" and row["kind"] == "ask" else None
-    if answer is not None:
-        return sha256_hex(answer.encode("utf-8", "surrogatepass"))
-    return f"json {sha256_hex(canonical_json(value))}"
+    head = row[f"{prefix}_head"]
+    answer = answer_identity(head) if prefix == "output" and row["kind"] == "ask" else None
+    return answer or f"json {sha256_hex(canonical_json(json.loads(text_of(head))))}"
+
+
+def has_long_answer(row: dict[str, Any]) -> bool:
+    """Whether a step's output is an ask's JSON of which `identity` cannot read the whole."""
+    return bool(
+        row["kind"] == "ask"
+        and row["output_media_type"] == "application/json"
+        and row["output_size"] > HEAD_BYTES
+    )
+
+
+def answer_identity(data: bytes | memoryview) -> str | None:
+    """What the answer in an object is known by, as if it had been recorded as a text; None for JSON without one."""
+    answer = _answer(json.loads(text_of(data)))
+    return None if answer is None else text_sha256(answer)
 
 
 def beginning(row: dict[str, Any], *prefixes: str) -> str:

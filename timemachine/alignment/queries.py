@@ -50,7 +50,7 @@ class Aligned:
 
 
 def aligned(project: Project, left: str, right: str) -> Aligned:
-    """Two runs of a project, named by uuid or key, aligned. At most thirteen queries. Raises `NotFound`, `TooLarge`.
+    """Two runs of a project, named by uuid or key, aligned. At most fifteen queries. Raises `NotFound`, `TooLarge`.
 
     Two runs of one session (it and its replay, or two replays) are paired by sequence, any other two by what the steps are.
     Against a replay a session's finds and asks are compared: nothing else is repeated in one.

@@ -1,4 +1,7 @@
-"""The steps of a run as they are compared: three queries for any number of them, and no payload beyond its beginning."""
+"""The steps of a run as they are compared: a few queries for any number of them, and no payload beyond its beginning.
+
+But for long answers that were recorded in an object: what they say is found only in the whole of them.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,11 +9,21 @@ from typing import Any, Final
 
 from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet
 
-from timemachine.alignment.facts import RunStep, beginning, columns_of, error_of, frame_key, identity
+from timemachine.alignment.facts import (
+    RunStep,
+    answer_identity,
+    beginning,
+    columns_of,
+    error_of,
+    frame_key,
+    has_long_answer,
+    identity,
+)
 from timemachine.alignment.runs import REPLAYED_KINDS, Run
 from timemachine.base.content import text_sha256
 from timemachine.base.errors import TooLarge
 from timemachine.difference.steps import StepFacts
+from timemachine.payloads.models import Payload
 from timemachine.recording.costs import UNKNOWN_COST
 from timemachine.recording.models import Action, Hit, Session
 from timemachine.replay.engine import has_passages_of_its_own
@@ -19,6 +32,7 @@ from timemachine.replay.options import ReplayOptions, from_json
 
 # Steps of one run that are compared; 20,000 by 20,000 take some seconds.
 MOST_STEPS: Final = 20_000
+_READ_AT_ONCE: Final = 50
 _SPENT: Final = ("duration_ms", "input_tokens", "output_tokens", "cost_usd")
 _DONE: Final = ("kind", "tool", "role", "name", "label")
 _CAME: Final = ("model", "error_type", "error_message")
@@ -56,8 +70,20 @@ def _recorded_rows(session: Session, *, only_replayed: bool) -> list[Row]:
     if only_replayed:
         actions = actions.filter(kind__in=REPLAYED_KINDS)
     heads = columns_of("input", "input") | columns_of("output", "output")
-    fields = ("id", "sequence", *_DONE, *_CAME, *_SPENT, *_RELATED)
-    return _rows(actions.annotate(unknown_cost=_UNKNOWN, **heads), [*fields, *heads, "unknown_cost"])
+    fields = ("id", "sequence", "output_id", *_DONE, *_CAME, *_SPENT, *_RELATED)
+    rows = _rows(actions.annotate(unknown_cost=_UNKNOWN, **heads), [*fields, *heads, "unknown_cost"])
+    _read_long_answers([row for row in rows if has_long_answer(row)])
+    return rows
+
+
+def _read_long_answers(rows: Sequence[Row]) -> None:
+    """Put into the rows what the answers inside their long JSON are known by; a few of them are read whole at once."""
+    if not rows:
+        return
+    payloads = Payload.objects.filter(id__in={row["output_id"] for row in rows}).values_list("id", "data")
+    found = {name: answer_identity(data) for name, data in payloads.iterator(chunk_size=_READ_AT_ONCE)}
+    for row in rows:
+        row["output_answer"] = found[row["output_id"]]
 
 
 def _recorded_step(row: Row, frames: Frames) -> RunStep:
