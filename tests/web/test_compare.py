@@ -185,6 +185,41 @@ def test_json_is_compared_by_its_structure(viewer: Client, project: Project) -> 
     assert "/seat" not in diff
 
 
+def test_a_change_far_inside_a_text_of_json_is_marked_and_its_numbers_stand_first(
+    viewer: Client, project: Project
+) -> None:
+    prose = "The harbour was quiet that night and nobody saw the ship. " * 40
+    one, other = (
+        session_of(project, call("report", text=f"{prose}Bertha Krupp owes {owed} dollars. {prose}"))
+        for owed in (412, 977)
+    )
+    diff = page(viewer, f"/compare/steps/?a={one.key}&b={other.key}&left=1&right=1")
+    assert '<del class="removed">412</del>' in diff
+    assert '<ins class="added">977</ins>' in diff
+    assert "Numbers only on the left 412" in words(diff)
+    assert diff.index("Numbers only on the left") < diff.index("/text")
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "says"),
+    [
+        ({"a": 1}, {"a": True}, "/a changed 1 true"),
+        ({"a": [1, 2]}, {"a": [1, 2.0]}, "The same values on both sides, written in another way."),
+        ({"a": 1}, '{"a":1}', "The same values on both sides, written in another way."),
+        ("1", 1, "The same values on both sides, written in another way."),
+        ([True], [True], "The same on both sides."),
+    ],
+)
+def test_json_is_the_same_where_no_value_of_it_differs(
+    viewer: Client, project: Project, left: object, right: object, says: str
+) -> None:
+    one, other = (
+        session_of(project, ActionDraft(kind="tool_result", tool="read", output=value))
+        for value in (left, right)
+    )
+    assert says in words(page(viewer, f"/compare/steps/?a={one.key}&b={other.key}&left=1&right=1"))
+
+
 def test_two_sessions_of_many_steps_come_in_pages(viewer: Client, project: Project) -> None:
     left = session_of(project, *(call("read", path=f"{number}.py") for number in range(900)))
     right = session_of(project, *(call("read", path=f"{number}.py") for number in range(3, 900)))

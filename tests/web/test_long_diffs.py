@@ -82,6 +82,36 @@ def test_numbers_and_names_stand_before_a_diff_of_any_length(viewer: Client, pro
     assert "977" in shown
 
 
+def test_long_json_is_compared_by_its_structure_by_a_worker(viewer: Client, project: Project) -> None:
+    runs = []
+    for price in (70_007, 80_008):
+        session = start_session(project, name="a run", by="test")
+        rows = [{"id": number, "price": price if number == 700 else 5} for number in range(1_000)]
+        append(session.id, [ActionDraft(kind="tool_result", tool="list", output=rows)])
+        runs.append(session)
+    assert "a worker compares them" in page(viewer, address(runs))
+    long_diffs.make(LongDiff.objects.get().id)
+    shown = " ".join(re.sub(r"<[^>]*>", " ", page(viewer, address(runs))).split())
+    assert "/700/price changed 70007 80008" in shown
+    assert "Numbers only on the left 70007" in shown
+    assert "hx-trigger" not in page(viewer, address(runs))
+
+
+def test_long_json_that_is_only_written_otherwise_is_told_as_the_same(
+    viewer: Client, project: Project
+) -> None:
+    runs = []
+    for keys in (range(3_000), reversed(range(3_000))):
+        session = start_session(project, name="a run", by="test")
+        append(
+            session.id, [ActionDraft(kind="tool_result", tool="x", output={f"{key}": key for key in keys})]
+        )
+        runs.append(session)
+    page(viewer, address(runs))
+    long_diffs.make(LongDiff.objects.get().id)
+    assert "The same values on both sides" in page(viewer, address(runs))
+
+
 def test_its_rows_come_in_pages(viewer: Client, both: list[Session]) -> None:
     page(viewer, address(both))
     long_diffs.make(LongDiff.objects.get().id)

@@ -8,6 +8,8 @@ from typing import Any
 
 from timemachine.alignment.facts import frame_key
 from timemachine.alignment.runs import Run
+from timemachine.base.content import check_depth
+from timemachine.base.errors import InvalidInput
 from timemachine.payloads.queries import value
 from timemachine.providers.completion import ended_by
 from timemachine.recording.models import Action, Hit
@@ -69,6 +71,19 @@ def written(value: Any) -> str | None:
     return (
         value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
     )
+
+
+def structure(value: Any) -> Any:
+    """The object or list that a value is, or that a text holds; None for any other, and for one too deep to be compared."""
+    if isinstance(value, str):
+        if value.lstrip()[:1] not in {"{", "["}:
+            return None
+        try:
+            value = json.loads(value)
+            check_depth(value)
+        except (ValueError, RecursionError, InvalidInput):
+            return None
+    return value if isinstance(value, dict | list) else None
 
 
 def _detail(run: Run, action: Action, came: Action | ReplayStep, *, answered: bool) -> StepDetail:

@@ -8,12 +8,13 @@ from uuid import UUID
 
 from django.db.models import F, Q
 
-from timemachine.alignment.details import StepDetail, detail_of, written
+from timemachine.alignment.details import StepDetail, detail_of, structure, written
 from timemachine.alignment.models import LongDiff
 from timemachine.alignment.runs import run_of
 from timemachine.base.clock import now
-from timemachine.base.content import sha256_hex, text_bytes
+from timemachine.base.content import content_of, sha256_hex
 from timemachine.base.errors import NotFound
+from timemachine.difference.changes import ChangeRow, Changes, changes_of
 from timemachine.difference.telling import Telling, telling
 from timemachine.difference.text import DiffRow, Folded, Span, fold, text_diff
 
@@ -28,19 +29,20 @@ Row = DiffRow | Folded
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LongRows:
-    """A long diff as far as it is: its rows, None as long as nobody made them. `given_up` where a worker failed at it too often.
+    """A long diff as far as it is: the rows of a text or the changes of JSON, both None as long as nobody made them.
 
-    `telling` are the numbers and names of only one side.
+    `telling` are the numbers and names of only one side. `given_up` where a worker failed at it too often.
     """
 
     id: UUID
     rows: Sequence[Row] | None
+    changes: Changes | None
     telling: Sequence[Telling]
     given_up: bool
 
 
 def is_long(left: str, right: str) -> bool:
-    """Whether the diff of two texts is one for a worker."""
+    """Whether the diff of two texts, or of two values written as JSON, is one for a worker."""
     return left != right and len(left) + len(right) > LONG
 
 
@@ -59,12 +61,14 @@ def long_rows(left: StepDetail, right: StepDetail, value: str) -> LongRows:
             "right_session": right.run.session,
         },
     )
-    rows = None if found.rows is None else [_read(row) for row in found.rows]
+    kept = found.rows
+    told = [Telling(**each) for each in found.telling or ()]
     return LongRows(
         id=found.id,
-        rows=rows,
-        telling=[Telling(**each) for each in found.telling or ()],
-        given_up=rows is None and found.attempts >= MOST_ATTEMPTS,
+        rows=[_read(row) for row in kept] if isinstance(kept, list) else None,
+        changes=_read_changes(kept, told) if isinstance(kept, dict) else None,
+        telling=told,
+        given_up=kept is None and found.attempts >= MOST_ATTEMPTS,
     )
 
 
@@ -81,10 +85,20 @@ def make(long_diff_id: UUID) -> None:
         right = detail_of(run_of(row.project, str(row.right_run)), row.right_sequence)
     except NotFound:
         return
-    texts = [written(getattr(side, row.value)) or "" for side in (left, right)]
-    rows = [_written(each) for each in fold(text_diff(*texts).rows)]
-    told = [asdict(each) for each in telling(*texts)]
-    wanted.filter(sha256=_sha256(left, right, row.value)).update(rows=rows, telling=told)
+    rows, told = _made(*(getattr(side, row.value) for side in (left, right)))
+    wanted.filter(sha256=_sha256(left, right, row.value)).update(
+        rows=rows, telling=[asdict(each) for each in told]
+    )
+
+
+def _made(left: Any, right: Any) -> tuple[Any, Sequence[Telling]]:
+    """The diff as it is kept, JSON by its structure, and what tells the two apart."""
+    one, other = structure(left), structure(right)
+    if one is not None and other is not None:
+        found = changes_of(one, other)
+        return {"changes": [_written_change(each) for each in found.rows], "more": found.more}, found.telling
+    texts = written(left) or "", written(right) or ""
+    return [_written(each) for each in fold(text_diff(*texts).rows)], telling(*texts)
 
 
 def due_for_ringing() -> list[UUID]:
@@ -110,19 +124,38 @@ def is_due(long_diff_id: UUID) -> bool:
 
 
 def _sha256(left: StepDetail, right: StepDetail, value: str) -> str:
-    sides = [sha256_hex(text_bytes(written(getattr(side, value)) or "")) for side in (left, right)]
+    sides = [content_of(getattr(side, value)).sha256 for side in (left, right)]
     return sha256_hex("".join(sides).encode())
 
 
 def _written(row: Row) -> Any:
     if isinstance(row, Folded):
         return {"folded": row.count, "start": row.start}
-    return [row.kind, *([[span.mark, span.text] for span in side] for side in (row.left, row.right))]
+    return [row.kind, _written_spans(row.left), _written_spans(row.right)]
+
+
+def _written_change(row: ChangeRow) -> Any:
+    return [row.path, row.op, _written_spans(row.left), _written_spans(row.right)]
+
+
+def _written_spans(spans: Sequence[Span]) -> Any:
+    return [[span.mark, span.text] for span in spans]
 
 
 def _read(kept: Any) -> Row:
     if isinstance(kept, dict):
         return Folded(count=kept["folded"], start=kept["start"])
-    kind, *sides = kept
-    left, right = (tuple(Span(text, mark) for mark, text in side) for side in sides)
-    return DiffRow(kind, left, right)
+    kind, left, right = kept
+    return DiffRow(kind, _read_spans(left), _read_spans(right))
+
+
+def _read_changes(kept: Any, told: Sequence[Telling]) -> Changes:
+    rows = [
+        ChangeRow(path, op, _read_spans(left), _read_spans(right))
+        for path, op, left, right in kept["changes"]
+    ]
+    return Changes(rows=rows, more=kept["more"], telling=told)
+
+
+def _read_spans(kept: Any) -> tuple[Span, ...]:
+    return tuple(Span(text, mark) for mark, text in kept)

@@ -10,7 +10,8 @@ from timemachine.recording.models import Session
 
 
 class LongDiff(models.Model):
-    """The diff of one value of two steps; `rows` is None until a worker made it, with the numbers and names `telling` the sides apart.
+    """The diff of one value of two steps; `rows` is None until a worker made it, with the numbers and names `telling` the sides apart:
+    a list of the rows of a text, or an object with the changes of JSON.
 
     It goes with either session.
 

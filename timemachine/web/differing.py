@@ -5,16 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from timemachine.alignment.details import written
+from timemachine.alignment.details import structure, written
 from timemachine.alignment.long_diffs import LongRows, is_long
-from timemachine.difference.json import JsonChange, json_diff
+from timemachine.difference.changes import Changes, changes_of
 from timemachine.difference.telling import Telling, telling
-from timemachine.difference.text import text_diff
 from timemachine.web.text_rows import ShownRow, ShownSpan, shown_rows, shown_spans, text_rows
 
-SHOWN_CHANGES: Final = 100
 SHOWN_ROWS: Final = 150
-SHOWN_LETTERS: Final = 600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +26,8 @@ class ShownChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Differing:
-    """How two values differ: `same`, `absent` (one side has none), `text` with rows, `json` with changes, or `long`.
+    """How two values differ: `same`, `same_values` (JSON written in another way), `absent` (one side has none), `text` with rows,
+    `json` with changes, or `long`.
 
     `telling` are the numbers and names of only one side; `more` is how many rows or changes are not shown, `start` which row is the
     first that is. A `long` one has no rows as long as a worker is at it, or where it was `given_up`.
@@ -63,21 +61,24 @@ class Differing:
 
 def differing(left: Any, right: Any, *, everything: bool = False, start: int = 0) -> Differing | None:
     """How two recorded values differ, None where finding out takes a worker. JSON that was recorded as a text is compared as JSON."""
-    if left is None and right is None:
-        return Differing(how="absent")
     if left is None or right is None:
         return Differing(how="absent", left=written(left), right=written(right))
-    if left == right and type(left) is type(right):
-        return Differing(how="same", left=written(left))
-    one, other = _structure(left), _structure(right)
+    texts = _compact(left), _compact(right)
+    if texts[0] == texts[1]:
+        alike = isinstance(left, str) == isinstance(right, str)
+        return Differing(how="same" if alike else "same_values", left=written(left))
+    if is_long(*texts):
+        return None
+    one, other = structure(left), structure(right)
     if one is not None and other is not None:
-        return _in_json(one, other)
-    texts = written(left) or "", written(right) or ""
-    return None if is_long(*texts) else _in_text(*texts, everything=everything, start=start)
+        return _in_json(changes_of(one, other))
+    return _in_text(written(left) or "", written(right) or "", everything=everything, start=start)
 
 
 def made(found: LongRows, start: int) -> Differing:
     """A long diff, as far as it is."""
+    if found.changes is not None:
+        return _in_json(found.changes)
     rows = list(shown_rows(found.rows or ()))
     start = start if start < len(rows) else 0
     return Differing(
@@ -102,43 +103,19 @@ def _in_text(left: str, right: str, *, everything: bool, start: int) -> Differin
     )
 
 
-def _in_json(left: Any, right: Any) -> Differing:
-    changes = json_diff(left, right)
-    if not changes:
-        return Differing(how="same", left=written(left))
+def _in_json(found: Changes) -> Differing:
+    if not found.rows:
+        return Differing(how="same_values")
     return Differing(
         how="json",
-        changes=[_change(change) for change in changes[:SHOWN_CHANGES]],
-        more=max(len(changes) - SHOWN_CHANGES, 0),
+        changes=[
+            ShownChange(path=row.path, op=row.op, left=shown_spans(row.left), right=shown_spans(row.right))
+            for row in found.rows
+        ],
+        telling=found.telling,
+        more=found.more,
     )
 
 
-def _change(change: JsonChange) -> ShownChange:
-    old, new = change.old, change.new
-    if change.op == "changed" and isinstance(old, str) and isinstance(new, str):
-        rows = text_diff(old[:SHOWN_LETTERS], new[:SHOWN_LETTERS]).rows
-        left = shown_spans([span for row in rows for span in row.left])
-        right = shown_spans([span for row in rows for span in row.right])
-        return ShownChange(path=change.path or "/", op=change.op, left=left, right=right)
-    return ShownChange(
-        path=change.path or "/",
-        op=change.op,
-        left=() if change.op == "added" else _plain(old),
-        right=() if change.op == "removed" else _plain(new),
-    )
-
-
-def _plain(value: Any) -> tuple[ShownSpan, ...]:
-    text = json.dumps(value, ensure_ascii=False)
-    cut = text if len(text) <= SHOWN_LETTERS else text[:SHOWN_LETTERS] + "…"
-    return (ShownSpan(element="span", mark="same", text=cut),)
-
-
-def _structure(value: Any) -> Any:
-    """The object or list that a value is, or that a text holds; None for any other."""
-    if isinstance(value, str) and value.lstrip()[:1] in {"{", "["}:
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            return None
-    return value if isinstance(value, dict | list) else None
+def _compact(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
