@@ -7,7 +7,7 @@ from tests.builders import QUESTIONS, recorded_session, replayed, worked
 from timemachine.accounts.models import Project
 from timemachine.alignment import steps
 from timemachine.alignment.details import detail_of
-from timemachine.alignment.kept import MOST_ENTRIES, MOST_STEPS, Kept
+from timemachine.alignment.kept import MOST_STEPS, Kept
 from timemachine.alignment.queries import Aligned, aligned
 from timemachine.base.errors import NotFound, TooLarge
 from timemachine.recording.commands import append, start_session
@@ -230,11 +230,26 @@ def test_a_comparison_is_made_once_and_anew_when_a_side_has_grown_or_was_erased(
         aligned(project, one.key, other.key)
 
 
-def test_few_comparisons_are_kept_and_no_large_one() -> None:
+def test_the_largest_comparison_is_kept() -> None:
     kept = Kept[str]()
-    for number in range(MOST_ENTRIES + 1):
-        kept.keep(number, f"value {number}", 10)
-        assert kept.get(1) is None or kept.get(1) == "value 1"
-    assert (kept.get(0), kept.get(1)) == (None, "value 1")
-    kept.keep("large", "large", MOST_STEPS + 1)
-    assert kept.get("large") is None
+    kept.keep("largest", "value", 2 * steps.MOST_STEPS)
+    assert kept.get("largest") == "value"
+
+
+def test_comparisons_unused_for_longest_make_room() -> None:
+    kept = Kept[int]()
+    for number in range(4):
+        kept.keep(number, number, MOST_STEPS // 4)
+        assert kept.get(1) in (None, 1)
+    assert [kept.get(number) for number in (0, 2, 3, 1)] == [0, 2, 3, 1]
+    kept.keep("large", 5, MOST_STEPS // 2)
+    assert [kept.get(key) for key in (0, 1, 2, 3, "large")] == [None, 1, None, 3, 5]
+    kept.keep("too large", 6, MOST_STEPS + 1)
+    assert kept.get("too large") is None
+
+
+def test_what_is_kept_again_counts_once() -> None:
+    kept = Kept[int]()
+    for number in range(3):
+        kept.keep("same", number, MOST_STEPS)
+    assert kept.get("same") == 2
