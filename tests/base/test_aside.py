@@ -70,3 +70,16 @@ def test_one_core_has_nobody_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
     with thinking_beside() as beside, using(beside):
         assert beside is None
         assert aside(os.getpid) == os.getpid()
+
+
+def test_a_process_beside_knows_no_key_and_no_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "SECRET_KEY", "DATABASE_URL"):
+        monkeypatch.setenv(name, "not for everybody")
+    beside = Beside(1)
+    try:
+        assert beside(os.getenv, "PATH") == os.environ["PATH"]
+        assert [beside(os.getenv, name) for name in ("OPENAI_API_KEY", "SECRET_KEY", "DATABASE_URL")] == [
+            None
+        ] * 3
+    finally:
+        beside.end()

@@ -195,6 +195,7 @@ def test_a_step_that_does_nothing_says_why() -> None:
     assert "no longer hashes" in str(intent(recorded(), AUDIT, "altered", 1).why_not)
     assert "missing" in str(intent(recorded(), AUDIT, "missing", 1).why_not)
     assert "collection" in str(intent(recorded(has_collection=False), ReplayOptions(), "verified", 1).why_not)
+    assert "not recorded" in str(intent(recorded(model=None), ReplayOptions(), "verified", 1).why_not)
     assert intent(recorded(), ReplayOptions(audit=True, reason="r"), "verified", 1) == Intent()
 
 
@@ -245,8 +246,30 @@ def tally(**more: Any) -> Tally:
             "$0 + 3 calls of unknown price (recorded $4.10 + 1 call of unknown price)",
         ),
         (
-            tally(asked=0, model=None, verdicts={}, contexts={"verified": 12}),
+            tally(asked=0, model=None, verdicts={}, contexts={"verified": 12}, cost_usd=Decimal(0)),
             "12 steps of 12 checked, no model called; context verified 12 of 12",
+        ),
+        (
+            tally(
+                asked=0, statuses=Counter(done=2, cancelled=10), verdicts={}, contexts={}, cost_usd=Decimal(0)
+            ),
+            "2 steps of 12 checked, no model called; 10 steps cancelled",
+        ),
+        (
+            tally(
+                asked=0,
+                statuses=Counter(cancelled=12),
+                verdicts={},
+                contexts={},
+                cost_usd=Decimal(0),
+                unknown_cost_calls=3,
+                recorded_cost_usd=Decimal(0),
+            ),
+            "0 steps of 12 checked; 12 steps cancelled; $0 + 3 calls of unknown price (recorded $0)",
+        ),
+        (
+            tally(asked=0, statuses=Counter(skipped=12), verdicts={}, contexts={}, cost_usd=Decimal(0)),
+            "0 steps of 12 checked, no model called; 12 steps not asked for the spend limit",
         ),
         (
             tally(kind="debug", retrievals={"changed": 2, "same": 10}, uncertain_calls=1),

@@ -11,8 +11,14 @@ from timemachine.replay.purse import Purse
 NOW, LATER, NEVER = "now", "later", "never"
 
 
-def purse(limit: str, spent: str = "0", reserved: str = "0", unknown: int = 0) -> Purse:
-    return Purse(limit=Decimal(limit), spent=Decimal(spent), reserved=Decimal(reserved), unknown=unknown)
+def purse(limit: str, spent: str = "0", reserved: str = "0", unknown: int = 0, uncertain: str = "0") -> Purse:
+    return Purse(
+        limit=Decimal(limit),
+        spent=Decimal(spent),
+        reserved=Decimal(reserved),
+        unknown=unknown,
+        uncertain=Decimal(uncertain),
+    )
 
 
 @pytest.mark.parametrize(
@@ -31,6 +37,9 @@ def purse(limit: str, spent: str = "0", reserved: str = "0", unknown: int = 0) -
         (purse("1", reserved="1"), None, LATER),
         (purse("1", spent="1"), None, NEVER),
         (purse("1", unknown=1), "0.5", NOW),
+        (purse("1", spent="0.2", uncertain="0.3"), "0.5", NOW),
+        (purse("1", spent="0.2", uncertain="0.3"), "0.51", NEVER),
+        (purse("1", uncertain="1"), None, NEVER),
     ],
 )
 def test_a_call_starts_where_it_fits_beside_what_is_spent_and_reserved(
@@ -57,5 +66,9 @@ def test_the_reason_says_what_is_spent_and_what_it_would_cost() -> None:
     assert held.why_not(Decimal("0.0004"), "replay") == (
         "The spend limit of this replay was reached: $0.0029 of $0.003 is spent, so the call was not made; "
         "it is expected to cost $0.0004."
+    )
+    uncertain = purse("0.003", spent="0.001", uncertain="0.0019")
+    assert "$0.001 of $0.003 is spent and $0.0019 more may have been billed, so" in uncertain.why_not(
+        Decimal("0.0004"), "replay"
     )
     assert held.why_not(None, "replay").endswith("; what it costs is unknown.")

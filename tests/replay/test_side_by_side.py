@@ -92,6 +92,19 @@ def test_steps_that_call_nobody_are_taken_together(session: Session) -> None:
     assert leases.claim(replay.id, "another", calls=True) == []
 
 
+def test_a_step_that_was_answered_keeps_no_place_from_the_next(
+    session: Session, stub: StubModelServer, settings: Settings
+) -> None:
+    settings.MODEL_CALLS_AT_ONCE = 3
+    replay = launch(session, ASKED, by="test")
+    first = leases.claim(replay.id, "one", calls=True, most=7)
+    assert len(first) == 3
+    assert leases.claim(replay.id, "one", calls=True, most=7) == []
+    answered = [lease.step_id for lease in first[:2]]
+    assert len(leases.claim(replay.id, "one", calls=True, most=7, answered=answered)) == 2
+    assert leases.claim(replay.id, "another", calls=True, most=7) == []
+
+
 def test_what_was_taken_and_not_begun_is_given_back_as_if_it_had_not_been_taken(session: Session) -> None:
     replay = launch(session, CHECKED, by="test")
     first, *others = leases.claim(replay.id, "one", calls=False)

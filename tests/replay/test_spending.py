@@ -1,6 +1,7 @@
 """A spend limit holds also for calls side by side: each reserves what it is expected to cost before it starts."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
@@ -11,7 +12,9 @@ from tests.builders import recorded_session, replayed
 from tests.replay.test_side_by_side import most_at_once
 from tests.stub_model_server import Script, StubModelServer
 from timemachine.accounts.models import Project
+from timemachine.base.clock import now
 from timemachine.recording.models import Session
+from timemachine.replay import leases, spending
 from timemachine.replay.commands import launch
 from timemachine.replay.document import replay_json
 from timemachine.replay.models import Replay, ReplayAttempt
@@ -117,3 +120,43 @@ def test_a_limit_that_was_passed_all_the_same_is_told_with_by_how_much(
     assert told["cost_usd"] == 0.01025
     assert told["over_limit_usd"] == pytest.approx(0.00525)
     assert "the spend limit of $0.005 was passed by $0.00525" in told["summary"]
+
+
+def test_a_call_that_broke_off_may_have_been_billed_and_counts_as_if_it_was(
+    session: Session, stub: StubModelServer, settings: Settings
+) -> None:
+    settings.MODEL_CALLS_AT_ONCE = 3
+    stub.script(Script(answer="Ten years.", mode="closed"))
+    replay = worked(session, options("openai:gpt-4o", LIMIT))
+    told = tally(replay)
+    assert told.statuses == {"failed": len(stub.calls()), "skipped": 14 - len(stub.calls())}
+    assert 3 <= len(stub.calls()) <= 4
+    said = replay.steps.filter(status="skipped").values_list("evidence__not_asked", flat=True)
+    assert all("$0 of $0.005 is spent and $0.00" in each and "may have been billed" in each for each in said)
+
+
+def test_a_call_that_was_lost_with_its_worker_counts_as_if_it_was_billed(
+    session: Session, stub: StubModelServer, settings: Settings
+) -> None:
+    settings.MODEL_CALLS_AT_ONCE = 1
+    answers(stub, 100, seconds=0)
+    replay = launch(session, options("openai:gpt-4o", LIMIT), by="test")
+    (lost,) = leases.claim(replay.id, "dies", calls=True)
+    spending.intend_call(lost, replay, LIMIT)
+    replay.steps.update(lease_until=now() - timedelta(seconds=1))
+    work(replay.id, "lives")
+    assert stub.calls() == []
+    assert tally(replay).statuses == {"skipped": 14}
+
+
+def test_under_a_limit_every_step_is_called_once_however_its_turn_comes(
+    session: Session, stub: StubModelServer, settings: Settings
+) -> None:
+    settings.MODEL_CALLS_AT_ONCE = 6
+    answers(stub, 1, seconds=0.3)
+    stub.script(Script(question=QUESTIONS[3], answer="Ten.", mode="slow", seconds=1.2))
+    replay = worked(session, options("openai:gpt-4o", Decimal("0.015"), max_tokens=1_000))
+    assert tally(replay).statuses == {"done": 14}
+    attempts = ReplayAttempt.objects.filter(step__replay=replay)
+    assert list(attempts.values_list("outcome", flat=True)) == ["done"] * 14
+    assert len(stub.calls()) == 14

@@ -21,6 +21,8 @@ from typing import IO, Any, Final, cast
 _CODE: Final = Path(__file__).resolve().parent.parent.parent
 _MOST: Final = 3
 """With more of them, whoever hands the work out has enough to do."""
+_GIVEN: Final = ("PATH", "HOME", "LANG", "LC_", "TMP", "TEMP", "LD_", "PYTHON", "COVERAGE")
+"""How the names of those variables begin that a process beside gets: no key and no address of a database is among them."""
 _only_once: Final = Lock()
 
 
@@ -90,11 +92,13 @@ def thinking_beside() -> Iterator[Beside | None]:
     if cores == 1 or not _only_once.acquire(blocking=False):
         yield None
         return
-    beside = Beside(min(cores - 1, _MOST))
     try:
-        yield beside
+        beside = Beside(min(cores - 1, _MOST))
+        try:
+            yield beside
+        finally:
+            beside.end()
     finally:
-        beside.end()
         _only_once.release()
 
 
@@ -110,7 +114,10 @@ def using(beside: Beside | None) -> Iterator[None]:
 
 def _started() -> _Thinker:
     command = [sys.executable, "-m", "timemachine.base.aside"]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=_CODE)
+    environment = {name: value for name, value in os.environ.items() if name.startswith(_GIVEN)}
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=_CODE, env=environment
+    )
     to, back = cast("tuple[IO[bytes], IO[bytes]]", (process.stdin, process.stdout))
     return _Thinker(process=process, to=to, back=back)
 

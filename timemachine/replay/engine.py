@@ -72,11 +72,14 @@ def intent(recorded: Recorded, options: ReplayOptions, context: str, frames: int
         return Intent(why_not="The session names no collection, so nothing can be looked for again.")
     if recorded.kind == "find":
         return Intent(find_again=True)
-    return Intent(find_again=True, call=options.use_model or recorded.model)
+    model = options.use_model or recorded.model
+    return Intent(find_again=True, call=model, why_not=None if model else _NO_MODEL)
 
 
 def _trial(recorded: Recorded, options: ReplayOptions, context: str, *, nothing_was_found: bool) -> Intent:
     model = options.use_model or recorded.model
+    if model is None:
+        return Intent(why_not=_NO_MODEL)
     if options.frames is not None:
         return Intent(choose=True, call=model)
     if context == VERIFIED or nothing_was_found:
@@ -92,6 +95,7 @@ def _audit(recorded: Recorded, options: ReplayOptions, context: str, *, nothing_
     return Intent(why_not=_WHY_NOT[context])
 
 
+_NO_MODEL = "The model of this step was not recorded; choose one to ask again."
 _WHY_NOT = {
     ALTERED: "A frozen passage no longer hashes to what was recorded, so the question was not asked again.",
     MISSING: "A frozen passage is missing, so the question was not asked again.",

@@ -42,18 +42,21 @@ def purse_of(replay: Replay) -> Purse:
     """The limit that this replay has, alone or with those of its group, and what became of it so far."""
     alone = replay.spend_group is None
     of = {"step__replay": replay} if alone else {"step__replay__spend_group": replay.spend_group}
+    intended = Q(call_intended_at__isnull=False, cost_usd=None)
     under_way = Q(call_intended_at__isnull=False, finished_at=None, step__lease_token=F("lease_token"))
     under_way &= Q(step__status="running", step__lease_until__gte=now())
     sums: dict[str, Any] = ReplayAttempt.objects.filter(**of).aggregate(
         spent=Sum("cost_usd"),
         reserved=Sum("reserved_usd", filter=under_way),
         unknown=Count("id", filter=under_way & Q(reserved_usd=None)),
+        uncertain=Sum("reserved_usd", filter=intended & ~under_way),
     )
     return Purse(
         limit=Decimal(str(replay.options["spend_limit_usd"])),
         spent=sums["spent"] or FREE,
         reserved=sums["reserved"] or FREE,
         unknown=sums["unknown"],
+        uncertain=sums["uncertain"] or FREE,
     )
 
 

@@ -73,6 +73,11 @@ class Tally:
         """How many steps are over, in whatever way."""
         return sum(self.statuses.get(name, 0) for name in ("done", "failed", "skipped", "cancelled"))
 
+    @property
+    def may_be_tried_again(self) -> bool:
+        """Whether any step failed or was cancelled."""
+        return bool(self.statuses.get("failed") or self.statuses.get("cancelled"))
+
 
 def sentence(tally: Tally) -> str:
     """The replay in one sentence: what was done, what came of it, what it cost beside what the recording cost."""
@@ -85,7 +90,7 @@ def sentence(tally: Tally) -> str:
         parts.append(f"{counted(tally.statuses['cancelled'], 'step')} cancelled")
     if tally.statuses.get("skipped"):
         parts.append(f"{counted(tally.statuses['skipped'], 'step')} not asked for the spend limit")
-    if tally.asked:
+    if tally.asked or _was_billed(tally):
         parts.append(_cost(tally))
     if tally.over_limit_usd and tally.spend_limit_usd is not None:
         parts.append(
@@ -98,10 +103,15 @@ def sentence(tally: Tally) -> str:
 
 def _what(tally: Tally) -> str:
     if not tally.asked:
-        done = f"{counted(tally.finished, 'step')} of {tally.total} {'checked' if tally.kind == 'audit' else 'replayed'}"
-        return f"{done}, no model called"
+        looked_at = sum(tally.statuses.get(name, 0) for name in ("done", "failed"))
+        done = f"{counted(looked_at, 'step')} of {tally.total} {'checked' if tally.kind == 'audit' else 'replayed'}"
+        return done if _was_billed(tally) or tally.uncertain_calls else f"{done}, no model called"
     model = f" with {tally.model}" if tally.model else ""
     return f"{counted(tally.asked, 'ask')} replayed{model}: {tally.verdicts_in_words}"
+
+
+def _was_billed(tally: Tally) -> bool:
+    return bool(tally.cost_usd or tally.unknown_cost_calls)
 
 
 def _context(tally: Tally) -> str:

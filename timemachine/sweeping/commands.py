@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 
 from django.conf import settings as configured
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 
 from timemachine.base.clock import now
 from timemachine.base.errors import Conflict, InvalidInput
@@ -86,6 +86,7 @@ def cancel(sweep: Sweep) -> Sweep:
 @transaction.atomic
 def claim(sweep_id: UUID) -> RowLease | None:
     """The next setting that waits or whose worker was lost, leased; None where there is none. After three lost ones it fails."""
+    _lock(Sweep.objects.filter(id=sweep_id))
     free = Q(status="waiting") | Q(status="running", lease_until__lt=now())
     rows = SweepRow.objects.select_for_update(skip_locked=True).filter(free, sweep_id=sweep_id)
     lost = "The worker was lost three times at this setting; it was not tried again."
@@ -113,6 +114,7 @@ def keep(lease: RowLease) -> None:
 @transaction.atomic
 def write(lease: RowLease, **came_to: object) -> None:
     """Write what a setting came to, where the lease still holds. Raises `RowLost`."""
+    _lock(Sweep.objects.filter(rows=lease.row_id))
     held = SweepRow.objects.filter(id=lease.row_id, lease_token=lease.token, status="running")
     if not held.update(**came_to, lease_token=None, lease_until=None, finished_at=now()):
         raise RowLost
@@ -144,6 +146,11 @@ def due_for_ringing(*, at_once: bool = False) -> list[UUID]:
     ids = list(idle.values_list("id", flat=True))
     Sweep.objects.filter(id__in=ids).update(rung_at=moment)
     return ids
+
+
+def _lock(sweeps: QuerySet[Sweep]) -> None:
+    """Lock the sweep before its rows, as whoever cancels it does: two that lock in two orders wait for each other for ever."""
+    list(sweeps.select_for_update(of=("self",)).values_list("id"))
 
 
 def until() -> datetime:
