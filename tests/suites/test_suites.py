@@ -181,11 +181,37 @@ def test_an_erased_session_is_named_and_the_others_still_run(
     assert missing["problem"]["code"] == "session_missing"
     assert "s2 was erased" in missing["problem"]["message"]
     assert api.patch("/suites/nightly", {"fail_on": []}).json()["missing"] == ["s2"]
-    assert api.patch("/suites/nightly", {"sessions": ["s1"]}).json()["missing"] == ["s2"]
     erase_session(session)
     refused = api.post("/suites/nightly/runs")
     assert (refused.status_code, refused.json()["code"]) == (422, "session_missing")
     assert SuiteRun.objects.count() == 2
+
+
+def test_an_edit_of_the_sessions_takes_erased_ones_out(
+    api: Program, project: Project, session: Session
+) -> None:
+    second = recorded_session(project, key="s2", questions=QUESTIONS[:1])
+    made(api, "s1", "s2")
+    erase_session(second)
+    told = api.patch("/suites/nightly", {"sessions": ["s1"]}).json()
+    assert ([each["key"] for each in told["sessions"]], told["missing"]) == (["s1"], [])
+    assert told["events"][0]["facts"] == {"changed": ["sessions"]}
+    assert ran(api)["left_out"] == 0
+
+
+def test_a_suite_of_which_every_session_was_erased_can_still_be_edited(
+    api: Program, project: Project, session: Session
+) -> None:
+    made(api, "s1", schedule="every 1 hour")
+    erase_session(session)
+    told = api.patch("/suites/nightly", {"schedule": None}).json()
+    assert (told["schedule"], told["missing"]) == (None, ["s1"])
+    assert api.patch("/suites/nightly", {"sessions": []}).json()["code"] == "sessions_needed"
+    assert api.patch("/suites/nightly", {"matching": {"tag": "x"}}).json()["missing"] == ["s1"]
+    assert api.patch("/suites/nightly", {"matching": None}).json()["code"] == "sessions_needed"
+    assert api.patch("/suites/nightly", {"sessions": []}).json()["missing"] == []
+    recorded_session(project, key="s2", questions=QUESTIONS[:1])
+    assert api.patch("/suites/nightly", {"sessions": ["s2"], "matching": None}).status_code == 200
 
 
 def test_a_session_without_anything_to_replay_is_left_out_and_one_that_grew_has_new_steps(

@@ -14,9 +14,10 @@ from timemachine.base.errors import Conflict
 from timemachine.base.ids import uuid7
 from timemachine.recording.models import Session
 from timemachine.replay.options import as_json
+from timemachine.suites.matching import matching_of
 from timemachine.suites.models import Suite, SuiteEvent, SuiteSession
 from timemachine.suites.plan import SuitePlan, checked
-from timemachine.suites.queries import open_run, sessions_of
+from timemachine.suites.queries import named_in, open_run, sessions_of
 from timemachine.suites.schedule import next_after, read_schedule
 
 PLAIN = ("name", "options", "matching", "use_models", "fail_on", "schedule")
@@ -36,7 +37,7 @@ def create(project: Project, plan: SuitePlan, *, by: str, suite_id: UUID | None 
         suite = Suite(id=wanted, project=project, created_by=by, **_columns(plan))
         _schedule(suite, now())
         _save(suite)
-        _name_sessions(suite, plan.sessions)
+        _name_sessions(suite, plan.sessions or ())
         note(suite, "created", by)
     return suite
 
@@ -44,9 +45,15 @@ def create(project: Project, plan: SuitePlan, *, by: str, suite_id: UUID | None 
 def edit(suite: Suite, plan: SuitePlan, *, by: str) -> Suite:
     """Make the suite as the plan says; earlier runs stay what they were. Raises as `create` does.
 
-    Where the sessions stay the same, so does what the suite says of those that were erased.
+    Sessions that the plan lists replace all that the suite names, those that were erased as well.
     """
-    plan = checked(suite.project, plan, kept_models=suite.use_models)
+    plan = checked(
+        suite.project,
+        plan,
+        named=len(sessions_of(suite)),
+        kept_models=suite.use_models,
+        same_sessions=plan.sessions is None and plan.matching == matching_of(suite.matching),
+    )
     with transaction.atomic():
         locked = Suite.objects.select_for_update().get(id=suite.id)
         wanted = _columns(plan)
@@ -56,9 +63,7 @@ def edit(suite: Suite, plan: SuitePlan, *, by: str) -> Suite:
         if "schedule" in changed:
             _schedule(locked, now())
         _save(locked)
-        if [each.id for each in plan.sessions] != [each.id for each in sessions_of(locked)]:
-            locked.sessions.all().delete()
-            _name_sessions(locked, plan.sessions)
+        if plan.sessions is not None and _rename_sessions(locked, plan.sessions):
             changed.append("sessions")
         if changed:
             note(locked, "edited", by, changed=changed)
@@ -123,6 +128,15 @@ def _save(suite: Suite) -> None:
             code="suite_name_taken",
             field="name",
         ) from why
+
+
+def _rename_sessions(suite: Suite, sessions: Sequence[Session]) -> bool:
+    """Name exactly these; False where the suite does already."""
+    if [each.id for each in sessions] == [each.session_id for each in named_in(suite)]:
+        return False
+    suite.sessions.all().delete()
+    _name_sessions(suite, sessions)
+    return True
 
 
 def _name_sessions(suite: Suite, sessions: Sequence[Session]) -> None:

@@ -26,11 +26,12 @@ class SuitePlan:
     """A suite as somebody wants it: these sessions, each with each of the models (none: as the options say), and when.
 
     `options` are a replay's without a model; its spend limit is that of a whole run. `fail_on` are conditions as they are
-    written, `schedule` is one of `schedule.FORMS`, `matching` describes sessions that are looked for at each run.
+    written, `schedule` is one of `schedule.FORMS`, `matching` describes sessions that are looked for at each run. `sessions`
+    replace those that a suite names, the erased ones too; None leaves them as they are.
     """
 
     name: str
-    sessions: Sequence[Session]
+    sessions: Sequence[Session] | None
     options: ReplayOptions
     use_models: Sequence[str] = ()
     fail_on: Sequence[str] = ()
@@ -38,18 +39,33 @@ class SuitePlan:
     matching: Matching | None = None
 
 
-def checked(project: Project, plan: SuitePlan, *, kept_models: Collection[str] = ()) -> SuitePlan:
+def checked(
+    project: Project,
+    plan: SuitePlan,
+    *,
+    named: int = 0,
+    kept_models: Collection[str] = (),
+    same_sessions: bool = False,
+) -> SuitePlan:
     """The plan as it is kept: models by their resolved names, conditions and schedule in one spelling.
 
-    `kept_models` the suite has already: one whose key is gone must not keep a schedule from being taken away. Raises
+    What the suite has already keeps nothing else from being changed: `kept_models` whose key is gone, and, where the sessions
+    stay the `same_sessions`, that all of them were erased. `named` counts those that a plan without `sessions` leaves. Raises
     `InvalidInput`, and `Unavailable` for another model that cannot be used here.
     """
     models = tuple(
         each if each in kept_models else str(usable_model(project.id, each)) for each in plan.use_models
     )
-    _check_size(plan, models)
+    sessions = plan.sessions and list({session.id: session for session in plan.sessions}.values())
+    number = named if sessions is None else len(sessions)
+    if not (number or plan.matching or same_sessions):
+        raise InvalidInput(
+            "A suite needs at least one session, or `matching` that finds some.",
+            code="sessions_needed",
+            field="sessions",
+        )
+    _check_size(plan, number, models)
     _check_options(plan.options, models)
-    sessions = list({session.id: session for session in plan.sessions}.values())
     return replace(
         plan,
         name=_name(plan.name),
@@ -72,18 +88,12 @@ def _name(written: str) -> str:
     return name
 
 
-def _check_size(plan: SuitePlan, models: Sequence[str]) -> None:
+def _check_size(plan: SuitePlan, named: int, models: Sequence[str]) -> None:
     if plan.matching is not None:
         check_matching(plan.matching)
-    elif not plan.sessions:
-        raise InvalidInput(
-            "A suite needs at least one session, or `matching` that finds some.",
-            code="sessions_needed",
-            field="sessions",
-        )
     if len(models) > MOST_MODELS or len(set(models)) < len(models):
         raise _invalid("use_models", f"names at most {MOST_MODELS} models, each once")
-    sessions = len(plan.sessions) + (plan.matching.most if plan.matching else 0)
+    sessions = named + (plan.matching.most if plan.matching else 0)
     number = sessions * len(arms_of(models))
     if number > MOST_REPLAYS:
         raise InvalidInput(

@@ -124,10 +124,10 @@ def sessions_to_run(suite: Suite) -> list[tuple[str, Session | None]]:
 
 
 def plan_of(suite: Suite) -> SuitePlan:
-    """The suite as it is now, to be edited."""
+    """The suite as it is now, to be edited; the sessions that it names are left as they are."""
     return SuitePlan(
         name=suite.name,
-        sessions=sessions_of(suite),
+        sessions=None,
         options=from_json(suite.options),
         use_models=tuple(suite.use_models),
         fail_on=tuple(suite.fail_on),

@@ -158,7 +158,8 @@ def _problem(member: SuiteReplay) -> TimeMachineError | None:
 def _replayed(member: SuiteReplay, options: ReplayOptions) -> Replay:
     if member.session is None:
         raise InvalidInput(
-            f"The session {member.key} was erased; edit the suite to take it out.", code="session_missing"
+            f"The session {member.key} was erased; give the suite another list of sessions to take it out.",
+            code="session_missing",
         )
     with transaction.atomic():
         return replays.launch(member.session, options, by=member.run.requested_by, spend_group=member.run_id)

@@ -16,7 +16,7 @@ from timemachine.replay.options import ReplayOptions
 from timemachine.suites.matching import MOST, Matching
 from timemachine.suites.models import Suite
 from timemachine.suites.plan import SuitePlan
-from timemachine.suites.queries import plan_of
+from timemachine.suites.queries import plan_of, sessions_of
 from timemachine.suites.schedule import MOST_HOURS, WEEKDAYS, read_schedule, timezones
 from timemachine.web.model_select import ModelSelect
 from timemachine.web.option_fields import CallFields, RetrievalFields
@@ -115,11 +115,10 @@ class SuiteForm(RetrievalFields, CallFields):
     def plan(self, project: Project) -> SuitePlan:
         """What was chosen. Raises `NotFound` for a session that is not there."""
         said = self.cleaned_data
-        named = [*said["sessions"], *said["others"].split()]
         models = [*([said["model"]] if said["model"] else []), *said["other_models"].split()]
         return SuitePlan(
             name=said["name"],
-            sessions=[session_of(project, each) for each in named],
+            sessions=self._sessions(project),
             options=self._options(),
             use_models=models,
             fail_on=[each.strip() for each in said["fail_on"].split(",") if each.strip()],
@@ -134,6 +133,14 @@ class SuiteForm(RetrievalFields, CallFields):
         field = FIELD_OF_CODE.get(why.code, field)
         self.add_error(field if field in self.fields else None, why.message)
         return why.status
+
+    def _sessions(self, project: Project) -> list[Session] | None:
+        """Those that are ticked or written; None where there was none to untick, and nothing stands in the place of the erased ones."""
+        said = self.cleaned_data
+        named = [*said["sessions"], *said["others"].split()]
+        if not named and not self.initial.get("sessions") and self._matching() is None:
+            return None
+        return [session_of(project, each) for each in named]
 
     def _options(self) -> ReplayOptions:
         asked = self.cleaned_data
@@ -176,7 +183,7 @@ def as_it_is(suite: Suite) -> dict[str, Any]:
         **plain,
         **looked,
         "name": suite.name,
-        "sessions": [str(each.id) for each in plan.sessions],
+        "sessions": [str(each.id) for each in sessions_of(suite)],
         "kind": kept.kind,
         "model": plan.use_models[0] if plan.use_models else "",
         "other_models": " ".join(plan.use_models[1:]),
