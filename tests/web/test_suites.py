@@ -1,8 +1,12 @@
 """The pages of suites: the list, the form, one suite with its runs, what changed in a run."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
+from copy import copy
+from threading import Barrier
 
 import pytest
+from django.db import connection
 from django.test import Client
 
 from tests.api.conftest import program
@@ -10,6 +14,7 @@ from tests.builders import QUESTIONS, recorded_session
 from tests.suites.conftest import launched, made, ran, work_off
 from tests.web.people import browser_of
 from timemachine.accounts.models import VIEWER, Project
+from timemachine.base.ids import uuid7
 from timemachine.recording.erasure import erase_session
 from timemachine.recording.models import Session
 from timemachine.replay.models import Replay, ReplayStep
@@ -283,3 +288,25 @@ def test_the_list_goes_on_by_name(browser: Client, project: Project, session: Se
     assert "b" in words(browser, "/suites/?after=a")
     assert "The list ends here" in words(browser, "/suites/?after=b")
     assert browser.get("/suites/?after=%00").status_code == 200
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_form_that_is_sent_twice_at_the_same_time_makes_one_suite(
+    browser: Client, session: Session
+) -> None:
+    browsers = [browser, copy(browser)]
+    together = Barrier(len(browsers))
+
+    def send(browser: Client, form_id: str) -> tuple[int, str]:
+        together.wait()
+        try:
+            sent = browser.post("/suites/new/", asked(session, name=form_id, form_id=form_id))
+            return sent.status_code, sent["Location"]
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(browsers)) as pool:
+        for form_id in [str(uuid7()) for _ in range(10)]:
+            sent = list(pool.map(send, browsers, [form_id, form_id]))
+            assert sent == [(303, f"/suites/{form_id}/")] * 2
+    assert Suite.objects.count() == SuiteEvent.objects.count() == 10

@@ -28,17 +28,24 @@ def create(project: Project, plan: SuitePlan, *, by: str, suite_id: UUID | None 
 
     Raises `InvalidInput` (what does not go together), `Unavailable` (a model that cannot be used), `Conflict` (the name is taken).
     """
-    plan = checked(project, plan)
-    with transaction.atomic():
-        wanted = suite_id or uuid7()
-        known = Suite.objects.filter(id=wanted, project=project).first()
-        if known is not None:
-            return known
-        suite = Suite(id=wanted, project=project, created_by=by, **_columns(plan))
-        _schedule(suite, now())
-        _save(suite)
-        _name_sessions(suite, plan.sessions or ())
-        note(suite, "created", by)
+    plan, wanted = checked(project, plan), suite_id or uuid7()
+    known = Suite.objects.filter(id=wanted, project=project)
+    if (made := known.first()) is not None:
+        return made
+    try:
+        return _create(Suite(id=wanted, project=project, created_by=by, **_columns(plan)), plan)
+    except (IntegrityError, Conflict):
+        if (made := known.first()) is not None:  # the same form, sent at the same time, was there first
+            return made
+        raise
+
+
+@transaction.atomic
+def _create(suite: Suite, plan: SuitePlan) -> Suite:
+    _schedule(suite, now())
+    _save(suite, force_insert=True)
+    _name_sessions(suite, plan.sessions or ())
+    note(suite, "created", suite.created_by)
     return suite
 
 
@@ -116,10 +123,10 @@ def _schedule(suite: Suite, moment: datetime) -> None:
     suite.next_run_at = next_after(read_schedule(suite.schedule), moment, moment)
 
 
-def _save(suite: Suite) -> None:
+def _save(suite: Suite, *, force_insert: bool = False) -> None:
     try:
         with transaction.atomic():
-            suite.save()
+            suite.save(force_insert=force_insert)
     except IntegrityError as why:
         if "suite_name_once" not in str(why):
             raise
