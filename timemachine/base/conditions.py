@@ -45,7 +45,7 @@ SINCE_LAST_RUN: Final = (
 """What a run of a suite can come to, compared with its last run."""
 SUITE_NAMES: Final = (*NAMES, *SINCE_LAST_RUN, "left_out")
 _COST = "cost:"
-_COUNTED: Final = ("context", "retrieval", "verdicts", "since")
+_COUNTED: Final = {"context": "context", "retrieval": "retrieval", "verdicts": "answer"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,8 +85,7 @@ def _held(condition: Condition, document: Mapping[str, Any]) -> str | None:
     if condition.name == "left_out":
         left_out = document.get("left_out", 0)
         return f"{counted(left_out, 'replay')} left out" if left_out else None
-    counts = [(document.get(part) or {}).get(condition.name, 0) for part in _COUNTED]
-    return _in_steps(condition.name, sum(counts))
+    return _in_parts(condition.name, document)
 
 
 def _too_dear(most: Decimal, document: Mapping[str, Any]) -> str | None:
@@ -102,6 +101,17 @@ def _too_dear(most: Decimal, document: Mapping[str, Any]) -> str | None:
 
 def _in_steps(name: str, count: int) -> str | None:
     return f"{spaced(name)} in {counted(count, 'step')}" if count else None
+
+
+def _in_parts(name: str, document: Mapping[str, Any]) -> str | None:
+    """The steps of one part; where several parts know the name a step may be in each, so they are told apart."""
+    if name in SINCE_LAST_RUN:
+        return _in_steps(name, (document.get("since") or {}).get(name, 0))
+    counts = {noun: (document.get(part) or {}).get(name, 0) for part, noun in _COUNTED.items()}
+    found = {noun: number for noun, number in counts.items() if number}
+    if len(found) < 2:  # noqa: PLR2004  # several
+        return _in_steps(name, sum(found.values()))
+    return f"{spaced(name)}: {', '.join(counted(number, noun) for noun, number in found.items())}"
 
 
 def _dollars(text: str) -> Decimal | None:
