@@ -11,10 +11,13 @@ from django.test import Client
 
 from tests.api.conftest import program
 from tests.builders import QUESTIONS, recorded_session
+from tests.comparison.conftest import as_vendors
+from tests.stub_model_server import Script
 from tests.suites.conftest import launched, made, ran, work_off
 from tests.web.people import browser_of
 from timemachine.accounts.models import VIEWER, Project
 from timemachine.base.ids import uuid7
+from timemachine.cli.suite_lines import run_lines
 from timemachine.recording.erasure import erase_session
 from timemachine.recording.models import Session
 from timemachine.replay.models import Replay, ReplayStep
@@ -310,3 +313,23 @@ def test_a_form_that_is_sent_twice_at_the_same_time_makes_one_suite(
             sent = list(pool.map(send, browsers, [form_id, form_id]))
             assert sent == [(303, f"/suites/{form_id}/")] * 2
     assert Suite.objects.count() == SuiteEvent.objects.count() == 10
+
+
+def test_a_spend_limit_that_a_run_passed_is_told_with_by_how_much(
+    browser: Client, project: Project, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api = program(project)
+    with as_vendors(monkeypatch) as stub:
+        usage = {"prompt_tokens": 1_000_000, "completion_tokens": 1_000, "total_tokens": 1_001_000}
+        stub.script(Script(answer="Ten years.", usage=usage))
+        options = {"audit": True, "reason": "Dear", "spend_limit_usd": 0.1}
+        suite = made(api, "s1", options=options, use_models=["openai:gpt-4o-mini"])
+        run = ran(api)
+    assert run["over_limit_usd"] == pytest.approx(0.0506)
+    assert "; the spend limit of $0.10 was passed by $0.0506" in run["summary"]
+    said = words(browser, f"/suites/{suite['id']}/runs/1/")
+    assert "Spent $0.15 of at most $0.10 passed by $0.0506" in said
+    assert "Not asked 2 steps: too little of the spend limit was left" in said
+    assert "$0.15, of at most $0.10, passed by $0.0506" in " ".join(run_lines(run, (), "address"))
+    made(api, "s1", name="free")
+    assert ran(api, "free")["over_limit_usd"] is None

@@ -94,7 +94,7 @@ def run_lines(run: dict[str, Any], changed: Iterable[dict[str, Any]], address: s
             ("verdicts", listed_words(run["verdicts"])),
             ("retrieval", listed_words(run["retrieval"])),
             ("context", listed_words({name: n for name, n in run["context"].items() if n})),
-            ("spent", priced(run["cost_usd"], run["unknown_cost_calls"])),
+            ("spent", _spent(run)),
             ("since", _since_which(run)),
             ("cost", _paired(run["cost_since"], _dollars)),
             ("latency", _paired(run["took_since"], duration, "median ")),
@@ -171,6 +171,15 @@ def _steps(run: dict[str, Any]) -> str:
     over = {name: number for name, number in steps.items() if name != "total" and number}
     left_out = f"; {counted(run['left_out'], 'replay')} left out" if run["left_out"] else ""
     return f"{steps['total']:,}: {listed_words(over)}{left_out}"
+
+
+def _spent(run: dict[str, Any]) -> str:
+    parts = [priced(run["cost_usd"], run["unknown_cost_calls"])]
+    if run["over_limit_usd"] is not None:
+        parts.append(f"of at most {money(run['options']['spend_limit_usd'])}")
+    if run["over_limit_usd"]:
+        parts.append(f"passed by {money(run['over_limit_usd'])}")
+    return ", ".join(parts)
 
 
 def _paired(figure: dict[str, Any] | None, written: Any, what: str = "") -> str:

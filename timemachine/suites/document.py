@@ -5,10 +5,10 @@ from dataclasses import asdict
 from typing import Any
 
 from timemachine.base.clock import written
-from timemachine.base.wording import counted, priced
+from timemachine.base.wording import counted, money, priced
 from timemachine.suites.changes import StepChange, StepFact, counted_change
 from timemachine.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun
-from timemachine.suites.queries import RunCounts, named_in
+from timemachine.suites.queries import RunCounts, named_in, over_limit
 
 
 def suite_json(suite: Suite, latest: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -52,6 +52,7 @@ def run_json(run: SuiteRun, counts: RunCounts) -> dict[str, Any]:
         "fail_on": run.fail_on,
         "previous": run.previous.number if run.previous else None,
         **counts_json(counts),
+        "over_limit_usd": None if (over := over_limit(run, counts)) is None else float(over),
         "since": run.findings["counts"] if run.findings else None,
         "cost_since": _since(run, "cost"),
         "took_since": _since(run, "took"),
@@ -85,6 +86,10 @@ def summary(run: SuiteRun, counts: RunCounts) -> str:
     if run.finished_at is not None:
         parts.append(_since_words(run))
     parts.append(priced(counts.cost_usd, counts.unknown_cost_calls))
+    if over := over_limit(run, counts):
+        parts.append(
+            f"the spend limit of {money(run.options['spend_limit_usd'])} was passed by {money(over)}"
+        )
     return "; ".join(parts)
 
 

@@ -220,6 +220,12 @@ def counts_of(runs: Sequence[SuiteRun]) -> dict[UUID, RunCounts]:
     }
 
 
+def over_limit(run: SuiteRun, counts: RunCounts) -> Decimal | None:
+    """By how many US dollars the run passed its spend limit; None where it has none."""
+    limit = run.options.get("spend_limit_usd")
+    return None if limit is None else max(counts.cost_usd - Decimal(str(limit)), Decimal(0))
+
+
 def revision_of(run: SuiteRun) -> str:
     """Another text after any change of the run."""
     worked = Replay.objects.filter(suite_replay__run=run).aggregate(total=Sum("revision"), number=Count("id"))
