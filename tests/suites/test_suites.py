@@ -275,6 +275,8 @@ def test_a_cancelled_run_is_over_and_nothing_is_compared_with_it(api: Program, s
     launched(api)
     told = api.post("/suites/nightly/runs/latest/cancel").json()
     assert (told["status"], told["steps"]["cancelled"]) == ("cancelled", 4)
+    assert told["cancelled_by"] == "key test"
+    assert {each.cancel_requested_by for each in Replay.objects.filter(status="cancelled")} == {"key test"}
     assert told["since"] == {"not_reached": 4}
     assert api.post("/suites/nightly/runs/2/cancel").json()["code"] == "suite_run_over"
     assert ran(api)["previous"] == 1

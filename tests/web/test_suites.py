@@ -8,10 +8,11 @@ from threading import Barrier
 import pytest
 from django.db import connection
 from django.test import Client
+from pytest_django import Settings
 
 from tests.api.conftest import program
+from tests.asking import as_vendors
 from tests.builders import QUESTIONS, recorded_session
-from tests.comparison.conftest import as_vendors
 from tests.stub_model_server import Script
 from tests.suites.conftest import launched, made, ran, work_off
 from tests.web.people import browser_of
@@ -277,7 +278,7 @@ def test_a_run_is_cancelled_and_a_suite_deleted_by_operators_only(
     assert viewer.get("/suites/new/").status_code == 403
     assert browser.post(f"{address}delete/").status_code == 409
     assert browser.post(f"{address}runs/1/cancel/").status_code == 303
-    assert "cancelled" in words(browser, f"{address}runs/1/")
+    assert "Cancelled by operator@example.org" in words(browser, f"{address}runs/1/")
     assert "Delete suite" in words(browser, f"{address}delete/")
     gone = browser.post(f"{address}delete/", follow=True)
     assert "The suite nightly is deleted" in gone.text
@@ -315,9 +316,15 @@ def test_a_form_that_is_sent_twice_at_the_same_time_makes_one_suite(
     assert Suite.objects.count() == SuiteEvent.objects.count() == 10
 
 
+@pytest.mark.django_db(transaction=True)
 def test_a_spend_limit_that_a_run_passed_is_told_with_by_how_much(
-    browser: Client, project: Project, session: Session, monkeypatch: pytest.MonkeyPatch
+    browser: Client,
+    project: Project,
+    session: Session,
+    monkeypatch: pytest.MonkeyPatch,
+    settings: Settings,
 ) -> None:
+    settings.MODEL_CALLS_AT_ONCE = 1
     api = program(project)
     with as_vendors(monkeypatch) as stub:
         usage = {"prompt_tokens": 1_000_000, "completion_tokens": 1_000, "total_tokens": 1_001_000}

@@ -165,8 +165,9 @@ def report(
 
 @router.post("/{suite_id}/runs/{number}/cancel", summary="Cancel a run")
 def cancel(request: HttpRequest, suite_id: str, number: str) -> dict[str, Any]:
-    """Stop every replay of a run; a call that is made may still finish."""
-    return _run(running.cancel(run_of(suite_of(caller(request, "run").project, suite_id), number)))
+    """Stop every replay of a run: calls under way are ended within some seconds, and may have been billed."""
+    who = caller(request, "run")
+    return _run(running.cancel(run_of(suite_of(who.project, suite_id), number), by=who.by))
 
 
 def _is_wanted(change: str, wanted: str | None) -> bool:

@@ -90,6 +90,7 @@ def run_lines(run: dict[str, Any], changed: Iterable[dict[str, Any]], address: s
     yield from facts(
         [
             ("run", f"{run['number']}, {run['status']}"),
+            ("cancelled by", run["cancelled_by"] or ""),
             ("steps", _steps(run)),
             ("verdicts", listed_words(run["verdicts"])),
             ("retrieval", listed_words(run["retrieval"])),

@@ -86,7 +86,7 @@ _REPLAYING = (
         "spend_limit_usd",
         type=float,
         metavar="USD",
-        help="In one run no call starts once this is spent.",
+        help="In one run a call starts only where what it is expected to cost fits into this.",
     ),
 )
 

@@ -44,6 +44,7 @@ def run_json(run: SuiteRun, counts: RunCounts) -> dict[str, Any]:
         "number": run.number,
         "status": run.status,
         "requested_by": run.requested_by,
+        "cancelled_by": run.cancelled_by,
         "due_at": written(run.due_at),
         "created_at": written(run.created_at),
         "finished_at": written(run.finished_at),

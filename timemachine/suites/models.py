@@ -87,6 +87,7 @@ class SuiteRun(models.Model):
     previous = models.ForeignKey("self", null=True, on_delete=models.DB_SET_NULL, related_name="+")
     due_at = models.DateTimeField(null=True)
     requested_by = models.CharField(max_length=254)
+    cancelled_by = models.CharField(max_length=254, null=True)
     created_at = models.DateTimeField(db_default=Now())
     finished_at = models.DateTimeField(null=True)
     findings = FaithfulJSONField(null=True)

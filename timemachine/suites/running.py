@@ -63,16 +63,19 @@ def run_due() -> list[UUID]:
     return [replay_id for suite_id in due[:DUE_AT_ONCE] for replay_id in _run_if_due(suite_id)]
 
 
-@transaction.atomic
-def cancel(found: SuiteRun) -> SuiteRun:
-    """Cancel every replay of the run that is not over. Raises `Conflict` where all are."""
+def cancel(found: SuiteRun, *, by: str) -> SuiteRun:
+    """Cancel every replay of the run that is not over, one after the other. Raises `Conflict` where all are.
+
+    Who asked first is kept. Where this is broken off the others go on, and it can be asked for again.
+    """
     cancelled = 0
     for replay in Replay.objects.filter(suite_replay__run=found, finished_at=None).order_by("id"):
         with suppress(Conflict):  # it came to its end meanwhile
-            replays.cancel(replay)
+            replays.cancel(replay, by=by)
             cancelled += 1
     if not cancelled:
         raise Conflict(f"This run is over already: {found.status}.", code="suite_run_over")
+    SuiteRun.objects.filter(id=found.id, cancelled_by=None).update(cancelled_by=by[:254])
     settle(found.id)
     found.refresh_from_db()
     return found

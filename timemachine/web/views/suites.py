@@ -189,7 +189,7 @@ def cancel(request: HttpRequest, id: str, number: int) -> HttpResponse:  # noqa:
     access = of(request)
     access.require(OPERATOR)
     found = suite_of(access.project, id)
-    running.cancel(run_of(found, number))
+    running.cancel(run_of(found, number), by=access.user.email)
     return see_other("suite_run", found.id, number)
 
 
