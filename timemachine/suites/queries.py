@@ -19,12 +19,14 @@ from timemachine.recording.models import Action, Session
 from timemachine.replay.models import Replay, ReplayAttempt, ReplayHit, ReplayStep
 from timemachine.replay.options import from_json
 from timemachine.suites.changes import OVER, StepChange, StepFact, changes, paired_arms
-from timemachine.suites.matching import matching_of
+from timemachine.suites.matching import Matching, matching_of
 from timemachine.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun, SuiteSession
 from timemachine.suites.plan import SuitePlan, arms_of
 from timemachine.timeline.sessions import Wanted, sessions_matching
 
 LATEST: Final = "latest"
+OFFERED: Final = 20
+_HAS_STEPS: Final = Exists(Action.objects.filter(session=OuterRef("id"), kind__in=("find", "ask")))
 _STEP: Final = (
     "id",
     "replay_id",
@@ -71,8 +73,8 @@ class RunCounts:
 
 
 def suites_of(project: Project) -> QuerySet[Suite]:
-    """The project's suites by name."""
-    found = Suite.objects.filter(project=project).prefetch_related("sessions__session")
+    """The project's suites by name, each with the number of sessions that it names as `sessions_named`."""
+    found = Suite.objects.filter(project=project).annotate(sessions_named=Count("sessions"))
     return found.order_by("name", "id")
 
 
@@ -109,9 +111,23 @@ def matched_by(suite: Suite) -> QuerySet[Session]:
     matching = matching_of(suite.matching)
     if matching is None:
         return Session.objects.none()
-    steps = Action.objects.filter(session=OuterRef("id"), kind__in=("find", "ask"))
+    return _matching(suite.project, matching)
+
+
+def offered_in(project: Project, chosen: Sequence[str]) -> list[Session]:
+    """The chosen sessions in their order, by their ids, then the newest others with something to replay."""
+    ids = list(dict.fromkeys(found for each in chosen if (found := uuid_of(each))))
+    there = Session.objects.filter(project=project).in_bulk(ids)
+    newest = sessions_matching(project, Wanted()).filter(_HAS_STEPS)[:OFFERED]
+    return [
+        *(there[each] for each in ids if each in there),
+        *(each for each in newest if each.id not in there),
+    ]
+
+
+def _matching(project: Project, matching: Matching) -> QuerySet[Session]:
     wanted = Wanted(q=matching.q, agent=matching.agent, user=matching.user, tag=matching.tag)
-    found = sessions_matching(suite.project, wanted).filter(Exists(steps))
+    found = sessions_matching(project, wanted).filter(_HAS_STEPS)
     return found.select_related("collection")[: matching.most]
 
 

@@ -3,18 +3,16 @@
 from typing import Any, Final
 
 from django.contrib import messages
-from django.db.models import Exists, OuterRef
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from timemachine.accounts.models import OPERATOR, Project
+from timemachine.accounts.models import OPERATOR
 from timemachine.base.errors import TimeMachineError
 from timemachine.base.faithful import is_plain
 from timemachine.base.ids import uuid7, uuid_of
 from timemachine.jobs import ring
 from timemachine.providers.queries import model_choices
-from timemachine.recording.models import Action, Session
 from timemachine.suites import commands, running
 from timemachine.suites.document import summary
 from timemachine.suites.matching import matching_of
@@ -29,6 +27,7 @@ from timemachine.suites.queries import (
     matched_by,
     members_of,
     named_in,
+    offered_in,
     open_run,
     over_limit,
     revision_of,
@@ -48,7 +47,6 @@ from timemachine.web.wording import shown
 
 SHOWN: Final = 50
 SHOWN_RUNS: Final = 30
-OFFERED: Final = 20
 
 
 @require_safe
@@ -82,7 +80,7 @@ def new(request: HttpRequest) -> HttpResponse:
     chosen = (data or request.GET).getlist("sessions" if data else "session")
     form = SuiteForm(
         model_choices(access.project.id),
-        _offered(access.project, chosen),
+        offered_in(access.project, chosen),
         data,
         initial={"sessions": chosen},
     )
@@ -109,7 +107,9 @@ def edit(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     data = request.POST if request.method == "POST" else None
     begins = as_it_is(found)
     chosen = data.getlist("sessions") if data else begins["sessions"]
-    form = SuiteForm(model_choices(access.project.id), _offered(access.project, chosen), data, initial=begins)
+    form = SuiteForm(
+        model_choices(access.project.id), offered_in(access.project, chosen), data, initial=begins
+    )
     if data is None or not form.is_valid():
         return _form(request, form, suite=found, status=200 if data is None else 422)
     try:
@@ -215,16 +215,3 @@ def _form(
         "missing": [each.key for each in named_in(suite) if each.session is None] if suite else [],
     }
     return render(request, "suites/form.html", context, status=status)
-
-
-def _offered(project: Project, chosen: list[str]) -> list[Session]:
-    """Those that are chosen already, in their order, then the newest sessions that have something to replay."""
-    steps = Action.objects.filter(session=OuterRef("id"), kind__in=("find", "ask"))
-    of_project = Session.objects.filter(project=project).order_by("-started_at", "-id")
-    wanted = [found for each in chosen if (found := uuid_of(each))]
-    there = {each.id: each for each in of_project.filter(id__in=wanted)}
-    newest = of_project.filter(Exists(steps))[:OFFERED]
-    return [
-        *(there[each] for each in dict.fromkeys(wanted) if each in there),
-        *(each for each in newest if each.id not in there),
-    ]
