@@ -6,7 +6,6 @@ from typing import Any
 from django.http import HttpRequest
 from ninja import Router, Status
 
-from timemachine.accounts.models import Project
 from timemachine.api import paging
 from timemachine.api.access import caller
 from timemachine.api.paging import checked_limit, page
@@ -14,8 +13,7 @@ from timemachine.api.paging import read as read_place
 from timemachine.api.suite_schemas import SuiteChange, SuiteIn, SuiteRunIn
 from timemachine.base.errors import InvalidInput
 from timemachine.jobs import ring
-from timemachine.recording.models import Session
-from timemachine.recording.queries import session_of
+from timemachine.recording.queries import sessions_named
 from timemachine.suites import commands, running
 from timemachine.suites.changes import CHANGES
 from timemachine.suites.document import (
@@ -51,7 +49,7 @@ def create(request: HttpRequest, payload: SuiteIn) -> Status[dict[str, Any]]:
     who = caller(request, "run")
     plan = SuitePlan(
         name=payload.name,
-        sessions=_sessions(who.project, payload.sessions),
+        sessions=sessions_named(who.project, payload.sessions),
         options=payload.options.options(),
         use_models=payload.use_models,
         fail_on=payload.fail_on,
@@ -67,7 +65,7 @@ def index(request: HttpRequest, limit: int = 50, after: str | None = None) -> di
     found = suites_of(caller(request, "read").project)
     if after is not None:
         found = found.filter(name__gt=read_place(after, paging.name))
-    rows = list(found[: checked_limit(limit) + 1])
+    rows = list(found.prefetch_related("sessions__session")[: checked_limit(limit) + 1])
     latest = latest_runs(rows)
     counts = counts_of(list(latest.values()))
     shown = {suite_id: run_json(run, counts[run.id]) for suite_id, run in latest.items()}
@@ -92,7 +90,7 @@ def edit(request: HttpRequest, suite_id: str, payload: SuiteChange) -> dict[str,
             f"`{absent[0]}` cannot be null; leave it out to keep it.", code="invalid_field", field=absent[0]
         )
     if payload.sessions is not None:
-        given["sessions"] = _sessions(who.project, payload.sessions)
+        given["sessions"] = sessions_named(who.project, payload.sessions)
     if payload.matching is not None:
         given["matching"] = payload.matching.matching()
     if payload.options is not None:
@@ -191,7 +189,3 @@ def _whole(suite: Suite) -> dict[str, Any]:
 def _run(found: SuiteRun) -> dict[str, Any]:
     members = [member_json(each) for each in members_of(found)]
     return run_json(found, counts_of([found])[found.id]) | {"members": members}
-
-
-def _sessions(project: Project, names: list[str]) -> list[Session]:
-    return [session_of(project, each) for each in names]

@@ -11,7 +11,7 @@ from timemachine.base.errors import TimeMachineError
 from timemachine.base.ids import uuid7
 from timemachine.providers.listing import Choice
 from timemachine.recording.models import Session
-from timemachine.recording.queries import session_of
+from timemachine.recording.queries import sessions_named
 from timemachine.replay.options import ReplayOptions
 from timemachine.suites.matching import MOST, Matching
 from timemachine.suites.models import Suite
@@ -140,7 +140,7 @@ class SuiteForm(RetrievalFields, CallFields):
         named = [*said["sessions"], *said["others"].split()]
         if not named and not self.initial.get("sessions") and self._matching() is None:
             return None
-        return [session_of(project, each) for each in named]
+        return sessions_named(project, named)
 
     def _options(self) -> ReplayOptions:
         asked = self.cleaned_data
