@@ -285,6 +285,20 @@ def test_a_run_is_cancelled_and_a_suite_deleted_by_operators_only(
     assert "nightly with 1 run" in words(browser, "/suites/")
 
 
+def test_the_replays_of_a_deleted_suite_are_listed_with_their_session(
+    browser: Client, project: Project, session: Session
+) -> None:
+    api = program(project)
+    made(api, "s1")
+    ran(api)
+    address, form = f"/replays/{Replay.objects.get().id}/", f"/sessions/{session.id}/replay/"
+    assert "Suite run" in page(browser, address)
+    assert address not in page(browser, form)
+    api.delete("/suites/nightly")
+    assert "Comparison</a>" not in page(browser, address)
+    assert address in page(browser, form)
+
+
 def test_the_list_goes_on_by_name(browser: Client, project: Project, session: Session) -> None:
     api = program(project)
     for name in ("b", "a"):

@@ -1,6 +1,7 @@
 """Replays: the launch form, progress and result, one step side by side."""
 
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -8,6 +9,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from timemachine.base.errors import TimeMachineError
+from timemachine.comparison.models import ComparisonReplay
 from timemachine.jobs import ring
 from timemachine.providers.queries import model_choices
 from timemachine.recording.models import Action, Session
@@ -75,6 +77,7 @@ def replay(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
         "may_run": access.may("operator"),
         "options": chosen_options(found.options),
         "suite_run": run_of_replay(found) if found.spend_group else None,
+        "comparison": _comparison_of(found) if found.spend_group else None,
     }
     return page(request, "replays/replay.html", context, parts=("progress",))
 
@@ -136,9 +139,14 @@ def _form(
     return render(request, "replays/launch.html", context, status=status)
 
 
+def _comparison_of(found: Replay) -> UUID | None:
+    of_it = ComparisonReplay.objects.filter(replay=found)
+    return of_it.values_list("comparison_id", flat=True).first()
+
+
 def _earlier(session: Session) -> list[Replay]:
-    """The session's own replays, each with what it came to so far."""
-    found = list(replays_of(session).filter(spend_group=None)[:SHOWN_REPLAYS])
+    """The session's replays that no comparison and no suite's run shows, each with what it came to so far."""
+    found = list(replays_of(session).filter(run=None, suite_replay=None)[:SHOWN_REPLAYS])
     counts = tallies(found)
     for each in found:
         each.counts = counts[each.id]  # type: ignore[attr-defined]
