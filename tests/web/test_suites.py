@@ -8,20 +8,17 @@ from threading import Barrier
 import pytest
 from django.db import connection
 from django.test import Client
-from pytest_django import Settings
 
 from tests.api.conftest import program
-from tests.asking import as_vendors
 from tests.builders import QUESTIONS, recorded_session
-from tests.stub_model_server import Script
-from tests.suites.conftest import launched, made, ran, work_off
+from tests.suites.conftest import AUDIT, launched, made, ran, work_off
 from tests.web.people import browser_of
 from timemachine.accounts.models import VIEWER, Project
 from timemachine.base.ids import uuid7
 from timemachine.cli.suite_lines import run_lines
 from timemachine.recording.erasure import erase_session
 from timemachine.recording.models import Session
-from timemachine.replay.models import Replay, ReplayStep
+from timemachine.replay.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.suites.models import Suite, SuiteEvent, SuiteRun
 
 ONE, THREE = "local:extractive-1", "local:extractive-3"
@@ -330,27 +327,21 @@ def test_a_form_that_is_sent_twice_at_the_same_time_makes_one_suite(
     assert Suite.objects.count() == SuiteEvent.objects.count() == 10
 
 
-@pytest.mark.django_db(transaction=True)
 def test_a_spend_limit_that_a_run_passed_is_told_with_by_how_much(
-    browser: Client,
-    project: Project,
-    session: Session,
-    monkeypatch: pytest.MonkeyPatch,
-    settings: Settings,
+    browser: Client, project: Project, session: Session
 ) -> None:
-    settings.MODEL_CALLS_AT_ONCE = 1
     api = program(project)
-    with as_vendors(monkeypatch) as stub:
-        usage = {"prompt_tokens": 1_000_000, "completion_tokens": 1_000, "total_tokens": 1_001_000}
-        stub.script(Script(answer="Ten years.", usage=usage))
-        options = {"audit": True, "reason": "Dear", "spend_limit_usd": 0.1}
-        suite = made(api, "s1", options=options, use_models=["openai:gpt-4o-mini"])
-        run = ran(api)
+    suite = made(api, "s1", options=AUDIT | {"spend_limit_usd": 0.1})
+    assert ran(api)["over_limit_usd"] == 0
+    longer = ReplayAttempt.objects.filter(step__kind="ask").order_by("id")[:1]
+    ReplayAttempt.objects.filter(id__in=longer).update(cost_usd="0.1506")
+    ReplayStep.objects.filter(kind="find").update(status="skipped")
+    run = api.get("/suites/nightly/runs/1").json()
     assert run["over_limit_usd"] == pytest.approx(0.0506)
     assert "; the spend limit of $0.10 was passed by $0.0506" in run["summary"]
     said = words(browser, f"/suites/{suite['id']}/runs/1/")
     assert "Spent $0.15 of at most $0.10 passed by $0.0506" in said
-    assert "Not asked 2 steps: too little of the spend limit was left" in said
+    assert "Not asked 1 step: too little of the spend limit was left" in said
     assert "$0.15, of at most $0.10, passed by $0.0506" in " ".join(run_lines(run, (), "address"))
     made(api, "s1", name="free")
     assert ran(api, "free")["over_limit_usd"] is None
