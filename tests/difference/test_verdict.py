@@ -107,6 +107,18 @@ def test_without_two_answers_nothing_is_compared(
 
 
 @pytest.mark.parametrize(
+    ("new", "stated"),
+    [("The given context does not answer this question.", (False, False)), ("No comment.", (False, True))],
+)
+def test_a_refusal_is_told_where_nothing_was_recorded(new: str, stated: tuple[bool, bool]) -> None:
+    found = answer_verdict(None, new, stated=stated)
+    assert (found.name, found.evidence) == (
+        "not_recorded",
+        {"missing": ["recorded"], "new_refuses": True},
+    )
+
+
+@pytest.mark.parametrize(
     ("recorded", "new", "evidence"),
     [
         ("a", "a", {"characters": 1}),

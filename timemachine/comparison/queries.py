@@ -31,6 +31,7 @@ _STEP: Final = (
     "grounding__score",
     "grounding__label",
     "evidence__both_refuse",
+    "evidence__new_refuses",
     "evidence__cut_off",
     "evidence__not_asked",
     "parameters__finish_reason",
@@ -261,7 +262,9 @@ def _missing(step: Mapping[str, Any]) -> str | None:
 def _refused(step: Mapping[str, Any], recorded: Cell) -> bool:
     """Whether the new answer says that it does not answer, or its provider does; one that is the recorded one says what that says."""
     same = step["verdict"] in {"identical", "formatting"}
-    said = step["verdict"] == "refused" or bool(step["evidence__both_refuse"])
+    said = step["verdict"] == "refused" or bool(
+        step["evidence__both_refuse"] or step["evidence__new_refuses"]
+    )
     return said or bool(is_refused(step["parameters__finish_reason"])) or (same and recorded.refused)
 
 

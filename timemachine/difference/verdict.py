@@ -24,8 +24,8 @@ _MOST_TERMS: Final = 200
 class AnswerVerdict:
     """A verdict and what it rests on.
 
-    `error` {error} · `not_recorded` {missing} · `refused`, `newly_answered` {refusal} · `identical` {characters} ·
-    `formatting` {differs_in} · `numbers_differ`, `names_differ` {only_recorded, only_new, and where they stand:
+    `error` {error} · `not_recorded` {missing, and new_refuses where the new answer says that it does not answer} · `refused`,
+    `newly_answered` {refusal} · `identical` {characters} · `formatting` {differs_in} · `numbers_differ`, `names_differ` {only_recorded, only_new, and where they stand:
     recorded_at, new_at} · `polarity_differs` {turned, recorded, new} · `adds` {added} · `omits` {omitted} · `reworded` {recorded, new}
     (no fact-level difference found; not a proof of sameness) · `changed` {only_recorded, only_new: sentences that the other
     answer does not restate; perhaps_names: capitalised words at the start of a sentence; order: the same words in another
@@ -54,7 +54,9 @@ def answer_verdict(
         return AnswerVerdict(name="error", evidence={"error": error})
     if recorded is None or new is None:
         missing = [name for name, answer in (("recorded", recorded), ("new", new)) if answer is None]
-        return AnswerVerdict(name="not_recorded", evidence={"missing": missing})
+        refuses = new is not None and (stated[1] or is_refusal(new))
+        more = {"new_refuses": True} if refuses else {}
+        return AnswerVerdict(name="not_recorded", evidence={"missing": missing, **more})
     return _surface(recorded, new, stated) or _facts(Answers(recorded, new))
 
 

@@ -40,6 +40,7 @@ _EVIDENCE: Final = {
     "characters": "Characters of both",
     "same_prompt": "The very same prompt was sent",
     "both_refuse": "Both decline to answer",
+    "new_refuses": "The new answer declines to answer",
 }
 BEGINNING = LONG // 2
 
