@@ -42,3 +42,13 @@ def test_a_refusal_is_one_where_no_answer_was_recorded(project: Project) -> None
     assert found["columns"][1]["verdicts"] == {"not_recorded": 1}
     assert found["columns"][1]["missing"] == {"refused": 1}
     assert metrics(found, 1, 2)["answered"]["mean_a"] == 0
+
+
+def test_what_answers_where_the_recorded_answer_refused_says_so_as_its_reason(project: Project) -> None:
+    question = "How long do cats sleep?"
+    refusal = "The given context does not answer this question."
+    session = asked(project, ActionDraft(kind="ask", input=question, output=refusal, retrieval=CATS))
+    found = told(project, compared(project, [session], ONE, THREE))
+    assert found["columns"][1]["verdicts"] == {"newly_answered": 1}
+    reason = "recorded answer refused"
+    assert metrics(found, 1, 2)["agreement"]["excluded"] == {f"A: {reason}, B: {reason}": 1}

@@ -31,6 +31,7 @@ from timemachine.comparison.statistics.summaries import Spread, ratio_of_medians
 
 CACHED: Final = "from the cache"
 UNKNOWN: Final = "unknown"
+RECORDED_REFUSED: Final = "recorded answer refused"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,9 +59,9 @@ def _answered(cell: Cell) -> Reading:
 
 
 def _agreement(cell: Cell) -> Reading:
-    reason = _no_answer(cell)
-    if reason or cell.verdict is None or cell.verdict in {"not_recorded", "newly_answered"}:
-        return Reading(value=None, missing=reason or NOT_RECORDED)
+    reason = _no_answer(cell) or _no_other(cell)
+    if reason:
+        return Reading(value=None, missing=reason)
     return Reading(value=float(cell.verdict in AGREEING))
 
 
@@ -82,6 +83,13 @@ def _tokens(cell: Cell) -> Reading:
 
 def _no_answer(cell: Cell) -> str | None:
     return cell.missing or (REFUSED if cell.refused else None)
+
+
+def _no_other(cell: Cell) -> str | None:
+    """Why there is no recorded answer that this one could agree with."""
+    if cell.verdict == "newly_answered":
+        return RECORDED_REFUSED
+    return NOT_RECORDED if cell.verdict in {None, "not_recorded"} else None
 
 
 def _no_call(cell: Cell) -> str | None:
