@@ -65,13 +65,16 @@ def test_two_arms_that_are_the_same_are_refused_and_two_that_differ_are_not() ->
 
 
 CELLS = {
-    "good": Cell(arm=1, verdict="identical", grounding=0.5, cost_usd=0.1, latency_ms=5, tokens=9),
-    "error": Cell(arm=1, verdict="error", missing="error"),
-    "refused": Cell(arm=1, verdict="refused", refused=True, grounding=1.0, cost_usd=0.2),
+    "good": Cell(
+        arm=1, verdict="identical", grounding=0.5, cost_usd=0.1, latency_ms=5, tokens=9, spent_usd=0.1
+    ),
+    "error": Cell(arm=1, verdict="error", missing="error", spent_usd=0.05, unknown_calls=1),
+    "refused": Cell(arm=1, verdict="refused", refused=True, grounding=1.0, cost_usd=0.2, spent_usd=0.2),
     "waiting": Cell(arm=1, missing="under way"),
     "cached": Cell(arm=0, cached=True, cost_usd=0.0, grounding=0.9),
     "newly": Cell(arm=1, verdict="newly_answered", grounding=0.3),
-    "changed": Cell(arm=1, verdict="changed"),
+    "alone": Cell(arm=1, verdict="not_recorded"),
+    "changed": Cell(arm=1, verdict="changed", unknown_calls=1),
 }
 READ = [
     ("good", {"answered": 1, "agreement": 1, "grounding": 0.5, "cost": 0.1, "latency": 5, "tokens": 9}),
@@ -85,7 +88,8 @@ READ = [
     ),
     ("waiting", dict.fromkeys((each.name for each in MEASURES), "under way")),
     ("cached", {"answered": 1, "grounding": 0.9, "cost": "from the cache", "tokens": "from the cache"}),
-    ("newly", {"agreement": "not recorded", "grounding": 0.3}),
+    ("newly", {"agreement": "recorded answer refused", "grounding": 0.3}),
+    ("alone", {"agreement": "not recorded", "answered": 1}),
     ("changed", {"agreement": 0, "grounding": "unknown"}),
 ]
 
@@ -139,7 +143,9 @@ def test_a_column_sums_up_what_is_known_and_counts_what_is_not() -> None:
     ]
     found = totals(asks, 1)
     assert (found.answers, found.missing) == (3, {"refused": 1, "error": 1})
-    assert (found.cost.n, found.unknown_cost) == (2, 1)
+    assert (found.cost.n, found.unknown_cost) == (2, 2)
+    assert found.cost.total == pytest.approx(0.35)
+    assert totals([ask(1, a=CELLS["waiting"])], 1).cost.total is None
     assert (found.grounding, found.grounding_interval) == (0.5, None)
     assert found.agreement == 0.5
     assert totals(asks, 0).agreement is None

@@ -212,7 +212,7 @@ def test_errors_and_refusals_are_counted_and_excluded_with_their_reason(
     assert metrics["grounding"]["excluded"] == {"B: refused": 1, "B: error": 1}
     assert (metrics["answered"]["n"], metrics["answered"]["mean_b"]) == (3, pytest.approx(1 / 3))
     assert found["unknown_cost_calls"] == 3
-    assert stubbed["unknown_cost"] == 2
+    assert stubbed["unknown_cost"] == 3
     retried = api.post(f"/comparisons/{made.id}/retry")
     assert retried.status_code == 202
     assert retried.json()["answers"] == {"total": 6, "finished": 5, "done": 5, "waiting": 1}

@@ -31,6 +31,8 @@ def cells(draw: st.DrawFn, arm: int, repeat: int) -> Cell:
         latency_ms=draw(FIGURES),
         tokens=draw(st.none() | st.integers(0, 900)),
         cached=draw(st.booleans()),
+        spent_usd=draw(FIGURES),
+        unknown_calls=draw(st.integers(0, 3)),
     )
 
 

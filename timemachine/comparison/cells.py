@@ -18,7 +18,8 @@ ERROR, REFUSED, NOT_ASKED, NOT_RECORDED = "error", "refused", "not asked", "not 
 class Cell:
     """One answer: the recorded one (`arm` 0), or that of an arm's run. `missing` says why there is none.
 
-    None is what nobody recorded or what is unknown. `verdict` is against the recorded answer. Money in US dollars.
+    None is what nobody recorded or what is unknown. `verdict` is against the recorded answer. Money in US dollars: `cost_usd` is that of
+    the answer, `spent_usd` of all calls that were made for it, failed ones as well, beside the number of those whose price is unknown.
     """
 
     arm: int
@@ -36,6 +37,8 @@ class Cell:
     tokens: int | None = None
     cached: bool = False
     cut_off: bool = False
+    spent_usd: float | None = None
+    unknown_calls: int = 0
     error: str | None = None
 
 

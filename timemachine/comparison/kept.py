@@ -14,7 +14,7 @@ from timemachine.comparison.statistics.paired import PairedResult
 from timemachine.comparison.statistics.summaries import Spread
 
 # Goes up whenever the same cells come to other figures or are written otherwise: what was kept before is then made anew.
-FORM: Final = 4
+FORM: Final = 5
 # An error is told from its step, whose text goes with its session.
 _CELL: Final = tuple(each.name for each in fields(Cell) if each.name != "error")
 _REPLAY: Final = _CELL.index("replay")

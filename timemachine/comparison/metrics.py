@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import fsum
 from typing import Final
 
 from timemachine.comparison.arms import RECORDING
@@ -155,7 +156,10 @@ MEASURES: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmTotals:
-    """One column by itself. `interval` is that of its mean; `missing` counts answers that are not there, by the reason."""
+    """One column by itself. `interval` is that of its mean; `missing` counts answers that are not there, by the reason.
+
+    The total of `cost` is of all calls, failed ones as well, None where none is known; its other figures are of answers.
+    """
 
     arm: int
     answers: int
@@ -249,15 +253,14 @@ def arm_totals(asks: Sequence[Ask], read: Column) -> ArmTotals:
     """A column by itself."""
     arm = read.arm
     cells = [cell for ask in asks for cell in ask.cells(arm)]
-    costs = [COST.read(cell) for cell in cells]
     grounding, agreement = _mean(read, GROUNDING), _mean(read, AGREEMENT)
     return ArmTotals(
         arm=arm,
         answers=sum(cell.missing is None for cell in cells),
         verdicts=verdict_counts(cells),
         missing=missing_counts(cells),
-        cost=spread([each.value for each in costs if each.value is not None]),
-        unknown_cost=sum(each.missing in {UNKNOWN, CACHED} for each in costs),
+        cost=replace(_spread(cells, COST), total=_spent(cells)),
+        unknown_cost=sum(cell.unknown_calls for cell in cells),
         latency=_spread(cells, LATENCY),
         tokens=_spread(cells, MEASURES[-1]),
         grounding=grounding[0],
@@ -295,6 +298,11 @@ def _mean(column: Column, measure: Measure) -> tuple[float | None, Interval | No
     found = interval([value for value, _ in values], [session for _, session in values], 1.0)
     middle = mean([value for value, _ in values])
     return middle, None if found is None else found.within(0, 1)
+
+
+def _spent(cells: Sequence[Cell]) -> float | None:
+    known = [cell.spent_usd for cell in cells if cell.spent_usd is not None]
+    return fsum(known) if known else None
 
 
 def _spread(cells: Sequence[Cell], measure: Measure) -> Spread:

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Count, Q, QuerySet, Sum
 
 from timemachine.accounts.models import Project
 from timemachine.base.errors import NotFound
@@ -17,9 +17,10 @@ from timemachine.comparison.cells import ERROR, NOT_ASKED, NOT_RECORDED, UNDER_W
 from timemachine.comparison.models import CellMark, CellOpinion, Comparison
 from timemachine.language.refusal import is_refusal
 from timemachine.providers.completion import ended_by, is_refused
+from timemachine.recording.costs import has_unknown_cost
 from timemachine.recording.models import Action, Session
 from timemachine.replay import frozen
-from timemachine.replay.models import Replay, ReplayStep
+from timemachine.replay.models import Replay, ReplayAttempt, ReplayStep
 
 _STEP: Final = (
     "id",
@@ -113,15 +114,15 @@ def step_at(
 
 
 def asks_of(comparison: Comparison) -> list[Ask]:
-    """Every ask with its answers, session by session in the order of the recording. Three queries, of any number of cells."""
+    """Every ask with its answers, session by session in the order of the recording. Four queries, of any number of cells."""
     steps = list(
         ReplayStep.objects.filter(replay__run__comparison=comparison, kind="ask").order_by().values(*_STEP)
     )
     runs: dict[int, dict[tuple[int, int], Cell]] = {}
     actions = _actions({step["action_id"] for step in steps})
-    recorded = {action.id: _recorded(action) for action in actions}
+    recorded, spent = {action.id: _recorded(action) for action in actions}, _spent(comparison)
     for step in steps:
-        cell = _cell(step, recorded[step["action_id"]])
+        cell = _cell(step, recorded[step["action_id"]], *spent.get(step["id"], (0.0, 0)))
         runs.setdefault(step["action_id"], {})[cell.arm, cell.repeat] = cell
     return [_ask(action, recorded[action.id], runs[action.id]) for action in actions]
 
@@ -225,11 +226,18 @@ def _recorded(action: Action) -> Cell:
         latency_ms=_number((action.parameters or {}).get("call_ms")),
         tokens=_tokens(action.total_tokens, action.input_tokens, action.output_tokens),
         cached=bool(action.cached),
+        spent_usd=0.0 if action.cached else _number(action.cost_usd),
+        unknown_calls=int(not action.cached and _has_unknown_cost(action, answered=answer is not None)),
         error=action.error_message,
     )
 
 
-def _cell(step: Mapping[str, Any], recorded: Cell) -> Cell:
+def _has_unknown_cost(action: Action, *, answered: bool) -> bool:
+    """An answer without a price has an unknown one; where there is none, only what shows that a model was called."""
+    return action.cost_usd is None if answered else has_unknown_cost(action)
+
+
+def _cell(step: Mapping[str, Any], recorded: Cell, spent: float | None, unknown_calls: int) -> Cell:
     return Cell(
         arm=step["replay__run__arm"],
         repeat=step["replay__run__repeat"],
@@ -245,8 +253,24 @@ def _cell(step: Mapping[str, Any], recorded: Cell) -> Cell:
         latency_ms=_number(step["duration_ms"]),
         tokens=_tokens(step["total_tokens"], step["input_tokens"], step["output_tokens"]),
         cut_off="new" in (step["evidence__cut_off"] or []),
+        spent_usd=spent,
+        unknown_calls=unknown_calls,
         error=step["error_message"],
     )
+
+
+def _spent(comparison: Comparison) -> dict[int, tuple[float | None, int]]:
+    """What the attempts at each step cost, None where that is not known, and how many calls of unknown price are among them."""
+    attempts = ReplayAttempt.objects.filter(step__replay__run__comparison=comparison).order_by()
+    rows = attempts.values_list("step_id").annotate(
+        cost=Sum("cost_usd"),
+        unknown=Count("id", filter=Q(calls_made__gt=0, cost_usd=None)),
+        untold=Count("id", filter=Q(calls_made=None, call_intended_at__isnull=False)),
+    )
+    return {
+        step: (float(cost or 0) if cost is not None or not (unknown or untold) else None, unknown)
+        for step, cost, unknown, untold in rows
+    }
 
 
 def _missing(step: Mapping[str, Any]) -> str | None:

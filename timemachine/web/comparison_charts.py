@@ -82,7 +82,13 @@ def charts(columns: Sequence[Column]) -> list[Chart]:
             1.0,
         ),
         _chart(
-            columns, "Cost", "of all answers whose price is known", "Unknown price", COST.unit, _cost, None
+            columns,
+            "Cost",
+            "of all calls whose price is known, failed ones as well",
+            "Unknown price",
+            COST.unit,
+            _cost,
+            None,
         ),
         _chart(
             columns,
