@@ -185,7 +185,14 @@ def test_no_verdict_without_both_a_small_p_and_an_interval_beside_zero(
 
 @pytest.mark.parametrize(
     ("spread_of", "difference", "pairs"),
-    [(0.5, 0.1, 197), (1.0, 0.1, 785), (0.01, 0.1, 6), (0.0, 0.1, None), (0.5, 0.0, None)],
+    [
+        (0.5, 0.1, 197),
+        (1.0, 0.1, 785),
+        (0.01, 0.1, 6),
+        (1.0, 5e-324, 10**12),
+        (0.0, 0.1, None),
+        (0.5, 0.0, None),
+    ],
 )
 def test_the_pairs_needed_follow_from_spread_and_difference(
     spread_of: float, difference: float, pairs: int | None

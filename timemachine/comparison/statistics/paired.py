@@ -20,6 +20,8 @@ from timemachine.comparison.statistics.levels import levelled
 
 SIGNIFICANT: Final = 0.05
 POWER: Final = 0.8
+# No more pairs are ever needed than anybody could ask; of figures of nearly 0 they would be beyond any number.
+MOST_NEEDED: Final = 10**12
 A_BETTER, B_BETTER, TOO_FEW, NOT_SHOWN = "A better", "B better", "too few", "no difference shown"
 DROWNED = "cannot be told apart"
 MCNEMAR, WILCOXON = "mcnemar", "wilcoxon"
@@ -127,7 +129,7 @@ def drowned(result: PairedResult) -> PairedResult:
 def needed_pairs(spread: float, difference: float) -> int | None:
     """How many pairs show this mean difference at 5 % with 80 % power, where differences spread so (standard deviation).
 
-    n = ((z₀.₉₇₅ + z₀.₈) · s / δ)², the normal form (Miller 2024, section 5); at least six. None where nothing tells the spread.
+    n = ((z₀.₉₇₅ + z₀.₈) · s / δ)², the normal form (Miller 2024, section 5); at least six, at most `MOST_NEEDED`. None where nothing tells the spread.
     Where pairs of a session go together, s is what their error over sessions comes to for one pair, error · √n: the same form times the
     design effect (Kish 1965), for pairs that are spread over sessions as these are.
     """
@@ -135,7 +137,7 @@ def needed_pairs(spread: float, difference: float) -> int | None:
         return None
     normal = NormalDist()
     reach = normal.inv_cdf(1 - SIGNIFICANT / 2) + normal.inv_cdf(POWER)
-    return max(FEWEST, ceil((reach * spread / difference) ** 2))
+    return min(MOST_NEEDED, max(FEWEST, ceil(min(reach * spread / difference, MOST_NEEDED) ** 2)))
 
 
 def _compared(
