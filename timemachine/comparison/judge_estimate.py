@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
-from timemachine.base.clock import now
-from timemachine.base.errors import InvalidInput, Unavailable
+from timemachine.base.errors import InvalidInput
 from timemachine.comparison.models import Comparison
-from timemachine.comparison.opinions import MATERIAL, TOKENS_OF_AN_OPINION, cells_left, prompts_of
-from timemachine.providers.catalogue import ModelName
-from timemachine.providers.completion import TokenUsage
-from timemachine.providers.prices import price
+from timemachine.comparison.opinions import (
+    MATERIAL,
+    TOKENS_OF_AN_OPINION,
+    call_cost,
+    cells_left,
+    prompts_of,
+)
 from timemachine.providers.token_estimate import tokens_about
 from timemachine.replay import frozen
 from timemachine.replay.models import ReplayStep
@@ -35,7 +37,7 @@ def judge_estimate(comparison: Comparison, use_model: str, step: int | None = No
     """About what it costs to ask this model about every cell that it would be asked about now. Raises as `ask_judge` does."""
     model, left = cells_left(comparison, use_model, step)
     read = [tokens_about(each) for each in _sent([cell.id for cell in left])]
-    costs = [_cost(model, tokens) for tokens in read]
+    costs = [call_cost(model, tokens) for tokens in read]
     known = [each for each in costs if each is not None]
     return JudgeEstimate(
         model=str(model),
@@ -76,11 +78,3 @@ def _characters(step: ReplayStep) -> list[int]:
     except InvalidInput:
         return []
     return [sum(len(message.content) for message in prompt.messages) for _, prompt in prompts]
-
-
-def _cost(model: ModelName, tokens: int) -> Decimal | None:
-    try:
-        usage = TokenUsage(input_tokens=tokens, output_tokens=TOKENS_OF_AN_OPINION)
-        return price(model, usage, now()).cost_usd
-    except Unavailable:  # the operator's prices cannot be read
-        return None

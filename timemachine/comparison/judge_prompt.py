@@ -1,14 +1,12 @@
 """What a judge of two answers is asked, and reading what it says without trusting it. Pure."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from timemachine.answering.prompt import Passage, Prompt
-from timemachine.base.content import parse_json
-from timemachine.base.errors import InvalidInput, ModelFailed
-from timemachine.judging.prompt import as_sent
+from timemachine.judging.prompt import as_sent, fenced, harmless
+from timemachine.judging.reading import document_of, not_understood
 from timemachine.providers.completion import Message
 
 TEMPLATE: Final = "answers/1"
@@ -27,9 +25,7 @@ _PREFERENCES: Final = {
     RECORDED_FIRST: {"first": "worse", "second": "better", "neither": "neither"},
     NEW_FIRST: {"first": "better", "second": "worse", "neither": "neither"},
 }
-_TAG: Final = re.compile(r"</?(?:passage|question|answer)\b[^>]*>", re.IGNORECASE)
-# Many models wrap what they write in one Markdown fence.
-_FENCE: Final = re.compile(r"```(?:json)?[ \t]*\n(.*)\n```", re.DOTALL | re.IGNORECASE)
+_TAGS: Final = ("passage", "question", "answer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,10 +41,10 @@ class Said:
 def render(question: str, passages: Sequence[Passage], first: str, second: str) -> Prompt:
     """The messages that ask a judge about two answers in this order; which of them was recorded is not said."""
     parts = [
-        *(_fenced("passage", number, text) for number, text in enumerate(as_sent(passages), 1)),
-        f"<question>\n{_harmless(question)}\n</question>",
-        _fenced("answer", 1, first),
-        _fenced("answer", 2, second),
+        *(fenced("passage", number, text) for number, text in enumerate(as_sent(passages), 1)),
+        f"<question>\n{harmless(question, _TAGS)}\n</question>",
+        fenced("answer", 1, harmless(first, _TAGS)),
+        fenced("answer", 2, harmless(second, _TAGS)),
     ]
     messages = (
         Message(role="system", content=SYSTEM_PROMPT),
@@ -59,19 +55,15 @@ def render(question: str, passages: Sequence[Passage], first: str, second: str) 
 
 def read(raw: str, order: str) -> Said:
     """What the judge answered in this order. Raises `ModelFailed` (`judge_not_understood`) that says what is wrong."""
-    dressed = _FENCE.fullmatch(raw.strip())
-    try:
-        found = parse_json(dressed[1] if dressed else raw.strip())
-    except InvalidInput as why:
-        raise _not_understood(f"it is not the JSON that was asked for. {why.message}") from why
+    found = document_of(raw)
     if not isinstance(found, dict):
-        raise _not_understood("it is no JSON object.")
+        raise not_understood("it is no JSON object.")
     relation: Any = found.get("relation")
     better: Any = found.get("better")
     if relation not in RELATIONS:
-        raise _not_understood(f"its `relation` is {relation!r}; it is one of {', '.join(RELATIONS)}.")
+        raise not_understood(f"its `relation` is {relation!r}; it is one of {', '.join(RELATIONS)}.")
     if not isinstance(better, str) or better not in _PREFERENCES[order]:
-        raise _not_understood(f"its `better` is {better!r}; it is one of first, second, neither.")
+        raise not_understood(f"its `better` is {better!r}; it is one of first, second, neither.")
     reason = found.get("reason")
     return Said(
         order=order,
@@ -88,18 +80,3 @@ def together(said: Sequence[Said]) -> tuple[str, str]:
 
 def _agreed(words: Sequence[str]) -> str:
     return words[0] if len(set(words)) == 1 else UNDECIDED
-
-
-def _fenced(tag: str, number: int, text: str) -> str:
-    return f'<{tag} number="{number}">\n{_harmless(text)}\n</{tag}>'
-
-
-def _harmless(text: str) -> str:
-    return _TAG.sub(lambda match: match.group().replace("<", "‹").replace(">", "›"), text)
-
-
-def _not_understood(why: str) -> ModelFailed:
-    return ModelFailed(
-        f"The judge's answer cannot be read: {why} Ask again, or ask another model.",
-        code="judge_not_understood",
-    )

@@ -18,7 +18,7 @@ from django.db.models import Max, Min, Q, QuerySet, Sum
 from timemachine.answering.prompt import Passage, Prompt
 from timemachine.base.clock import now
 from timemachine.base.content import content_of
-from timemachine.base.errors import Conflict, InvalidInput, ModelFailed, TimeMachineError, Unavailable
+from timemachine.base.errors import Conflict, InvalidInput, TimeMachineError
 from timemachine.comparison.judge_prompt import (
     NEW_FIRST,
     RECORDED_FIRST,
@@ -31,13 +31,14 @@ from timemachine.comparison.judge_prompt import (
 from timemachine.comparison.models import CellOpinion, Comparison
 from timemachine.judging.commands import judge_model
 from timemachine.judging.models import LONGEST_CALL
+from timemachine.judging.reading import text_of
 from timemachine.payloads.commands import keep
 from timemachine.payloads.queries import text
 from timemachine.providers.calling import complete
 from timemachine.providers.catalogue import ModelName
 from timemachine.providers.completion import Completion, ModelRequest, TokenUsage
 from timemachine.providers.places import let_go
-from timemachine.providers.prices import failed_price, price
+from timemachine.providers.prices import failed_price, price_if_known
 from timemachine.providers.queries import connection_of, usable_model
 from timemachine.providers.token_estimate import tokens_about
 from timemachine.recording.validation import COST_DIGITS
@@ -192,16 +193,21 @@ def _expected(row: CellOpinion) -> Decimal | None:
     provider, _, name = row.model.partition(":")
     model = ModelName(provider=provider, model=name)
     step = ReplayStep.objects.select_related(*MATERIAL).get(id=row.step_id)
-    with suppress(InvalidInput, Unavailable):  # then no call is made, or nobody can tell
+    with suppress(InvalidInput):  # then no call is made
         costs = [expected_call(model, prompt) for _, prompt in prompts_of(step)]
         return None if None in costs else sum((each for each in costs if each is not None), FREE)
     return None
 
 
 def expected_call(model: ModelName, prompt: Prompt) -> Decimal | None:
-    """About what one call of a judge costs; None where its price is unknown. Raises `Unavailable`."""
-    read = tokens_about(sum(len(message.content) for message in prompt.messages))
-    return price(model, TokenUsage(input_tokens=read, output_tokens=TOKENS_OF_AN_OPINION), now()).cost_usd
+    """About what one call of a judge costs; None where its price is unknown."""
+    return call_cost(model, tokens_about(sum(len(message.content) for message in prompt.messages)))
+
+
+def call_cost(model: ModelName, tokens: int) -> Decimal | None:
+    """What a call of a judge costs that reads so many tokens; None where its price is unknown."""
+    usage = TokenUsage(input_tokens=tokens, output_tokens=TOKENS_OF_AN_OPINION)
+    return price_if_known(model, usage, now()).cost_usd
 
 
 def _spent(comparison: Comparison) -> Decimal:
@@ -271,25 +277,12 @@ def _ask(project_id: UUID, model: ModelName, prompt: Prompt, order: str, asked: 
     asked.raw.append(completion.text)
     asked.usage.append(None if completion.usage is None else asdict(completion.usage))
     asked.costs.append(_cost(model, completion))
-    asked.said.append(_understood(completion, order))
-
-
-def _understood(completion: Completion, order: str) -> Said:
-    if completion.refused:
-        raise ModelFailed("The judge refused to answer; ask another model.", code="judge_refused")
-    if completion.cut_short:
-        raise ModelFailed(
-            f"The judge's answer was cut off ({completion.finish_reason}); ask another model.",
-            code="judge_cut_off",
-        )
-    return read(completion.text, order)
+    asked.said.append(read(text_of(completion), order))
 
 
 def _cost(model: ModelName, completion: Completion) -> Decimal | None:
-    with suppress(Unavailable):  # the operator's prices cannot be read: what it said is not lost for that
-        cost = price(model, completion.usage, now(), used=completion.model).cost_usd
-        return None if cost is None else round(cost, COST_DIGITS)
-    return None
+    cost = price_if_known(model, completion.usage, now(), used=completion.model).cost_usd
+    return None if cost is None else round(cost, COST_DIGITS)
 
 
 def _write(opinion_id: UUID, asked: _Asked, facts: dict[str, Any]) -> None:

@@ -20,20 +20,20 @@ from timemachine.base.errors import (
     ModelFailed,
     NotFound,
     TimeMachineError,
-    Unavailable,
 )
 from timemachine.base.ids import uuid7
 from timemachine.judging.cancelling import cancellable
 from timemachine.judging.material import Material, material_of
 from timemachine.judging.models import ASKING, DONE, FAILED, LONGEST_CALL, LOST, Judgement
 from timemachine.judging.prompt import as_sent, render
+from timemachine.judging.reading import text_of
 from timemachine.judging.verdicts import SentenceVerdict, read_verdicts
 from timemachine.payloads.commands import keep
 from timemachine.providers.calling import complete
 from timemachine.providers.catalogue import LOCAL, ModelName
 from timemachine.providers.completion import Completion, ModelRequest
 from timemachine.providers.places import let_go, place
-from timemachine.providers.prices import UNKNOWN, Priced, failed_price, price
+from timemachine.providers.prices import failed_price, price_if_known
 from timemachine.providers.queries import connection_of, usable_model
 from timemachine.recording.models import Action
 from timemachine.recording.validation import COST_DIGITS
@@ -139,21 +139,11 @@ def _sent_twice() -> Conflict:
 def _answered(row: Judgement, material: Material, model: ModelName, completion: Completion) -> Judgement:
     facts = _facts(model, completion)
     try:
-        verdicts = _verdicts(material, completion)
+        raw, passages = text_of(completion), as_sent(material.passages)
+        verdicts = read_verdicts(raw, len(material.sentences), passages)
     except ModelFailed as failed:
         return _ended(row, None, facts | _failure(failed), raw=completion.text)
     return _ended(row, _judged(row, material, verdicts), facts, raw=completion.text)
-
-
-def _verdicts(material: Material, completion: Completion) -> tuple[SentenceVerdict, ...]:
-    if completion.refused:
-        raise ModelFailed("The judge refused to answer; ask another model.", code="judge_refused")
-    if completion.cut_short:
-        raise ModelFailed(
-            f"The judge's answer was cut off ({completion.finish_reason}); ask another model.",
-            code="judge_cut_off",
-        )
-    return read_verdicts(completion.text, len(material.sentences), as_sent(material.passages))
 
 
 def _judged(row: Judgement, material: Material, verdicts: Sequence[SentenceVerdict]) -> list[dict[str, Any]]:
@@ -168,7 +158,7 @@ def _judged(row: Judgement, material: Material, verdicts: Sequence[SentenceVerdi
 
 def _facts(model: ModelName, completion: Completion) -> dict[str, Any]:
     """What the call used and cost; its price may be unknown, what it said is never lost for that."""
-    priced = _priced(model, completion)
+    priced = price_if_known(model, completion.usage, now(), used=completion.model)
     parameters = {
         **completion.parameters,
         "finish_reason": completion.finish_reason,
@@ -183,13 +173,6 @@ def _facts(model: ModelName, completion: Completion) -> dict[str, Any]:
         "calls_made": completion.attempts,
         "duration_ms": completion.duration_ms,
     }
-
-
-def _priced(model: ModelName, completion: Completion) -> Priced:
-    try:
-        return price(model, completion.usage, now(), used=completion.model)
-    except Unavailable:
-        return UNKNOWN
 
 
 def _price_of(failed: TimeMachineError, model: ModelName) -> dict[str, Any]:

@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from timemachine.base.clock import now
-from timemachine.base.errors import Unavailable
 from timemachine.judging.prompt import SYSTEM_PROMPT
 from timemachine.providers.catalogue import ModelName
 from timemachine.providers.completion import TokenUsage
-from timemachine.providers.prices import price
+from timemachine.providers.prices import price_if_known
 from timemachine.providers.token_estimate import tokens_about
 
 FENCE_CHARACTERS = 40
@@ -33,12 +32,5 @@ def estimate(model: ModelName, *, characters: int, passages: int, sentences: int
         model=str(model),
         input_tokens=usage.input_tokens or 0,
         output_tokens=usage.output_tokens or 0,
-        cost_usd=_cost(model, usage),
+        cost_usd=price_if_known(model, usage, now()).cost_usd,
     )
-
-
-def _cost(model: ModelName, usage: TokenUsage) -> Decimal | None:
-    try:
-        return price(model, usage, now()).cost_usd
-    except Unavailable:  # the operator's prices cannot be read
-        return None

@@ -19,15 +19,15 @@ SYSTEM_PROMPT = (
     '{"sentences": [{"number": 1, "verdict": "supported", "passage": 2, "quote": "…"}, '
     '{"number": 2, "verdict": "not_found", "passage": null, "quote": null}]}'
 )
-_TAG = re.compile(r"</?(?:passage|question|sentence)\b[^>]*>", re.IGNORECASE)
+_TAGS = ("passage", "question", "sentence")
 
 
 def render(question: str, passages: Sequence[Passage], sentences: Sequence[str]) -> Prompt:
     """The messages that ask a judge about these sentences; each part stands in a fence of its own, all of them numbered."""
     parts = [
-        *(_fenced("passage", number, text) for number, text in enumerate(as_sent(passages), 1)),
-        f"<question>\n{_harmless(question)}\n</question>",
-        *(_fenced("sentence", number, _harmless(text)) for number, text in enumerate(sentences, 1)),
+        *(fenced("passage", number, text) for number, text in enumerate(as_sent(passages), 1)),
+        f"<question>\n{harmless(question, _TAGS)}\n</question>",
+        *(fenced("sentence", number, harmless(text, _TAGS)) for number, text in enumerate(sentences, 1)),
     ]
     return Prompt(
         template=TEMPLATE,
@@ -41,12 +41,16 @@ def render(question: str, passages: Sequence[Passage], sentences: Sequence[str])
 
 def as_sent(passages: Sequence[Passage]) -> list[str]:
     """Title and text of each passage as the judge reads it, with tags that would close a fence early made harmless."""
-    return [_harmless(f"{each.title}\n{each.text}" if each.title else each.text) for each in passages]
+    whole = (f"{each.title}\n{each.text}" if each.title else each.text for each in passages)
+    return [harmless(text, _TAGS) for text in whole]
 
 
-def _fenced(tag: str, number: int, text: str) -> str:
+def fenced(tag: str, number: int, text: str) -> str:
+    """A numbered part of what a judge reads."""
     return f'<{tag} number="{number}">\n{text}\n</{tag}>'
 
 
-def _harmless(text: str) -> str:
-    return _TAG.sub(lambda match: match.group().replace("<", "‹").replace(">", "›"), text)
+def harmless(text: str, tags: Sequence[str]) -> str:
+    """The text with those tags made harmless that would open a fence or close one early."""
+    tag = re.compile(rf"</?(?:{'|'.join(tags)})\b[^>]*>", re.IGNORECASE)
+    return tag.sub(lambda match: match.group().replace("<", "‹").replace(">", "›"), text)

@@ -1,20 +1,16 @@
 """Reading what a judge answered, without trusting it: each sentence's verdict, and whether its quote really stands there. Pure."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from timemachine.base.content import parse_json
-from timemachine.base.errors import InvalidInput, ModelFailed
+from timemachine.judging.reading import document_of, not_understood
 
 SUPPORTED, CONTRADICTED, NOT_FOUND = "supported", "contradicted", "not_found"
 VERDICTS: Final = (SUPPORTED, CONTRADICTED, NOT_FOUND)
 QUOTE_NOT_FOUND: Final = "quote_not_found"
 """How a verdict counts whose quote stands in no passage: what the judge rests it on is not there."""
 CLASSES: Final = (*VERDICTS, QUOTE_NOT_FOUND)
-# Many models wrap what they write in one Markdown fence; that is dressing, anything else around the JSON is not.
-_FENCE: Final = re.compile(r"```(?:json)?[ \t]*\n(.*)\n```", re.DOTALL | re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,10 +39,10 @@ def read_verdicts(raw: str, sentences: int, passages: Sequence[str]) -> tuple[Se
     numbers = [each.number for each in found]
     twice = sorted({number for number in numbers if numbers.count(number) > 1})
     if twice:
-        raise _not_understood(f"it judges sentence {twice[0]} twice.")
+        raise not_understood(f"it judges sentence {twice[0]} twice.")
     missing = sorted(set(range(1, sentences + 1)) - set(numbers))
     if missing:
-        raise _not_understood(f"it leaves out sentence {', '.join(map(str, missing))}.")
+        raise not_understood(f"it leaves out sentence {', '.join(map(str, missing))}.")
     return tuple(sorted(found, key=lambda each: each.number))
 
 
@@ -62,31 +58,27 @@ def agrees(counted: str, grounded: bool | None) -> bool | None:
 
 
 def _entries(raw: str) -> list[dict[str, Any]]:
-    dressed = _FENCE.fullmatch(raw.strip())
-    try:
-        document = parse_json(dressed[1] if dressed else raw.strip())
-    except InvalidInput as why:
-        raise _not_understood(f"it is not the JSON that was asked for. {why.message}") from why
+    document = document_of(raw)
     entries = document.get("sentences") if isinstance(document, dict) else None
     if not isinstance(entries, list) or not all(isinstance(each, dict) for each in entries):
-        raise _not_understood("it has no list of `sentences`.")
+        raise not_understood("it has no list of `sentences`.")
     return entries
 
 
 def _verdict(entry: dict[str, Any], sentences: int, passages: Sequence[str]) -> SentenceVerdict:
     number: Any = entry.get("number")
     if not _counts(number, sentences):
-        raise _not_understood(f"there is no sentence {number!r}; there are {sentences}.")
+        raise not_understood(f"there is no sentence {number!r}; there are {sentences}.")
     verdict = entry.get("verdict")
     if verdict not in VERDICTS:
-        raise _not_understood(
+        raise not_understood(
             f"sentence {number} has the verdict {verdict!r}; it is one of {', '.join(VERDICTS)}."
         )
     passage, quote = entry.get("passage"), entry.get("quote")
     if passage is not None and not _counts(passage, len(passages)):
-        raise _not_understood(f"sentence {number} names passage {passage!r}; there are {len(passages)}.")
+        raise not_understood(f"sentence {number} names passage {passage!r}; there are {len(passages)}.")
     if quote is not None and not isinstance(quote, str):
-        raise _not_understood(f"the quote of sentence {number} is no text.")
+        raise not_understood(f"the quote of sentence {number} is no text.")
     words = quote if quote and quote.strip() else None
     return SentenceVerdict(
         number=number,
@@ -111,10 +103,3 @@ def _place(quote: str | None, named: int | None, passages: Sequence[str]) -> int
 
 def _folded(text: str) -> str:
     return " ".join(text.split())
-
-
-def _not_understood(why: str) -> ModelFailed:
-    return ModelFailed(
-        f"The judge's answer cannot be read: {why} Ask again, or ask another model.",
-        code="judge_not_understood",
-    )

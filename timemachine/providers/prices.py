@@ -90,8 +90,15 @@ def failed_price(model: ModelName, failed: TimeMachineError, at: datetime) -> Pr
     """What a call cost that failed: nothing where nothing was sent, or the model is free; else unknown, it may have been billed."""
     if failed.facts.get("unsent") or failed.code in BEFORE_SENDING:
         return UNSENT
+    return price_if_known(model, None, at)
+
+
+def price_if_known(
+    model: ModelName, usage: TokenUsage | None, at: datetime, used: str | None = None
+) -> Priced:
+    """As `price`; unknown where the operator's prices cannot be read: what was answered is not lost for that."""
     try:
-        return price(model, None, at)
+        return price(model, usage, at, used)
     except Unavailable:
         return UNKNOWN
 
