@@ -39,10 +39,10 @@ def render(question: str, passages: Sequence[Passage], sentences: Sequence[str])
     )
 
 
-def as_sent(passages: Sequence[Passage]) -> list[str]:
+def as_sent(passages: Sequence[Passage], tags: Sequence[str] = _TAGS) -> list[str]:
     """Title and text of each passage as the judge reads it, with tags that would close a fence early made harmless."""
     whole = (f"{each.title}\n{each.text}" if each.title else each.text for each in passages)
-    return [harmless(text, _TAGS) for text in whole]
+    return [harmless(text, tags) for text in whole]
 
 
 def fenced(tag: str, number: int, text: str) -> str:
