@@ -9,6 +9,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from tests.api.conftest import program
 from tests.builders import QUESTIONS, compared, recorded_session, worked_off
 from tests.web.people import browser_of
 from timemachine.accounts.models import VIEWER, Project
@@ -261,6 +262,12 @@ def test_all_of_it_is_a_file(browser: Client, project: Project, session: Session
     assert (lines["Content-Type"], lines.content.count(b"\n")) == ("text/csv; charset=utf-8", 1 + 9)
     whole = json.loads(browser.get(f"/comparisons/{made.id}/export.json").content)
     assert len(whole["cells"]) == 3
+    for form in ("csv", "json"):
+        file = browser.get(f"/comparisons/{made.id}/export.{form}")
+        taken = program(project).get(f"/comparisons/{made.id}/export", format=form)
+        assert taken.content == file.content
+        assert taken["Content-Type"] == file["Content-Type"]
+        assert taken["Content-Disposition"] == f'attachment; filename="comparison-{made.id}.{form}"'
     assert browser.get(f"/comparisons/{made.id}/export.xml").status_code == 404
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router, Status
 
 from timemachine.accounts.models import Project
@@ -16,10 +16,9 @@ from timemachine.comparison import commands
 from timemachine.comparison.arms import names
 from timemachine.comparison.commands import Plan
 from timemachine.comparison.document import (
-    all_json,
-    cells_csv,
     cells_json,
     comparison_json,
+    file_of,
     mark_json,
     opinion_json,
     whole_json,
@@ -135,26 +134,11 @@ def cells(
 
 
 @router.get("/{comparison_id}/export", summary="All of a comparison")
-def export(request: HttpRequest, comparison_id: str, format: str = "json") -> Any:  # noqa: A002  # the parameter's name
+def export(request: HttpRequest, comparison_id: str, format: str = "json") -> HttpResponse:  # noqa: A002  # the parameter's name
     """`format=json`: the comparison with its cells and statistics in one document. `format=csv`: a line for each cell."""
-    found = comparison_of(caller(request, "read").project, comparison_id)
-    return exported(found, format)
-
-
-def exported(found: Comparison, form: str) -> Any:
-    """The comparison as JSON, or as a CSV file. Raises `InvalidInput` for another form."""
-    if form == "csv":
-        return csv_file(found)
-    if form != "json":
-        raise InvalidInput("`format` is `json` or `csv`.", code="invalid_field", field="format")
-    return all_json(found)
-
-
-def csv_file(found: Comparison) -> HttpResponse | StreamingHttpResponse:
-    """A line for each cell, as a download."""
-    lines = (line.encode("utf-8", "backslashreplace") for line in cells_csv(found, asks_of(found)))
-    named = {"Content-Disposition": f'attachment; filename="comparison-{found.id}.csv"'}
-    return HttpResponse(b"".join(lines), content_type="text/csv; charset=utf-8", headers=named)
+    file = file_of(comparison_of(caller(request, "read").project, comparison_id), format)
+    named = {"Content-Disposition": f'attachment; filename="{file.name}"'}
+    return HttpResponse(file.data, content_type=file.media_type, headers=named)
 
 
 @router.post("/{comparison_id}/cancel", summary="Cancel a comparison")

@@ -2,11 +2,13 @@
 
 import csv
 import io
+import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from timemachine.base.clock import written
+from timemachine.base.errors import InvalidInput
 from timemachine.comparison.arms import RECORDING, names
 from timemachine.comparison.cells import NOISE, Ask, Cell
 from timemachine.comparison.metrics import MEASURES, ArmPair, ArmTotals
@@ -15,6 +17,7 @@ from timemachine.comparison.progress import Progress, over_limit, progress_of
 from timemachine.comparison.queries import (
     arms_of,
     ask_count,
+    asks_of,
     marks_of,
     models_of,
     opinions_of,
@@ -52,6 +55,7 @@ COLUMNS: Final = (
     "error",
 )
 RECORDING_NAME: Final = "recording"
+FORMS: Final = {"json": "application/json", "csv": "text/csv"}
 
 
 def comparison_json(comparison: Comparison, progress: Progress) -> dict[str, Any]:
@@ -146,27 +150,28 @@ def cells_json(asks: Sequence[Ask]) -> list[dict[str, Any]]:
     ]
 
 
-def cells_csv(comparison: Comparison, asks: Sequence[Ask]) -> Iterator[str]:
-    """A line for each cell, under a head. A text that a spreadsheet would take for a formula gets an apostrophe before it."""
-    arms, steps = arms_of(comparison), _steps(asks)
-    marks, opinions = marks_of(steps), opinions_of(steps)
-    recorded = models_of(asks)
-    yield _line(COLUMNS)
-    for ask in asks:
-        for cell in _in_order(ask):
-            facts = _cell_json(cell) | {
-                "session": str(ask.session),
-                "sequence": ask.sequence,
-                "question": ask.question,
-                "arm": cell.arm or RECORDING_NAME,
-                "model": recorded.get(ask.action) if cell.arm == RECORDING else arms[cell.arm - 1].model,
-                "run": "noise floor" if cell.repeat == NOISE else cell.repeat,
-                "marks": "; ".join(
-                    f"{each.verdict} ({each.marked_by})" for each in marks.get(cell.step or 0, [])
-                ),
-                "opinions": "; ".join(_opinion_words(each) for each in opinions.get(cell.step or 0, [])),
-            }
-            yield _line([facts[name] for name in COLUMNS])
+@dataclass(frozen=True, slots=True, kw_only=True)
+class File:
+    """All of a comparison, to take along."""
+
+    name: str
+    media_type: str
+    data: bytes
+
+
+def file_of(comparison: Comparison, form: str) -> File:
+    """The comparison as `json` (with its statistics) or `csv` (a line for each cell), in UTF-8. Raises `InvalidInput` for another form."""
+    if form not in FORMS:
+        raise InvalidInput("`format` is `json` or `csv`.", code="invalid_field", field="format")
+    if form == "csv":
+        text = "".join(_csv(comparison))
+    else:
+        text = json.dumps(all_json(comparison), ensure_ascii=False, indent=2)
+    return File(
+        name=f"comparison-{comparison.id}.{form}",
+        media_type=f"{FORMS[form]}; charset=utf-8",
+        data=text.encode("utf-8", "backslashreplace"),
+    )
 
 
 def mark_json(mark: CellMark) -> dict[str, Any]:
@@ -217,6 +222,30 @@ METHOD: Final = {
     "needed": "asks for 80 % power at 5 %, for a difference of 0.1 in shares and scores and of 10 % of A's mean elsewhere; by the same "
     "error as the interval, so for asks that are spread over sessions as these are",
 }
+
+
+def _csv(comparison: Comparison) -> Iterator[str]:
+    """A line for each cell, under a head. A text that a spreadsheet would take for a formula gets an apostrophe before it."""
+    asks = asks_of(comparison)
+    arms, steps = arms_of(comparison), _steps(asks)
+    marks, opinions = marks_of(steps), opinions_of(steps)
+    recorded = models_of(asks)
+    yield _line(COLUMNS)
+    for ask in asks:
+        for cell in _in_order(ask):
+            facts = _cell_json(cell) | {
+                "session": str(ask.session),
+                "sequence": ask.sequence,
+                "question": ask.question,
+                "arm": cell.arm or RECORDING_NAME,
+                "model": recorded.get(ask.action) if cell.arm == RECORDING else arms[cell.arm - 1].model,
+                "run": "noise floor" if cell.repeat == NOISE else cell.repeat,
+                "marks": "; ".join(
+                    f"{each.verdict} ({each.marked_by})" for each in marks.get(cell.step or 0, [])
+                ),
+                "opinions": "; ".join(_opinion_words(each) for each in opinions.get(cell.step or 0, [])),
+            }
+            yield _line([facts[name] for name in COLUMNS])
 
 
 def _totals_json(totals: ArmTotals) -> dict[str, Any]:

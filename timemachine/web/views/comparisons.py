@@ -1,6 +1,5 @@
 """Comparisons: the list, the launch form, the matrix with what it shows, one cell, and all of it as a file."""
 
-import json
 from typing import Any, Final
 
 from django.db.models import Exists, OuterRef
@@ -15,7 +14,7 @@ from timemachine.base.ids import uuid_of
 from timemachine.base.numbers import whole_number
 from timemachine.comparison import commands
 from timemachine.comparison.arms import RECORDING, Arm
-from timemachine.comparison.document import METHOD, all_json, cells_csv
+from timemachine.comparison.document import FORMS, METHOD, file_of
 from timemachine.comparison.estimate import estimates
 from timemachine.comparison.findings import Findings
 from timemachine.comparison.judge_estimate import judge_estimate
@@ -26,7 +25,6 @@ from timemachine.comparison.progress import Progress, over_limit, progress_of
 from timemachine.comparison.queries import (
     arms_of,
     ask_count,
-    asks_of,
     cell_step,
     comparison_of,
     comparisons_of,
@@ -131,15 +129,11 @@ def comparison(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 def export(request: HttpRequest, id: str, form: str) -> HttpResponse:  # noqa: A002
     """All of a comparison as a file: `csv` has a line for each cell, `json` the statistics as well."""
     found = comparison_of(of(request).project, id)
-    if form == "csv":
-        text, kind = "".join(cells_csv(found, asks_of(found))), "text/csv"
-    elif form == "json":
-        text, kind = json.dumps(all_json(found), ensure_ascii=False, indent=2), "application/json"
-    else:
+    if form not in FORMS:
         raise NotFound("A comparison is exported as csv or json.", code="not_found")
-    named = {"Content-Disposition": f'attachment; filename="comparison-{found.id}.{form}"'}
-    data = text.encode("utf-8", "backslashreplace")
-    return HttpResponse(data, content_type=f"{kind}; charset=utf-8", headers=named)
+    file = file_of(found, form)
+    named = {"Content-Disposition": f'attachment; filename="{file.name}"'}
+    return HttpResponse(file.data, content_type=file.media_type, headers=named)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
