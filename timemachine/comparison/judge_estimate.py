@@ -6,14 +6,9 @@ from decimal import Decimal
 from typing import Any, Final
 
 from timemachine.base.errors import InvalidInput
+from timemachine.comparison.asking import MATERIAL, TOKENS_OF_AN_OPINION, call_cost, prompts_of
+from timemachine.comparison.judged_cells import cells_left
 from timemachine.comparison.models import Comparison
-from timemachine.comparison.opinions import (
-    MATERIAL,
-    TOKENS_OF_AN_OPINION,
-    call_cost,
-    cells_left,
-    prompts_of,
-)
 from timemachine.providers.token_estimate import tokens_about
 from timemachine.replay import frozen
 from timemachine.replay.models import ReplayStep

@@ -18,9 +18,10 @@ from timemachine.comparison.document import FORMS, METHOD, file_of
 from timemachine.comparison.estimate import estimates
 from timemachine.comparison.findings import Findings
 from timemachine.comparison.judge_estimate import judge_estimate
+from timemachine.comparison.judged_cells import judged_count
 from timemachine.comparison.metrics import MEASURES
 from timemachine.comparison.models import Comparison
-from timemachine.comparison.opinions import ask_judge, cancel_judges, judged_count
+from timemachine.comparison.opinions import ask_judge, cancel_judges
 from timemachine.comparison.progress import Progress, over_limit, progress_of
 from timemachine.comparison.queries import (
     arms_of,

@@ -1,0 +1,155 @@
+"""One judge asked about one cell: what it is sent, twice with the answers the other way round, and what is kept of that."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from decimal import Decimal
+from typing import Any, Final
+from uuid import UUID
+
+from django.db import transaction
+
+from timemachine.answering.prompt import Passage, Prompt
+from timemachine.base.clock import now
+from timemachine.base.content import content_of
+from timemachine.base.errors import InvalidInput, TimeMachineError
+from timemachine.comparison.judge_prompt import (
+    NEW_FIRST,
+    RECORDED_FIRST,
+    TEMPLATE,
+    Said,
+    read,
+    render,
+    together,
+)
+from timemachine.comparison.models import CellOpinion
+from timemachine.judging.reading import text_of
+from timemachine.payloads.commands import keep
+from timemachine.payloads.queries import text
+from timemachine.providers.calling import complete
+from timemachine.providers.catalogue import ModelName
+from timemachine.providers.completion import Completion, ModelRequest, TokenUsage
+from timemachine.providers.places import let_go
+from timemachine.providers.prices import failed_price, price_if_known
+from timemachine.providers.queries import connection_of, usable_model
+from timemachine.recording.validation import COST_DIGITS
+from timemachine.replay import frozen
+from timemachine.replay.models import ReplayStep
+
+MATERIAL: Final = ("action__input", "action__output", "output", "replay")
+TOKENS_OF_AN_OPINION: Final = 60
+
+
+@dataclass(slots=True, kw_only=True)
+class _Asked:
+    """What came of the calls for one cell so far."""
+
+    said: list[Said] = field(default_factory=list)
+    prompts: list[Any] = field(default_factory=list)
+    raw: list[str] = field(default_factory=list)
+    usage: list[dict[str, Any] | None] = field(default_factory=list)
+    costs: list[Decimal | None] = field(default_factory=list)
+    calls: int = 0
+
+
+def ask(row: CellOpinion) -> None:
+    """Ask the model of a row that is `asking` about its cell, in both orders, and keep whatever came of it."""
+    asked = _Asked()
+    try:
+        _ask_both(row, asked)
+    except TimeMachineError as failed:
+        _write(row.id, asked, {"state": "failed", "error_type": failed.code, "error_message": failed.message})
+        return
+    relation, preference = together(asked.said)
+    _write(row.id, asked, {"state": "done", "relation": relation, "preference": preference})
+
+
+def prompts_of(step: ReplayStep) -> list[tuple[str, Prompt]]:
+    """What a judge of this cell is sent, in both orders. Raises `InvalidInput` where question or answers are no texts."""
+    question, recorded = frozen.question_of(step.action), frozen.answer_of(step.action)
+    if question is None or recorded is None or step.output is None:
+        raise InvalidInput("Question or answer was not recorded as text.", code="nothing_to_judge")
+    passages = [
+        Passage(title=each.title, text=each.text) for each in frozen.passages_of(frozen.hits_of(step.action))
+    ]
+    new = text(step.output)
+    return [
+        (order, render(question, passages, first, second))
+        for order, first, second in ((RECORDED_FIRST, recorded, new), (NEW_FIRST, new, recorded))
+    ]
+
+
+def call_cost(model: ModelName, tokens: int) -> Decimal | None:
+    """What a call of a judge costs that reads so many tokens; None where its price is unknown."""
+    usage = TokenUsage(input_tokens=tokens, output_tokens=TOKENS_OF_AN_OPINION)
+    return price_if_known(model, usage, now()).cost_usd
+
+
+def _ask_both(row: CellOpinion, asked: _Asked) -> None:
+    step = ReplayStep.objects.select_related(*MATERIAL).get(id=row.step_id)
+    model = usable_model(step.replay.project_id, row.model)
+    for order, prompt in prompts_of(step):
+        _ask(step.replay.project_id, model, prompt, order, asked)
+
+
+def _ask(project_id: UUID, model: ModelName, prompt: Prompt, order: str, asked: _Asked) -> None:
+    request = ModelRequest(
+        model=model,
+        connection=connection_of(project_id, model),
+        question="",
+        passages=(),
+        messages=prompt.messages,
+        temperature=0,
+    )
+    asked.prompts.append(
+        {"order": order, "messages": [[each.role, each.content] for each in prompt.messages]}
+    )
+    let_go()
+    try:
+        completion = complete(request)
+    except TimeMachineError as failed:
+        asked.calls += int(failed.facts.get("attempts", 1))
+        asked.costs.append(failed_price(model, failed, now()).cost_usd)
+        raise
+    asked.calls += completion.attempts
+    asked.raw.append(completion.text)
+    asked.usage.append(None if completion.usage is None else asdict(completion.usage))
+    asked.costs.append(_cost(model, completion))
+    asked.said.append(read(text_of(completion), order))
+
+
+def _cost(model: ModelName, completion: Completion) -> Decimal | None:
+    cost = price_if_known(model, completion.usage, now(), used=completion.model).cost_usd
+    return None if cost is None else round(cost, COST_DIGITS)
+
+
+def _write(opinion_id: UUID, asked: _Asked, facts: dict[str, Any]) -> None:
+    """Write what came of it, if the cell is still there: an erased session takes what comes back late along."""
+    with transaction.atomic():
+        row = CellOpinion.objects.select_for_update(of=("self",)).filter(id=opinion_id).first()
+        if row is None:
+            return
+        project_id = row.comparison.project_id
+        row.prompt_id = _kept(project_id, asked.prompts)
+        row.raw_id = _kept(project_id, asked.raw)
+        row.asked = [asdict(each) for each in asked.said]
+        row.prompt_template = TEMPLATE
+        row.usage = {"calls": asked.usage}
+        row.cost_usd = _total(asked.costs)
+        row.calls_made = asked.calls
+        row.finished_at = now()
+        for name, value in facts.items():
+            setattr(row, name, value)
+        row.save()
+
+
+def _kept(project_id: UUID, value: Sequence[Any]) -> int | None:
+    if not value:
+        return None
+    content = content_of(list(value))
+    return keep(project_id, [content])[content]
+
+
+def _total(costs: Sequence[Decimal | None]) -> Decimal | None:
+    """The sum; None as soon as one of them is unknown, and nothing for no call at all."""
+    known = [each for each in costs if each is not None]
+    return sum(known, Decimal(0)) if len(known) == len(costs) else None
