@@ -16,6 +16,7 @@ from tests.stub_model_server import StubModelServer
 from tests.web.people import browser_of
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now
+from timemachine.comparison.asking import ask
 from timemachine.comparison.models import CellOpinion, Comparison
 from timemachine.comparison.opinions import due_for_ringing, work_off
 from timemachine.comparison.progress import progress_of
@@ -285,6 +286,17 @@ def test_a_lost_worker_leaves_a_lost_opinion_and_the_others_are_rung_for(
     assert len(stub.calls()) == 2
     second.refresh_from_db()
     assert second.state == "done"
+
+
+def test_a_session_that_is_erased_before_its_judge_is_asked_stops_nobody(
+    api: Program, made: Comparison, stub: StubModelServer
+) -> None:
+    api.post(f"/comparisons/{made.id}/judgements", {"model": JUDGE})
+    row = CellOpinion.objects.earliest("id")
+    erase_session(row.step.replay.session)
+    ask(row)
+    assert stub.calls() == []
+    assert not CellOpinion.objects.exists()
 
 
 def test_erasing_the_session_takes_opinions_and_their_prompts_along(

@@ -52,10 +52,16 @@ class _Asked:
 
 
 def ask(row: CellOpinion) -> None:
-    """Ask the model of a row that is `asking` about its cell, in both orders, and keep whatever came of it."""
+    """Ask the model of a row that is `asking` about its cell, in both orders, and keep whatever came of it.
+
+    Nobody is asked where the session was erased meanwhile; the row went with it.
+    """
+    step = ReplayStep.objects.select_related(*MATERIAL).filter(id=row.step_id).first()
+    if step is None:
+        return
     asked = _Asked()
     try:
-        _ask_both(row, asked)
+        _ask_both(step, row.model, asked)
     except TimeMachineError as failed:
         _write(row.id, asked, {"state": "failed", "error_type": failed.code, "error_message": failed.message})
         return
@@ -84,9 +90,8 @@ def call_cost(model: ModelName, tokens: int) -> Decimal | None:
     return price_if_known(model, usage, now()).cost_usd
 
 
-def _ask_both(row: CellOpinion, asked: _Asked) -> None:
-    step = ReplayStep.objects.select_related(*MATERIAL).get(id=row.step_id)
-    model = usable_model(step.replay.project_id, row.model)
+def _ask_both(step: ReplayStep, name: str, asked: _Asked) -> None:
+    model = usable_model(step.replay.project_id, name)
     for order, prompt in prompts_of(step):
         _ask(step.replay.project_id, model, prompt, order, asked)
 
