@@ -14,6 +14,7 @@ from timemachine.cli.connecting import connected
 from timemachine.cli.estimates import tell_estimate
 from timemachine.cli.failure import ConditionHeld, Failure, Interrupted
 from timemachine.cli.group import InOrder
+from timemachine.cli.moment import local
 from timemachine.cli.reason import reason_given
 from timemachine.cli.table import facts, table
 from timemachine.cli.terminal import Progress, judged, say, show
@@ -208,19 +209,20 @@ def cancel(*, comparison_id: str, as_json: bool) -> None:
         show(found, [f"Comparison {found['id']} is {found['status']}."], as_json=as_json)
 
 
+def so_far(found: dict[str, Any]) -> str:
+    """How far a comparison is, in one line."""
+    answers, waiting = found["answers"], found.get("waiting") or {"calls": 0}
+    spent = priced(found["cost_usd"], found["unknown_cost_calls"])
+    if waiting["calls"]:
+        spent += f"; {counted(waiting['calls'], 'busy call')} asked again by {local(waiting['until'])}"
+    return f"{found['status']}: {answers['finished']:,} of {counted(answers['total'], 'answer')}, {spent}"
+
+
 def waited(client: "Client", comparison_id: str) -> dict[str, Any]:
     """The comparison once it is over, with a line of progress until then."""
-
-    def tell(found: dict[str, Any]) -> None:
-        answers = found["answers"]
-        spent = priced(found["cost_usd"], found["unknown_cost_calls"])
-        progress.tell(
-            f"{found['status']}: {answers['finished']:,} of {counted(answers['total'], 'answer')}, {spent}"
-        )
-
     try:
         with Progress() as progress:
-            return client.comparisons.wait(comparison_id, tell)
+            return client.comparisons.wait(comparison_id, lambda found: progress.tell(so_far(found)))
     except KeyboardInterrupt as why:
         address = address_of(client, comparison_id)
         raise Interrupted(f"The comparison goes on; follow it, or cancel it, at {address}") from why

@@ -79,6 +79,7 @@ def comparison_json(comparison: Comparison, progress: Progress) -> dict[str, Any
         "replays": dict(progress.replays),
         "cost_usd": float(progress.cost_usd),
         "unknown_cost_calls": progress.unknown_cost_calls,
+        "waiting": {"calls": progress.waits.calls, "until": written(progress.waits.until)},
         "judges": {
             "cells": progress.judges.cells,
             "waiting": progress.judges.waiting,

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
@@ -9,6 +10,7 @@ from uuid import UUID
 from django.db.models import CharField, Count, Max, Q, QuerySet, StringAgg, Sum, Value
 from django.db.models.functions import MD5, Cast, Concat
 
+from timemachine.base.clock import now
 from timemachine.comparison.cells import UNDER_WAY
 from timemachine.comparison.models import CellMark, CellOpinion, Comparison
 from timemachine.replay.models import Replay, ReplayAttempt, ReplayStep
@@ -32,6 +34,15 @@ class Judges:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Waits:
+    """How many calls wait because their model is busy, when the last of them is asked again, and what one of them was told."""
+
+    calls: int = 0
+    until: datetime | None = None
+    because: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
     """How far a comparison is. `status` is `queued`, `running`, `done`, `failed` (no replay came to anything) or `cancelled`.
 
@@ -44,6 +55,7 @@ class Progress:
     cost_usd: Decimal
     unknown_cost_calls: int
     judges: "Judges"
+    waits: "Waits"
     cells: str
     revision: str
 
@@ -69,19 +81,21 @@ class Progress:
 
 
 def progress_of(comparisons: Sequence[Comparison]) -> dict[UUID, Progress]:
-    """How far each of them is; six queries for any number of them."""
+    """How far each of them is; seven queries for any number of them."""
     ids = [each.id for each in comparisons]
     replays = _grouped(Replay.objects.filter(run__comparison__in=ids), "run__comparison_id", "status")
     steps = _grouped(
         ReplayStep.objects.filter(replay__run__comparison__in=ids), "replay__run__comparison_id", "status"
     )
     spent, judges, worked, marks = _spent(ids), _judges(ids), _worked(ids), dict(_latest(CellMark, ids))
+    waits = _waits(ids)
     return {
         each.id: _progress(
             replays.get(each.id, {}),
             steps.get(each.id, {}),
             spent.get(each.id),
             judges.get(each.id, Judges()),
+            waits.get(each.id, Waits()),
             worked.get(each.id, ""),
             marks.get(each.id, 0),
         )
@@ -113,6 +127,16 @@ def _spent(ids: Sequence[UUID]) -> dict[UUID, tuple[Decimal, int]]:
         .annotate(cost=Sum("cost_usd"), unknown=Count("id", filter=Q(calls_made__gt=0, cost_usd=None)))
     )
     return {row[owner]: (row["cost"] or Decimal(0), row["unknown"]) for row in rows}
+
+
+def _waits(ids: Sequence[UUID]) -> dict[UUID, Waits]:
+    owner = "replay__run__comparison_id"
+    waiting = ReplayStep.objects.filter(
+        replay__run__comparison__in=ids, status="running", asked_again_at__gt=now()
+    )
+    rows = waiting.order_by().values(owner)
+    told = rows.annotate(calls=Count("id"), until=Max("asked_again_at"), because=Max("waits_because"))
+    return {row[owner]: Waits(calls=row["calls"], until=row["until"], because=row["because"]) for row in told}
 
 
 def _judges(ids: Sequence[UUID]) -> dict[UUID, Judges]:
@@ -168,6 +192,7 @@ def _progress(
     steps: Mapping[str, int],
     spent: tuple[Decimal, int] | None,
     judges: Judges,
+    waits: Waits,
     cells: str,
     mark: int,
 ) -> Progress:
@@ -179,6 +204,7 @@ def _progress(
         cost_usd=cost,
         unknown_cost_calls=unknown,
         judges=judges,
+        waits=waits,
         cells=cells,
         revision=_revision(cells, judges, mark),
     )
