@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.api.conftest import Program, program
-from tests.builders import QUESTIONS, recorded_session
+from tests.builders import FACTS, QUESTIONS, recorded_session
 from tests.web.people import browser_of
 from timemachine.accounts.models import VIEWER, Project
 from timemachine.answering.commands import find as find_and_record
@@ -159,6 +159,27 @@ def test_a_sentence_names_the_frames_that_hold_it_also_one_that_ended(api: Progr
     assert nearest[0]["frame"] == 1 or 1 in {each["frame"] for each in nearest}
 
 
+def test_a_sentence_is_found_also_where_it_came_and_ended_between_two_steps(
+    api: Program, project: Project, session: Session
+) -> None:
+    collection = session.collection
+    assert collection is not None
+    again = start_session(project, name="again", by="test", collection=collection, key="again")
+    find_and_record(collection, Query(text=QUESTIONS[0]), session=again)
+    sentence = "The blue bicycle belongs to nobody."
+    put(
+        collection,
+        [NewFrame(number=1, text=f"Look: the blue\n bicycle belongs to nobody. {FACTS[1][1]}")],
+        by="test",
+    )
+    find_and_record(collection, Query(text=QUESTIONS[1]), session=again)
+    put(collection, [NewFrame(number=1, text=FACTS[1][1])], by="test")
+    find_and_record(collection, Query(text=QUESTIONS[0]), session=again)
+    found = api.get("/sessions/again/where", text=sentence).json()
+    assert [(each["frame"], each["by"]) for each in found["frames"]] == [(1, "holds")]
+    assert [each["as_recorded"]["version"] for step in found["items"] for each in step["frames"]] == [1, 2, 3]
+
+
 def test_steps_come_in_pages(api: Program, session: Session) -> None:
     page = looked(api, frame=0, limit=3)
     assert ([step["sequence"] for step in page["items"]], page["next"]) == ([1, 2, 4], 4)
@@ -190,6 +211,10 @@ def test_a_step_whose_query_was_not_recorded_says_so_and_the_others_stand(
     find_and_record(Collection.objects.get(), Query(text=QUESTIONS[0]), session=again)
     first, second = api.get("/sessions/half/where", frame=0).json()["items"]
     assert "not recorded" in first["error"]
+    assert (first["mode"], first["top_k"], first["adaptive"]) == (None, None, None)
+    assert (second["mode"], second["top_k"], second["adaptive"]) == ("hybrid", 8, False)
+    shown = browser_of(project, VIEWER).get(f"/sessions/{again.id}/where/", {"frame": "0"}).text
+    assert "mode not recorded, top-k not recorded" in shown
     assert second["frames"][0]["says"] == "found at rank 1"
     bare = start_session(project, name="bare", by="test", key="bare")
     assert api.get(f"/sessions/{bare.id}/where", frame=0).json()["code"] == "collection_needed"

@@ -39,15 +39,20 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
     for each in found["frames"]:
         yield f"#{each['frame']} {one_line(each['title'] or 'untitled')} ({_BY[each['by']]})"
     for step in found["items"]:
-        adaptive = ", adaptive" if step["adaptive"] else ""
         query = shortened(one_line(step["query"] or NOT_RECORDED), 60)
-        yield f"Step {step['sequence']:,} · {step['kind']} · {step['mode']}, top {step['top_k']}{adaptive} · {query}"
+        yield f"Step {step['sequence']:,} · {step['kind']} · {_how(step)} · {query}"
         if step["error"]:
             yield f"  {one_line(step['error'])}"
         for each in step["frames"]:
             yield f"  #{each['frame']} {each['says']}"
             yield f"    as recorded  {_standing(each['as_recorded'])}"
             yield f"    as it is now {_standing(each['as_now'])}"
+
+
+def _how(step: dict[str, Any]) -> str:
+    mode, top_k = step["mode"] or f"mode {NOT_RECORDED}", step["top_k"]
+    number = f"top-k {NOT_RECORDED}" if top_k is None else f"top {top_k}"
+    return ", ".join([mode, number, *(["adaptive"] if step["adaptive"] else [])])
 
 
 def _standing(standing: dict[str, Any] | None) -> str:

@@ -33,14 +33,18 @@ class Whereabouts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepWhere:
-    """One find or ask with the frames; `error` says why they could not be ranked."""
+    """One find or ask with the frames; `error` says why they could not be ranked.
+
+    How they are ranked is as it was recorded, and where it was not, as a find does it on its own. Of a step that could not be
+    ranked it is what was recorded, None where nothing was.
+    """
 
     sequence: int
     kind: str
     query: str | None
-    mode: str
-    top_k: int
-    adaptive: bool
+    mode: str | None
+    top_k: int | None
+    adaptive: bool | None
     frames: Sequence[Whereabouts]
     error: str | None = None
 
@@ -109,22 +113,12 @@ def _looked_for(
 def _at(collection: Collection, action: Action, numbers: Sequence[int]) -> StepWhere:
     hits = frozen.hits_of(action)
     recorded = {hit.frame: hit.rank for hit in reversed(hits) if isinstance(hit.frame, int)}
-    kept = action.retrieval or {}
     try:
         query = query_of(action, ReplayOptions(as_of="recorded"))
         then = standings(collection, query, numbers)
         now = standings(collection, query_of(action, ReplayOptions(as_of="now")), numbers)
     except TimeMachineError as why:
-        return StepWhere(
-            sequence=action.sequence,
-            kind=action.kind,
-            query=frozen.question_of(action),
-            mode=str(kept.get("mode") or "hybrid"),
-            top_k=len(hits),
-            adaptive=kept.get("adaptive") is True,
-            frames=(),
-            error=why.message,
-        )
+        return _not_ranked(action, why)
     return StepWhere(
         sequence=action.sequence,
         kind=action.kind,
@@ -142,6 +136,21 @@ def _at(collection: Collection, action: Action, numbers: Sequence[int]) -> StepW
             )
             for number in numbers
         ],
+    )
+
+
+def _not_ranked(action: Action, why: TimeMachineError) -> StepWhere:
+    kept = action.retrieval or {}
+    mode, top_k, adaptive = (kept.get(name) for name in ("mode", "top_k", "adaptive"))
+    return StepWhere(
+        sequence=action.sequence,
+        kind=action.kind,
+        query=frozen.question_of(action),
+        mode=mode if isinstance(mode, str) else None,
+        top_k=top_k if isinstance(top_k, int) and not isinstance(top_k, bool) else None,
+        adaptive=adaptive if isinstance(adaptive, bool) else None,
+        frames=(),
+        error=why.message,
     )
 
 
