@@ -20,8 +20,8 @@ from timemachine.replay.where import said
 from timemachine.retrieval import standing
 from timemachine.retrieval.commands import NewFrame, collection_named, delete, put
 from timemachine.retrieval.finding import Query, find
-from timemachine.retrieval.models import Collection
-from timemachine.retrieval.standing import Place, Standing, standings
+from timemachine.retrieval.models import Collection, Frame
+from timemachine.retrieval.standing import Place, Standing, standings, standings_of
 
 MODES = ("hybrid", "semantic", "lexical")
 
@@ -76,6 +76,38 @@ def test_every_frame_has_a_rank_of_its_own_however_deep(large: Collection, mode:
     assert ranks == list(range(1, len(ranks) + 1))
     assert {place.of for place in places} == {len(ranks)}
     assert max(ranks) > 100
+
+
+def test_ranks_beyond_the_window_are_those_of_a_sorted_list(large: Collection) -> None:
+    """What is counted beside what a sort says, also where scores are equal."""
+    for mode in ("lexical", "semantic"):
+        shown = find(large, Query(text="invoice in folder 3, shelf 5", mode=mode, top_k=150)).hits
+        found = standings(large, Query(text="invoice in folder 3, shelf 5", mode=mode, top_k=3), range(150))
+        ranks = {hit.frame: (hit.rank, hit.score) for hit in shown}
+        assert len(ranks) > 100
+        for number, (rank, score) in ranks.items():
+            place = found.frames[number].places[mode]
+            assert place.rank == rank
+            assert place.score == pytest.approx(score)
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_two_moments_looked_at_together_are_as_each_on_its_own(large: Collection, changed: bool) -> None:
+    put(large, [NewFrame(title="Before", text="Invoice folder 3 was empty.")], by="test")
+    then = Frame.objects.latest("id").valid_from
+    if changed:
+        put(large, [NewFrame(number=5, text="Invoice 5 is gone.")], by="test")
+        put(large, [NewFrame(text="A new invoice in folder 3, shelf 5.")], by="test")
+        delete(large, 14)
+    text = "invoice in folder 3, shelf 5"
+    queries = [Query(text=text, as_of=then), Query(text=text), Query(text=text, top_k=120, as_of=then)]
+    together = standings_of(large, queries, range(153))
+    alone = [standings(large, query, range(153)) for query in queries]
+    assert [each.frames for each in together] == [each.frames for each in alone]
+    assert (together[0].frames == together[1].frames) is not changed
+    shown = [{hit.frame: hit.rank for hit in find(large, query).hits} for query in queries]
+    for ranks, found in zip(shown, together, strict=True):
+        assert {number: found.frames[number].places["hybrid"].rank for number in ranks} == ranks
 
 
 @settings(max_examples=15, suppress_health_check=list(HealthCheck))

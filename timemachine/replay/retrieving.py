@@ -33,12 +33,16 @@ def found_again(
     return findings, {**diff_json(compared), **_how(findings), "recorded_hits": len(hits)}
 
 
-def query_of(action: Action, options: ReplayOptions) -> Query:
-    """The recorded query with the options that were changed; what was not recorded is `find`'s own default."""
+def query_of(action: Action, options: ReplayOptions, with_vectors: Sequence[str] | None = None) -> Query:
+    """The recorded query with the options that were changed; what was not recorded is `find`'s own default.
+
+    `with_vectors` are the embedding models that its collection can be searched with, where they are known already.
+    """
     question = options.question or frozen.question_of(action)
     if question is None:
         raise InvalidInput("The query of this step was not recorded as text.", code="question_not_recorded")
-    with_vectors = models_with_vectors(action.session.collection)  # type: ignore[arg-type]
+    if with_vectors is None:
+        with_vectors = models_with_vectors(action.session.collection)  # type: ignore[arg-type]
     how = looking(action.retrieval, options, with_vectors)
     return Query(
         text=question,

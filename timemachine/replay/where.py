@@ -11,9 +11,10 @@ from timemachine.replay.commands import steps_in
 from timemachine.replay.options import ReplayOptions
 from timemachine.replay.retrieving import moment_of, query_of
 from timemachine.retrieval.holding import Holder, holders
+from timemachine.retrieval.meaning import models_with_vectors
 from timemachine.retrieval.models import Collection
 from timemachine.retrieval.queries import versions_of
-from timemachine.retrieval.standing import Standing, standings
+from timemachine.retrieval.standing import Standing, standings_of
 
 MOST_STEPS: Final = 20
 FRAMES_AT_ONCE: Final = 400_000
@@ -85,9 +86,10 @@ def where(
         "session__collection", "input"
     )
     numbers = [each.frame for each in looked_for]
+    with_vectors = models_with_vectors(collection)
     return Where(
         frames=looked_for,
-        steps=[_at(collection, action, numbers) for action in actions.order_by("sequence")]
+        steps=[_at(collection, action, numbers, with_vectors) for action in actions.order_by("sequence")]
         if numbers
         else [],
         next=shown[-1] if len(left) > together else None,
@@ -110,13 +112,16 @@ def _looked_for(
     return holders(collection, text, [None, moment_of(last)] if last is not None else [None])
 
 
-def _at(collection: Collection, action: Action, numbers: Sequence[int]) -> StepWhere:
+def _at(
+    collection: Collection, action: Action, numbers: Sequence[int], with_vectors: Sequence[str]
+) -> StepWhere:
     hits = frozen.hits_of(action)
     recorded = {hit.frame: hit.rank for hit in reversed(hits) if isinstance(hit.frame, int)}
     try:
-        query = query_of(action, ReplayOptions(as_of="recorded"))
-        then = standings(collection, query, numbers)
-        now = standings(collection, query_of(action, ReplayOptions(as_of="now")), numbers)
+        query, query_now = (
+            query_of(action, ReplayOptions(as_of=moment), with_vectors) for moment in ("recorded", "now")
+        )
+        then, now = standings_of(collection, [query, query_now], numbers)
     except TimeMachineError as why:
         return _not_ranked(action, why)
     return StepWhere(

@@ -50,6 +50,8 @@ def models_with_vectors(collection: Collection) -> list[str]:
 
 def searchable_name(collection: Collection, asked: str) -> str:
     """The full name of an embedding model that the collection has vectors of. Raises `InvalidInput` for any other."""
+    if asked == collection.embedding_model:
+        return asked
     there = models_with_vectors(collection)
     for name in there:
         if asked in (name, table.named(name).asked):

@@ -79,6 +79,14 @@ LIMIT %(limit)s
 """  # noqa: S608
 
 
+_SEMANTIC_AT = """
+SELECT w.frame_id, (e.vector <=> %(vector)s::halfvec) + 0 AS distance, {seen}
+FROM tm_frame_embedding e JOIN tm_frame_weights w ON w.frame_id = e.frame_id
+WHERE e.collection_id = %(collection)s AND e.model = %(model)s AND ({any_seen})
+ORDER BY distance, w.number
+"""
+
+
 def semantic(
     collection_id: UUID,
     vector: Sequence[float],
@@ -100,6 +108,21 @@ def semantic(
     if found is None:
         found = prepared.rows(_settled(_SEMANTIC, collection_id, limit), facts)
     return {row: 1 - distance for row, distance in found}
+
+
+def semantic_at(
+    collection_id: UUID, vector: Sequence[float], model: str, moments: Sequence[datetime]
+) -> list[dict[int, float]]:
+    """As `semantic`, of each of several moments and without a limit: a frame is as near at one as at any other."""
+    visible = [VISIBLE.format("w").replace("%(at)s", f"%(at_{place})s") for place in range(len(moments))]
+    sql = _SEMANTIC_AT.format(seen=", ".join(visible), any_seen=" OR ".join(f"({each})" for each in visible))
+    facts = {"vector": dense(vector), "model": model} | {
+        f"at_{place}": at for place, at in enumerate(moments)
+    }
+    near = prepared.rows(_settled(sql, collection_id, 0), facts)
+    return [
+        {row: 1 - distance for row, distance, *seen in near if seen[place]} for place in range(len(moments))
+    ]
 
 
 def _settled(sql: str, collection_id: UUID, limit: int) -> str:
