@@ -93,9 +93,23 @@ def sweep() -> None:
 
 
 def run_suites() -> None:
-    """Close the runs of suites that are over, and launch those that are due by their schedule."""
-    suites.settle_what_is_over()
-    for replay_id in suites.run_due():
+    """Ring for the runs of suites that are over and for the suites that are due, one job for each."""
+    for run_id in suites.over():
+        settle_suite_run.delay(str(run_id))
+    for suite_id in suites.due():
+        run_due_suite.delay(str(suite_id))
+
+
+@shared_task(name="timemachine.jobs.settle_suite_run")
+def settle_suite_run(run_id: str) -> None:
+    """Close a run of a suite whose replays are over."""
+    suites.settle(UUID(run_id))
+
+
+@shared_task(name="timemachine.jobs.run_due_suite")
+def run_due_suite(suite_id: str) -> None:
+    """Launch a suite that is due; one that fails holds up no other."""
+    for replay_id in suites.run_if_due(UUID(suite_id)):
         run_replay.delay(str(replay_id))
 
 

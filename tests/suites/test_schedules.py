@@ -1,11 +1,13 @@
 """Suites on a schedule: due ones run once, never beside themselves, and what was skipped or could not start is told."""
 
 from datetime import datetime, timedelta
+from uuid import UUID
 
 import pytest
 
 from tests.api.conftest import Program
-from tests.suites.conftest import launched, made, work_off
+from tests.suites.conftest import AUDIT, launched, made, work_off
+from tests.web.people import browser_of
 from timemachine import jobs
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now
@@ -15,7 +17,13 @@ from timemachine.recording.models import Session
 from timemachine.replay.models import Replay
 from timemachine.replay.working import work
 from timemachine.suites.models import Suite, SuiteEvent, SuiteRun
-from timemachine.suites.running import run_due, settle_what_is_over
+from timemachine.suites.running import due as due_suites
+from timemachine.suites.running import run_if_due
+
+
+def run_due() -> list[UUID]:
+    """What every suite that is due begins."""
+    return [replay for suite in due_suites() for replay in run_if_due(suite)]
 
 
 @pytest.fixture(autouse=True)
@@ -91,6 +99,32 @@ def test_a_due_run_for_which_no_session_matches_is_kept_as_failed(api: Program, 
     assert (run["status"], run["members"], run["steps"]["total"]) == ("failed", [], 0)
 
 
+def test_a_due_suite_that_cannot_start_holds_up_no_other_and_says_why(
+    api: Program, session: Session, project: Project
+) -> None:
+    lost = made(api, "s1", name="lost", schedule="daily 07:30")["id"]
+    Suite.objects.update(schedule="daily 07:30 Mars/Olympus")
+    made(api, "s1", name="old", schedule="every 1 hour")
+    Suite.objects.filter(name="old").update(options={"audit": True, "colour": "red"})
+    made(api, "s1", schedule="every 1 hour")
+    due()
+    jobs.run_suites()
+    assert api.get("/suites/nightly").json()["latest_run"]["status"] == "done"
+    told = api.get("/suites/lost").json()
+    assert "'Mars/Olympus' is none" in told["problem"]
+    assert told["latest_run"] is None
+    assert due_suites() == []
+    run = api.get("/suites/old/runs/1").json()
+    assert (run["status"], run["members"][0]["problem"]["code"]) == ("failed", "option_gone")
+    browser = browser_of(project)
+    assert "could not be started" in browser.get(f"/suites/{lost}/").text
+    assert "not started" in browser.get("/suites/").text
+    assert browser.get(f"/suites/{lost}/edit/").status_code == 200
+    assert api.patch("/suites/lost", {"name": "Lost"}).status_code == 200
+    assert api.patch("/suites/Lost", {"schedule": "daily 07:30"}).json()["problem"] is None
+    assert api.patch("/suites/old", {"options": AUDIT}).status_code == 200
+
+
 def test_a_suite_whose_schedule_was_taken_away_is_not_due(api: Program, session: Session) -> None:
     made(api, "s1", schedule="every 1 hour")
     due()
@@ -104,5 +138,5 @@ def test_a_run_whose_last_worker_was_lost_is_closed_by_the_sweeper(api: Program,
     for replay_id in Replay.objects.values_list("id", flat=True):
         work(replay_id, "a worker that is killed when the replay is over")
     assert SuiteRun.objects.get().status == "running"
-    settle_what_is_over()
+    jobs.run_suites()
     assert SuiteRun.objects.get().status == "done"

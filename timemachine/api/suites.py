@@ -95,7 +95,7 @@ def edit(request: HttpRequest, suite_id: str, payload: SuiteChange) -> dict[str,
         given["matching"] = payload.matching.matching()
     if payload.options is not None:
         given["options"] = payload.options.options()
-    return _whole(commands.edit(suite, replace(plan_of(suite), **given), by=who.by))
+    return _whole(commands.edit(suite, replace(plan_of(suite, given.get("options")), **given), by=who.by))
 
 
 @router.delete("/{suite_id}", summary="Delete a suite")

@@ -27,6 +27,7 @@ def suite_lines(found: dict[str, Any], address: str) -> Iterator[str]:
             ("fails on", ", ".join(spaced(each) for each in found["fail_on"])),
             ("schedule", found["schedule"] or "none, it runs by hand"),
             ("next run", "" if found["next_run_at"] is None else local(found["next_run_at"])),
+            ("not started", visible(found["problem"] or "")),
             ("latest run", _latest(found["latest_run"])),
             ("address", address),
         ]

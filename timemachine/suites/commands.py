@@ -59,6 +59,7 @@ def edit(suite: Suite, plan: SuitePlan, *, by: str) -> Suite:
         plan,
         named=len(sessions_of(suite)),
         kept_models=suite.use_models,
+        kept_schedule=suite.schedule,
         same_sessions=plan.sessions is None and plan.matching == matching_of(suite.matching),
     )
     with transaction.atomic():
@@ -116,6 +117,7 @@ def _columns(plan: SuitePlan) -> dict[str, Any]:
 
 def _schedule(suite: Suite, moment: datetime) -> None:
     """Let the schedule, which is new, count from now."""
+    suite.problem = None
     if suite.schedule is None:
         suite.schedule_since = suite.next_run_at = None
         return

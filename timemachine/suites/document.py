@@ -30,6 +30,7 @@ def suite_json(suite: Suite, latest: Mapping[str, Any] | None = None) -> dict[st
         "fail_on": suite.fail_on,
         "schedule": suite.schedule,
         "next_run_at": written(suite.next_run_at),
+        "problem": suite.problem,
         "created_by": suite.created_by,
         "created_at": written(suite.created_at),
         "latest_run": latest,

@@ -18,6 +18,7 @@ class Suite(models.Model):
     """A named set of sessions of one project with the options of a replay; `use_models` are asked one beside the other.
 
     `matching` describes sessions that are looked for at each run. `schedule_since` is when the schedule was set, from which hours count; `next_run_at` is when it is due next.
+    `problem` is why the last run that was due could not be started, None where it could.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7)
@@ -30,6 +31,7 @@ class Suite(models.Model):
     schedule = models.CharField(max_length=100, null=True)
     schedule_since = models.DateTimeField(null=True)
     next_run_at = models.DateTimeField(null=True)
+    problem = FaithfulTextField(null=True)
     created_by = models.CharField(max_length=254)
     created_at = models.DateTimeField(db_default=Now())
 

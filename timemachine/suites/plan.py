@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from timemachine.accounts.models import Project
 from timemachine.base.conditions import SUITE_NAMES, read_condition, written_condition
@@ -45,12 +45,13 @@ def checked(
     *,
     named: int = 0,
     kept_models: Collection[str] = (),
+    kept_schedule: str | None = None,
     same_sessions: bool = False,
 ) -> SuitePlan:
     """The plan as it is kept: models by their resolved names, conditions and schedule in one spelling.
 
-    What the suite has already keeps nothing else from being changed: `kept_models` whose key is gone, and, where the sessions
-    stay the `same_sessions`, that all of them were erased. `named` counts those that a plan without `sessions` leaves. Raises
+    What the suite has already keeps nothing else from being changed: `kept_models` whose key is gone, a `kept_schedule` whose
+    timezone is, and, where the sessions stay the `same_sessions`, that all of them were erased. `named` counts those that a plan without `sessions` leaves. Raises
     `InvalidInput`, and `Unavailable` for another model that cannot be used here.
     """
     models = tuple(
@@ -72,13 +73,29 @@ def checked(
         sessions=sessions,
         use_models=models,
         fail_on=tuple(dict.fromkeys(condition_of(each) for each in plan.fail_on)),
-        schedule=written_schedule(read_schedule(plan.schedule)) if plan.schedule else None,
+        schedule=_schedule(plan.schedule, kept_schedule),
     )
 
 
 def arms_of(models: Sequence[str]) -> list[str | None]:
     """The models that are asked; None, where none is named, is as the options of a replay say."""
     return list(models) or [None]
+
+
+def options_of(kept: dict[str, Any]) -> ReplayOptions:
+    """The options that a suite or a run keeps. Raises `InvalidInput` where one of them is none of a replay's any more."""
+    try:
+        return replay_options.from_json(kept)
+    except TypeError as why:
+        raise InvalidInput(
+            "An option of this suite is none of a replay's any more; give the suite its options anew.",
+            code="option_gone",
+            field="options",
+        ) from why
+
+
+def _schedule(wanted: str | None, kept: str | None) -> str | None:
+    return wanted if not wanted or wanted == kept else written_schedule(read_schedule(wanted))
 
 
 def _name(written: str) -> str:

@@ -17,11 +17,11 @@ from timemachine.base.ids import uuid_of
 from timemachine.base.numbers import whole_number
 from timemachine.recording.models import Action, Session
 from timemachine.replay.models import Replay, ReplayAttempt, ReplayHit, ReplayStep
-from timemachine.replay.options import from_json
+from timemachine.replay.options import ReplayOptions
 from timemachine.suites.changes import OVER, StepChange, StepFact, changes, paired_arms
 from timemachine.suites.matching import Matching, matching_of
 from timemachine.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun, SuiteSession
-from timemachine.suites.plan import SuitePlan, arms_of
+from timemachine.suites.plan import SuitePlan, arms_of, options_of
 from timemachine.timeline.sessions import Wanted, sessions_matching
 
 LATEST: Final = "latest"
@@ -139,12 +139,12 @@ def sessions_to_run(suite: Suite) -> list[tuple[str, Session | None]]:
     return found + [(each.key, each) for each in matched_by(suite) if each.id not in known]
 
 
-def plan_of(suite: Suite) -> SuitePlan:
-    """The suite as it is now, to be edited; the sessions that it names are left as they are."""
+def plan_of(suite: Suite, options: ReplayOptions | None = None) -> SuitePlan:
+    """The suite as it is now, or with other options, to be edited; the sessions that it names are left as they are."""
     return SuitePlan(
         name=suite.name,
         sessions=None,
-        options=from_json(suite.options),
+        options=options or options_of(suite.options),
         use_models=tuple(suite.use_models),
         fail_on=tuple(suite.fail_on),
         schedule=suite.schedule,

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, Max, OuterRef
+from django.db.models import Exists, Max, OuterRef, QuerySet
 
 from timemachine.base.clock import now, written
 from timemachine.base.conditions import SUITE_NAMES, Condition, held, read_condition
@@ -15,17 +15,19 @@ from timemachine.base.errors import Conflict, InvalidInput, TimeMachineError
 from timemachine.base.ids import uuid7
 from timemachine.replay import commands as replays
 from timemachine.replay.models import Replay
-from timemachine.replay.options import ReplayOptions, from_json
+from timemachine.replay.options import ReplayOptions
 from timemachine.suites.changes import findings
 from timemachine.suites.commands import note
 from timemachine.suites.document import counts_json
 from timemachine.suites.models import Suite, SuiteReplay, SuiteRun
-from timemachine.suites.plan import arms_of, condition_of
+from timemachine.suites.plan import arms_of, condition_of, options_of
 from timemachine.suites.queries import changes_of, counts_of, open_run, sessions_to_run
 from timemachine.suites.schedule import next_after, read_schedule
 
 DUE_AT_ONCE = 20
 """How many suites that are due are started in one go; the sweeper comes again."""
+TRY_AGAIN_AFTER = timedelta(hours=1)
+"""When a suite is due again whose schedule cannot be read here."""
 
 
 def run(suite: Suite, *, by: str, run_id: UUID | None = None, also_fail_on: Sequence[str] = ()) -> SuiteRun:
@@ -54,13 +56,20 @@ def run(suite: Suite, *, by: str, run_id: UUID | None = None, also_fail_on: Sequ
     return made
 
 
-def run_due() -> list[UUID]:
-    """Launch what is due by its schedule, each suite once however often it was missed; the replays to ring for.
+def due() -> list[UUID]:
+    """The suites that are due by their schedule, the longest first."""
+    found = Suite.objects.filter(next_run_at__lte=now()).order_by("next_run_at")
+    return list(found.values_list("id", flat=True)[:DUE_AT_ONCE])
 
-    A suite whose last run still goes is not started, and that is noted.
+
+def run_if_due(suite_id: UUID) -> list[UUID]:
+    """Launch the suite where it is due, once however often that was missed; the replays to ring for.
+
+    One whose last run still goes is not started, and that is noted; why another one cannot be is kept with it or with its run.
     """
-    due = Suite.objects.filter(next_run_at__lte=now()).order_by("next_run_at").values_list("id", flat=True)
-    return [replay_id for suite_id in due[:DUE_AT_ONCE] for replay_id in _run_if_due(suite_id)]
+    for run_id in over().filter(suite_id=suite_id):
+        settle(run_id)
+    return _run_if_due(suite_id)
 
 
 def cancel(found: SuiteRun, *, by: str) -> SuiteRun:
@@ -92,11 +101,10 @@ def settle(run_id: UUID) -> None:
         _write_findings(follower)
 
 
-def settle_what_is_over() -> None:
-    """Close the runs whose replays are over, but whose last worker was lost before it could."""
+def over() -> QuerySet[SuiteRun, UUID]:
+    """The ids of the runs whose replays are over, but whose last worker was lost before it could close them."""
     going = Replay.objects.filter(suite_replay__run=OuterRef("id"), finished_at=None)
-    for run_id in SuiteRun.objects.filter(~Exists(going), finished_at=None).values_list("id", flat=True):
-        settle(run_id)
+    return SuiteRun.objects.filter(~Exists(going), finished_at=None).values_list("id", flat=True)
 
 
 def settle_run_of(replay_id: UUID) -> None:
@@ -108,13 +116,19 @@ def settle_run_of(replay_id: UUID) -> None:
 @transaction.atomic
 def _run_if_due(suite_id: UUID) -> list[UUID]:
     moment = now()
-    due = Suite.objects.select_for_update(skip_locked=True).filter(id=suite_id, next_run_at__lte=moment)
-    suite = due.first()
+    found = Suite.objects.select_for_update(skip_locked=True).filter(id=suite_id, next_run_at__lte=moment)
+    suite = found.first()
     if suite is None or suite.schedule is None or suite.schedule_since is None:
         return []  # another worker started it, or its schedule was just taken away
     was_due = suite.next_run_at
-    suite.next_run_at = next_after(read_schedule(suite.schedule), moment, suite.schedule_since)
-    suite.save(update_fields=["next_run_at"])
+    try:
+        suite.next_run_at = next_after(read_schedule(suite.schedule), moment, suite.schedule_since)
+        suite.problem = None
+    except InvalidInput as why:
+        suite.next_run_at, suite.problem = moment + TRY_AGAIN_AFTER, why.message
+    suite.save(update_fields=["next_run_at", "problem"])
+    if suite.problem is not None:
+        return []
     by = f"schedule of {suite.name}"[:254]
     going = open_run(suite)
     if going is not None:
@@ -149,8 +163,8 @@ def _launch(suite: Suite, made: SuiteRun) -> tuple[SuiteRun, TimeMachineError | 
 def _problem(member: SuiteReplay) -> TimeMachineError | None:
     """Launch the member's replay; why that cannot be, where it cannot, which is kept with it."""
     made = member.run
-    options = replace(from_json(made.options), use_model=arms_of(made.use_models)[member.arm - 1])
     try:
+        options = replace(options_of(made.options), use_model=arms_of(made.use_models)[member.arm - 1])
         member.replay = _replayed(member, options)
     except TimeMachineError as why:
         member.problem_code, member.problem = why.code, why.message

@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 from django import forms
 
 from timemachine.accounts.models import Project
-from timemachine.base.errors import TimeMachineError
+from timemachine.base.errors import InvalidInput, TimeMachineError
 from timemachine.base.ids import uuid7
 from timemachine.providers.listing import Choice
 from timemachine.recording.models import Session
@@ -197,7 +197,10 @@ def as_it_is(suite: Suite) -> dict[str, Any]:
 def _timing(written: str | None) -> dict[str, Any]:
     if written is None:
         return {}
-    found = read_schedule(written)
+    try:
+        found = read_schedule(written)
+    except InvalidInput:  # this machine does not know its timezone any more: the page of the suite says so
+        return {}
     if found.every_hours is not None:
         return {"repeat": "every", "hours": found.every_hours}
     weekly = {} if found.weekday is None else {"weekday": WEEKDAYS[found.weekday]}
