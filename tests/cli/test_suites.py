@@ -24,7 +24,7 @@ def test_a_suite_is_made_run_twice_and_says_what_changed(tm: Here, session: Sess
     assert "latest run  not run yet" in made.out
     first = tm.run("suite", "run", "nightly")
     assert first.code == 0, first
-    assert "since     no earlier run to compare with" in first.out
+    assert "since     no earlier audit run to compare with" in first.out
     assert "verdicts  3 identical" in first.out
     assert tm.run("suite", "edit", "nightly", "--use-model", "local:extractive-3").code == 0
     second = tm.run("suite", "run", "nightly", "--wait")

@@ -100,7 +100,7 @@ def test_a_run_launches_a_replay_for_each_session_and_model(
     assert (done["status"], done["steps"]["total"], done["steps"]["done"]) == ("done", 12, 12)
     assert (done["since"], done["held"], done["context"]["verified"]) == (None, [], 12)
     assert done["finished_at"] is not None
-    assert "no earlier run to compare with" in done["summary"]
+    assert "no earlier audit run to compare with" in done["summary"]
     assert {each["change"] for each in report(api)} == {"new_step"}
 
 
@@ -137,6 +137,18 @@ def test_another_model_is_compared_with_the_one_before_step_by_step(api: Program
     assert api.get("/suites/nightly/runs/1").json()["use_models"] == [ONE]
     api.patch("/suites/nightly", {"use_models": [ONE]})
     assert ran(api)["since"] == {"better": 2, "same": 2}
+
+
+def test_an_audit_is_not_compared_with_a_debug_run(api: Program, session: Session) -> None:
+    made(api, "s1", use_models=[])
+    ran(api)
+    api.patch("/suites/nightly", {"options": {"top_k": 2}})
+    debug = ran(api)
+    assert (debug["kind"], debug["previous"], debug["since"]) == ("debug", None, None)
+    assert "no earlier debug run to compare with" in debug["summary"]
+    api.patch("/suites/nightly", {"options": AUDIT})
+    audit = ran(api)
+    assert (audit["kind"], audit["previous"], audit["since"]) == ("audit", 1, {"same": 4})
 
 
 def test_a_debug_suite_tells_of_passages_that_came_and_went(api: Program, session: Session) -> None:

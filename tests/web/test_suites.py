@@ -97,7 +97,7 @@ def test_a_suite_is_made_by_the_form_and_run_by_a_button(browser: Client, sessio
         False,
     )
     said = words(browser, first["Location"])
-    assert "there is no earlier run to compare with" in said
+    assert "there is no earlier audit run to compare with" in said
     assert all(question in said for question in QUESTIONS)
 
 

@@ -157,14 +157,14 @@ def _latest(run: dict[str, Any] | None) -> str:
 
 def _since(run: dict[str, Any]) -> str:
     if run["since"] is None:
-        return "no earlier run" if run["finished_at"] else "under way"
+        return f"no earlier {run['kind']} run" if run["finished_at"] else "under way"
     changed = {name: number for name, number in run["since"].items() if name != "same"}
     return ", ".join(f"{spaced(name)} {number:,}" for name, number in changed.items()) or "nothing changed"
 
 
 def _since_which(run: dict[str, Any]) -> str:
     if run["previous"] is None:
-        return "no earlier run to compare with"
+        return f"no earlier {run['kind']} run to compare with"
     return f"run {run['previous']}: {_since(run)}"
 
 

@@ -13,11 +13,11 @@ from timemachine.suites.queries import RunCounts, named_in, over_limit
 
 def suite_json(suite: Suite, latest: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """A suite: what it replays and when; `latest` is its latest run's document."""
-    kind, named = "audit" if suite.options.get("audit") else "debug", named_in(suite)
+    named = named_in(suite)
     return {
         "id": str(suite.id),
         "name": suite.name,
-        "kind": kind,
+        "kind": suite.kind,
         "sessions": [
             {"id": str(each.session.id), "key": each.key, "name": each.session.name}
             for each in named
@@ -43,6 +43,7 @@ def run_json(run: SuiteRun, counts: RunCounts) -> dict[str, Any]:
         "id": str(run.id),
         "suite": str(run.suite_id),
         "number": run.number,
+        "kind": run.kind,
         "status": run.status,
         "requested_by": run.requested_by,
         "cancelled_by": run.cancelled_by,
@@ -144,7 +145,7 @@ def _since(run: SuiteRun, figure: str) -> dict[str, Any] | None:
 
 def _since_words(run: SuiteRun) -> str:
     if run.findings is None or run.previous is None:
-        return "no earlier run to compare with"
+        return f"no earlier {run.kind} run to compare with"
     changed = {name: number for name, number in run.findings["counts"].items() if name != "same"}
     told = ", ".join(counted_change(name, number) for name, number in changed.items()) or "nothing changed"
     return f"since run {run.previous.number}: {told}"

@@ -52,6 +52,11 @@ class Suite(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def kind(self) -> str:
+        """How it replays its sessions: `audit` or `debug`."""
+        return "audit" if self.options.get("audit") else "debug"
+
 
 class SuiteSession(models.Model):
     """A session that a suite names. Where it was erased its key alone is left, so that the suite can say which is missing."""
@@ -73,7 +78,7 @@ class SuiteSession(models.Model):
 
 
 class SuiteRun(models.Model):
-    """One run of a suite, with what it was asked to do. `number` counts from 1; `previous` is the last run that was done.
+    """One run of a suite, with what it was asked to do. `number` counts from 1; `previous` is the last run of its kind that was done.
 
     `due_at` is when the schedule wanted it, None where somebody launched it. `findings` and `held` are written when it is over:
     what changed since the previous run, and which conditions hold. One run of a suite goes at a time.
@@ -112,6 +117,11 @@ class SuiteRun(models.Model):
 
     def __str__(self) -> str:
         return f"run {self.number} of {self.suite_id}"
+
+    @property
+    def kind(self) -> str:
+        """How it replayed its sessions: `audit` or `debug`."""
+        return "audit" if self.options.get("audit") else "debug"
 
 
 class SuiteReplay(models.Model):

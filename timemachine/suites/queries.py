@@ -158,6 +158,12 @@ def open_run(suite: Suite) -> SuiteRun | None:
     return suite.runs.filter(Q(finished_at=None) | Exists(going)).order_by("-number").first()
 
 
+def last_done(suite: Suite) -> SuiteRun | None:
+    """The last run that was done as the suite is now, as an audit or a debug replay: the verdicts of the two are of different things."""
+    done = suite.runs.filter(status="done").order_by("-number").only("id", "options")
+    return next((each for each in done if each.kind == suite.kind), None)
+
+
 def runs_of(suite: Suite) -> QuerySet[SuiteRun]:
     """The suite's runs, the latest first."""
     return SuiteRun.objects.filter(suite=suite).select_related("previous").order_by("-number")

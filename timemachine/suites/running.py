@@ -21,7 +21,7 @@ from timemachine.suites.commands import note
 from timemachine.suites.document import counts_json
 from timemachine.suites.models import Suite, SuiteReplay, SuiteRun
 from timemachine.suites.plan import arms_of, condition_of, options_of
-from timemachine.suites.queries import changes_of, counts_of, open_run, sessions_to_run
+from timemachine.suites.queries import changes_of, counts_of, last_done, open_run, sessions_to_run
 from timemachine.suites.schedule import next_after, read_schedule
 
 DUE_AT_ONCE = 20
@@ -143,7 +143,7 @@ def _launch(suite: Suite, made: SuiteRun) -> tuple[SuiteRun, TimeMachineError | 
     made.suite = suite
     made.number = (suite.runs.aggregate(last=Max("number"))["last"] or 0) + 1
     made.options, made.use_models = suite.options, suite.use_models
-    made.previous = suite.runs.filter(status="done").order_by("-number").first()
+    made.previous = last_done(suite)
     made.save()
     made.refresh_from_db()
     members = [
