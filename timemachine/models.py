@@ -29,7 +29,7 @@ from timemachine.retrieval.models import (
     TermCount,
 )
 from timemachine.sharing.models import ShareGrant, ShareLink, ShareOpening
-from timemachine.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun, SuiteSession
+from timemachine.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun, SuiteSession, SuiteStep
 from timemachine.sweeping.models import Sweep, SweepRow
 
 __all__ = [
@@ -79,6 +79,7 @@ __all__ = [
     "SuiteReplay",
     "SuiteRun",
     "SuiteSession",
+    "SuiteStep",
     "Sweep",
     "SweepRow",
     "TermCount",

@@ -17,7 +17,7 @@ from timemachine.recording.models import Session
 from timemachine.replay.commands import retry
 from timemachine.replay.models import Replay, ReplayStep
 from timemachine.retrieval.commands import NewFrame, put
-from timemachine.suites.models import Suite, SuiteEvent, SuiteRun
+from timemachine.suites.models import Suite, SuiteEvent, SuiteRun, SuiteStep
 
 
 def test_a_suite_keeps_sessions_options_and_models_under_a_name(api: Program, session: Session) -> None:
@@ -314,6 +314,36 @@ def test_suites_and_runs_are_listed_page_by_page(api: Program, session: Session)
     left = api.get("/suites/a/runs/latest/report", limit=3, after=told["next"]).json()
     assert [each["sequence"] for each in [*told["items"], *left["items"]]] == [1, 2, 4, 6]
     assert (told["run"], told["previous"], left["next"]) == (3, 2, None)
+
+
+def test_a_page_of_a_report_reads_its_own_steps_and_there_is_none_while_the_run_goes(
+    api: Program, project: Project, session: Session
+) -> None:
+    made(api, "s1")
+    launched(api)
+    assert report(api) == []
+    work_off()
+    address = "/suites/nightly/runs/1/report"
+    with CaptureQueriesContext(connection) as of_one:
+        first = api.get(address, limit=1).json()
+    assert (first["status"], len(first["items"])) == ("done", 1)
+    SuiteStep.objects.all().delete()  # a run that was over before reports were kept
+    assert [each["sequence"] for each in report(api)] == [1, 2, 4, 6]
+    for key in ("o1", "o2", "o3"):
+        recorded_session(project, key=key)
+    made(api, "s1", "o1", "o2", "o3", name="many")
+    ran(api, "many")
+    with CaptureQueriesContext(connection) as of_many:
+        api.get("/suites/many/runs/1/report", limit=1)
+    assert len(of_many) <= len(of_one)
+    assert not [each for each in of_many if "tm_replay_step" in each["sql"] and " IN (" not in each["sql"]]
+    retry_of = Replay.objects.filter(suite_replay__run__suite__name="many").first()
+    assert retry_of is not None
+    ReplayStep.objects.filter(replay=retry_of, sequence=2).update(status="failed", verdict="error")
+    before = [each["sequence"] for each in report(api, name="many")]
+    retry(retry_of)
+    work_off()
+    assert [each["sequence"] for each in report(api, name="many")] == before
 
 
 def test_nobody_sees_or_runs_another_projects_suite(

@@ -129,7 +129,8 @@ def test_the_report_shows_both_runs_and_leads_to_their_steps(
     assert QUESTIONS[0] in words(browser, f"{address}?change=same")
     assert QUESTIONS[0] in words(browser, f"{address}?change=all")
     assert QUESTIONS[0] not in words(browser, f"{address}?change=nonsense")
-    assert "No step fits" in words(browser, f"{address}?at=900")
+    assert "No step fits" in words(browser, f"{address}?at=99.0")
+    assert QUESTIONS[1] in words(browser, f"{address}?at=nonsense")
     suites = words(browser, "/suites/")
     assert "conditions hold 2 worse" in suites
     bars = page(browser, f"/suites/{suite['id']}/")

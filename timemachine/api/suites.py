@@ -15,7 +15,7 @@ from timemachine.base.errors import InvalidInput
 from timemachine.jobs import ring
 from timemachine.recording.queries import sessions_named
 from timemachine.suites import commands, running
-from timemachine.suites.changes import CHANGES
+from timemachine.suites.changes import CHANGES, UNCHANGED
 from timemachine.suites.document import (
     change_json,
     event_json,
@@ -26,7 +26,6 @@ from timemachine.suites.document import (
 from timemachine.suites.models import Suite, SuiteRun
 from timemachine.suites.plan import SuitePlan
 from timemachine.suites.queries import (
-    changes_of,
     counts_of,
     events_of,
     keys_of,
@@ -38,6 +37,7 @@ from timemachine.suites.queries import (
     suite_of,
     suites_of,
 )
+from timemachine.suites.reports import report_page
 
 router = Router(tags=["suites"])
 NULLABLE = ("schedule", "matching")
@@ -146,18 +146,20 @@ def report(
     limit: int = 50,
     after: str | None = None,
 ) -> dict[str, Any]:
-    """Every step of the run beside the same step of the run before; `change` names one kind of change, or `changed` for all."""
+    """Every step of the run beside the same step of the run before; `change` names one kind of change, or `changed` for all.
+
+    While the run goes there is none yet: how far it is, its own document says.
+    """
     found = run_of(suite_of(caller(request, "read").project, suite_id), number)
-    start = 0 if after is None else read_place(after, paging.number)
-    every = [each for each in changes_of(found) if _is_wanted(each.change, change)]
-    shown = every[start : start + checked_limit(limit)]
+    place = 0 if after is None else min(read_place(after, paging.number), 2**31 - 1)
+    shown = report_page(found, kinds=_kinds(change), after=(0, place), limit=checked_limit(limit))
     keys = keys_of(found)
-    more = start + len(shown) < len(every)
     return {
         "run": found.number,
+        "status": found.status,
         "previous": found.previous.number if found.previous else None,
-        "items": [change_json(each, keys) for each in shown],
-        "next": paging.written([start + len(shown)]) if more else None,
+        "items": [change_json(each, keys) for each in shown.steps],
+        "next": paging.written([shown.next[1]]) if shown.next else None,
     }
 
 
@@ -168,16 +170,16 @@ def cancel(request: HttpRequest, suite_id: str, number: str) -> dict[str, Any]:
     return _run(running.cancel(run_of(suite_of(who.project, suite_id), number), by=who.by))
 
 
-def _is_wanted(change: str, wanted: str | None) -> bool:
+def _kinds(wanted: str | None) -> list[str] | None:
     if wanted is None:
-        return True
+        return None
     if wanted == "changed":
-        return change not in {"same", "under_way"}
+        return [each for each in CHANGES if each not in UNCHANGED]
     if wanted not in CHANGES:
         raise InvalidInput(
             f"`change` is `changed` or one of {', '.join(CHANGES)}.", code="invalid_field", field="change"
         )
-    return change == wanted
+    return [wanted]
 
 
 def _whole(suite: Suite) -> dict[str, Any]:

@@ -52,7 +52,7 @@ type Place = tuple[UUID, int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepFact:
-    """What one step of a run came to. `arm` counts the suite's models from 1; `answer` and `passages` are hashes.
+    """What one step of a run came to. `id` is its replay's step; `arm` counts the suite's models from 1; `answer` and `passages` are hashes.
 
     `model` is None where none was called; `cost_usd` None where it is not known, `took_ms` where nothing was measured.
     """
@@ -61,6 +61,7 @@ class StepFact:
     arm: int
     sequence: int
     replay: UUID
+    id: int = 0
     kind: str = "ask"
     label: str = ""
     status: str = "done"

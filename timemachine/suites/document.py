@@ -134,7 +134,7 @@ def event_json(event: SuiteEvent) -> dict[str, Any]:
 def _fact_json(fact: StepFact | None) -> dict[str, Any] | None:
     if fact is None:
         return None
-    apart = ("session", "arm", "sequence", "kind", "label", "replay")
+    apart = ("session", "arm", "sequence", "kind", "label", "replay", "id")
     facts = {name: value for name, value in asdict(fact).items() if name not in apart}
     return facts | {"replay_id": str(fact.replay), "step": f"/replays/{fact.replay}/steps/{fact.sequence}/"}
 

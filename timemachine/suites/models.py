@@ -8,7 +8,7 @@ from timemachine.accounts.models import Project
 from timemachine.base.ids import uuid7
 from timemachine.payloads.fields import FaithfulJSONField, FaithfulTextField
 from timemachine.recording.models import Session
-from timemachine.replay.models import Replay
+from timemachine.replay.models import Replay, ReplayStep
 
 RUN_STATUSES = ("running", "done", "failed", "cancelled")
 EVENTS = ("created", "edited", "deleted", "skipped")
@@ -81,7 +81,7 @@ class SuiteRun(models.Model):
     """One run of a suite, with what it was asked to do. `number` counts from 1; `previous` is the last run of its kind that was done.
 
     `due_at` is when the schedule wanted it, None where somebody launched it. `findings` and `held` are written when it is over:
-    what changed since the previous run, and which conditions hold. One run of a suite goes at a time.
+    what changed since the previous run, and which conditions hold; so is the report. One run of a suite goes at a time.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7)
@@ -147,6 +147,32 @@ class SuiteReplay(models.Model):
 
     def __str__(self) -> str:
         return f"{self.key} in {self.run_id}"
+
+
+class SuiteStep(models.Model):
+    """A step in the report of a run that is over, beside the same step of the run before; one of the two may not be there.
+
+    `place` counts from 1, session by session, model by model, in the order of the recording; steps that are gone come last.
+    """
+
+    run = models.ForeignKey(SuiteRun, on_delete=models.DB_CASCADE, related_name="report")
+    place = models.IntegerField()
+    change = models.CharField(max_length=20)
+    before = models.ForeignKey(ReplayStep, null=True, on_delete=models.DB_CASCADE, related_name="+")
+    after = models.ForeignKey(ReplayStep, null=True, on_delete=models.DB_CASCADE, related_name="+")
+
+    class Meta:
+        db_table = "tm_suite_step"
+        constraints = [
+            models.UniqueConstraint(fields=["run", "place"], name="suite_step_place_once"),
+            models.CheckConstraint(
+                condition=Q(before__isnull=False) | Q(after__isnull=False), name="suite_step_is_somewhere"
+            ),
+        ]
+        indexes = [models.Index(fields=["run", "change", "place"], name="suite_step_by_change")]
+
+    def __str__(self) -> str:
+        return f"step {self.place} of the report of {self.run_id}"
 
 
 class SuiteEvent(models.Model):

@@ -3,12 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from hashlib import sha256
 from typing import Any, Final
 from uuid import UUID
 
-from django.contrib.postgres.aggregates import ArrayAgg
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
 from timemachine.accounts.models import Project
 from timemachine.base.errors import NotFound
@@ -16,35 +14,17 @@ from timemachine.base.faithful import is_plain
 from timemachine.base.ids import uuid_of
 from timemachine.base.numbers import whole_number
 from timemachine.recording.models import Action, Session
-from timemachine.replay.models import Replay, ReplayAttempt, ReplayHit, ReplayStep
+from timemachine.replay.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.options import ReplayOptions
-from timemachine.suites.changes import OVER, StepChange, StepFact, changes, paired_arms
+from timemachine.suites.changes import OVER
 from timemachine.suites.matching import Matching, matching_of
 from timemachine.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun, SuiteSession
-from timemachine.suites.plan import SuitePlan, arms_of, options_of
+from timemachine.suites.plan import SuitePlan, options_of
 from timemachine.timeline.sessions import Wanted, sessions_matching
 
 LATEST: Final = "latest"
 OFFERED: Final = 20
 _HAS_STEPS: Final = Exists(Action.objects.filter(session=OuterRef("id"), kind__in=("find", "ask")))
-_STEP: Final = (
-    "id",
-    "replay_id",
-    "sequence",
-    "kind",
-    "status",
-    "verdict",
-    "context",
-    "retrieval__verdict",
-    "output__sha256",
-    "model",
-    "cost_usd",
-    "duration_ms",
-    "error_message",
-    "action__label",
-    "replay__session_id",
-    "replay__suite_replay__arm",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,58 +232,6 @@ def revision_of(run: SuiteRun) -> str:
     """Another text after any change of the run."""
     worked = Replay.objects.filter(suite_replay__run=run).aggregate(total=Sum("revision"), number=Count("id"))
     return f"{run.status}-{worked['number']}-{worked['total'] or 0}"
-
-
-def changes_of(run: SuiteRun) -> list[StepChange]:
-    """Every step of the run beside the same step of the run before; without one every step is new."""
-    after = facts_of(run)
-    previous = run.previous
-    if previous is None:
-        return changes([], after, {})
-    arms = paired_arms(arms_of(previous.use_models), arms_of(run.use_models))
-    return changes(facts_of(previous), after, arms)
-
-
-def facts_of(run: SuiteRun) -> list[StepFact]:
-    """What each step of the run came to, session by session, model by model, in the order of the recording. Two queries at most."""
-    steps = (
-        ReplayStep.objects.filter(replay__suite_replay__run=run)
-        .order_by("replay__suite_replay__position", "replay__suite_replay__arm", "sequence")
-        .values(*_STEP)
-    )
-    passages = {} if run.options.get("audit") else _passages(run)
-    return [_fact(step, passages.get(step["id"])) for step in steps]
-
-
-def _fact(step: Mapping[str, Any], passages: str | None) -> StepFact:
-    return StepFact(
-        session=step["replay__session_id"],
-        arm=step["replay__suite_replay__arm"],
-        sequence=step["sequence"],
-        replay=step["replay_id"],
-        kind=step["kind"],
-        label=step["action__label"],
-        status=step["status"],
-        verdict=step["verdict"],
-        context=step["context"],
-        retrieval=step["retrieval__verdict"],
-        answer=step["output__sha256"],
-        passages=passages,
-        model=step["model"],
-        cost_usd=None if step["cost_usd"] is None else float(step["cost_usd"]),
-        took_ms=step["duration_ms"],
-        error=step["error_message"],
-    )
-
-
-def _passages(run: SuiteRun) -> dict[int, str]:
-    """A hash of the passages that each step found, in their order."""
-    hits = ReplayHit.objects.filter(step__replay__suite_replay__run=run).order_by()
-    rows = hits.values("step_id").annotate(found=ArrayAgg(F("sha256"), order_by="rank"))
-    return {
-        row["step_id"]: sha256(" ".join(str(each) for each in row["found"]).encode()).hexdigest()
-        for row in rows
-    }
 
 
 def _grouped(rows: QuerySet[Any], owner: str, name: str) -> dict[UUID, dict[str, int]]:

@@ -21,7 +21,8 @@ from timemachine.suites.commands import note
 from timemachine.suites.document import counts_json
 from timemachine.suites.models import Suite, SuiteReplay, SuiteRun
 from timemachine.suites.plan import arms_of, condition_of, options_of
-from timemachine.suites.queries import changes_of, counts_of, last_done, open_run, sessions_to_run
+from timemachine.suites.queries import counts_of, last_done, open_run, sessions_to_run
+from timemachine.suites.reports import changes_of, keep
 from timemachine.suites.schedule import next_after, read_schedule
 
 DUE_AT_ONCE = 20
@@ -97,7 +98,8 @@ def settle(run_id: UUID) -> None:
     if found is None or Replay.objects.filter(suite_replay__run=found, finished_at=None).exists():
         return
     _close(found)
-    for follower in SuiteRun.objects.filter(previous=found, finished_at__isnull=False):
+    followers = SuiteRun.objects.select_for_update().filter(previous=found, finished_at__isnull=False)
+    for follower in followers.order_by("number"):
         _write_findings(follower)
 
 
@@ -196,7 +198,9 @@ def _ended(found: SuiteRun) -> datetime:
 
 
 def _write_findings(found: SuiteRun) -> None:
-    since = findings(changes_of(found)) if found.previous_id is not None else None
+    compared = changes_of(found)
+    keep(found, compared)
+    since = findings(compared) if found.previous_id is not None else None
     found.findings = None if since is None else asdict(since)
     document = counts_json(counts_of([found])[found.id]) | {"since": dict(since.counts) if since else {}}
     found.held = held(conditions_of(found), document)

@@ -1,6 +1,5 @@
 """What a run of a suite changed, as its page shows it: which steps, and each side with its verdicts and the way to it."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -12,10 +11,13 @@ from django.urls import reverse
 from timemachine.base.numbers import whole_number
 from timemachine.base.wording import money_or_unknown, spaced
 from timemachine.suites.changes import CHANGES, UNCHANGED, StepChange, StepFact, counted_change
+from timemachine.suites.models import SuiteRun
+from timemachine.suites.reports import counted_changes, report_page
 from timemachine.web import wording
 from timemachine.web.library import register
 
 SHOWN: Final = 50
+MOST: Final = 2**31 - 1
 CHANGED: Final = "changed"
 COMPARED: Final = ("worse", "better", "other_verdict", "answer_differs", "passages_differ")
 
@@ -49,30 +51,25 @@ class Report:
     rows: Sequence[ShownStep]
     chips: Sequence[tuple[str, int]]
     wanted: str
-    start: int
-    fitting: int
-    next: int | None
+    later: bool
+    next: str | None
 
 
-def report(found: Sequence[StepChange], names: Mapping[str, str], asked: QueryDict) -> Report:
+def report(run: SuiteRun, names: Mapping[str, str], asked: QueryDict) -> Report:
     """The steps that the address asks for (`change`, `at`); by default those that changed, the gravest first, or all where none did."""
-    counts = Counter(each.change for each in found)
+    counts = counted_changes(run)
     changed = sum(number for change, number in counts.items() if change not in UNCHANGED)
     wanted = asked.get("change", "")
     if wanted not in {CHANGED, "all", *counts}:
         wanted = CHANGED if changed else "all"
-    fitting = [each for each in found if _fits(each.change, wanted)]
-    if wanted == CHANGED:
-        fitting.sort(key=lambda each: CHANGES.index(each.change))
-    start = whole_number(asked.get("at", "")) or 0
-    end = start + SHOWN
+    after = _place(asked.get("at", ""))
+    found = report_page(run, kinds=_kinds(wanted), after=after, limit=SHOWN, gravest_first=wanted == CHANGED)
     return Report(
-        rows=[_shown(each, names) for each in fitting[start:end]],
-        chips=[(CHANGED, changed), *((name, counts[name]) for name in CHANGES if counts[name])],
+        rows=[_shown(each, names) for each in found.steps],
+        chips=[(CHANGED, changed), *((name, counts[name]) for name in CHANGES if counts.get(name))],
         wanted=wanted,
-        start=start,
-        fitting=len(fitting),
-        next=end if len(fitting) > end else None,
+        later=after != (0, 0),
+        next=found.next and f"{found.next[0]}.{found.next[1]}",
     )
 
 
@@ -82,8 +79,16 @@ def changes_since(number: int, change: str) -> str:
     return counted_change(change, number)
 
 
-def _fits(change: str, wanted: str) -> bool:
-    return wanted in {"all", change} or (wanted == CHANGED and change not in UNCHANGED)
+def _kinds(wanted: str) -> list[str] | None:
+    if wanted == "all":
+        return None
+    return [each for each in CHANGES if each not in UNCHANGED] if wanted == CHANGED else [wanted]
+
+
+def _place(written: str) -> tuple[int, int]:
+    """The place that an address names; the beginning where it names none."""
+    gravity, place = (whole_number(each) for each in written.partition(".")[::2])
+    return (0, 0) if gravity is None or place is None else (min(gravity, MOST), min(place, MOST))
 
 
 def _shown(change: StepChange, names: Mapping[str, str]) -> ShownStep:

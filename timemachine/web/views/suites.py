@@ -18,7 +18,6 @@ from timemachine.suites.document import summary
 from timemachine.suites.matching import matching_of
 from timemachine.suites.models import Suite
 from timemachine.suites.queries import (
-    changes_of,
     counts_of,
     deletions_in,
     events_of,
@@ -174,7 +173,7 @@ def suite_run(request: HttpRequest, id: str, number: int) -> HttpResponse:  # no
         "summary": summary(found, counts),
         "members": members,
         "problems": [each for each in members if each.problem_code or each.replay_id is None],
-        "report": report(changes_of(found), keys_of(found), request.GET),
+        "report": report(found, keys_of(found), request.GET),
         "options": chosen_options(found.options),
         "revision": revision,
         "here": {name: request.GET[name] for name in ("change", "at") if request.GET.get(name)},
