@@ -15,7 +15,7 @@ from timemachine.judging.models import Judgement
 from timemachine.payloads.models import Payload
 from timemachine.providers.models import ModelAccessChange, ModelServer, ModelTrial, ProviderKey
 from timemachine.recording.models import Action, Delivery, Hit, Session
-from timemachine.replay.models import Replay, ReplayAttempt, ReplayHit, ReplayStep
+from timemachine.replay.models import CallBeside, Replay, ReplayAttempt, ReplayHit, ReplayStep
 from timemachine.retrieval.models import (
     BlankFrame,
     Collection,
@@ -39,6 +39,7 @@ __all__ = [
     "AskUnderWay",
     "BlankFrame",
     "CachedAnswer",
+    "CallBeside",
     "CellMark",
     "CellOpinion",
     "Collection",

@@ -249,26 +249,6 @@ def test_a_page_that_polls_learns_of_an_opinion_on_a_cell_that_was_judged_before
     assert progress_of([made])[made.id].revision != before
 
 
-def test_the_spend_limit_of_the_comparison_holds_for_its_judges(
-    api: Program, made: Comparison, stub: StubModelServer
-) -> None:
-    Comparison.objects.update(spend_limit_usd=0)
-    opinions = judged(api, made)
-    assert {each.state for each in opinions} == {"cancelled"}
-    assert stub.calls() == []
-
-
-def test_a_judge_that_costs_nothing_is_asked_whatever_the_spend_limit(
-    api: Program, made: Comparison, stub: StubModelServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OLLAMA_BASE_URL", f"{stub.url}/v1")
-    stub.script(Script(answer=says("different", "neither")))
-    Comparison.objects.update(spend_limit_usd=0)
-    opinions = judged(api, made, model="ollama:judge")
-    assert {each.state for each in opinions} == {"done"}
-    assert {each.cost_usd for each in opinions} == {0}
-
-
 def test_a_lost_worker_leaves_a_lost_opinion_and_the_others_are_rung_for(
     api: Program, made: Comparison, stub: StubModelServer
 ) -> None:

@@ -34,6 +34,8 @@ from timemachine.providers.queries import connection_of, usable_model
 from timemachine.recording.validation import COST_DIGITS
 from timemachine.replay import frozen
 from timemachine.replay.models import ReplayStep
+from timemachine.replay.purse import FREE
+from timemachine.replay.spending import settle_beside
 
 MATERIAL: Final = ("action__input", "action__output", "output", "replay")
 TOKENS_OF_AN_OPINION: Final = 60
@@ -58,6 +60,7 @@ def ask(row: CellOpinion) -> None:
     """
     step = ReplayStep.objects.select_related(*MATERIAL).filter(id=row.step_id).first()
     if step is None:
+        settle_beside(row.id, FREE)
         return
     asked = _Asked()
     try:
@@ -129,8 +132,10 @@ def _cost(model: ModelName, completion: Completion) -> Decimal | None:
 
 def _write(opinion_id: UUID, asked: _Asked, facts: dict[str, Any]) -> None:
     """Write what came of it, if the cell is still there: an erased session takes what comes back late along."""
+    cost = _total(asked.costs)
     with transaction.atomic():
         row = CellOpinion.objects.select_for_update(of=("self",)).filter(id=opinion_id).first()
+        settle_beside(opinion_id, cost)
         if row is None:
             return
         project_id = row.comparison.project_id
@@ -139,7 +144,7 @@ def _write(opinion_id: UUID, asked: _Asked, facts: dict[str, Any]) -> None:
         row.asked = [asdict(each) for each in asked.said]
         row.prompt_template = TEMPLATE
         row.usage = {"calls": asked.usage}
-        row.cost_usd = _total(asked.costs)
+        row.cost_usd = cost
         row.calls_made = asked.calls
         row.finished_at = now()
         for name, value in facts.items():

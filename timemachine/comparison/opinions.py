@@ -13,7 +13,7 @@ from typing import Final
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Max, Min, Q, Sum
+from django.db.models import Max, Min, Q
 
 from timemachine.answering.prompt import Prompt
 from timemachine.base.clock import now
@@ -24,8 +24,9 @@ from timemachine.comparison.models import CellOpinion, Comparison
 from timemachine.judging.models import LONGEST_CALL
 from timemachine.providers.catalogue import ModelName
 from timemachine.providers.token_estimate import tokens_about
-from timemachine.replay.models import ReplayAttempt, ReplayStep
-from timemachine.replay.purse import FREE, Purse
+from timemachine.replay.models import ReplayStep
+from timemachine.replay.purse import FREE
+from timemachine.replay.spending import LimitReached, reserve_beside
 
 QUIET: Final = timedelta(seconds=60)
 LOST_AFTER: Final = 2 * LONGEST_CALL
@@ -87,6 +88,7 @@ def _each(comparison_id: UUID) -> Iterator[CellOpinion]:
 
 
 def _claimed(comparison_id: UUID) -> CellOpinion | None:
+    """The next cell that waits: `asking` from now on, or `cancelled` for the spend limit. None where none waits, or it may fit later."""
     with transaction.atomic():
         waiting = CellOpinion.objects.select_for_update(skip_locked=True, of=("self",))
         row = (
@@ -94,22 +96,23 @@ def _claimed(comparison_id: UUID) -> CellOpinion | None:
         )
         if row is None:
             return None
-        why_not = _too_dear(row)
-        row.state, row.asked_at = ("cancelled", None) if why_not else ("asking", now())
-        if why_not:
-            row.error_type, row.error_message, row.finished_at = "spend_limit", why_not, now()
+        try:
+            if not _reserved(row):
+                return None
+            row.state, row.asked_at = "asking", now()
+        except LimitReached as why:
+            row.state, row.error_type, row.error_message = "cancelled", "spend_limit", str(why)
+            row.finished_at = now()
         row.save()
     return row
 
 
-def _too_dear(row: CellOpinion) -> str | None:
-    """Why the judge is not asked about this cell: too little of the comparison's spend limit is left for both calls."""
-    if row.comparison.spend_limit_usd is None:
-        return None
-    limit = Decimal(str(row.comparison.spend_limit_usd))
-    purse = Purse(limit=limit, spent=_spent(row.comparison), reserved=FREE, unknown=0)
-    cost = _expected(row)
-    return None if purse.fits(cost) else purse.why_not(cost, "comparison")
+def _reserved(row: CellOpinion) -> bool:
+    """Whether enough of the comparison's spend limit is left for both calls beside what is under way. Raises `LimitReached`."""
+    limit = row.comparison.spend_limit_usd
+    if limit is None:
+        return True
+    return reserve_beside(row.comparison_id, Decimal(str(limit)), row.id, _expected(row), longest=LOST_AFTER)
 
 
 def _expected(row: CellOpinion) -> Decimal | None:
@@ -125,12 +128,3 @@ def _expected(row: CellOpinion) -> Decimal | None:
 def expected_call(model: ModelName, prompt: Prompt) -> Decimal | None:
     """About what one call of a judge costs; None where its price is unknown."""
     return call_cost(model, tokens_about(sum(len(message.content) for message in prompt.messages)))
-
-
-def _spent(comparison: Comparison) -> Decimal:
-    attempts = ReplayAttempt.objects.filter(step__replay__run__comparison=comparison)
-    sums = [
-        rows.aggregate(total=Sum("cost_usd"))["total"] or Decimal(0)
-        for rows in (attempts, CellOpinion.objects.filter(comparison=comparison))
-    ]
-    return sum(sums, FREE)

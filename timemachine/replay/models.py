@@ -162,6 +162,27 @@ class ReplayAttempt(models.Model):
         return f"attempt {self.number} at step {self.step_id}"
 
 
+class CallBeside(models.Model):
+    """A call that is no step's, under the spend limit of the replays of a group: a judge's, by the id of what was asked of it.
+
+    `cost_usd` is what it did cost; while that is None it counts as much as it was expected to cost (None: nobody could tell).
+    """
+
+    id = models.UUIDField(primary_key=True)
+    spend_group = models.UUIDField()
+    reserved_usd = models.DecimalField(max_digits=30, decimal_places=15, null=True)
+    cost_usd = models.DecimalField(max_digits=30, decimal_places=15, null=True)
+    lost_after = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "tm_call_beside"
+        indexes = [models.Index(fields=["spend_group"], name="call_beside_of_spend_group")]
+
+    def __str__(self) -> str:
+        return f"call {self.id} beside {self.spend_group}"
+
+
 class ReplayHit(FrozenPassage):
     """One passage that a debug replay found."""
 

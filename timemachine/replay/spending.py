@@ -1,16 +1,18 @@
 """Calls of a replay under its spend limit: each reserves what it is expected to cost before it starts, over all workers."""
 
 import time
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any, Final
+from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import Count, F, Q, Sum
+from django.db.models import Count, F, Q, QuerySet, Sum
 
 from timemachine.base.clock import now
 from timemachine.replay import leases
 from timemachine.replay.leases import Lease, LeaseLost
-from timemachine.replay.models import Replay, ReplayAttempt
+from timemachine.replay.models import CallBeside, Replay, ReplayAttempt
 from timemachine.replay.purse import FREE, Purse
 
 PAUSE: Final = 0.5
@@ -39,24 +41,68 @@ def intend_call(lease: Lease, replay: Replay, cost: Decimal | None) -> None:
 
 
 def purse_of(replay: Replay) -> Purse:
-    """The limit that this replay has, alone or with those of its group, and what became of it so far."""
-    alone = replay.spend_group is None
-    of = {"step__replay": replay} if alone else {"step__replay__spend_group": replay.spend_group}
+    """The limit that this replay has, alone or with its group, and what became of it so far."""
+    limit = Decimal(str(replay.options["spend_limit_usd"]))
+    if replay.spend_group is None:
+        return _purse(limit, _of_attempts({"step__replay": replay}))
+    return purse_of_group(replay.spend_group, limit)
+
+
+def purse_of_group(group: UUID, limit: Decimal) -> Purse:
+    """A limit that replays share, with each other and with calls beside them, and what became of it so far."""
+    return _purse(limit, _of_attempts({"step__replay__spend_group": group}), _of_calls_beside(group))
+
+
+def reserve_beside(
+    group: UUID, limit: Decimal, call_id: UUID, cost: Decimal | None, *, longest: timedelta
+) -> bool:
+    """Reserve what a call beside the replays of a group is expected to cost, in the caller's transaction; False where it may fit later.
+
+    The call that is not settled after `longest` counts as one of which nobody knows whether it was billed. Raises `LimitReached`.
+    """
+    _one_after_the_other(group)
+    purse = purse_of_group(group, limit)
+    if cost != FREE and not purse.fits(cost):
+        if purse.may_fit_later(cost):
+            return False
+        raise LimitReached(purse.why_not(cost, "comparison"))
+    CallBeside.objects.create(id=call_id, spend_group=group, reserved_usd=cost, lost_after=now() + longest)
+    return True
+
+
+def settle_beside(call_id: UUID, cost: Decimal | None) -> None:
+    """The call is over and did cost so much; None where nobody knows."""
+    CallBeside.objects.filter(id=call_id).update(cost_usd=cost, finished_at=now())
+
+
+def _of_attempts(of: dict[str, Any]) -> dict[str, Any]:
     intended = Q(call_intended_at__isnull=False, cost_usd=None)
     under_way = Q(call_intended_at__isnull=False, finished_at=None, step__lease_token=F("lease_token"))
     under_way &= Q(step__status="running", step__lease_until__gte=now())
-    sums: dict[str, Any] = ReplayAttempt.objects.filter(**of).aggregate(
+    return _sums(ReplayAttempt.objects.filter(**of), under_way, intended)
+
+
+def _of_calls_beside(group: UUID) -> dict[str, Any]:
+    under_way = Q(finished_at=None, lost_after__gte=now())
+    return _sums(CallBeside.objects.filter(spend_group=group), under_way, Q(cost_usd=None))
+
+
+def _sums(calls: QuerySet[Any], under_way: Q, intended: Q) -> dict[str, Any]:
+    return calls.aggregate(
         spent=Sum("cost_usd"),
         reserved=Sum("reserved_usd", filter=under_way),
         unknown=Count("id", filter=under_way & Q(reserved_usd=None)),
         uncertain=Sum("reserved_usd", filter=intended & ~under_way),
     )
+
+
+def _purse(limit: Decimal, *sums: dict[str, Any]) -> Purse:
     return Purse(
-        limit=Decimal(str(replay.options["spend_limit_usd"])),
-        spent=sums["spent"] or FREE,
-        reserved=sums["reserved"] or FREE,
-        unknown=sums["unknown"],
-        uncertain=sums["uncertain"] or FREE,
+        limit=limit,
+        spent=sum((each["spent"] or FREE for each in sums), FREE),
+        reserved=sum((each["reserved"] or FREE for each in sums), FREE),
+        unknown=sum(each["unknown"] for each in sums),
+        uncertain=sum((each["uncertain"] or FREE for each in sums), FREE),
     )
 
 
@@ -70,9 +116,7 @@ def _reserved(lease: Lease, replay: Replay, cost: Decimal | None) -> bool:
 
 
 def _fits(replay: Replay, cost: Decimal | None) -> bool:
-    one_after_the_other = (replay.spend_group or replay.id).int & (2**63 - 1)
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [one_after_the_other])
+    _one_after_the_other(replay.spend_group or replay.id)
     purse = purse_of(replay)
     if not purse.may_fit_later(cost):
         raise LimitReached(
@@ -81,3 +125,9 @@ def _fits(replay: Replay, cost: Decimal | None) -> bool:
             )
         )
     return purse.fits(cost)
+
+
+def _one_after_the_other(spender: UUID) -> None:
+    """Let nobody else reserve anything of this limit until the transaction ends."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [spender.int & (2**63 - 1)])
