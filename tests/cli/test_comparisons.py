@@ -173,6 +173,6 @@ def test_a_judge_is_waited_for_and_its_opinions_are_counted(
     assert "asked about  2 cells" in done.out
     assert "2 different" in done.out
     assert "2 neither" in done.out
-    assert "$0 + 2 calls of unknown price" in done.out
+    assert "$0 + 4 calls of unknown price" in done.out
     again = tm.run("comparison", "judge", made, "--model", "openai:stub-judge")
     assert (again.code, "no answer here for this judge" in again.err) == (1, True)

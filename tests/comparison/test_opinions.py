@@ -93,7 +93,7 @@ def test_an_opinion_stands_in_the_cell_and_changes_no_verdict(
         "waiting": 0,
         "asking": 0,
         "cost_usd": 0,
-        "unknown_cost_cells": 2,
+        "unknown_cost_calls": 4,
     }
 
 
@@ -261,6 +261,7 @@ def test_a_lost_worker_leaves_a_lost_opinion_and_the_others_are_rung_for(
     assert due_for_ringing() == [made.id]
     first.refresh_from_db()
     assert first.state == "lost"
+    assert api.get(f"/comparisons/{made.id}").json()["judges"]["unknown_cost_calls"] == 1
     stub.script(Script(answer=says("different", "neither")))
     assert work_off(made.id) == 1
     assert len(stub.calls()) == 2

@@ -182,7 +182,7 @@ def _opinions(found: dict[str, Any], asked: dict[str, Any], said: Sequence[dict[
                 listed_words(Counter(each["relation"] or f"judge {each['state']}" for each in said)),
             ),
             ("new answer", listed_words(Counter(each["preference"] for each in said if each["preference"]))),
-            ("all judges", priced(judges["cost_usd"], judges["unknown_cost_cells"])),
+            ("all judges", priced(judges["cost_usd"], judges["unknown_cost_calls"])),
         ]
     )
     failed = next((each["error"]["message"] for each in said if each["error"]), None)

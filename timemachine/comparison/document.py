@@ -85,7 +85,7 @@ def comparison_json(comparison: Comparison, progress: Progress) -> dict[str, Any
             "waiting": progress.judges.waiting,
             "asking": progress.judges.asking,
             "cost_usd": float(progress.judges.cost_usd),
-            "unknown_cost_cells": progress.judges.unknown_cost,
+            "unknown_cost_calls": progress.judges.unknown_cost_calls,
         },
     }
 

@@ -23,6 +23,7 @@ class Judges:
     """How many cells judges were or are to be asked about, and what that cost; a cell counts once, whoever judges it, how often.
 
     In `waiting` of them a judge was not asked yet, in `asking` one is being asked now. `revision` changes with every opinion.
+    A call that was lost with its worker may have been billed: it is one of unknown cost.
     """
 
     cells: int = 0
@@ -30,7 +31,7 @@ class Judges:
     asking: int = 0
     revision: str = ""
     cost_usd: Decimal = Decimal(0)
-    unknown_cost: int = 0
+    unknown_cost_calls: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +153,8 @@ def _judges(ids: Sequence[UUID]) -> dict[UUID, Judges]:
             asked=Count("asked_at"),
             over=Count("finished_at"),
             cost=Sum("cost_usd"),
-            unknown=Count("id", filter=Q(calls_made__gt=0, cost_usd=None)),
+            unknown=Sum("calls_made", filter=Q(cost_usd=None)),
+            lost=Count("id", filter=Q(state="lost")),
         )
     )
     return {
@@ -162,7 +164,7 @@ def _judges(ids: Sequence[UUID]) -> dict[UUID, Judges]:
             asking=row["asking"],
             revision=f"{row['opinions']}.{row['asked']}.{row['over']}",
             cost_usd=row["cost"] or Decimal(0),
-            unknown_cost=row["unknown"],
+            unknown_cost_calls=(row["unknown"] or 0) + row["lost"],
         )
         for row in rows
     }
