@@ -13,6 +13,7 @@ from timemachine.base.clock import now, written
 from timemachine.base.conditions import SUITE_NAMES, Condition, held, read_condition
 from timemachine.base.errors import Conflict, InvalidInput, TimeMachineError
 from timemachine.base.ids import uuid7
+from timemachine.recording.models import Action
 from timemachine.replay import commands as replays
 from timemachine.replay.models import Replay
 from timemachine.replay.options import ReplayOptions
@@ -148,12 +149,13 @@ def _launch(suite: Suite, made: SuiteRun) -> tuple[SuiteRun, TimeMachineError | 
     made.previous = last_done(suite)
     made.save()
     made.refresh_from_db()
-    members = [
-        SuiteReplay(run=made, position=position, arm=arm, key=key, session=session)
-        for position, (key, session) in enumerate(sessions_to_run(suite))
-        for arm, _ in enumerate(arms_of(suite.use_models), 1)
-    ]
-    problems = [why for member in members if (why := _problem(member)) is not None]
+    members, problems = [], []
+    for position, (key, session) in enumerate(sessions_to_run(suite)):
+        actions = [] if session is None else replays.replayable(session)
+        for arm, _ in enumerate(arms_of(suite.use_models), 1):
+            member = SuiteReplay(run=made, position=position, arm=arm, key=key, session=session)
+            members.append(member)
+            problems += [] if (why := _problem(member, actions)) is None else [why]
     SuiteReplay.objects.bulk_create(members)
     if len(problems) < len(members):
         return made, None
@@ -162,26 +164,32 @@ def _launch(suite: Suite, made: SuiteRun) -> tuple[SuiteRun, TimeMachineError | 
     return made, problems[0] if problems else InvalidInput(nothing, code="sessions_needed")
 
 
-def _problem(member: SuiteReplay) -> TimeMachineError | None:
-    """Launch the member's replay; why that cannot be, where it cannot, which is kept with it."""
+def _problem(member: SuiteReplay, actions: Sequence[Action]) -> TimeMachineError | None:
+    """Launch the member's replay of these actions; why that cannot be, where it cannot, which is kept with it."""
     made = member.run
     try:
         options = replace(options_of(made.options), use_model=arms_of(made.use_models)[member.arm - 1])
-        member.replay = _replayed(member, options)
+        member.replay = _replayed(member, options, actions)
     except TimeMachineError as why:
         member.problem_code, member.problem = why.code, why.message
         return why
     return None
 
 
-def _replayed(member: SuiteReplay, options: ReplayOptions) -> Replay:
+def _replayed(member: SuiteReplay, options: ReplayOptions, actions: Sequence[Action]) -> Replay:
     if member.session is None:
         raise InvalidInput(
             f"The session {member.key} was erased; give the suite another list of sessions to take it out.",
             code="session_missing",
         )
     with transaction.atomic():
-        return replays.launch(member.session, options, by=member.run.requested_by, spend_group=member.run_id)
+        return replays.launch(
+            member.session,
+            options,
+            by=member.run.requested_by,
+            spend_group=member.run_id,
+            actions=actions,
+        )
 
 
 def _close(found: SuiteRun) -> None:
