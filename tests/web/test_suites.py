@@ -206,6 +206,27 @@ def test_the_form_begins_with_the_suite_as_it_is_and_saves_it_unchanged(
         assert list(SuiteEvent.objects.filter(suite=suite).values_list("what", flat=True)) == ["created"]
 
 
+def test_the_form_estimates_a_run_before_anything_is_kept(
+    browser: Client, project: Project, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorded_session(project, key="s2")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
+    wanted = {"estimate": "1", "other_models": "openai:gpt-4o-mini", "match_q": "s"}
+    sent = browser.post("/suites/new/", asked(session, **wanted))
+    said = " ".join(re.sub(r"<[^>]+>", "", sent.text).split())
+    assert f"{ONE}: 6 asks, $0" in said
+    assert "openai:gpt-4o-mini: 6 asks, $0.00" in said
+    assert not Suite.objects.exists()
+    suite = made(program(project), "s1", use_models=["openai:gpt-4o-mini"])
+    (told,) = program(project).post("/suites/nightly/runs/estimate").json()["estimates"]
+    assert (told["asks"], told["unknown_cost_calls"], told["cost_usd"] > 0) == (3, 0, True)
+    checked = asked(session, estimate="1", model="")
+    sent = browser.post(f"/suites/{suite['id']}/edit/", checked)
+    assert "no model would be asked" in sent.text
+    assert Suite.objects.get().name == "nightly"
+    assert browser.post("/suites/new/", asked(estimate="1")).status_code == 422
+
+
 def test_a_form_that_is_sent_twice_makes_one_suite(browser: Client, session: Session) -> None:
     form_id = str(browser.get("/suites/new/").context["form"]["form_id"].value())
     first, again = (browser.post("/suites/new/", asked(session, form_id=form_id)) for _ in range(2))

@@ -14,6 +14,7 @@ from timemachine.api.suite_schemas import SuiteChange, SuiteIn, SuiteRunIn
 from timemachine.base.errors import InvalidInput
 from timemachine.jobs import ring
 from timemachine.recording.queries import sessions_named
+from timemachine.replay.estimate import estimate_json
 from timemachine.suites import commands, running
 from timemachine.suites.changes import CHANGES, UNCHANGED
 from timemachine.suites.document import (
@@ -23,6 +24,7 @@ from timemachine.suites.document import (
     run_json,
     suite_json,
 )
+from timemachine.suites.estimate import estimates_of
 from timemachine.suites.models import Suite, SuiteRun
 from timemachine.suites.plan import SuitePlan
 from timemachine.suites.queries import (
@@ -117,6 +119,13 @@ def run(request: HttpRequest, suite_id: str, payload: SuiteRunIn | None = None) 
         if member.replay_id is not None:
             ring(member.replay_id)
     return Status(202, _run(made))
+
+
+@router.post("/{suite_id}/runs/estimate", summary="What a run would cost")
+def estimate(request: HttpRequest, suite_id: str) -> dict[str, Any]:
+    """About what a run would cost if it were launched now, model by model; nobody is asked."""
+    found = estimates_of(suite_of(caller(request, "run").project, suite_id))
+    return {"estimates": [estimate_json(each) for each in found]}
 
 
 @router.get("/{suite_id}/runs", summary="A suite's runs")

@@ -9,6 +9,7 @@ from timemachine.base.conditions import SUITE_NAMES, Condition, written_conditio
 from timemachine.base.wording import counted, priced
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
+from timemachine.cli.estimates import tell_estimate
 from timemachine.cli.failure import ConditionHeld, Failure, Interrupted
 from timemachine.cli.group import InOrder
 from timemachine.cli.question import confirmed
@@ -209,11 +210,13 @@ def show_suite(*, suite_name: str, as_json: bool) -> None:
 )
 @options.as_json
 def run(*, suite_name: str, fail_on: tuple[Condition, ...], wait: bool, as_json: bool) -> None:
-    """Replay all sessions of a suite, wait, and say what changed since the last run.
+    """Replay all sessions of a suite: say about what that costs, wait, and say what changed since the last run.
 
     It exits with 3 where a condition holds: the suite's own, or a --fail-on of this run.
     """
     with connected() as client:
+        if not as_json:
+            tell_estimate(client.suites.estimate(suite_name))
         launched = client.suites.run(suite_name, fail_on=[written_condition(each) for each in fail_on])
         address = _address(client, launched)
         if not wait:

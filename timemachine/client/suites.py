@@ -43,6 +43,10 @@ class Suites:
         """Launch a run in the background, with further conditions for this one; the run with its replays."""
         return self._connection.post(f"{_path(suite)}/runs", {"fail_on": list(fail_on)})
 
+    def estimate(self, suite: str) -> Document:
+        """About what a run would cost if it were launched now, model by model: `{"estimates": […]}`."""
+        return self._connection.post(f"{_path(suite)}/runs/estimate", {})
+
     def runs(self, suite: str) -> Iterator[Document]:
         """The runs of a suite, the latest first."""
         path = f"{_path(suite)}/runs"

@@ -91,7 +91,7 @@ def matched_by(suite: Suite) -> QuerySet[Session]:
     matching = matching_of(suite.matching)
     if matching is None:
         return Session.objects.none()
-    return _matching(suite.project, matching)
+    return sessions_matched(suite.project, matching)
 
 
 def offered_in(project: Project, chosen: Sequence[str]) -> list[Session]:
@@ -105,7 +105,8 @@ def offered_in(project: Project, chosen: Sequence[str]) -> list[Session]:
     ]
 
 
-def _matching(project: Project, matching: Matching) -> QuerySet[Session]:
+def sessions_matched(project: Project, matching: Matching) -> QuerySet[Session]:
+    """The newest sessions of the project with something to replay that fit the description."""
     wanted = Wanted(q=matching.q, agent=matching.agent, user=matching.user, tag=matching.tag)
     found = sessions_matching(project, wanted).filter(_HAS_STEPS)
     return found.select_related("collection")[: matching.most]

@@ -1,5 +1,6 @@
 """Replay suites: the list, one suite with its runs, its form, and what changed in a run."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from django.contrib import messages
@@ -13,8 +14,10 @@ from timemachine.base.faithful import is_plain
 from timemachine.base.ids import uuid7, uuid_of
 from timemachine.jobs import ring
 from timemachine.providers.queries import model_choices
+from timemachine.replay.estimate import Estimate
 from timemachine.suites import commands, running
 from timemachine.suites.document import summary
+from timemachine.suites.estimate import estimates
 from timemachine.suites.matching import matching_of
 from timemachine.suites.models import Suite
 from timemachine.suites.queries import (
@@ -72,7 +75,7 @@ def suites(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
-    """`/suites/new/`: the form; `session` ticks one. POST makes the suite."""
+    """`/suites/new/`: the form; `session` ticks one. POST makes the suite, or with `estimate` says what a run would cost."""
     access = of(request)
     access.require(OPERATOR)
     data = request.POST if request.method == "POST" else None
@@ -86,9 +89,12 @@ def new(request: HttpRequest) -> HttpResponse:
     if data is None or not form.is_valid():
         return _form(request, form, status=200 if data is None else 422)
     try:
+        plan = form.plan(access.project)
+        if "estimate" in data:
+            return _form(request, form, estimated=estimates(access.project, plan))
         made = commands.create(
             access.project,
-            form.plan(access.project),
+            plan,
             by=access.user.email,
             suite_id=form.cleaned_data["form_id"],
         )
@@ -99,7 +105,7 @@ def new(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/suites/{id}/edit/`: the form with the suite in it; POST changes it."""
+    """`/suites/{id}/edit/`: the form with the suite in it; POST changes it, or with `estimate` says what a run would cost."""
     access = of(request)
     access.require(OPERATOR)
     found = suite_of(access.project, id)
@@ -112,7 +118,10 @@ def edit(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     if data is None or not form.is_valid():
         return _form(request, form, suite=found, status=200 if data is None else 422)
     try:
-        commands.edit(found, form.plan(access.project), by=access.user.email)
+        plan = form.plan(access.project)
+        if "estimate" in data:
+            return _form(request, form, suite=found, estimated=estimates(access.project, plan))
+        commands.edit(found, plan, by=access.user.email)
     except TimeMachineError as why:
         return _form(request, form, suite=found, status=form.refuse(why))
     return see_other("suite", found.id)
@@ -206,10 +215,16 @@ def delete(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 
 
 def _form(
-    request: HttpRequest, form: SuiteForm, *, suite: Suite | None = None, status: int = 200
+    request: HttpRequest,
+    form: SuiteForm,
+    *,
+    suite: Suite | None = None,
+    status: int = 200,
+    estimated: Sequence[Estimate] = (),
 ) -> HttpResponse:
     context = {
         "form": form,
+        "estimated": estimated,
         "suite": suite,
         "missing": [each.key for each in named_in(suite) if each.session is None] if suite else [],
     }
