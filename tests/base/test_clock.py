@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timemachine.base.clock import is_date, now, parse_time, time_as_written, written
+from timemachine.base.clock import begin_as_written, is_date, now, parse_time, time_as_written, written
 from timemachine.base.errors import InvalidInput
 
 
@@ -55,6 +55,13 @@ def test_a_time_is_read_as_people_and_pages_write_it(text: str) -> None:
 def test_a_date_is_the_end_of_its_day(text: str) -> None:
     assert is_date(text)
     assert time_as_written(text) == datetime(2001, 2, 3, 23, 59, 59, 999_999, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "text", ["2001-02-03", "2001-02-03 UTC", "2001-02-03T00:00:00Z", "2001-02-03 01:00+01:00"]
+)
+def test_where_a_span_begins_a_date_is_the_begin_of_its_day(text: str) -> None:
+    assert begin_as_written(text) == datetime(2001, 2, 3, tzinfo=UTC)
 
 
 def test_a_day_that_is_not_over_ends_now_and_one_that_is_to_come_does_not() -> None:

@@ -60,6 +60,31 @@ def test_filters_narrow_the_list(project: Project, wanted: Wanted, found: set[st
     assert {session.key for session in sessions_page(project, wanted).sessions} == found
 
 
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        (Wanted(since="2026-11-20"), {1, 2, 3}),
+        (Wanted(until="2026-11-20"), {0, 1, 2}),
+        (Wanted(since="2026-11-20", until="2026-11-20"), {1, 2}),
+        (Wanted(since="2026-11-20T00:00:01Z", until="2026-11-20 23:59 UTC"), set()),
+        (Wanted(since="2026-11-21T01:00:00+01:00"), {3}),
+    ],
+)
+def test_a_span_of_days_is_whole_days(
+    record: Record, project: Project, wanted: Wanted, found: set[int]
+) -> None:
+    day = datetime(2026, 11, 20, tzinfo=UTC)
+    moments = [
+        day - timedelta(seconds=1),
+        day,
+        day + timedelta(hours=24, seconds=-1),
+        day + timedelta(days=1),
+    ]
+    made = [record([], key=f"s{n}", started_at=moment).id for n, moment in enumerate(moments)]
+    shown = {session.id for session in sessions_page(project, wanted).sessions}
+    assert shown == {made[n] for n in found}
+
+
 @pytest.mark.parametrize("after", ["x", "!!", "MjAyNg==", "é", "MjAyNi0xMS0yMFQwOTowMDowMCswMDowMCB4"])
 def test_a_place_that_this_list_did_not_give_out_is_refused(project: Project, after: str) -> None:
     with pytest.raises(InvalidInput) as refused:

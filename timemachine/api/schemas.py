@@ -335,7 +335,7 @@ class AnswerCacheChange(Strict):
 
 
 class SessionFilter(Strict):
-    """Which sessions are listed; an empty text asks for any. `since` and `until` are RFC 3339, on the session's start."""
+    """Which sessions are listed; an empty text asks for any. `since` and `until` are about the session's start: RFC 3339, or a date for the whole day."""
 
     agent: str = ""
     user: str = ""

@@ -49,6 +49,14 @@ def time_as_written(text: str) -> datetime:
     return parse_time(bare)
 
 
+def begin_as_written(text: str) -> datetime:
+    """The same for where a span of time begins: a date alone is the begin of that day."""
+    bare = _UTC.sub("", text.strip())
+    return (
+        datetime.combine(date.fromisoformat(bare), time.min, UTC) if is_date(bare) else time_as_written(text)
+    )
+
+
 def is_date(text: str) -> bool:
     """Whether this is a date and no time of it; "UTC" may stand behind it."""
     try:

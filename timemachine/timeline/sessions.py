@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from timemachine.accounts.models import Project
-from timemachine.base.clock import parse_time
+from timemachine.base.clock import begin_as_written, parse_time, time_as_written
 from timemachine.base.errors import InvalidInput
 from timemachine.base.faithful import storable
 from timemachine.recording.models import Action, Session
@@ -22,7 +22,8 @@ PAGE: Final = 50
 class Wanted:
     """Which sessions are shown; an empty text asks for any. `q` is looked for in names and keys.
 
-    `tool`, `kind` and `model` ask for sessions with such an action; `since` and `until` are RFC 3339, on the start.
+    `tool`, `kind` and `model` ask for sessions with such an action; `since` and `until` are about the start:
+    times as people write them, a date alone the whole day.
     """
 
     q: str = ""
@@ -88,9 +89,9 @@ def _matching(sessions: QuerySet[Session], wanted: Wanted) -> QuerySet[Session]:
 
 def _started(sessions: QuerySet[Session], wanted: Wanted) -> QuerySet[Session]:
     if wanted.since:
-        sessions = sessions.filter(started_at__gte=parse_time(wanted.since))
+        sessions = sessions.filter(started_at__gte=begin_as_written(wanted.since))
     if wanted.until:
-        sessions = sessions.filter(started_at__lt=parse_time(wanted.until))
+        sessions = sessions.filter(started_at__lte=time_as_written(wanted.until))
     return sessions
 
 
