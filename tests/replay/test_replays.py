@@ -274,6 +274,14 @@ def test_a_step_tells_both_sides(session: Session) -> None:
     assert {frame["verdict"] for frame in told["frames"]} == {"verified"}
 
 
+def test_a_step_that_found_nothing_tells_no_hits_and_one_that_looked_for_nothing_nothing_new(
+    session: Session,
+) -> None:
+    looked = replayed(session, ReplayOptions(audit=False, search_mode="lexical", min_score=10_000))
+    assert step_json(step_of(looked, 1))["new"]["hits"] == []
+    assert step_json(step_of(replayed(session, AUDIT), 1))["new"] is None
+
+
 def test_the_find_inside_an_ask_replays_with_its_ask_and_lends_it_its_passages(project: Project) -> None:
     session = start_session(project, name="from elsewhere", by="test")
     hits = RetrievalDraft(hits=(HitDraft(rank=1, text="Cats sleep sixteen hours a day."),))

@@ -102,8 +102,7 @@ def _original(action: Action) -> dict[str, Any]:
 
 
 def _new(step: ReplayStep) -> dict[str, Any] | None:
-    hits = [_hit(hit) for hit in step.hits.all()]
-    if step.model is None and not hits and step.error_message is None:
+    if step.model is None and step.retrieval is None and step.error_message is None:
         return None
     return {
         "output": value(step.output),
@@ -114,7 +113,7 @@ def _new(step: ReplayStep) -> dict[str, Any] | None:
         "prices": step.prices,
         "duration_ms": step.duration_ms,
         "grounding": step.grounding,
-        "hits": hits,
+        "hits": [_hit(hit) for hit in step.hits.all()],
         "error": {"type": step.error_type, "message": step.error_message} if step.error_message else None,
     }
 
