@@ -234,9 +234,11 @@ def test_a_cell_counts_once_whoever_judges_it_and_one_that_was_cancelled_does_no
     CellOpinion.objects.filter(id=one.id).update(state="asking", asked_at=now())
     assert counts(api, made) == (2, 1, 1)
     assert "2 cells, 1 being asked about, 1 still to be asked about" in browser.get(f"{address}/").text
-    api.post(f"{address}/judgements/cancel")
+    CellOpinion.objects.filter(state="waiting").update(state="cancelled", finished_at=now())
     assert counts(api, made) == (1, 0, 1)
     assert "hx-trigger" in browser.get(f"{address}/").text
+    api.post(f"{address}/judgements/cancel")
+    assert counts(api, made) == (1, 0, 0)
 
 
 def test_a_page_that_polls_learns_of_an_opinion_on_a_cell_that_was_judged_before(

@@ -205,7 +205,7 @@ def estimate(
 
 @router.post("/{comparison_id}/judgements/cancel", summary="Ask no further judge")
 def cancel_judgements(request: HttpRequest, comparison_id: str) -> dict[str, Any]:
-    """Cancel what was not asked yet; a call that runs is finished."""
+    """Cancel what was not asked yet, and end the calls that are made now: those may be billed."""
     return {"cells": cancel_judges(comparison_of(caller(request, "run").project, comparison_id))}
 
 

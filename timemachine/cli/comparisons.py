@@ -203,7 +203,7 @@ def list_comparisons(*, as_json: bool) -> None:
 @click.argument("comparison_id", metavar="ID")
 @options.as_json
 def cancel(*, comparison_id: str, as_json: bool) -> None:
-    """Stop every replay of a comparison."""
+    """Stop every replay of a comparison, and its judges."""
     with connected() as client:
         found = client.comparisons.cancel(comparison_id)
         show(found, [f"Comparison {found['id']} is {found['status']}."], as_json=as_json)

@@ -22,12 +22,14 @@ from timemachine.comparison.judge_prompt import (
     together,
 )
 from timemachine.comparison.models import CellOpinion
+from timemachine.judging.cancelling import ending_when
 from timemachine.judging.reading import text_of
 from timemachine.payloads.commands import keep
 from timemachine.payloads.queries import text
 from timemachine.providers.calling import complete
 from timemachine.providers.catalogue import ModelName
 from timemachine.providers.completion import Completion, ModelRequest, TokenUsage
+from timemachine.providers.listening import Listening
 from timemachine.providers.places import let_go
 from timemachine.providers.prices import failed_price, price_if_known
 from timemachine.providers.queries import connection_of, usable_model
@@ -56,20 +58,23 @@ class _Asked:
 def ask(row: CellOpinion) -> None:
     """Ask the model of a row that is `asking` about its cell, in both orders, and keep whatever came of it.
 
-    Nobody is asked where the session was erased meanwhile; the row went with it.
+    The call ends within a second once the row is not `asking` any more: somebody cancelled it. An
+    answer that comes before that is kept. Nobody is asked where the session was erased meanwhile; the row went with it.
     """
     step = ReplayStep.objects.select_related(*MATERIAL).filter(id=row.step_id).first()
     if step is None:
         settle_beside(row.id, FREE)
         return
-    asked = _Asked()
+    asked, ended = _Asked(), CellOpinion.objects.filter(id=row.id).exclude(state="asking")
     try:
-        _ask_both(step, row.model, asked)
+        with ending_when(ended.exists, f"opinion {row.id}") as listening:
+            _ask_both(step, row.model, asked, listening)
     except TimeMachineError as failed:
         _write(row.id, asked, {"state": "failed", "error_type": failed.code, "error_message": failed.message})
         return
     relation, preference = together(asked.said)
-    _write(row.id, asked, {"state": "done", "relation": relation, "preference": preference})
+    came_to = {"state": "done", "relation": relation, "preference": preference}
+    _write(row.id, asked, came_to | {"error_type": None, "error_message": None})
 
 
 def prompts_of(step: ReplayStep) -> list[tuple[str, Prompt]]:
@@ -93,14 +98,14 @@ def call_cost(model: ModelName, tokens: int) -> Decimal | None:
     return price_if_known(model, usage, now()).cost_usd
 
 
-def _ask_both(step: ReplayStep, name: str, asked: _Asked) -> None:
+def _ask_both(step: ReplayStep, name: str, asked: _Asked, listening: Listening) -> None:
     model = usable_model(step.replay.project_id, name)
     for order, prompt in prompts_of(step):
-        _ask(step.replay.project_id, model, prompt, order, asked)
+        _ask(_request(step.replay.project_id, model, prompt), order, asked, listening)
 
 
-def _ask(project_id: UUID, model: ModelName, prompt: Prompt, order: str, asked: _Asked) -> None:
-    request = ModelRequest(
+def _request(project_id: UUID, model: ModelName, prompt: Prompt) -> ModelRequest:
+    return ModelRequest(
         model=model,
         connection=connection_of(project_id, model),
         question="",
@@ -108,20 +113,23 @@ def _ask(project_id: UUID, model: ModelName, prompt: Prompt, order: str, asked: 
         messages=prompt.messages,
         temperature=0,
     )
+
+
+def _ask(request: ModelRequest, order: str, asked: _Asked, listening: Listening) -> None:
     asked.prompts.append(
-        {"order": order, "messages": [[each.role, each.content] for each in prompt.messages]}
+        {"order": order, "messages": [[each.role, each.content] for each in request.messages]}
     )
     let_go()
     try:
-        completion = complete(request)
+        completion = complete(request, listening)
     except TimeMachineError as failed:
         asked.calls += int(failed.facts.get("attempts", 1))
-        asked.costs.append(failed_price(model, failed, now()).cost_usd)
+        asked.costs.append(failed_price(request.model, failed, now()).cost_usd)
         raise
     asked.calls += completion.attempts
     asked.raw.append(completion.text)
     asked.usage.append(None if completion.usage is None else asdict(completion.usage))
-    asked.costs.append(_cost(model, completion))
+    asked.costs.append(_cost(request.model, completion))
     asked.said.append(read(text_of(completion), order))
 
 

@@ -15,6 +15,7 @@ from timemachine.comparison import arms as comparison_arms
 from timemachine.comparison import results
 from timemachine.comparison.arms import MOST_ANSWERS, MOST_REPLAYS, Arm
 from timemachine.comparison.models import MARKS, CellMark, Comparison, ComparisonReplay
+from timemachine.comparison.opinions import cancel_judges
 from timemachine.providers.queries import usable_model
 from timemachine.recording.models import Action, Session
 from timemachine.replay import commands as replays
@@ -91,8 +92,8 @@ def checked(project: Project, plan: Plan) -> Plan:
 
 @transaction.atomic
 def cancel(comparison: Comparison, *, by: str | None = None) -> None:
-    """Cancel every replay of it that is not over. Raises `Conflict` where all are."""
-    cancelled = 0
+    """Cancel every replay of it that is not over, and its judges. Raises `Conflict` where nothing of it goes on."""
+    cancelled = cancel_judges(comparison)
     for replay in Replay.objects.filter(run__comparison=comparison, finished_at=None).order_by("id"):
         with suppress(Conflict):  # it came to its end meanwhile
             replays.cancel(replay, by=by)

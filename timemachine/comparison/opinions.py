@@ -56,9 +56,20 @@ def ask_judge(comparison: Comparison, use_model: str, *, by: str, step: int | No
 
 
 def cancel_judges(comparison: Comparison) -> int:
-    """Ask no judge that was not asked yet; how many cells that were."""
-    waiting = CellOpinion.objects.filter(comparison=comparison, state="waiting")
-    return waiting.update(state="cancelled", finished_at=now())
+    """Ask no judge that was not asked yet, and end the calls that are made now; how many cells that were.
+
+    A call that is ended may be billed. It is counted so at once, and its worker writes within a second what became of it.
+    """
+    rows = CellOpinion.objects.filter(comparison=comparison)
+    never = rows.filter(state="waiting").update(state="cancelled", finished_at=now())
+    ended = rows.filter(state="asking").update(
+        state="failed",
+        error_type="cancelled",
+        error_message="Cancelled while its model was asked; the call may have been billed.",
+        calls_made=1,
+        finished_at=now(),
+    )
+    return never + ended
 
 
 def work_off(comparison_id: UUID) -> int:

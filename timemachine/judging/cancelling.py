@@ -1,7 +1,7 @@
 """Ending a judgement from any process: its row says that it shall end, and the process that asks looks there."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
@@ -11,7 +11,7 @@ from timemachine.base.clock import now
 from timemachine.base.errors import Conflict
 from timemachine.base.heartbeat import heartbeat
 from timemachine.judging.models import ASKING, LONGEST_CALL, Judgement
-from timemachine.providers.listening import Cancellation, Listening
+from timemachine.providers.listening import Listening
 
 log = logging.getLogger(__name__)
 
@@ -32,20 +32,24 @@ def cancel(judgement: Judgement) -> None:
 @contextmanager
 def cancellable(judgement: Judgement) -> Iterator[Listening]:
     """While the judge is asked, the call ends once somebody wants it to."""
-    listening = Listening()
-
-    def look() -> None:
-        _look(judgement, listening.cancellation)
-
-    with heartbeat(look, every=LOOK_SECONDS, at_end=connections.close_all):
+    wanted = Judgement.objects.filter(id=judgement.id, cancel_wanted_at__isnull=False)
+    with ending_when(wanted.exists, f"judgement {judgement.id}") as listening:
         yield listening
 
 
-def _look(judgement: Judgement, cancellation: Cancellation) -> None:
-    try:
-        if Judgement.objects.filter(id=judgement.id, cancel_wanted_at__isnull=False).exists():
-            cancellation.cancel()
-    except Error as why:  # a database that is away comes back
-        log.warning("judgement %s could not look whether it shall end: %s", judgement.id, why)
-    finally:
-        connection.close()
+@contextmanager
+def ending_when(wanted: Callable[[], bool], name: str) -> Iterator[Listening]:
+    """While the block runs it is asked twice a second whether this call is to end; a row tells so, from whichever process."""
+    listening = Listening()
+
+    def look() -> None:
+        try:
+            if wanted():
+                listening.cancellation.cancel()
+        except Error as why:  # a database that is away comes back
+            log.warning("%s could not look whether it shall end: %s", name, why)
+        finally:
+            connection.close()
+
+    with heartbeat(look, every=LOOK_SECONDS, at_end=connections.close_all):
+        yield listening
