@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum
 
 from timemachine.accounts.models import Project
 from timemachine.base.errors import NotFound
@@ -154,6 +154,15 @@ def latest_runs(suites: Sequence[Suite]) -> dict[UUID, SuiteRun]:
     """The latest run of each suite that has one."""
     found = SuiteRun.objects.filter(suite__in=suites).select_related("previous")
     return {run.suite_id: run for run in found.order_by("suite_id", "-number").distinct("suite_id")}
+
+
+def went_wrong_in(project: Project) -> int:
+    """How many suites could not start when they were due, or failed or held a condition in a latest run that was due. One query."""
+    latest = SuiteRun.objects.filter(suite=OuterRef("id")).order_by("-number")[:1]
+    wrong = Q(status="failed") | Q(held__isnull=False) & ~Q(held=[])
+    bad = SuiteRun.objects.filter(wrong, id=OuterRef("latest"), due_at__isnull=False)
+    suites = Suite.objects.filter(project=project).annotate(latest=Subquery(latest.values("id")))
+    return suites.filter(Exists(bad) | Q(problem__isnull=False)).count()
 
 
 def run_of(suite: Suite, number: int | str) -> SuiteRun:

@@ -8,6 +8,8 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from timemachine.base.wording import counted
+from timemachine.suites.queries import went_wrong_in
 from timemachine.web.library import NOTHING, register
 
 THEMES: Final = ("auto", "light", "dark")
@@ -61,6 +63,17 @@ def nav_link(context: Context, name: str, words: str) -> SafeString:
     current = here.startswith("/sessions/") or here == "/" if name == "sessions" else here.startswith(address)
     mark = SafeString(' aria-current="page"') if current else NOTHING
     return format_html('<a class="navlink" href="{}"{}>{}</a>', address, mark, words)
+
+
+@register.simple_tag(takes_context=True)
+def suites_mark(context: Context) -> SafeString:
+    """How many suites of the project went wrong when they were due, a mark in the header; nothing where none did."""
+    project = context.get("project")
+    number = went_wrong_in(project) if project else 0
+    if not number:
+        return NOTHING
+    told = f"{counted(number, 'suite')} went wrong when due"
+    return format_html('<a class="verdict bad" href="{}" title="{}">{}</a>', reverse("suites"), told, number)
 
 
 @register.simple_tag
