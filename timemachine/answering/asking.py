@@ -12,7 +12,7 @@ from timemachine.base.clock import now
 from timemachine.grounding.support import Passage as Support
 from timemachine.grounding.support import ground
 from timemachine.providers.calling import complete
-from timemachine.providers.catalogue import ModelName
+from timemachine.providers.catalogue import Connection, ModelName
 from timemachine.providers.completion import Completion, ModelRequest
 from timemachine.providers.listening import Listening
 from timemachine.providers.prices import price
@@ -72,15 +72,17 @@ def answer(
     passages: Sequence[ContextPassage],
     parameters: CallParameters,
     listening: Listening | None = None,
+    connection: Connection | None = None,
 ) -> Answered:
     """The model's answer over these passages, priced and grounded; `listening` gets it as it is written, and may end the call.
 
+    `connection` says how the model is called, where that was looked up already.
     Raises `ModelFailed`, `Cancelled`, `Unavailable`.
     """
     rendered = prompt_of(question, passages, parameters)
     request = ModelRequest(
         model=model,
-        connection=connection_of(project_id, model),
+        connection=connection or connection_of(project_id, model),
         question=question,
         passages=tuple(each.text for each in passages),
         messages=rendered.messages,

@@ -1,10 +1,11 @@
 """Steps that call a model, side by side: threads do them, and one that does nothing else takes them and writes what they came to.
 
-Writing some steps costs little more than one, and threads that all did it would wait for one another. A step holds a place
+Reading or writing some steps costs little more than one, and threads that all did it would wait for one another. A step holds a place
 only until the model has answered: the next call does not wait until its answer is grounded and written.
 """
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -14,9 +15,10 @@ from typing import Final
 from django.db import Error, connection, connections
 
 from timemachine.base.aside import Beside, using
+from timemachine.providers.reach import Reach
 from timemachine.replay import leases, taken, writing
 from timemachine.replay.leases import Keeper, Lease, LeaseLost
-from timemachine.replay.models import Replay
+from timemachine.replay.models import Replay, ReplayStep
 from timemachine.replay.writing import Result
 
 log = logging.getLogger(__name__)
@@ -25,6 +27,7 @@ LOOK_AGAIN: Final = 0.5
 """Seconds after which a step that could not be taken is looked for again while others are under way."""
 WRITE_WITHIN: Final = 0.1
 """Seconds within which what has come is written: several steps are written together, and no call waits for that."""
+READ_AT_ONCE: Final = 16
 HELD: Final = 2
 """How many times as many steps as there are places are held at a time, those that were answered and are not written yet included."""
 
@@ -58,7 +61,9 @@ class SideBySide:
         self._answered: dict[int, int] = {}
         self._come: list[Come] = []
         self._write_at = 0.0
-        self._waiting: SimpleQueue[Lease | None] = SimpleQueue()
+        self._read: dict[int, ReplayStep] = {}
+        self._reach = Reach(replay.project_id)
+        self._waiting: SimpleQueue[tuple[Lease, ReplayStep | None] | None] = SimpleQueue()
         self._heard: SimpleQueue[Come | Answered] = SimpleQueue()
 
     def do_all(self) -> int | None:
@@ -96,11 +101,19 @@ class SideBySide:
         """Take up to so many steps and give them to the threads; how many there were."""
         answered = self._answered.values()
         found = leases.claim(self._replay.id, self._worker, calls=True, most=most, answered=answered)
+        self._read_some([lease.step_id for lease in found])
         for lease in found:
             self._keeper.keep(lease.token)
             self._calling[lease.attempt_id] = lease.step_id
-            self._waiting.put(lease)
+            self._waiting.put((lease, self._read.pop(lease.step_id, None)))
         return len(found)
+
+    def _read_some(self, needed: Sequence[int]) -> None:
+        """Read these steps where that was not done yet, and then some more: of many, one takes a tenth of the time that it takes alone."""
+        unread = [each for each in needed if each not in self._read]
+        if unread:
+            ahead = taken.next_to_call(self._replay, max(0, READ_AT_ONCE - len(unread)))
+            self._read = taken.read(self._replay, [*needed, *ahead])
 
     def _listen(self, seconds: float | None) -> bool:
         """Whether the threads said something within so many seconds, or before what has come has to be written."""
@@ -160,17 +173,20 @@ class SideBySide:
     def _call(self) -> None:
         try:
             with using(self._beside):
-                while (lease := self._waiting.get()) is not None:
-                    self._heard.put(self._done(lease))
+                while (given := self._waiting.get()) is not None:
+                    self._heard.put(self._done(*given))
         finally:
             connections.close_all()
 
-    def _done(self, lease: Lease) -> Come:
+    def _done(self, lease: Lease, step: ReplayStep | None) -> Come:
+        if step is None:
+            return Come(lease=lease)
+
+        def over() -> None:
+            self._heard.put(Answered(lease=lease))
+
         try:
-            step = taken.read(self._replay, [lease]).get(lease.step_id)
-            if step is None:
-                return Come(lease=lease)
-            outcome = taken.outcome_of(step, lease, after_call=lambda: self._heard.put(Answered(lease=lease)))
+            outcome = taken.outcome_of(step, lease, self._reach, after_call=over)
         except Exception as why:  # noqa: BLE001  # it is raised where the steps are taken
             return Come(lease=lease, why_not=why)
         return Come(lease=lease, result=Result(lease=lease, step=step, outcome=outcome))

@@ -21,7 +21,7 @@ from timemachine.providers.catalogue import LOCAL, ModelName
 from timemachine.providers.completion import cut_off_by, ended_by, is_refused
 from timemachine.providers.listening import Listening
 from timemachine.providers.prices import failed_price
-from timemachine.providers.queries import usable_model
+from timemachine.providers.reach import Reach
 from timemachine.recording.models import Action, Hit
 from timemachine.replay import frozen
 from timemachine.replay.choosing import Chosen, chosen
@@ -49,6 +49,7 @@ class _Work:
     hits: Sequence[Hit]
     frames: Sequence[FrozenFrame]
     intent: Intent
+    reach: Reach
 
     @property
     def context(self) -> str:
@@ -60,13 +61,16 @@ class _Work:
 
 
 def do(
-    step: ReplayStep, before_call: Callable[[Decimal | None], None], listening: Listening | None = None
+    step: ReplayStep,
+    reach: Reach,
+    before_call: Callable[[Decimal | None], None],
+    listening: Listening | None = None,
 ) -> Outcome:
     """What the step comes to. `before_call` runs right before a model is called and may forbid it by raising.
 
     It gets what the call is expected to cost, where there is a spend limit and anybody can tell. `listening` may end the call.
     """
-    work = _work(step)
+    work = _work(step, reach)
     outcome = Outcome(context=work.context, frames=[frame.as_json() for frame in work.frames])
     if work.intent.find_again or work.intent.choose:
         try:
@@ -78,12 +82,20 @@ def do(
     return _asked_again(work, outcome, before_call, listening)
 
 
-def _work(step: ReplayStep) -> _Work:
+def _work(step: ReplayStep, reach: Reach) -> _Work:
     options = from_json(step.replay.options)
     hits = frozen.hits_of(step.action)
     frames = frozen.frames_of(hits)
     decided = intent(recorded(step.action), options, context_verdict(frames), len(frames))
-    return _Work(step=step, action=step.action, options=options, hits=hits, frames=frames, intent=decided)
+    return _Work(
+        step=step,
+        action=step.action,
+        options=options,
+        hits=hits,
+        frames=frames,
+        intent=decided,
+        reach=reach,
+    )
 
 
 def _with_passages(work: _Work, outcome: Outcome) -> Outcome:
@@ -105,14 +117,20 @@ def _asked_again(
         return replace(outcome, evidence={"not_asked": "The question was not recorded as text."})
     passages = _passages(work, outcome.found)
     try:
-        model = usable_model(work.step.replay.project_id, work.intent.call or "")
+        model, connection = work.reach.model(work.intent.call or "")
     except TimeMachineError as failed:
         return _failed(outcome, failed)
     try:
         if model.provider != LOCAL:
             before_call(_expected_cost(work, model, question, passages))
         answered = answer(
-            work.step.replay.project_id, model, question, passages, _parameters(work), listening
+            work.step.replay.project_id,
+            model,
+            question,
+            passages,
+            _parameters(work),
+            listening,
+            connection,
         )
     except LimitReached as why:
         return replace(outcome, status="skipped", evidence={"not_asked": str(why)})

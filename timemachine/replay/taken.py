@@ -1,7 +1,7 @@
 """Steps that were taken: read together with what was recorded for them, and done one by one."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from datetime import timedelta
 from typing import Final
 
@@ -10,6 +10,7 @@ from django.db import Error, connection
 from timemachine.base.clock import now
 from timemachine.base.errors import TimeMachineError
 from timemachine.providers.listening import Listening, Waiting, nobody
+from timemachine.providers.reach import Reach
 from timemachine.replay import commands, frozen, leases, spending, steps
 from timemachine.replay.cancelling import cancellable
 from timemachine.replay.leases import Lease
@@ -48,19 +49,27 @@ _NEEDED: Final = (
 """What doing a step looks at; to read all other columns too takes twice as long."""
 
 
-def read(replay: Replay, taken: Sequence[Lease]) -> dict[int, ReplayStep]:
-    """The steps of these leases by their ids, without those that were erased meanwhile."""
+def read(replay: Replay, steps_taken: Collection[int]) -> dict[int, ReplayStep]:
+    """These steps by their ids, without those that were erased meanwhile."""
     found = ReplayStep.objects.select_related("action__input", "action__output").only(*_NEEDED)
-    steps_taken = list(found.filter(id__in=[lease.step_id for lease in taken]))
-    for step in steps_taken:
+    rows = list(found.filter(id__in=steps_taken))
+    for step in rows:
         step.replay, step.action.session = replay, replay.session
-    actions = [step.action for step in steps_taken]
+    actions = [step.action for step in rows]
     if len(actions) > 1 and frozen.size_of_hits(actions) <= MOST_HELD:
         frozen.read_hits(actions)
-    return {step.id: step for step in steps_taken}
+    return {step.id: step for step in rows}
 
 
-def outcome_of(step: ReplayStep, lease: Lease, after_call: Callable[[], None] = nobody) -> Outcome:
+def next_to_call(replay: Replay, most: int) -> list[int]:
+    """The steps that are likely to be taken next of those that call a model."""
+    waiting = ReplayStep.objects.filter(replay=replay, status="waiting", provider__isnull=False)
+    return list(waiting.order_by("sequence").values_list("id", flat=True)[:most])
+
+
+def outcome_of(
+    step: ReplayStep, lease: Lease, reach: Reach, after_call: Callable[[], None] = nobody
+) -> Outcome:
     """What the step comes to; a failure is one outcome. Raises `LeaseLost`.
 
     `after_call` hears that the model was called, before anything is made of its answer.
@@ -70,6 +79,7 @@ def outcome_of(step: ReplayStep, lease: Lease, after_call: Callable[[], None] = 
         with cancellable(lease.replay_id, listening):
             return steps.do(
                 step,
+                reach,
                 before_call=lambda cost: spending.intend_call(lease, step.replay, cost),
                 listening=listening,
             )

@@ -14,6 +14,7 @@ from django.db import connections
 
 from timemachine.base.aside import Beside, thinking_beside, using
 from timemachine.providers.places import let_go
+from timemachine.providers.reach import Reach
 from timemachine.replay import commands, leases, taken, writing
 from timemachine.replay.cancelling import ending_calls
 from timemachine.replay.leases import Keeper, Lease, LeaseLost
@@ -128,7 +129,8 @@ class Hand:
 def _do(replay: Replay, found: Sequence[Lease]) -> int:
     done: list[Result] = []
     written = 0
-    steps = taken.read(replay, found)
+    steps = taken.read(replay, [lease.step_id for lease in found])
+    reach = Reach(replay.project_id)
     try:
         for at, lease in enumerate(found):
             if at and commands.is_cancelled(lease.replay_id):
@@ -137,7 +139,7 @@ def _do(replay: Replay, found: Sequence[Lease]) -> int:
             if lease.step_id in steps:
                 step = steps.pop(lease.step_id)
                 with suppress(LeaseLost):
-                    done.append(Result(lease=lease, step=step, outcome=taken.outcome_of(step, lease)))
+                    done.append(Result(lease=lease, step=step, outcome=taken.outcome_of(step, lease, reach)))
             if sum(result.weight for result in done) > MOST_HELD:
                 written += writing.write(done)
                 done.clear()
