@@ -3,10 +3,12 @@
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from itertools import pairwise
+from threading import Event
 
 import pytest
-from django.db import connection, connections
+from django.db import Error, connection, connections
 from pytest_django import Settings
 
 from tests.builders import QUESTIONS, recorded_session
@@ -133,3 +135,29 @@ def test_a_keeper_that_cannot_reach_the_database_once_keeps_its_leases_all_the_s
         with connection.cursor() as cursor:
             cursor.execute("ALTER TABLE tm_gone RENAME TO tm_replay_step")
         wait_until(lambda: before.isdisjoint(held.values_list("lease_until", flat=True)))
+
+
+def test_a_worker_that_falls_asleep_in_a_transaction_holds_nobody_up_for_longer_than_a_lease(
+    session: Session, stub: StubModelServer, settings: Settings
+) -> None:
+    settings.LEASE_SECONDS = 1
+    replay = launch(session, ASKED, by="test")
+    asleep = Event()
+
+    def sleeper() -> None:
+        try:
+            with suppress(Error), leases.briefly():  # its connection is gone when it wakes up
+                leases.claim(replay.id, "sleeps", calls=True)
+                asleep.set()
+                time.sleep(4)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as thread:
+        sleeping = thread.submit(sleeper)
+        assert asleep.wait(20)
+        began = time.monotonic()
+        assert leases.claim(replay.id, "awake", calls=True, most=7)
+        assert time.monotonic() - began < 3
+        sleeping.result(20)
+    assert set(ReplayAttempt.objects.values_list("worker", flat=True)) == {"awake"}

@@ -70,6 +70,18 @@ UPDATE tm_replay_attempt SET call_intended_at = %(now)s WHERE id = %(attempt)s A
 """
 
 
+@contextmanager
+def briefly() -> Iterator[None]:
+    """A transaction that the database ends where this process sleeps in it for as long as a lease: all others would wait for its locks."""
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            milliseconds = str(int(settings.LEASE_SECONDS * 1000))
+            cursor.execute(
+                "SELECT set_config('idle_in_transaction_session_timeout', %s, true)", [milliseconds]
+            )
+        yield
+
+
 class LeaseLost(Exception):
     """Another worker has the step now; what this one found is not written."""
 
@@ -124,12 +136,12 @@ class Keeper:
             connection.close()
 
 
-@transaction.atomic
 def _prolong(tokens: Sequence[UUID]) -> None:
     held = ReplayStep.objects.filter(lease_token__in=tokens, status="running")
-    # what is being written at this moment is passed over: it needs no lease any more
-    ids = held.select_for_update(skip_locked=True).order_by("id").values_list("id", flat=True)
-    ReplayStep.objects.filter(id__in=list(ids)).update(lease_until=_until())
+    with briefly():
+        # what is being written at this moment is passed over: it needs no lease any more
+        ids = held.select_for_update(skip_locked=True).order_by("id").values_list("id", flat=True)
+        ReplayStep.objects.filter(id__in=list(ids)).update(lease_until=_until())
 
 
 @contextmanager
@@ -166,7 +178,7 @@ def claim(
     facts |= {"until": moment + timedelta(seconds=settings.LEASE_SECONDS), "calls": calls, "full": []}
     facts["answered"] = list(answered)
     limit = AT_A_TIME
-    with transaction.atomic(), connection.cursor() as cursor:
+    with briefly(), connection.cursor() as cursor:
         if calls:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_CLAIMING])
             cursor.execute(_BUSY, facts)

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import connection
 from django.db.models import Count, F, Q, QuerySet, Sum
 
 from timemachine.base.clock import now
@@ -107,7 +107,7 @@ def _purse(limit: Decimal, *sums: dict[str, Any]) -> Purse:
 
 
 def _reserved(lease: Lease, replay: Replay, cost: Decimal | None) -> bool:
-    with transaction.atomic():
+    with leases.briefly():
         if cost != FREE and not _fits(replay, cost):
             return False
         leases.intend_call(lease)

@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from django.db import connection, transaction
+from django.db import connection
 from django.db.models import Field
 
 from timemachine.answering.asking import Answered
@@ -15,7 +15,7 @@ from timemachine.base.content import Content, content_of
 from timemachine.payloads.commands import keep
 from timemachine.replay import commands
 from timemachine.replay.choosing import Chosen
-from timemachine.replay.leases import Lease
+from timemachine.replay.leases import Lease, briefly
 from timemachine.replay.models import ReplayHit, ReplayStep
 from timemachine.replay.outcome import Outcome
 from timemachine.retrieval.finding import Found
@@ -54,7 +54,7 @@ def write(results: Sequence[Result]) -> int:
     """Write what steps of one replay came to where their leases still hold, and how many did; what was called is accounted for either way."""
     if not results:
         return 0
-    with transaction.atomic():
+    with briefly():
         written = _held(results)
         kept = _kept(written)
         _write_steps(written, kept)
