@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from timemachine.base.errors import InvalidInput
 from timemachine.replay.context import FrozenFrame, context_verdict
-from timemachine.replay.engine import Intent, Recorded, intent, planned
+from timemachine.replay.engine import Intent, Recorded, has_passages_of_its_own, intent, planned
 from timemachine.replay.options import RETRIEVAL_OPTIONS, ReplayOptions, as_json, check, from_json
 from timemachine.replay.summary import Tally, sentence
 
@@ -196,7 +196,28 @@ def test_a_step_that_does_nothing_says_why() -> None:
     assert "missing" in str(intent(recorded(), AUDIT, "missing", 1).why_not)
     assert "collection" in str(intent(recorded(has_collection=False), ReplayOptions(), "verified", 1).why_not)
     assert "not recorded" in str(intent(recorded(model=None), ReplayOptions(), "verified", 1).why_not)
+    no_model = intent(recorded(model=None), ReplayOptions(step=5), "verified", 1)
+    assert (no_model.call, "not recorded" in str(no_model.why_not)) == (None, True)
     assert intent(recorded(), ReplayOptions(audit=True, reason="r"), "verified", 1) == Intent()
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "its_own"),
+    [
+        ("find", AUDIT, False),
+        ("ask", AUDIT, False),
+        ("find", ReplayOptions(), True),
+        ("ask", ReplayOptions(), True),
+        ("ask", ReplayOptions(step=5), False),
+        ("ask", ReplayOptions(step=5, frames=(1,)), True),
+        ("ask", ReplayOptions(step=5, top_k=3), True),
+        ("find", ReplayOptions(step=5), True),
+    ],
+)
+def test_an_audit_and_a_trial_over_the_frozen_passages_find_none_of_their_own(
+    kind: str, options: ReplayOptions, its_own: bool
+) -> None:
+    assert has_passages_of_its_own(kind, options) is its_own
 
 
 def tally(**more: Any) -> Tally:

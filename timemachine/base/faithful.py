@@ -51,10 +51,7 @@ def _is_plain_json(value: Any) -> bool:
     """Whether no string of a JSON value needs a change, as far as its text tells: to write it is quicker than to go through it."""
     if not isinstance(value, dict | list):
         return False
-    try:
-        written = json.dumps(value, ensure_ascii=False)
-    except (TypeError, ValueError):
-        return False
+    written = json.dumps(value, ensure_ascii=False)
     return _NUL_IN_JSON not in written and _UNSTORABLE.search(written) is None
 
 
