@@ -34,7 +34,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: pytest.FixtureRequ
     post_migrate.disconnect(dispatch_uid="django.contrib.auth.management.create_permissions")
     post_migrate.disconnect(create_contenttypes)
     emptying = "SELECT tgrelid::regclass, tgname FROM pg_trigger WHERE NOT tgisinternal AND tgtype & 32 > 0"
-    with django_db_blocker.unblock(), connection.cursor() as cursor:  # type: ignore[attr-defined]
+    with django_db_blocker.unblock(), connection.cursor() as cursor:  # type: ignore[attr-defined]  # pytest-django gives it no type
         cursor.execute(emptying)
         for table, trigger in cursor.fetchall():
             cursor.execute(f'ALTER TABLE {table} DISABLE TRIGGER "{trigger}"')

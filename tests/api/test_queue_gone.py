@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import Program
+from tests.brokers import use_broker
 from tests.builders import recorded_session
 from tests.embedded.machine import free_port
 from timemachine.accounts.models import Project
@@ -26,9 +27,7 @@ GONE: dict[str, Callable[[Path], dict[str, Any]]] = {
 
 
 def use(broker_url: str, options: dict[str, Any]) -> None:
-    queue.conf.update(broker_url=broker_url, broker_transport_options=options)
-    queue._pool = None  # type: ignore[attr-defined]  # they keep the broker that they were made for
-    queue.amqp._producer_pool = None  # type: ignore[attr-defined]
+    use_broker({"broker_url": broker_url, "broker_transport_options": options})
 
 
 @pytest.fixture

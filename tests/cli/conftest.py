@@ -10,6 +10,7 @@ import pytest
 from django.db import connection
 from pytest_django.live_server_helper import LiveServer
 
+from tests.brokers import use_broker
 from tests.cli.terminal import Here, Terminal
 from timemachine.accounts.commands import make_api_key
 from timemachine.accounts.models import SCOPES, Project
@@ -37,15 +38,9 @@ def bell() -> Generator[None]:
     """A queue that is rung and heard by nobody: the worker of these tests looks at the rows."""
     silent: dict[str, Any] = {"broker_url": "memory://", "broker_transport_options": {}}
     before = {name: queue.conf[name] for name in silent}
-    _use(silent)
+    use_broker(silent)
     yield
-    _use(before)
-
-
-def _use(configuration: dict[str, Any]) -> None:
-    queue.conf.update(configuration)
-    queue._pool = None  # type: ignore[attr-defined]  # they keep the broker that they were made for
-    queue.amqp._producer_pool = None  # type: ignore[attr-defined]
+    use_broker(before)
 
 
 @pytest.fixture
