@@ -96,6 +96,10 @@ def _rank(numbered: tuple[int, Script]) -> tuple[int, bool, int]:
     return len(script.question), bounded, -number if bounded else number
 
 
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 128  # with the five of the base class a sixth call at the same moment waits a second for its connection
+
+
 class StubModelServer:
     """The server, on a free port of the loopback or the one given, from `with` to its end."""
 
@@ -106,7 +110,7 @@ class StubModelServer:
         class Handler(_Handler):
             shared = state
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+        self._server = _Server(("127.0.0.1", port), Handler)
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
 

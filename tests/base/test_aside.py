@@ -4,6 +4,7 @@ import os
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from operator import truediv
+from time import sleep
 
 import pytest
 
@@ -42,6 +43,21 @@ def test_what_a_process_was_killed_at_is_thought_here() -> None:
         os.kill(beside(os.getpid), signal.SIGKILL)
         assert beside(max, 3, 4) == 4
         assert beside(os.getpid) == os.getpid()
+    finally:
+        beside.end()
+
+
+def test_all_that_a_process_was_asked_before_it_was_killed_is_thought_here() -> None:
+    beside = Beside(1)
+    try:
+        process = beside(os.getpid)
+        os.kill(process, signal.SIGSTOP)
+        with ThreadPoolExecutor(4) as threads:
+            asked = [threads.submit(beside, max, n, 2) for n in range(4)]
+            sleep(0.2)
+            assert not any(each.done() for each in asked)
+            os.kill(process, signal.SIGKILL)
+            assert [each.result(20) for each in asked] == [2, 2, 2, 3]
     finally:
         beside.end()
 

@@ -116,6 +116,24 @@ def test_calls_under_way_are_ended_and_told_as_cancelled_and_possibly_billed(
     assert "may have been billed" in browser.get(f"/replays/{replay.id}/steps/2/").text
 
 
+def test_a_step_that_was_taken_and_not_called_for_is_cancelled_without_a_call(
+    transactional_db: None, project: Project, stub: StubModelServer, settings: Settings
+) -> None:
+    settings.MODEL_CALLS_AT_ONCE = 2
+    asked = ReplayOptions(audit=True, reason="Halt!", use_model="openai:gpt-4o", skip_finds=True)
+    questions = [f"How long are invoices kept, asked for time {n}?" for n in range(9)]
+    replay = launch(recorded_session(project, questions=questions), asked, by="test")
+    with ThreadPoolExecutor(1) as thread:
+        working = thread.submit(worked, replay)
+        wait_until(lambda: replay.steps.filter(status="running").count() > 2)
+        stub.wait_for_calls(2)
+        cancelled_elsewhere(replay)
+        working.result(60)
+    assert len(stub.calls()) == 2
+    assert statuses(replay) == {"cancelled": 9}
+    assert ReplayAttempt.objects.filter(step__replay=replay).count() == 2
+
+
 def test_the_page_says_how_many_calls_are_being_ended(project: Project, stub: StubModelServer) -> None:
     asked = ReplayOptions(audit=True, reason="Halt!", use_model="openai:gpt-4o", skip_finds=True)
     replay = launch(recorded_session(project), asked, by="test")

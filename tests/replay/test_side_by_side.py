@@ -1,11 +1,13 @@
 """Steps that call a model run side by side, up to a limit per provider over all workers; the others are taken together."""
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import pairwise
 from threading import Event
+from typing import Any
 
 import pytest
 from django.db import Error, connection, connections
@@ -17,11 +19,12 @@ from tests.stub_model_server import Script, StubModelServer
 from tests.waiting import wait_until
 from timemachine.accounts.models import Project
 from timemachine.recording.models import Session
-from timemachine.replay import leases
+from timemachine.replay import leases, steps
 from timemachine.replay.commands import cancel, launch
 from timemachine.replay.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.options import ReplayOptions
 from timemachine.replay.queries import steps_of
+from timemachine.replay.side_by_side import AHEAD
 from timemachine.replay.working import work
 
 ASKED = ReplayOptions(audit=True, reason="Wie viele zugleich?", use_model="openai:gpt-4o")
@@ -83,6 +86,51 @@ def test_all_workers_together_keep_to_the_limit_of_a_provider(
     assert len(stub.calls()) == 12
     for replay in replays:
         assert {step.status for step in steps_of(replay)} == {"done"}
+
+
+def running(replay: Replay) -> int:
+    return ReplayStep.objects.filter(replay=replay, status="running").count()
+
+
+def test_some_are_taken_ahead_where_no_other_worker_calls_and_no_more_are_called_for_that(
+    project: Project, transactional_db: None, stub: StubModelServer, settings: Settings
+) -> None:
+    settings.MODEL_CALLS_AT_ONCE = 2
+    session = recorded_session(project, questions=[f"{n}. {QUESTIONS[0]}" for n in range(12)])
+    replay = launch(session, ASKED, by="test")
+    with ThreadPoolExecutor(1) as thread:
+        working = thread.submit(worked, replay)
+        wait_until(lambda: running(replay) == 2 + AHEAD)
+        assert working.result(60) == replay.steps.count()
+    assert most_at_once(stub.calls()) == 2
+    asked = Counter(call.prompt.rpartition("Question:")[2].split(".")[0].strip() for call in stub.calls())
+    assert asked == {str(n): 1 for n in range(12)}
+
+
+def test_what_was_taken_ahead_is_given_back_where_the_others_come_to_nothing(
+    project: Project,
+    transactional_db: None,
+    stub: StubModelServer,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    settings.MODEL_CALLS_AT_ONCE = 2
+    session = recorded_session(project, questions=[f"{n}. {QUESTIONS[0]}" for n in range(12)])
+    replay = launch(session, ASKED, by="test")
+    do, breaks = steps.do, iter([False, False, True])
+
+    def third_breaks(*given: Any, **named: Any) -> Any:
+        if next(breaks, False):
+            raise MemoryError("there is no more of it")
+        return do(*given, **named)
+
+    monkeypatch.setattr(steps, "do", third_breaks)
+    with pytest.raises(MemoryError):
+        worked(replay)
+    asks = Counter(replay.steps.filter(provider__isnull=False).values_list("status", flat=True))
+    assert asks["running"] == 1  # the one that broke is taken again when its lease has run out
+    assert asks["waiting"] > AHEAD // 2
+    assert asks["done"] == len(stub.calls()) == 11 - asks["waiting"]
 
 
 def test_steps_that_call_nobody_are_taken_together(session: Session) -> None:

@@ -9,13 +9,13 @@ import pickle
 import signal
 import subprocess
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from pathlib import Path
-from queue import SimpleQueue
-from threading import Lock
+from threading import Lock, Thread
 from typing import IO, Any, Final, cast
 
 _CODE: Final = Path(__file__).resolve().parent.parent.parent
@@ -26,48 +26,86 @@ _GIVEN: Final = ("PATH", "HOME", "LANG", "LC_", "TMP", "TEMP", "LD_", "PYTHON", 
 _only_once: Final = Lock()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+class _Gone(Exception):
+    """The process beside has ended, of itself or of a thought."""
+
+
 class _Thinker:
-    """One process beside, and the pipes that lead to it and back."""
+    """One process beside, the pipes that lead to it and back, and what it was asked and has not answered yet.
 
-    process: subprocess.Popen[bytes]
-    to: IO[bytes]
-    back: IO[bytes]
+    It is asked more before it has answered: a process that had to wait until somebody here hears its answer and asks the next
+    would often have nothing to do, because whoever hears that is one of many threads that share a core.
+    """
 
-    def asked(self, think: Callable[..., Any], about: tuple[Any, ...]) -> Any:
-        pickle.dump((think, about), self.to)
-        self.to.flush()
-        return pickle.load(self.back)  # noqa: S301  # written by our own process
+    def __init__(self) -> None:
+        self._process = _started()
+        self._to, self._back = cast(
+            "tuple[IO[bytes], IO[bytes]]", (self._process.stdin, self._process.stdout)
+        )
+        self._asked: deque[Future[Any]] = deque()
+        self._asking = Lock()
+        self._gone = False
+        self._hearing = Thread(target=self._hear, daemon=True)
+        self._hearing.start()
+
+    @property
+    def under_way(self) -> int:
+        """How much it was asked and has not answered."""
+        return len(self._asked)
+
+    def ask(self, think: Callable[..., Any], about: tuple[Any, ...]) -> Future[Any]:
+        """What it will answer, in its turn. Raises `_Gone`, as what is awaited may."""
+        question = pickle.dumps((think, about))
+        answer: Future[Any] = Future()
+        with self._asking:
+            if self._gone:
+                raise _Gone
+            self._asked.append(answer)
+            with contextlib.suppress(OSError):  # then it has ended, and who hears says so
+                self._to.write(question)
+                self._to.flush()
+        return answer
+
+    def end(self) -> None:
+        """End it, once nobody asks any more: it ends when its pipe is closed."""
+        with contextlib.suppress(OSError):
+            self._to.close()
+        self._hearing.join()
+        self._back.close()
+        self._process.wait()
+
+    def _hear(self) -> None:
+        with contextlib.suppress(OSError, EOFError, pickle.UnpicklingError):
+            while True:
+                answer = pickle.load(self._back)  # noqa: S301  # written by our own process
+                self._asked.popleft().set_result(answer)
+        with self._asking:
+            self._gone = True
+        for answer in self._asked:
+            answer.set_exception(_Gone())
 
 
 class Beside:
-    """Processes that think, each about one thing at a time."""
+    """Processes that think, each about one thing after the other."""
 
     def __init__(self, count: int) -> None:
-        self._all = [_started() for _ in range(count)]
-        self._free: SimpleQueue[_Thinker | None] = SimpleQueue()
-        for thinker in self._all:
-            self._free.put(thinker)
+        self._all = [_Thinker() for _ in range(count)]
 
     def __call__[T](self, think: Callable[..., T], *about: Any) -> T:
-        """What the function comes to, in the next process that is free; in this one where that has ended.
+        """What the function comes to, in the process that has least to do; in this one where that has ended.
 
-        It waits for one: a thread that thought here meanwhile would keep all others of this process from their work.
+        It waits for its turn: a thread that thought here meanwhile would keep all others of this process from their work.
         """
-        thinker = self._free.get()
+        thinker = min(self._all, key=lambda each: each.under_way)
         try:
-            return think(*about) if thinker is None else cast("T", thinker.asked(think, about))
-        except (OSError, EOFError, pickle.UnpicklingError):
-            thinker = None  # it has ended, of itself or of this thought
+            return cast("T", thinker.ask(think, about).result())
+        except _Gone:
             return think(*about)
-        finally:
-            self._free.put(thinker)
 
     def end(self) -> None:
-        """End them all, once nobody asks any more: each ends when its pipe is closed."""
+        """End them all, once nobody asks any more."""
         for thinker in self._all:
-            with contextlib.suppress(OSError):
-                thinker.process.communicate()
+            thinker.end()
 
 
 _used: ContextVar[Beside | None] = ContextVar("beside", default=None)
@@ -112,14 +150,12 @@ def using(beside: Beside | None) -> Iterator[None]:
         _used.reset(before)
 
 
-def _started() -> _Thinker:
+def _started() -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "timemachine.base.aside"]
     environment = {name: value for name, value in os.environ.items() if name.startswith(_GIVEN)}
-    process = subprocess.Popen(
+    return subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=_CODE, env=environment
     )
-    to, back = cast("tuple[IO[bytes], IO[bytes]]", (process.stdin, process.stdout))
-    return _Thinker(process=process, to=to, back=back)
 
 
 def main() -> None:

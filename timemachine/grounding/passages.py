@@ -10,7 +10,7 @@ from timemachine.grounding import bounds
 from timemachine.grounding.runs import Keys, Written
 from timemachine.grounding.weights import weight
 from timemachine.language.forms import root
-from timemachine.language.names import Vocabulary
+from timemachine.language.names import Vocabulary, Words, words_of
 from timemachine.language.numbers import Held
 from timemachine.language.polarity import neutral_key
 from timemachine.language.sentences import Sentence
@@ -73,7 +73,7 @@ class Source:
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """The words that the passages mention."""
-        return Vocabulary(self._texts)
+        return Vocabulary(self._texts, _words)
 
     @cached_property
     def numbers(self) -> Held:
@@ -173,6 +173,14 @@ def _made(read: tuple[Sentence, ...]) -> tuple[Statement, ...]:
 
 
 _kept = lru_cache(maxsize=_KEPT)(_made)
+
+
+def _words(text: str) -> Words:
+    """The words of a passage, kept as its sentences are."""
+    return _kept_words(text) if len(text) <= _SHORT else words_of(text)
+
+
+_kept_words = lru_cache(maxsize=_KEPT)(words_of)
 
 
 def _clauses(claim: Statement) -> list[Keys]:

@@ -6,8 +6,10 @@ from functools import lru_cache
 from typing import Final
 
 _CHUNK: Final = re.compile(r"`[^`\n]+`|[^\s`]+")
-# Most of what stands between white space is a word, and that is told at one look.
-_ORDINARY: Final = re.compile(r"[\"'“‘(\[]*[A-Z]?[a-z]+(?:['’][a-z]+)*[\"'”’)\].,;:!?…]*")
+# Most of what stands between white space is words, and all that follow one another are told at one look.
+_ORDINARY: Final = re.compile(
+    r"(?:\s++|[\"'“‘(\[]*[A-Z]?[a-z]+(?:['’][a-z]+)*[\"'”’)\].,;:!?…]*(?![^\s`]))*+"
+)
 _WRAPPING: Final = "\"'“”‘’()[]{}<>,;:!?.*…"
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")
 _SHAPE: Final = re.compile(r"[\w$~./\\:@#+%=&?-]+(?:\(\))?")
@@ -38,14 +40,20 @@ _KEPT: Final = 40
 
 def identifier_spans(text: str) -> Iterator[tuple[int, int]]:
     """Where the identifiers of a text start and end, in order. What stands between backticks is one."""
-    for found in _CHUNK.finditer(text):
-        if _ORDINARY.fullmatch(found[0]):
-            continue
+    for found in _chunks(text):
         start, end = _unwrapped(text, found.start(), found.end())
         if (found[0][0] == "`" and start < end) or (
             end - start <= _LONGEST and _is_identifier(text[start:end])
         ):
             yield start, end
+
+
+def _chunks(text: str) -> Iterator[re.Match[str]]:
+    """What stands between white space and is no ordinary word, in order."""
+    at = 0
+    while (ordinary := _ORDINARY.match(text, at)) and (found := _CHUNK.search(text, ordinary.end())):
+        yield found
+        at = found.end()
 
 
 @lru_cache(maxsize=16_384)

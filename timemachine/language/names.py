@@ -1,9 +1,9 @@
 """The names in a text: people, places and products by their capitals, acronyms, and the identifiers of machines."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from timemachine.language.identifiers import chunk_key, chunk_keys, identifier_spans
 from timemachine.language.sentences import Sentence, sentences
@@ -53,18 +53,28 @@ class Name:
     certain: bool = True
 
 
+class Words(NamedTuple):
+    """The words of a text: their stems, and all that stands between white space."""
+
+    stems: frozenset[str]
+    chunks: frozenset[str]
+
+
+def words_of(text: str) -> Words:
+    """The words of a text."""
+    stems = frozenset(stem(folded(word)) for word in set(WORD.findall(text)))
+    return Words(stems, chunk_keys(text))
+
+
 class Vocabulary:
-    """The words of some texts, for asking whether they mention a name at all."""
+    """The words of some texts, for asking whether they mention a name at all; `read` may have kept those of a text."""
 
     __slots__ = ("_chunks", "_stems")
 
-    def __init__(self, texts: Iterable[str]) -> None:
-        stems: set[str] = set()
-        chunks: set[str] = set()
-        for text in texts:
-            stems.update(stem(folded(word)) for word in set(WORD.findall(text)))
-            chunks.update(chunk_keys(text))
-        self._stems, self._chunks = stems, chunks
+    def __init__(self, texts: Iterable[str], read: Callable[[str], Words] = words_of) -> None:
+        words = [read(text) for text in texts]
+        self._stems = frozenset[str]().union(*(each.stems for each in words))
+        self._chunks = frozenset[str]().union(*(each.chunks for each in words))
 
     def has(self, word: str) -> bool:
         """Whether the word occurs in any inflection, also as the unit of a number ("3 days")."""

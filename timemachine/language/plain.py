@@ -10,7 +10,8 @@ _LINE_START: Final = re.compile(
 _THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 # Groups 1 and 2 stay as they are: one mark between two letters or digits (2.5, state-of-the-art, a/b), and a minus sign.
 _MARKS: Final = re.compile(
-    r"((?<=[^\W_])[-'._/:@&+](?=[^\W_]))|((?<!\w)-(?=\d))|[^\w\s]+|(?<![^\W_])_+|_+(?![^\W_])"
+    r"(?=[^\w\s]|_)"  # told at one look at most characters: each of the others is tried at every one of them
+    r"(?:((?<=[^\W_])[-'._/:@&+](?=[^\W_]))|((?<!\w)-(?=\d))|[^\w\s]+|(?<![^\W_])_+|_+(?![^\W_]))"
 )
 _KEPT: Final = frozenset("%&@§‰")
 _MARKDOWN: Final = frozenset("`|^*#~_")

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from functools import lru_cache
 from heapq import merge
+from operator import itemgetter
 from typing import Final, Literal, NamedTuple
 
 from timemachine.language.identifiers import chunk_key, identifier_spans
@@ -32,8 +33,7 @@ _DATE: Final = re.compile(r"^date (?:\d{4}|-)-(\d\d)\b.*")
 _CLAUSE_MARK: Final = re.compile(r"[,;:()—–.!?\n]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Term:
+class Term(NamedTuple):
     """One content word, number, identifier or negation.
 
     `key` is equal for what means the same ("$2B" and "2 billion", "closed" and "closing", "not" and "never");
@@ -47,11 +47,8 @@ class Term:
     opens: bool = False
 
 
-class _Token(NamedTuple):
-    start: int
-    end: int
-    word: str
-    fixed: tuple[str, Kind] | None = None
+# Where a word starts and ends, how it is folded, and its key and kind where those are fixed: a plain tuple, because a text has thousands.
+_Token = tuple[int, int, str, tuple[str, Kind] | None]
 
 
 def terms(text: str) -> tuple[Term, ...]:
@@ -64,8 +61,8 @@ def terms_beside(
     text: str, identifiers: Iterable[tuple[int, int]], numbers: Iterable[Number]
 ) -> tuple[Term, ...]:
     """The terms of a text whose identifiers (as spans) and numbers are known already, each in order."""
-    fixed = merge(_identifiers(text, identifiers), _numbers(numbers), key=lambda token: token.start)
-    return tuple(_terms(text, list(_tokens(text, fixed))))
+    fixed = merge(_identifiers(text, identifiers), _numbers(numbers), key=itemgetter(0))
+    return tuple(_terms(text, _tokens(text, fixed)))
 
 
 def number_key(number: Number) -> str:
@@ -75,75 +72,81 @@ def number_key(number: Number) -> str:
     return "#" + _DATE.sub(r"date \1", number.key)
 
 
-def _tokens(text: str, fixed: Iterator[_Token]) -> Iterator[_Token]:
+def _tokens(text: str, fixed: Iterable[_Token]) -> list[_Token]:
     """The words of a text, and in place of those in them the numbers and identifiers, which are in order."""
-    following = next(fixed, None)
-    if not following:
-        yield from (_Token(*found.span(), folded(found[0])) for found in WORD.finditer(text))
-        return
-    for found in WORD.finditer(text):
-        while following and following.end <= found.start():
-            yield following
-            following = next(fixed, None)
-        if not following or found.end() <= following.start:
-            yield _Token(found.start(), found.end(), folded(found[0]))
-    if following:
-        yield following
-    yield from fixed
+    words: Iterator[_Token] = ((*found.span(), folded(found[0]), None) for found in WORD.finditer(text))
+    tokens: list[_Token] = []
+    word = next(words, None)
+    for each in fixed:
+        start, end, *_ = each
+        while word and word[0] < end:
+            if word[1] <= start:
+                tokens.append(word)
+            word = next(words, None)
+        tokens.append(each)
+    if word:
+        tokens.append(word)
+    tokens.extend(words)
+    return tokens
 
 
 def _identifiers(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[_Token]:
     for start, end in spans:
-        yield _Token(start, end, "", (chunk_key(text[start:end]), "identifier"))
+        yield start, end, "", (chunk_key(text[start:end]), "identifier")
 
 
 def _numbers(numbers: Iterable[Number]) -> Iterator[_Token]:
     for number in numbers:
         fixed: tuple[str, Kind] | None = (number_key(number), "number") if number.certain else None
-        yield _Token(number.start, number.end, "one", fixed)
+        yield number.start, number.end, "one", fixed
 
 
 def _terms(text: str, tokens: list[_Token]) -> Iterator[Term]:
     opens, last_end = False, 0
-    for position, token in enumerate(tokens):
-        opens = opens or token.word in _CLAUSE_WORDS or _marked(text[last_end : token.start])
-        last_end = token.end
-        meaning = token.fixed or _meaning(text, tokens, position)
+    for position, (start, end, word, fixed) in enumerate(tokens):
+        opens = (
+            opens
+            or word in _CLAUSE_WORDS
+            or (
+                text[last_end:start] not in ("", " ")
+                and _CLAUSE_MARK.search(text, last_end, start) is not None
+            )
+        )
+        last_end = end
+        if fixed:
+            meaning: tuple[str, Kind] | None = fixed
+        elif (word in _MAY_NEGATE or word.endswith("n't")) and _negates(text, tokens, position):
+            meaning = NEGATION, "negation"
+        else:
+            meaning = _alone(word)
         if meaning:
-            key, kind = meaning
-            yield Term(key=key, kind=kind, start=token.start, end=token.end, opens=opens)
+            yield Term(meaning[0], meaning[1], start, end, opens)
             opens = False
 
 
-def _marked(gap: str) -> bool:
-    return gap not in ("", " ") and _CLAUSE_MARK.search(gap) is not None
-
-
-def _meaning(text: str, tokens: list[_Token], position: int) -> tuple[str, Kind] | None:
-    word = tokens[position].word
-    if word in _MAY_NEGATE or word.endswith("n't"):
-        following = tokens[position + 1] if position + 1 < len(tokens) else None
-        if _negates(text, tokens[position], following):
-            return NEGATION, "negation"
-    # Digits that state no number mark an item of a list, or cite.
+@lru_cache(maxsize=65_536)
+def _alone(word: str) -> tuple[str, Kind] | None:
+    """What a word says where it does not negate; digits that state no number mark an item of a list, or cite."""
     if word in _SAYS_NOTHING or word.isdecimal():
         return None
     return stem(word), "word"
 
 
-def _negates(text: str, token: _Token, following: _Token | None) -> bool:
+def _negates(text: str, tokens: list[_Token], position: int) -> bool:
     """Whether the word negates what follows; "not only", "No," as an answer, "no. 5" and "failed" alone do not."""
-    after = following.word if following else ""
-    if token.word in _FAILING:
+    word = tokens[position][2]
+    following = tokens[position + 1] if position + 1 < len(tokens) else None
+    after = following[2] if following else ""
+    if word in _FAILING:
         return after == "to"
     if after in _NEVER_MEANT:
         return False
-    if token.word.endswith("n't"):
+    if word.endswith("n't"):
         return True
-    if token.word not in _NEGATIONS or after == "only":
+    if word not in _NEGATIONS or after == "only":
         return False
-    return token.word != "no" or (following is not None and _qualifies(text, token, following))
+    return word != "no" or (following is not None and _qualifies(text, tokens[position], following))
 
 
 def _qualifies(text: str, token: _Token, following: _Token) -> bool:
-    return following.fixed is None and text[token.end : following.start].isspace()
+    return following[3] is None and text[token[1] : following[0]].isspace()

@@ -4,7 +4,9 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from threading import Event, Lock, Timer
+from threading import Event, Lock
+
+from timemachine.base.deadline import after
 
 
 class Cancellation:
@@ -61,13 +63,11 @@ class Cancellation:
         attempt = object()
         with self._lock:
             self._attempt = attempt
-        timer = Timer(seconds, self._expire, [attempt])
-        timer.daemon = True
-        timer.start()
+        deadline = after(seconds, lambda: self._expire(attempt))
         try:
             yield
         finally:
-            timer.cancel()
+            deadline.call_off()
             with self._lock:
                 self._socket = None
 

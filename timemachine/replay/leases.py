@@ -64,7 +64,9 @@ SELECT taken.id, tried.id, tried.number FROM taken JOIN tried ON tried.step_id =
 
 _INTEND: Final = """
 WITH held AS (
-    SELECT id FROM tm_replay_step WHERE id = %(step)s AND lease_token = %(token)s AND status = 'running' FOR UPDATE
+    SELECT id FROM tm_replay_step WHERE id = %(step)s AND lease_token = %(token)s AND status = 'running'
+        AND NOT EXISTS (SELECT FROM tm_replay WHERE id = %(replay)s AND cancel_requested_at IS NOT NULL)
+    FOR UPDATE
 )
 UPDATE tm_replay_attempt SET call_intended_at = %(now)s WHERE id = %(attempt)s AND step_id IN (SELECT id FROM held)
 """
@@ -211,6 +213,12 @@ def open_steps(replay_id: UUID, *, calls: bool) -> int:
     return free.count()
 
 
+def call_one_provider(replay_id: UUID) -> bool:
+    """Whether all steps of the replay that call a model call one of the same provider."""
+    calling = ReplayStep.objects.filter(replay_id=replay_id, provider__isnull=False)
+    return calling.order_by().values("provider").distinct().count() == 1
+
+
 def give_back(leases: Sequence[Lease]) -> None:
     """Put steps back that were taken and not begun."""
     with transaction.atomic():
@@ -222,17 +230,20 @@ def give_back(leases: Sequence[Lease]) -> None:
 
 
 def intend_call(lease: Lease) -> None:
-    """Write down that a model is about to be called. Raises `LeaseLost`: then it must not be."""
+    """Write down that a model is about to be called. Raises `LeaseLost` where it must not be: also where the replay is cancelled."""
     with connection.cursor() as cursor:
         facts: dict[str, Any] = {
             "step": lease.step_id,
+            "replay": lease.replay_id,
             "attempt": lease.attempt_id,
             "token": lease.token,
             "now": now(),
         }
         cursor.execute(_INTEND, facts)
-        if not cursor.rowcount:
-            raise LeaseLost
+        intended = cursor.rowcount
+    if not intended:
+        give_back([lease])  # of a cancelled replay, so that whoever ends it finds it
+        raise LeaseLost
 
 
 def held(lease: Lease) -> QuerySet[ReplayStep]:

@@ -1,24 +1,28 @@
 """Steps that call a model, side by side: threads do them, and one that does nothing else takes them and writes what they came to.
 
 Reading or writing some steps costs little more than one, and threads that all did it would wait for one another. A step holds a place
-only until the model has answered: the next call does not wait until its answer is grounded and written.
+only until the model has answered: the next call does not wait until its answer is grounded and written. Where no other
+worker calls the provider, some steps are taken ahead, and the next call begins as soon as one is over.
 """
 
 import logging
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
-from threading import Thread
+from threading import Lock, Thread
 from time import monotonic
 from typing import Final
 
+from django.conf import settings
 from django.db import Error, connection, connections
 
 from timemachine.base.aside import Beside, using
 from timemachine.providers.reach import Reach
-from timemachine.replay import leases, taken, writing
+from timemachine.replay import leases, writing
 from timemachine.replay.leases import Keeper, Lease, LeaseLost
 from timemachine.replay.models import Replay, ReplayStep
+from timemachine.replay.taken import next_to_call, outcome_of, read, renew_connection
 from timemachine.replay.writing import Result
 
 log = logging.getLogger(__name__)
@@ -30,6 +34,16 @@ WRITE_WITHIN: Final = 0.1
 READ_AT_ONCE: Final = 16
 HELD: Final = 2
 """How many times as many steps as there are places are held at a time, those that were answered and are not written yet included."""
+AHEAD: Final = 8
+"""How many steps are taken before there is a place for them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """A step that was taken; None where it was erased meanwhile."""
+
+    lease: Lease
+    step: ReplayStep | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +62,49 @@ class Answered:
     lease: Lease
 
 
+class Turns:
+    """Steps that were taken, in the order in which they are called for: so many at a time, the others once one of those is over."""
+
+    def __init__(self, places: int) -> None:
+        self._free = places
+        self._later: deque[Taken] = deque()
+        self._now: SimpleQueue[Taken | None] = SimpleQueue()
+        self._lock = Lock()
+
+    def add(self, taken: Taken) -> None:
+        """Have it called for in its turn."""
+        with self._lock:
+            self._later.append(taken)
+            self._begin()
+
+    def over(self) -> None:
+        """One of the calls is over."""
+        with self._lock:
+            self._free += 1
+            self._begin()
+
+    def next(self) -> Taken | None:
+        """What is called for next, once there is such; None at the end."""
+        return self._now.get()
+
+    def end(self, threads: int) -> None:
+        """Tell so many threads that this is the end."""
+        for _ in range(threads):
+            self._now.put(None)
+
+    def take_back(self) -> list[Taken]:
+        """Those whose turn has not come, and now never will."""
+        with self._lock:
+            later = list(self._later)
+            self._later.clear()
+        return later
+
+    def _begin(self) -> None:
+        while self._free and self._later:
+            self._free -= 1
+            self._now.put(self._later.popleft())
+
+
 class SideBySide:
     """So many places for calls, the threads that call, and the steps that are under way in them."""
 
@@ -57,13 +114,14 @@ class SideBySide:
         self._replay, self._worker, self._keeper, self._beside = replay, worker, keeper, beside
         self._places = places
         # steps by the attempts at them: one that was given back may be taken again before that was heard
-        self._calling: dict[int, int] = {}
+        self._taken: dict[int, int] = {}
         self._answered: dict[int, int] = {}
         self._come: list[Come] = []
-        self._write_at = 0.0
+        self._write_at = self._look_at = self._look_ahead_at = 0.0
         self._read: dict[int, ReplayStep] = {}
         self._reach = Reach(replay.project_id)
-        self._waiting: SimpleQueue[tuple[Lease, ReplayStep | None] | None] = SimpleQueue()
+        self._turns = Turns(places)
+        self._may_take_ahead = places == settings.MODEL_CALLS_AT_ONCE and leases.call_one_provider(replay.id)
         self._heard: SimpleQueue[Come | Answered] = SimpleQueue()
 
     def do_all(self) -> int | None:
@@ -71,7 +129,7 @@ class SideBySide:
 
         What was paid for is written, whatever becomes of the other steps.
         """
-        if not self._take(self._places):
+        if not self._take(self._places, free=self._answered):
             return None
         threads = [Thread(target=self._call, daemon=True) for _ in range(HELD * self._places)]
         for thread in threads:
@@ -79,41 +137,56 @@ class SideBySide:
         try:
             return self._go_on()
         finally:
+            self._give_back()
             self._write_the_rest()
-            for _ in threads:
-                self._waiting.put(None)
+            self._turns.end(len(threads))
             for thread in threads:
                 thread.join()
 
     def _go_on(self) -> int:
-        written, look_at = 0, 0.0
+        written = 0
         while True:
-            free = min(self._places, HELD * self._places - len(self._answered)) - len(self._calling)
-            if free > 0 and monotonic() >= look_at and not self._take(free):
-                look_at = monotonic() + LOOK_AGAIN
-            if not self._calling and not self._answered:
+            room = min(self._places, HELD * self._places - len(self._answered)) - len(self._taken)
+            if room > 0:
+                self._take_some(room)
+            else:
+                self._take_ahead()
+            if not self._taken and not self._answered:
                 return written
-            if self._listen(LOOK_AGAIN if free > 0 else None):
-                look_at = 0.0
+            if self._listen(LOOK_AGAIN if room > 0 else None):
+                self._look_at = 0.0
             written += self._write_if_due()
 
-    def _take(self, most: int) -> int:
-        """Take up to so many steps and give them to the threads; how many there were."""
-        answered = self._answered.values()
-        found = leases.claim(self._replay.id, self._worker, calls=True, most=most, answered=answered)
+    def _take_some(self, most: int) -> None:
+        if monotonic() >= self._look_at and not self._take(most, free=self._answered):
+            self._look_at = monotonic() + LOOK_AGAIN
+
+    def _take_ahead(self) -> None:
+        """Take some that there is no place for yet, where every place of the one provider is this replay's: then no other worker calls it,
+        and none can begin to before there are fewer steps than places here.
+        """
+        ahead = len(self._taken) - self._places
+        if not self._may_take_ahead or not 0 <= ahead <= AHEAD // 2 or monotonic() < self._look_ahead_at:
+            return
+        if not self._take(AHEAD - ahead, free=self._answered | self._taken):
+            self._look_ahead_at = monotonic() + LOOK_AGAIN
+
+    def _take(self, most: int, *, free: Mapping[int, int]) -> int:
+        """Take up to so many steps and give them to the threads; how many there were. The steps that are `free` need no place."""
+        found = leases.claim(self._replay.id, self._worker, calls=True, most=most, answered=free.values())
         self._read_some([lease.step_id for lease in found])
         for lease in found:
             self._keeper.keep(lease.token)
-            self._calling[lease.attempt_id] = lease.step_id
-            self._waiting.put((lease, self._read.pop(lease.step_id, None)))
+            self._taken[lease.attempt_id] = lease.step_id
+            self._turns.add(Taken(lease=lease, step=self._read.pop(lease.step_id, None)))
         return len(found)
 
     def _read_some(self, needed: Sequence[int]) -> None:
         """Read these steps where that was not done yet, and then some more: of many, one takes a tenth of the time that it takes alone."""
         unread = [each for each in needed if each not in self._read]
         if unread:
-            ahead = taken.next_to_call(self._replay, max(0, READ_AT_ONCE - len(unread)))
-            self._read = taken.read(self._replay, [*needed, *ahead])
+            ahead = next_to_call(self._replay, max(0, READ_AT_ONCE - len(unread)))
+            self._read = read(self._replay, [*needed, *ahead])
 
     def _listen(self, seconds: float | None) -> bool:
         """Whether the threads said something within so many seconds, or before what has come has to be written."""
@@ -134,12 +207,12 @@ class SideBySide:
             if not self._come:
                 self._write_at = monotonic() + WRITE_WITHIN
             self._come.append(heard)
-        self._calling.pop(heard.lease.attempt_id, None)
+        self._taken.pop(heard.lease.attempt_id, None)
         self._answered[heard.lease.attempt_id] = heard.lease.step_id
 
     def _write_if_due(self) -> int:
         come = self._come
-        alone = not self._calling and len(come) == len(self._answered)
+        alone = not self._taken and len(come) == len(self._answered)
         due = alone or monotonic() >= self._write_at or any(each.why_not for each in come)
         if not come or not due:
             return 0
@@ -153,14 +226,26 @@ class SideBySide:
         come, self._come = self._come, []
         for each in come:
             del self._answered[each.lease.attempt_id]
-        taken.renew_connection()
+        renew_connection()
         written = writing.write([each.result for each in come if each.result])
         for each in come:
             self._keeper.let_go(each.lease.token)
         return written
 
+    def _give_back(self) -> None:
+        """Give back what is not called for yet; what cannot be is taken again when its lease has run out."""
+        given = [taken.lease for taken in self._turns.take_back()]
+        try:
+            leases.give_back(given)
+        except Error as why:
+            log.warning("steps that were taken could not be given back: %s", why)
+            connection.close()
+        for lease in given:
+            del self._taken[lease.attempt_id]
+            self._keeper.let_go(lease.token)
+
     def _write_the_rest(self) -> None:
-        while self._calling or self._answered:
+        while self._taken or self._answered:
             try:
                 if not self._come:
                     self._listen(None)
@@ -173,20 +258,29 @@ class SideBySide:
     def _call(self) -> None:
         try:
             with using(self._beside):
-                while (given := self._waiting.get()) is not None:
-                    self._heard.put(self._done(*given))
+                while taken := self._turns.next():
+                    self._heard.put(self._done(taken))
         finally:
             connections.close_all()
 
-    def _done(self, lease: Lease, step: ReplayStep | None) -> Come:
-        if step is None:
-            return Come(lease=lease)
+    def _done(self, taken: Taken) -> Come:
+        """What came of a step. The next one's turn comes when its call is over, or it has come to an end without one."""
+        lease, step, is_over = taken.lease, taken.step, False
 
         def over() -> None:
-            self._heard.put(Answered(lease=lease))
+            nonlocal is_over
+            if not is_over:
+                is_over = True
+                self._turns.over()
+                self._heard.put(Answered(lease=lease))
 
         try:
-            outcome = taken.outcome_of(step, lease, self._reach, after_call=over)
+            if step is None:
+                return Come(lease=lease)
+            outcome = outcome_of(step, lease, self._reach, after_call=over)
         except Exception as why:  # noqa: BLE001  # it is raised where the steps are taken
             return Come(lease=lease, why_not=why)
-        return Come(lease=lease, result=Result(lease=lease, step=step, outcome=outcome))
+        else:
+            return Come(lease=lease, result=Result(lease=lease, step=step, outcome=outcome))
+        finally:
+            over()
