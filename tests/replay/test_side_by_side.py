@@ -18,6 +18,8 @@ from tests.stub_answers import Call
 from tests.stub_model_server import Script, StubModelServer
 from tests.waiting import wait_until
 from timemachine.accounts.models import Project
+from timemachine.payloads.models import Payload
+from timemachine.recording.erasure import erase_session
 from timemachine.recording.models import Session
 from timemachine.replay import leases, steps
 from timemachine.replay.commands import cancel, launch
@@ -26,6 +28,7 @@ from timemachine.replay.options import ReplayOptions
 from timemachine.replay.queries import steps_of
 from timemachine.replay.side_by_side import AHEAD
 from timemachine.replay.working import work
+from timemachine.retrieval.models import Frame
 
 ASKED = ReplayOptions(audit=True, reason="Wie viele zugleich?", use_model="openai:gpt-4o")
 CHECKED = ReplayOptions(audit=True, reason="Stimmt es noch?")
@@ -105,6 +108,34 @@ def test_some_are_taken_ahead_where_no_other_worker_calls_and_no_more_are_called
     assert most_at_once(stub.calls()) == 2
     asked = Counter(call.prompt.rpartition("Question:")[2].split(".")[0].strip() for call in stub.calls())
     assert asked == {str(n): 1 for n in range(12)}
+
+
+@pytest.mark.usefixtures("stub")
+def test_none_is_taken_ahead_once_a_worker_was_lost_or_where_several_providers_are_called(
+    session: Session,
+) -> None:
+    replay = launch(session, ASKED, by="test")
+    assert leases.may_be_taken_ahead(replay.id)
+    assert leases.claim(replay.id, "lost", calls=True)
+    assert not leases.may_be_taken_ahead(replay.id)
+    other = launch(session, ASKED, by="test")
+    last = other.steps.filter(provider="openai").latest("sequence")
+    ReplayStep.objects.filter(id=last.id).update(provider="mistral")
+    assert not leases.may_be_taken_ahead(other.id)
+
+
+def test_a_session_that_is_erased_in_the_middle_of_its_replay_leaves_nothing_and_breaks_nothing(
+    session: Session, stub: StubModelServer
+) -> None:
+    replay = launch(session, ASKED, by="test")
+    with ThreadPoolExecutor(1) as thread:
+        working = thread.submit(worked, replay)
+        stub.wait_for_calls(1)
+        erase_session(session)
+        working.result(60)
+    assert not Replay.objects.exists()
+    frames = set(Frame.objects.values_list("payload_id", flat=True))
+    assert set(Payload.objects.values_list("id", flat=True)) == frames
 
 
 def test_what_was_taken_ahead_is_given_back_where_the_others_come_to_nothing(

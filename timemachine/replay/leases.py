@@ -213,10 +213,14 @@ def open_steps(replay_id: UUID, *, calls: bool) -> int:
     return free.count()
 
 
-def call_one_provider(replay_id: UUID) -> bool:
-    """Whether all steps of the replay that call a model call one of the same provider."""
-    calling = ReplayStep.objects.filter(replay_id=replay_id, provider__isnull=False)
-    return calling.order_by().values("provider").distinct().count() == 1
+def may_be_taken_ahead(replay_id: UUID) -> bool:
+    """Whether the steps of the replay that call a model all call one of the same provider, and no worker has begun or lost any that is open.
+
+    A worker that is lost costs each step that it holds an attempt; what was lost once is taken only when it is to be called.
+    """
+    calling = ReplayStep.objects.filter(replay_id=replay_id, provider__isnull=False).order_by()
+    begun = calling.filter(attempts_made__gt=0, status__in=("waiting", "running", "uncertain"))
+    return not begun.exists() and calling.values("provider").distinct().count() == 1
 
 
 def give_back(leases: Sequence[Lease]) -> None:

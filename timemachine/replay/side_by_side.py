@@ -121,7 +121,7 @@ class SideBySide:
         self._read: dict[int, ReplayStep] = {}
         self._reach = Reach(replay.project_id)
         self._turns = Turns(places)
-        self._may_take_ahead = places == settings.MODEL_CALLS_AT_ONCE and leases.call_one_provider(replay.id)
+        self._may_take_ahead = places == settings.MODEL_CALLS_AT_ONCE and leases.may_be_taken_ahead(replay.id)
         self._heard: SimpleQueue[Come | Answered] = SimpleQueue()
 
     def do_all(self) -> int | None:

@@ -47,7 +47,8 @@ def work(replay_id: UUID, worker: str) -> int:
         if open_[True]:
             with _places_for(open_[True]) as places, ending_calls(replay_id):
                 written += hand.do_all(calls=True, places=places)
-    commands.finish_if_over(replay_id)
+    with suppress(Replay.DoesNotExist):  # erased meanwhile
+        commands.finish_if_over(replay_id)
     return written
 
 
