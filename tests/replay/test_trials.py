@@ -1,5 +1,6 @@
 """One step, one change: a find or ask made again with something changed, through every door; the record stays as it was."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ from tests.builders import QUESTIONS, recorded_session, tamper
 from tests.stub_model_server import StubModelServer
 from tests.web.people import browser_of
 from timemachine.accounts.models import VIEWER, Project
+from timemachine.base.ids import uuid7
 from timemachine.recording.commands import append, start_session
 from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft
 from timemachine.recording.models import Action, Session
@@ -233,6 +235,24 @@ def test_a_person_tries_a_step_from_its_page_and_sees_it_listed_there(
     listed = browser.get(timeline).text
     assert f"Frames: #{second}, #{first}" in listed
     assert "reordered" in browser.get(f"/replays/{Replay.objects.get().id}/").text
+
+
+def test_a_form_that_was_used_for_another_question_is_refused_and_asks_when_it_is_sent_once_more(
+    project: Project, session: Session
+) -> None:
+    browser, form = browser_of(project), f"/sessions/{session.id}/steps/{ASK}/trial/"
+    first, second = named(session)
+    asked = {"question": "Who?", "frames": f"#{first}, #{second}", "form_id": str(uuid7())}
+    assert {browser.post(form, asked)["Location"] for _ in range(2)} == {
+        f"/replays/{asked['form_id']}/steps/{ASK}/"
+    }
+    refused = browser.post(form, asked | {"question": "Why?"})
+    assert refused.status_code == 409
+    assert "send it once more" in refused.text
+    fresh = re.search(r'name="form_id" value="([^"]+)"', refused.text)
+    assert fresh is not None
+    assert browser.post(form, asked | {"question": "Why?", "form_id": fresh[1]}).status_code == 302
+    assert Replay.objects.count() == 2
 
 
 def test_an_unchanged_form_changes_nothing_and_a_find_has_no_model_to_change(

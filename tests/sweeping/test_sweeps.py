@@ -1,5 +1,6 @@
 """A grid of retrieval settings over a session, measured: what is tried, what it comes to, cancelling, through every door."""
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -11,6 +12,7 @@ from tests.web.people import browser_of
 from timemachine.accounts.models import VIEWER, Project
 from timemachine.base.clock import now
 from timemachine.base.errors import InvalidInput
+from timemachine.base.ids import uuid7
 from timemachine.jobs import run_sweep
 from timemachine.recording.commands import append, start_session
 from timemachine.recording.draft import ActionDraft
@@ -209,6 +211,24 @@ def test_a_person_launches_a_sweep_and_sees_its_figures(project: Project, sessio
     assert done.count("<circle") == 2
     assert "3 of 3" in done
     assert sent["Location"] in browser.get(form).text
+
+
+def test_a_form_that_launched_another_sweep_is_refused_and_launches_when_it_is_sent_once_more(
+    project: Project, session: Session
+) -> None:
+    browser, form = browser_of(project), f"/sessions/{session.id}/sweep/"
+    chosen = {"modes": ["lexical"], "top_k": "1", "adaptive": ["no"], "as_of": "recorded"}
+    used = chosen | {"form_id": str(uuid7())}
+    assert {browser.post(form, used)["Location"] for _ in range(2)} == {f"/sweeps/{used['form_id']}/"}
+    other = f"/sessions/{recorded_session(project).id}/sweep/"
+    for address, sent in ((form, used | {"top_k": "2"}), (other, used)):
+        refused = browser.post(address, sent)
+        assert refused.status_code == 409
+        assert "launched a sweep already" in refused.text
+    assert Sweep.objects.count() == 1
+    fresh = re.search(r'name="form_id" value="([^"]+)"', refused.text)
+    assert fresh is not None
+    assert browser.post(other, chosen | {"form_id": fresh[1]}).status_code == 302
 
 
 def test_a_sweep_is_cancelled_from_its_page_and_only_by_operators(project: Project, session: Session) -> None:

@@ -59,6 +59,35 @@ def test_a_form_sent_twice_launches_one_replay(browser: Client, session: Session
     assert Replay.objects.count() == 1
 
 
+@pytest.mark.parametrize(
+    "more", [{"model": "local:extractive-1"}, {"skip_finds": "on"}, {"reason": "Nochmal"}]
+)
+def test_a_form_sent_again_with_other_choices_is_refused_and_launches_when_it_is_sent_once_more(
+    browser: Client, session: Session, more: dict[str, str]
+) -> None:
+    address, form = f"/sessions/{session.id}/replay/", ASKED | {"form_id": str(uuid7())}
+    browser.post(address, form)
+    refused = browser.post(address, form | more)
+    assert refused.status_code == 409
+    assert "launched a replay already" in refused.text
+    assert Replay.objects.count() == 1
+    fresh = re.search(r'name="form_id" value="([^"]+)"', refused.text)
+    assert fresh is not None
+    assert browser.post(address, form | more | {"form_id": fresh[1]}).status_code == 302
+    assert Replay.objects.count() == 2
+
+
+def test_a_form_with_the_id_of_another_sessions_replay_is_refused(
+    browser: Client, project: Project, other_project: Project, session: Session
+) -> None:
+    for other in (recorded_session(project), recorded_session(other_project)):
+        form_id = launch(other, AUDIT, by="somebody").id
+        refused = browser.post(f"/sessions/{session.id}/replay/", ASKED | {"form_id": str(form_id)})
+        assert refused.status_code == 409
+        assert "send it once more" in refused.text
+    assert not session.replays.exists()
+
+
 def test_a_page_that_polls_hears_nothing_where_there_is_nothing_new(
     browser: Client, session: Session
 ) -> None:

@@ -227,6 +227,18 @@ def test_the_form_estimates_a_run_before_anything_is_kept(
     assert browser.post("/suites/new/", asked(estimate="1")).status_code == 422
 
 
+def test_a_run_form_with_the_id_of_another_suites_run_is_refused(browser: Client, session: Session) -> None:
+    for name in ("one", "two"):
+        browser.post("/suites/new/", asked(session, name=name))
+    one, two = Suite.objects.order_by("name")
+    run_id = str(uuid7())
+    assert browser.post(f"/suites/{one.id}/run/", {"run_id": run_id}).status_code == 303
+    refused = browser.post(f"/suites/{two.id}/run/", {"run_id": run_id})
+    assert refused.status_code == 409
+    assert "load the page again" in refused.text
+    assert not two.runs.exists()
+
+
 def test_a_form_that_is_sent_twice_makes_one_suite(browser: Client, session: Session) -> None:
     form_id = str(browser.get("/suites/new/").context["form"]["form_id"].value())
     first, again = (browser.post("/suites/new/", asked(session, form_id=form_id)) for _ in range(2))

@@ -38,7 +38,7 @@ def launch(
     Who launches several of one session reads its `replayable` actions once, and gives them.
 
     Raises `InvalidInput` (options that do not go together, an unknown model, nothing to replay), `Unavailable` (a model
-    that cannot be used here): nothing is made then.
+    that cannot be used here), `Conflict` (that id is of a replay of something else): nothing is made then.
     """
     replay_options.check(options)
     model = str(usable_model(session.project_id, options.use_model)) if options.use_model else None
@@ -64,8 +64,9 @@ def launch(
             "rung_at": now(),
             "spend_group": spend_group,
         }
-        replay, new = Replay.objects.get_or_create(id=replay_id or uuid7(), session=session, defaults=facts)
+        replay, new = Replay.objects.get_or_create(id=replay_id or uuid7(), defaults=facts)
         if not new:
+            _check_same(replay, session, kept)
             return replay
         steps = [
             ReplayStep(
@@ -238,6 +239,15 @@ def recorded(action: Action) -> Recorded:
         has_retrieval=action.retrieval is not None,
         model=action.model,
     )
+
+
+def _check_same(replay: Replay, session: Session, options: ReplayOptions) -> None:
+    """Raise `Conflict` for the replay of another session, or with other options."""
+    if replay.session_id != session.id or replay_options.from_json(replay.options) != options:
+        raise Conflict(
+            "This form launched a replay already, of something else; send it once more to launch this one as well.",
+            code="form_used",
+        )
 
 
 def _unfinished(replay: Replay) -> Replay:

@@ -36,14 +36,14 @@ def run(suite: Suite, *, by: str, run_id: UUID | None = None, also_fail_on: Sequ
     """Launch a run: a replay of each of its sessions with each of its models; a door rings the queue after commit.
 
     A session that was erased, or that has nothing to replay, is left out and named. The same `run_id` a second time (a form
-    sent twice) is the same run. Raises `Conflict` (a run goes already), and what keeps every replay from being launched.
+    sent twice) is the same run. Raises `Conflict` (a run goes already, or that id is of another suite's), and what keeps every replay from being launched.
     """
     wanted, also = run_id or uuid7(), [condition_of(each) for each in also_fail_on]
     with transaction.atomic():
         locked = Suite.objects.select_for_update().get(id=suite.id)
-        known = SuiteRun.objects.filter(id=wanted, suite=locked).first()
+        known = SuiteRun.objects.filter(id=wanted).first()
         if known is not None:
-            return known
+            return _of(locked, known)
         going = open_run(locked)
         if going is not None:
             raise Conflict(
@@ -114,6 +114,15 @@ def settle_run_of(replay_id: UUID) -> None:
     """Close the run that this replay belongs to, if it was its last one."""
     for run_id in SuiteRun.objects.filter(members__replay=replay_id).values_list("id", flat=True):
         settle(run_id)
+
+
+def _of(suite: Suite, known: SuiteRun) -> SuiteRun:
+    if known.suite_id != suite.id:
+        raise Conflict(
+            "This form launched a run already, of another suite; load the page again to run this one as well.",
+            code="form_used",
+        )
+    return known
 
 
 @transaction.atomic

@@ -39,7 +39,7 @@ def launch(session: Session, grid: Grid, *, by: str, sweep_id: UUID | None = Non
     """Plan a sweep of the session; a door rings the queue after commit. The same `sweep_id` a second time is the same sweep.
 
     Without embedding models it is the collection's own. Raises `InvalidInput` for a grid that cannot be, a model without
-    vectors, a session without collection, or too many finds.
+    vectors, a session without collection, or too many finds, and `Conflict` where that id is of a sweep of something else.
     """
     collection = session.collection
     if collection is None:
@@ -52,6 +52,7 @@ def launch(session: Session, grid: Grid, *, by: str, sweep_id: UUID | None = Non
     check_size(len(chosen), len(steps))
     facts = {
         "project_id": session.project_id,
+        "session": session,
         "grid": whole.as_json(),
         "steps": steps,
         "tokenizer": TOKENIZER_NAME,
@@ -59,13 +60,18 @@ def launch(session: Session, grid: Grid, *, by: str, sweep_id: UUID | None = Non
         "rung_at": now(),
     }
     with transaction.atomic():
-        sweep, new = Sweep.objects.get_or_create(id=sweep_id or uuid7(), session=session, defaults=facts)
+        sweep, new = Sweep.objects.get_or_create(id=sweep_id or uuid7(), defaults=facts)
         if new:
             rows = [
                 SweepRow(sweep=sweep, number=number, setting=each.as_json())
                 for number, each in enumerate(chosen, 1)
             ]
             SweepRow.objects.bulk_create(rows)
+        elif sweep.session_id != session.id or sweep.grid != whole.as_json():
+            raise Conflict(
+                "This form launched a sweep already, of something else; send it once more to launch this one as well.",
+                code="form_used",
+            )
     return sweep
 
 

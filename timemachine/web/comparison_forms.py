@@ -4,11 +4,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, cast
 
 from django import forms
-from django.http import QueryDict
 
 from timemachine.accounts.models import Project
 from timemachine.base.errors import TimeMachineError
-from timemachine.base.ids import uuid7
 from timemachine.comparison.arms import MOST_ARMS, MOST_REPEATS, Arm
 from timemachine.comparison.commands import LONGEST_NOTE, Plan
 from timemachine.providers.catalogue import LOCAL
@@ -17,6 +15,7 @@ from timemachine.recording.models import Session
 from timemachine.recording.queries import session_of
 from timemachine.web.model_select import ModelSelect
 from timemachine.web.option_fields import CallFields
+from timemachine.web.sent_once import SentOnce
 
 SHOWN_ARMS: Final = 3
 MARK_WORDS: Final = [
@@ -58,10 +57,9 @@ class ArmForm(CallFields):
         return any(self[name].value() or self[name].errors for name in names)
 
 
-class ComparisonForm(forms.Form):
+class ComparisonForm(SentOnce):
     """Which sessions' asks, how often, why, and up to which cost; the arms are forms of their own in `arms`."""
 
-    form_id = forms.UUIDField(widget=forms.HiddenInput, required=False, initial=uuid7)
     sessions = forms.MultipleChoiceField(
         label="Sessions", required=False, widget=forms.CheckboxSelectMultiple
     )
@@ -137,8 +135,7 @@ class ComparisonForm(forms.Form):
     def refuse(self, why: TimeMachineError) -> int:
         """Say at the field that it is about what does not work; the status to answer with. A form that was used gets another id."""
         if why.code == "form_used":
-            self.data = cast("QueryDict", self.data).copy()
-            self.data["form_id"] = str(uuid7())
+            self.renew()
         field = FIELD_OF_CODE.get(why.code) or why.facts.get("field")
         self.add_error(field if field in self.fields else None, why.message)
         return why.status

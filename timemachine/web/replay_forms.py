@@ -6,7 +6,6 @@ from typing import Any, Final, cast
 from django import forms
 
 from timemachine.base.errors import TimeMachineError
-from timemachine.base.ids import uuid7
 from timemachine.base.wording import spaced
 from timemachine.providers.listing import Choice
 from timemachine.recording.models import Session
@@ -14,6 +13,7 @@ from timemachine.replay.options import ReplayOptions
 from timemachine.web.library import register
 from timemachine.web.model_select import ModelSelect
 from timemachine.web.option_fields import CallFields, RetrievalFields
+from timemachine.web.sent_once import SentOnce
 
 KINDS = [
     ("audit", "Audit: the frozen context, verified"),
@@ -72,10 +72,9 @@ def written_frames(names: Sequence[int | str]) -> str:
     return ", ".join(f"#{name}" if isinstance(name, int) else name for name in names)
 
 
-class ReplayForm(RetrievalFields, CallFields):
+class ReplayForm(SentOnce, RetrievalFields, CallFields):
     """What to replay, over which context, with which model; the same rules as the API's."""
 
-    form_id = forms.UUIDField(widget=forms.HiddenInput, required=False, initial=uuid7)
     kind = forms.ChoiceField(label="Kind", choices=KINDS, widget=forms.RadioSelect, initial="audit")
     model = forms.CharField(label="Model", required=False, widget=ModelSelect)
     other_model = forms.CharField(
@@ -130,7 +129,9 @@ class ReplayForm(RetrievalFields, CallFields):
         )
 
     def refuse(self, why: TimeMachineError) -> int:
-        """Say at the field that it is about what does not work; the status to answer with."""
+        """Say at the field that it is about what does not work; the status to answer with. A form that was used gets another id."""
+        if why.code == "form_used":
+            self.renew()
         if why.code == "retrieval_options_in_audit":
             for name in why.facts["options"]:
                 self.add_error(name, _NOT_IN_AN_AUDIT)

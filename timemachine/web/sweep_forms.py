@@ -6,21 +6,21 @@ from typing import Any, cast
 from django import forms
 from django.core.exceptions import ValidationError
 
-from timemachine.base.ids import uuid7
+from timemachine.base.errors import TimeMachineError
 from timemachine.recording.models import Session
 from timemachine.retrieval.meaning import models_with_vectors
 from timemachine.sweeping.grid import Grid
 from timemachine.web.record_forms import MODES
+from timemachine.web.sent_once import SentOnce
 
 CUTS = [("no", "Exactly top-k"), ("yes", "Adaptive")]
 MOMENTS = [("recorded", "As it was at each step"), ("now", "As it is now")]
 _NUMBER = re.compile("[0-9]{1,6}")
 
 
-class SweepForm(forms.Form):
+class SweepForm(SentOnce):
     """What to combine with what."""
 
-    form_id = forms.UUIDField(widget=forms.HiddenInput, required=False, initial=uuid7)
     modes = forms.MultipleChoiceField(
         label="Modes", choices=MODES, widget=forms.CheckboxSelectMultiple, initial=[name for name, _ in MODES]
     )
@@ -47,6 +47,14 @@ class SweepForm(forms.Form):
         if not written or not all(_NUMBER.fullmatch(each) for each in written):
             raise ValidationError("Write whole numbers with commas between them, like 4, 8, 16.")
         return [int(each) for each in written]
+
+    def refuse(self, why: TimeMachineError) -> int:
+        """Say at the field that it is about what does not work; the status to answer with. A form that was used gets another id."""
+        if why.code == "form_used":
+            self.renew()
+        field = why.facts.get("field")
+        self.add_error(field if field in self.fields else None, why.message)
+        return why.status
 
     def grid(self) -> Grid:
         """The grid that was chosen."""

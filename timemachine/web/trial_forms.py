@@ -7,7 +7,6 @@ from typing import Any, Final, cast
 from django import forms
 
 from timemachine.base.errors import TimeMachineError
-from timemachine.base.ids import uuid7
 from timemachine.providers.listing import Choice
 from timemachine.recording.models import Action
 from timemachine.replay import frozen
@@ -16,6 +15,7 @@ from timemachine.replay.options import ReplayOptions
 from timemachine.web.model_select import ModelSelect
 from timemachine.web.option_fields import CallFields, RetrievalFields
 from timemachine.web.replay_forms import written_frames
+from timemachine.web.sent_once import SentOnce
 
 MOMENTS: Final = [("recorded", "As it was at this step"), ("now", "As it is now")]
 _FIELD_OF_CODE: Final = {
@@ -27,10 +27,9 @@ _FRAME: Final = re.compile("[0-9]{1,18}")
 _FIELDS: Final = {"search_mode": "search_mode", "use_model": "model"}
 
 
-class TrialForm(RetrievalFields, CallFields):
+class TrialForm(SentOnce, RetrievalFields, CallFields):
     """What to change of a find or ask; everything else stays as it was recorded."""
 
-    form_id = forms.UUIDField(widget=forms.HiddenInput, required=False, initial=uuid7)
     question = forms.CharField(label="Question", strip=False, widget=forms.Textarea(attrs={"rows": 3}))
     frames = forms.CharField(
         label="Passages",
@@ -80,7 +79,9 @@ class TrialForm(RetrievalFields, CallFields):
         )
 
     def refuse(self, why: TimeMachineError) -> int:
-        """Say at the field that it is about what does not work; the status to answer with."""
+        """Say at the field that it is about what does not work; the status to answer with. A form that was used gets another id."""
+        if why.code == "form_used":
+            self.renew()
         field = str(why.facts.get("field") or _FIELD_OF_CODE.get(why.code))
         field = _FIELDS.get(field, field)
         self.add_error(field if field in self.fields else None, why.message)

@@ -33,9 +33,7 @@ def launch(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
                 session, form.grid(), by=access.user.email, sweep_id=form.cleaned_data["form_id"]
             )
         except TimeMachineError as why:
-            field = why.facts.get("field")
-            form.add_error(field if field in form.fields else None, why.message)
-            status = why.status
+            status = form.refuse(why)
         else:
             ring_sweep(sweep.id)
             return redirect("sweep", sweep.id)
