@@ -10,6 +10,7 @@ from django.db import connection
 from tests.asking import as_vendors
 from tests.builders import recorded_session
 from tests.cli.terminal import Here
+from tests.cli.test_process import shell
 from tests.stub_answers import Script
 from tests.stub_model_server import StubModelServer
 from timemachine.comparison.models import Comparison
@@ -176,3 +177,14 @@ def test_a_judge_is_waited_for_and_its_opinions_are_counted(
     assert "$0 + 4 calls of unknown price" in done.out
     again = tm.run("comparison", "judge", made, "--model", "openai:stub-judge")
     assert (again.code, "no answer here for this judge" in again.err) == (1, True)
+
+
+def test_a_judge_is_asked_also_where_nobody_reads_what_it_says(
+    tm: Here, session: Session, worker: None, judging: StubModelServer
+) -> None:
+    tm.run("comparison", "create", "s1", *MODELS)
+    done = shell(
+        f"timemachine comparison judge {Comparison.objects.get().id} --model openai:stub-judge | true"
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert len(judging.calls()) == 4

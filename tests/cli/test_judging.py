@@ -8,6 +8,7 @@ import pytest
 
 from tests.cli.terminal import Here
 from tests.cli.test_asking import Typed
+from tests.cli.test_process import shell
 from tests.stub_model_server import Script, StubModelServer
 from tests.waiting import wait_until
 from timemachine.judging.models import Judgement
@@ -69,6 +70,15 @@ def test_a_judge_that_is_not_understood_is_a_failure_in_one_line(
     assert "it is not the JSON that was asked for" in ran.err
     assert len(ran.err.splitlines()) == 1
     assert "verdicts" not in ran.out
+
+
+def test_a_judge_is_asked_and_its_failure_told_also_where_the_reader_left(
+    tm: Here, stub: StubModelServer, recorded: str
+) -> None:
+    stub.script(Script(answer="All good!"))
+    done = shell(f"timemachine session judge {recorded} 1 --model {MODEL} | true")
+    assert (done.returncode, b"not the JSON that was asked for" in done.stderr) == (1, True)
+    assert len(stub.calls()) == 1
 
 
 def test_ctrl_c_ends_the_judgement(tm: Here, stub: StubModelServer, recorded: str) -> None:

@@ -211,6 +211,8 @@ def test_a_fault_of_our_own_is_one_line_with_its_place() -> None:
         "timemachine session replay s1 --audit --reason why --fail-on verified",
         "timemachine session replay s1 --reason why --use-model local:extractive-1 --use-model local:extractive-3"
         " --fail-on verified",
+        "timemachine comparison create s1 --reason why --model local:extractive-1 --model local:extractive-3"
+        " --fail-on verified",
         "timemachine suite run nightly --fail-on verified",
     ],
 )

@@ -4,7 +4,11 @@ import pytest
 
 from tests.cli.refunds import refunds
 from tests.cli.terminal import Here
+from tests.cli.test_process import started
+from tests.waiting import wait_until
 from timemachine.recording.models import Session
+from timemachine.sweeping.commands import cancel
+from timemachine.sweeping.models import Sweep
 
 
 @pytest.fixture
@@ -52,3 +56,16 @@ def test_a_sweep_is_measured_and_shown_as_a_table(tm: Here, recorded: Session) -
     assert lines[1].split()[:5] == ["1", "lexical", "1", "exactly", "top-k"]
     assert "2 steps; tokens by wordllama" in lines[3]
     assert tm.run("session", "sweep", "s1", "--top-k", "0").code == 1
+
+
+def test_a_sweep_that_was_cancelled_is_a_failure_also_where_the_reader_left(tm: Here) -> None:
+    refunds(tm)
+    process = started(["session", "sweep", "s1"])
+    assert process.stdout is not None
+    process.stdout.close()
+    wait_until(Sweep.objects.exists)
+    cancel(Sweep.objects.get())
+    assert process.wait(60) == 1
+    assert process.stderr is not None
+    assert b"The sweep is cancelled" in process.stderr.read()
+    process.stderr.close()

@@ -17,7 +17,7 @@ from timemachine.cli.group import InOrder
 from timemachine.cli.moment import local
 from timemachine.cli.reason import reason_given
 from timemachine.cli.table import facts, table
-from timemachine.cli.terminal import Progress, judged, say, show
+from timemachine.cli.terminal import Progress, announce, judged, show
 from timemachine.cli.wording import duration, listed_words, shortened, visible
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def judge(*, comparison_id: str, model: str, estimate: bool, as_json: bool) -> N
             show(about, [_about(about)], as_json=as_json)
             return
         if not as_json:
-            say(f"Asking {about['model']}: {_about(about)}")
+            announce(f"Asking {about['model']}: {_about(about)}")
         asked = client.comparisons.judge(comparison_id, model=model)
         with Progress() as progress:
             found = client.comparisons.wait_for_judges(

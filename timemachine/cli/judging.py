@@ -10,7 +10,7 @@ from timemachine.cli import options
 from timemachine.cli.connecting import connected
 from timemachine.cli.failure import Failure, Interrupted
 from timemachine.cli.table import facts
-from timemachine.cli.terminal import say, show
+from timemachine.cli.terminal import announce, judged, show
 from timemachine.cli.wording import duration, frame_name, tokens, visible
 
 
@@ -27,7 +27,9 @@ def judge(*, session: str, sequence: int, model: str, as_json: bool) -> None:
     with connected() as client:
         about = client.judgements.estimate(session, sequence, model=model)
         if not as_json:
-            say(f"Asking {about['model']}: about {money_or_unknown(about['cost_usd'])}, by {about['basis']}.")
+            announce(
+                f"Asking {about['model']}: about {money_or_unknown(about['cost_usd'])}, by {about['basis']}."
+            )
         try:
             made = client.judgements.make(session, sequence, model=model)
         except KeyboardInterrupt as why:
@@ -35,7 +37,11 @@ def judge(*, session: str, sequence: int, model: str, as_json: bool) -> None:
             raise Interrupted(
                 "The judgement was cancelled; what its model had begun may have been billed."
             ) from why
-        show(made, _lines(made), as_json=as_json)
+        with judged(lambda: _check(made)):
+            show(made, _lines(made), as_json=as_json)
+
+
+def _check(made: dict[str, Any]) -> None:
     if made["state"] != "done":
         raise Failure(visible(made["error"]["message"]))
 

@@ -10,7 +10,7 @@ from timemachine.cli import options
 from timemachine.cli.connecting import connected
 from timemachine.cli.failure import Failure, Interrupted
 from timemachine.cli.table import table
-from timemachine.cli.terminal import Progress, show
+from timemachine.cli.terminal import Progress, judged, show
 
 _HEADS = ["#", "mode", "top-k", "cut-off", "recall", "overlap", "rank-biased", "hits", "tokens/step"]
 
@@ -58,7 +58,11 @@ def sweep(
                 done = client.sweeps.wait(launched, lambda found: progress.tell(_progress(found)))
         except KeyboardInterrupt as why:
             raise Interrupted(f"The sweep goes on; follow it at {client.url}/sweeps/{launched}/") from why
-        show(done, _lines(done, client.url), as_json=as_json)
+        with judged(lambda: _check(done)):
+            show(done, _lines(done, client.url), as_json=as_json)
+
+
+def _check(done: dict[str, Any]) -> None:
     if done["status"] != "done":
         raise Failure(f"The sweep is {done['status']}; what was measured is on its page.")
 

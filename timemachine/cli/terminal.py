@@ -5,7 +5,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from pathlib import Path
 from types import TracebackType
@@ -32,6 +32,12 @@ def admit(kind: type[BaseException], why: BaseException, trace: TracebackType | 
 def say(line: str) -> None:
     """One line, or a text of several, to standard output."""
     _write(sys.stdout, visible(line) + "\n")
+
+
+def announce(line: str) -> None:
+    """One line to standard output about work that is done next, also where its reader left."""
+    with suppress(ReaderGone):
+        say(line)
 
 
 def say_all(lines: Iterable[str]) -> None:
