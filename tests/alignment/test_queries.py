@@ -171,6 +171,26 @@ def test_an_answer_in_an_object_is_the_same_answer_as_a_text(project: Project, l
     ]
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "differs"),
+    [
+        (1, 1.0, ()),
+        ([{"a": 2.0}], [{"a": 2}], ()),
+        (1, 2, ("output",)),
+        (1, True, ("output",)),
+        (1, "1", ("output",)),
+    ],
+)
+def test_numbers_that_are_equal_in_json_are_no_difference(
+    project: Project, one: object, other: object, differs: tuple[str, ...]
+) -> None:
+    def returned(value: object) -> Session:
+        return session_of(project, [ActionDraft(kind="tool_result", tool="count", output={"found": value})])
+
+    status = "modified" if differs else "same"
+    assert told(aligned(project, returned(one).key, returned(other).key)) == [(status, 1, 1, differs)]
+
+
 def test_a_replay_against_another_session_is_paired_by_its_questions(project: Project) -> None:
     replay = replayed(recorded_session(project), ReplayOptions(audit=False))
     shorter = recorded_session(project, questions=("How long are invoices kept?",))

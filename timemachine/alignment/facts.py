@@ -9,7 +9,8 @@ from typing import Any, Final
 from django.db.models import BinaryField, F
 from django.db.models.functions import Substr
 
-from timemachine.base.content import canonical_json, sha256_hex, text_sha256
+from timemachine.base.content import sha256_hex, text_sha256
+from timemachine.difference.json import comparable
 from timemachine.difference.steps import StepFacts
 from timemachine.payloads.queries import text_of
 from timemachine.replay.frozen import ANSWER_KEYS
@@ -61,7 +62,7 @@ def identity(row: dict[str, Any], prefix: str) -> str | None:
         return f"{row[f'{prefix}_sha256']}"
     head = row[f"{prefix}_head"]
     answer = answer_identity(head) if prefix == "output" and row["kind"] == "ask" else None
-    return answer or f"json {sha256_hex(canonical_json(json.loads(text_of(head))))}"
+    return answer or f"json {sha256_hex(comparable(json.loads(text_of(head))))}"
 
 
 def has_long_answer(row: dict[str, Any]) -> bool:

@@ -1,11 +1,11 @@
 """Two JSON values compared: what was added, removed, changed or moved, and where."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final, Literal
 
+from timemachine.base.content import canonical_json
 from timemachine.difference.align import Block, blocks, increasing
 
 Identity = tuple[bool, Any]
@@ -36,6 +36,22 @@ def json_diff(old: Any, new: Any) -> tuple[JsonChange, ...]:
     item put in is one change. For values no deeper than `timemachine.base.content.MAX_DEPTH`.
     """
     return tuple(_changes("", old, new))
+
+
+def comparable(value: Any) -> bytes:
+    """Bytes that two JSON values share exactly where `json_diff` finds no difference between them."""
+    return canonical_json(_in_one_spelling(value))
+
+
+def _in_one_spelling(value: Any) -> Any:
+    """The value with every whole number as one: JSON has one kind of number, and 1.0 is 1."""
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else value
+    if isinstance(value, list):
+        return [_in_one_spelling(item) for item in value]
+    if isinstance(value, Mapping):
+        return {name: _in_one_spelling(item) for name, item in value.items()}
+    return value
 
 
 def _changes(path: str, old: Any, new: Any) -> Iterator[JsonChange]:
@@ -105,9 +121,9 @@ def _moves(before: Sequence[Identity], after: Sequence[Identity]) -> dict[Identi
 
 
 def _by_run(path: str, old: Sequence[Any], new: Sequence[Any]) -> Iterator[JsonChange]:
-    ids: dict[str, int] = {}
-    left = [ids.setdefault(_written(item), len(ids)) for item in old]
-    right = [ids.setdefault(_written(item), len(ids)) for item in new]
+    ids: dict[bytes, int] = {}
+    left = [ids.setdefault(comparable(item), len(ids)) for item in old]
+    right = [ids.setdefault(comparable(item), len(ids)) for item in new]
     ends = [Block(0, 0, 0), *blocks(left, right), Block(len(old), len(new), 0)]
     for last, block in pairwise(ends):
         yield from _replaced(
@@ -125,10 +141,6 @@ def _replaced(
         yield JsonChange(path=f"{path}/{index}", op="removed", old=old[index])
     for index in come[len(gone) :]:
         yield JsonChange(path=f"{path}/{index}", op="added", new=new[index])
-
-
-def _written(item: Any) -> str:
-    return json.dumps(item, sort_keys=True)
 
 
 def apply_changes(old: Any, changes: Sequence[JsonChange]) -> Any:
