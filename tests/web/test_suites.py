@@ -206,6 +206,28 @@ def test_the_form_begins_with_the_suite_as_it_is_and_saves_it_unchanged(
         assert list(SuiteEvent.objects.filter(suite=suite).values_list("what", flat=True)) == ["created"]
 
 
+def test_the_form_shows_a_schedule_whose_timezone_is_unknown_and_keeps_it_until_another_is_chosen(
+    browser: Client, session: Session
+) -> None:
+    browser.post("/suites/new/", asked(session))
+    suite, lost = Suite.objects.get(), "weekly friday 07:30 Mars/Olympus"
+    Suite.objects.update(schedule=lost)
+    address = f"/suites/{suite.id}/edit/"
+    shown = browser.get(address)
+    form = shown.context["form"]
+    schedule = ("repeat", "weekday", "timezone")
+    assert [form[name].value() for name in schedule] == ["weekly", "friday", "Mars/Olympus"]
+    assert "does not know this timezone" in shown.text[shown.text.index('id="id_timezone_error"') :][:200]
+    sent = asked(session, timezone="Mars/Olympus")
+    assert browser.post(address, sent | {"name": "renamed"}).status_code == 303
+    assert Suite.objects.values_list("name", "schedule").get() == ("renamed", lost)
+    refused = browser.post(address, sent | {"at": "08:00"})
+    assert (refused.status_code, "&#x27;Mars/Olympus&#x27; is none" in refused.text) == (422, True)
+    assert browser.post(address, asked(session, timezone="Europe/Berlin")).status_code == 303
+    assert Suite.objects.get().schedule == "weekly friday 07:30 Europe/Berlin"
+    assert "does not know this timezone" not in browser.get(address).text
+
+
 def test_the_form_estimates_a_run_before_anything_is_kept(
     browser: Client, project: Project, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:

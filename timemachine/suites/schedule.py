@@ -29,6 +29,14 @@ class Schedule:
 
 def read_schedule(text: str) -> Schedule:
     """The schedule that the text names; a time without a timezone is in UTC. Raises `InvalidInput`."""
+    found = schedule_as_written(text)
+    if found.timezone not in timezones():
+        raise _invalid(f"names a timezone like Europe/Berlin, and {found.timezone[:60]!r} is none")
+    return found
+
+
+def schedule_as_written(text: str) -> Schedule:
+    """The same, also where its timezone is none that this machine knows."""
     words = " ".join(text.split())
     if found := _EVERY.fullmatch(words.lower()):
         return _hourly(int(found[1]))
@@ -78,8 +86,6 @@ def _by_the_clock(found: re.Match[str]) -> Schedule:
         raise _invalid(f"names a weekday: {', '.join(WEEKDAYS)}")
     if hour > 23 or minute > 59:  # noqa: PLR2004  # a clock's
         raise _invalid("names a time from 00:00 to 23:59")
-    if zone not in timezones():
-        raise _invalid(f"names a timezone like Europe/Berlin, and {zone[:60]!r} is none")
     day = None if weekday is None else WEEKDAYS.index(weekday)
     return Schedule(weekday=day, at=time(hour, minute), timezone=zone)
 

@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 from django import forms
 
 from timemachine.accounts.models import Project
-from timemachine.base.errors import InvalidInput, TimeMachineError
+from timemachine.base.errors import TimeMachineError
 from timemachine.base.ids import uuid7
 from timemachine.providers.listing import Choice
 from timemachine.recording.models import Session
@@ -17,7 +17,7 @@ from timemachine.suites.matching import MOST, Matching
 from timemachine.suites.models import Suite
 from timemachine.suites.plan import SuitePlan
 from timemachine.suites.queries import plan_of, sessions_of
-from timemachine.suites.schedule import MOST_HOURS, WEEKDAYS, read_schedule, timezones
+from timemachine.suites.schedule import MOST_HOURS, WEEKDAYS, schedule_as_written, timezones
 from timemachine.web.model_select import ModelSelect
 from timemachine.web.option_fields import CallFields, RetrievalFields
 from timemachine.web.replay_forms import FIELD_OF_CODE, KINDS
@@ -31,6 +31,9 @@ REPEATS: Final = [
 FIELD_OF_FACT: Final = {"matching": "match_q", "use_models": "model", "schedule": "repeat"}
 MATCHED: Final = ("q", "agent", "user", "tag")
 SAME_NAME: Final = ("reason", "skip_asks", "skip_finds", "spend_limit_usd")
+_UNKNOWN_ZONE: Final = (
+    "This machine does not know this timezone, so the suite does not run by itself; choose another."
+)
 
 
 class SuiteForm(RetrievalFields, CallFields):
@@ -99,13 +102,19 @@ class SuiteForm(RetrievalFields, CallFields):
         self.fields["embedding_model"] = forms.CharField(
             label="Embedding model", required=False, help_text="One that the collections have vectors of."
         )
-        cast("forms.ChoiceField", self.fields["timezone"]).choices = [
-            (each, each) for each in sorted(timezones())
-        ]
+        self._offer_timezones()
         cast("forms.MultipleChoiceField", self.fields["sessions"]).choices = [
             (str(each.id), each) for each in offered
         ]
         self.offered = offered
+
+    def _offer_timezones(self) -> None:
+        """Those that this machine knows, and the one of the suite; where it is none of them, the form begins with an error at it."""
+        kept = self.initial.get("timezone", "UTC")
+        zones = sorted(timezones() | {kept})
+        cast("forms.ChoiceField", self.fields["timezone"]).choices = [(each, each) for each in zones]
+        if kept not in timezones() and not self.is_bound:
+            self.errors["timezone"] = self.error_class([_UNKNOWN_ZONE])
 
     @property
     def chosen_sessions(self) -> Iterable[str]:
@@ -197,10 +206,7 @@ def as_it_is(suite: Suite) -> dict[str, Any]:
 def _timing(written: str | None) -> dict[str, Any]:
     if written is None:
         return {}
-    try:
-        found = read_schedule(written)
-    except InvalidInput:  # this machine does not know its timezone any more: the page of the suite says so
-        return {}
+    found = schedule_as_written(written)
     if found.every_hours is not None:
         return {"repeat": "every", "hours": found.every_hours}
     weekly = {} if found.weekday is None else {"weekday": WEEKDAYS[found.weekday]}
