@@ -124,6 +124,17 @@ def test_none_is_taken_ahead_once_a_worker_was_lost_or_where_several_providers_a
     assert not leases.may_be_taken_ahead(other.id)
 
 
+@pytest.mark.usefixtures("stub")
+def test_what_was_taken_ahead_counts_as_tried_when_it_is_called_for(session: Session) -> None:
+    replay = launch(session, ASKED, by="test")
+    called, given_back = leases.claim(replay.id, "one", calls=True, most=2, ahead=True)
+    leases.intend_call(called)
+    leases.give_back([given_back])
+    tried = dict(replay.steps.values_list("id", "attempts_made"))
+    assert (tried[called.step_id], tried[given_back.step_id]) == (1, 0)
+    assert ReplayAttempt.objects.get().id == called.attempt_id
+
+
 def test_a_session_that_is_erased_in_the_middle_of_its_replay_leaves_nothing_and_breaks_nothing(
     session: Session, stub: StubModelServer
 ) -> None:

@@ -50,7 +50,7 @@ WITH next AS (
     WHERE outcome IS NULL AND step_id IN (SELECT id FROM next)
 ), taken AS (
     UPDATE tm_replay_step
-    SET status = 'running', attempts_made = attempts_made + 1, lease_token = %(token)s, lease_until = %(until)s,
+    SET status = 'running', attempts_made = attempts_made + %(counted)s, lease_token = %(token)s, lease_until = %(until)s,
         started_at = coalesce(started_at, %(now)s), asked_again_at = NULL, waits_because = NULL
     WHERE id IN (SELECT id FROM next) RETURNING id, sequence
 ), tried AS (
@@ -67,6 +67,8 @@ WITH held AS (
     SELECT id FROM tm_replay_step WHERE id = %(step)s AND lease_token = %(token)s AND status = 'running'
         AND NOT EXISTS (SELECT FROM tm_replay WHERE id = %(replay)s AND cancel_requested_at IS NOT NULL)
     FOR UPDATE
+), begun AS (
+    UPDATE tm_replay_step SET attempts_made = attempts_made + 1 WHERE NOT %(counted)s AND id IN (SELECT id FROM held)
 )
 UPDATE tm_replay_attempt SET call_intended_at = %(now)s WHERE id = %(attempt)s AND step_id IN (SELECT id FROM held)
 """
@@ -90,13 +92,17 @@ class LeaseLost(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """The right to write one step, once; `number` counts the attempts at it from 1."""
+    """The right to write one step, once; `number` counts the attempts at it from 1.
+
+    One that was taken ahead is `counted` among its attempts only when it calls: it may be lost before it was begun.
+    """
 
     step_id: int
     replay_id: UUID
     attempt_id: int
     number: int
     token: UUID
+    counted: bool
 
 
 class Keeper:
@@ -160,12 +166,18 @@ def keeper() -> Iterator[Keeper]:
 
 
 def claim(
-    replay_id: UUID, worker: str, *, calls: bool, most: int = 1, answered: Collection[int] = ()
+    replay_id: UUID,
+    worker: str,
+    *,
+    calls: bool,
+    most: int = 1,
+    answered: Collection[int] = (),
+    ahead: bool = False,
 ) -> list[Lease]:
     """The next steps that wait or whose worker was lost, leased to this worker under one token, in their order.
 
     `calls`: steps that call a model, at most so many and no more than their providers have places; the steps `answered` of one's own
-    take none any more. Else up to `AT_A_TIME` that call nobody. One that was lost before comes last and alone, so that it takes
+    take none any more. Those taken `ahead` are not begun yet. Else up to `AT_A_TIME` that call nobody. One that was lost before comes last and alone, so that it takes
     no others with it. None where there is none, or the replay is to be cancelled. An attempt that ended without an outcome is
     marked `lost`; after `MOST_ATTEMPTS` of them a step fails.
     """
@@ -178,7 +190,7 @@ def claim(
         "most": MOST_ATTEMPTS,
     }
     facts |= {"until": moment + timedelta(seconds=settings.LEASE_SECONDS), "calls": calls, "full": []}
-    facts["answered"] = list(answered)
+    facts |= {"answered": list(answered), "counted": 0 if ahead else 1}
     limit = AT_A_TIME
     with briefly(), connection.cursor() as cursor:
         if calls:
@@ -192,7 +204,14 @@ def claim(
             cursor.execute(_CLAIM, facts | {"fresh": False, "limit": 1})
             taken = cursor.fetchall()
     return [
-        Lease(step_id=step, replay_id=replay_id, attempt_id=attempt, number=number, token=token)
+        Lease(
+            step_id=step,
+            replay_id=replay_id,
+            attempt_id=attempt,
+            number=number,
+            token=token,
+            counted=not ahead,
+        )
         for step, attempt, number in taken
     ]
 
@@ -214,13 +233,11 @@ def open_steps(replay_id: UUID, *, calls: bool) -> int:
 
 
 def may_be_taken_ahead(replay_id: UUID) -> bool:
-    """Whether the steps of the replay that call a model all call one of the same provider, and no worker has begun or lost any that is open.
-
-    A worker that is lost costs each step that it holds an attempt; what was lost once is taken only when it is to be called.
-    """
+    """Whether the steps of the replay that call a model all call one of the same provider, and no worker has or lost any that is open."""
     calling = ReplayStep.objects.filter(replay_id=replay_id, provider__isnull=False).order_by()
-    begun = calling.filter(attempts_made__gt=0, status__in=("waiting", "running", "uncertain"))
-    return not begun.exists() and calling.values("provider").distinct().count() == 1
+    open_ = calling.filter(status__in=("waiting", "running", "uncertain"))
+    begun = ReplayAttempt.objects.filter(step__in=open_).exists()
+    return not begun and calling.values("provider").distinct().count() == 1
 
 
 def give_back(leases: Sequence[Lease]) -> None:
@@ -228,7 +245,10 @@ def give_back(leases: Sequence[Lease]) -> None:
     with transaction.atomic():
         for lease in leases:
             if held(lease).update(
-                status="waiting", attempts_made=F("attempts_made") - 1, lease_token=None, lease_until=None
+                status="waiting",
+                attempts_made=F("attempts_made") - int(lease.counted),
+                lease_token=None,
+                lease_until=None,
             ):
                 ReplayAttempt.objects.filter(id=lease.attempt_id).delete()
 
@@ -242,6 +262,7 @@ def intend_call(lease: Lease) -> None:
             "attempt": lease.attempt_id,
             "token": lease.token,
             "now": now(),
+            "counted": lease.counted,
         }
         cursor.execute(_INTEND, facts)
         intended = cursor.rowcount

@@ -168,12 +168,14 @@ class SideBySide:
         ahead = len(self._taken) - self._places
         if not self._may_take_ahead or not 0 <= ahead <= AHEAD // 2 or monotonic() < self._look_ahead_at:
             return
-        if not self._take(AHEAD - ahead, free=self._answered | self._taken):
+        if not self._take(AHEAD - ahead, free=self._answered | self._taken, ahead=True):
             self._look_ahead_at = monotonic() + LOOK_AGAIN
 
-    def _take(self, most: int, *, free: Mapping[int, int]) -> int:
+    def _take(self, most: int, *, free: Mapping[int, int], ahead: bool = False) -> int:
         """Take up to so many steps and give them to the threads; how many there were. The steps that are `free` need no place."""
-        found = leases.claim(self._replay.id, self._worker, calls=True, most=most, answered=free.values())
+        found = leases.claim(
+            self._replay.id, self._worker, calls=True, most=most, answered=free.values(), ahead=ahead
+        )
         self._read_some([lease.step_id for lease in found])
         for lease in found:
             self._keeper.keep(lease.token)
