@@ -25,7 +25,7 @@ from timemachine.recording.commands import start_session
 from timemachine.recording.erasure import erase_session
 from timemachine.recording.models import Action, Session
 from timemachine.replay.commands import launch
-from timemachine.replay.estimate import estimate
+from timemachine.replay.estimate import estimated
 from timemachine.replay.options import ReplayOptions
 from timemachine.replay.working import work
 from timemachine.retrieval.commands import NewFrame, collection_named
@@ -267,9 +267,7 @@ def test_a_replay_of_a_cached_answer_is_estimated_by_the_tokens_of_the_first(
     first, second = session_of(collection), session_of(collection)
     done = asked(collection, first)
     asked(collection, second)
-    costs = [
-        estimate(list(Action.objects.filter(session=each, kind="ask")), None) for each in (first, second)
-    ]
+    costs = [estimated([each], ReplayOptions(), [None])[0] for each in (first, second)]
     assert costs[0].unknown == costs[1].unknown == 0
     assert costs[0].cost_usd == costs[1].cost_usd == pytest.approx(done.answered.cost_usd)
 

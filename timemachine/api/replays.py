@@ -50,7 +50,7 @@ def estimate(request: HttpRequest, session_id: str, payload: replay_schemas.Repl
     session = session_of(caller(request, "run").project, session_id)
     after = _after(session, payload.from_checkpoint)
     models: list[str | None] = [*payload.use_models] or [None]
-    found = [estimated(session, payload.options(model=model, after_sequence=after)) for model in models]
+    found = estimated([session], payload.options(model=None, after_sequence=after), models)
     return {"estimates": [estimate_json(each) for each in found]}
 
 

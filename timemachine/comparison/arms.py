@@ -11,7 +11,7 @@ from timemachine.replay.options import check as check_options
 FEWEST_ARMS, MOST_ARMS = 2, 8
 MOST_REPEATS = 20
 MOST_REPLAYS = 1_000
-# Their rows are made while somebody waits: 3 s for so many on two cores, and 10 ms for each replay.
+# Their rows are made while somebody waits: 1 s for so many on two cores, and 0.3 ms more for each replay.
 MOST_ANSWERS = 20_000
 RECORDING: Final = 0
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import batched
 from typing import Any
 from uuid import UUID
 
@@ -21,6 +22,7 @@ from timemachine.recording.models import Action, Session
 from timemachine.replay import commands as replays
 from timemachine.replay.models import Replay, ReplayStep
 from timemachine.replay.options import ReplayOptions
+from timemachine.replay.plan import READ_TOGETHER, Planned, Planning, replayable_of
 
 LONGEST_NOTE = 4_000
 RETRIED = ("failed", "cancelled")
@@ -154,22 +156,32 @@ def _is_of(made: Comparison, facts: Mapping[str, Any], plan: Plan) -> bool:
 
 
 def _launch(made: Comparison, plan: Plan) -> None:
-    runs = []
-    for session in plan.sessions:
-        actions = replays.replayable(session)
-        for number, arm in enumerate(plan.arms, 1):
-            options = arm.options(reason=made.reason, spend_limit_usd=plan.spend_limit_usd)
-            for repeat in plan.runs:
-                launched = _launched(session, actions, options, made)
-                runs.append(ComparisonReplay(comparison=made, replay=launched, arm=number, repeat=repeat))
-    ComparisonReplay.objects.bulk_create(runs)
+    planning, options = Planning(made.project_id), _options(made, plan)
+    for together in batched(replayable_of(plan.sessions), READ_TOGETHER):
+        members = [
+            (_planned(planning, session, each, actions), arm, repeat)
+            for session, actions in together
+            for arm, each in enumerate(options, 1)
+            for repeat in plan.runs
+        ]
+        launched = replays.launch_planned(
+            [planned for planned, _, _ in members], by=made.requested_by, spend_group=made.id
+        )
+        ComparisonReplay.objects.bulk_create(
+            ComparisonReplay(comparison=made, replay=replay, arm=arm, repeat=repeat)
+            for replay, (_, arm, repeat) in zip(launched, members, strict=True)
+        )
 
 
-def _launched(
-    session: Session, actions: Sequence[Action], options: ReplayOptions, made: Comparison
-) -> Replay:
+def _options(made: Comparison, plan: Plan) -> list[ReplayOptions]:
+    return [arm.options(reason=made.reason, spend_limit_usd=plan.spend_limit_usd) for arm in plan.arms]
+
+
+def _planned(
+    planning: Planning, session: Session, options: ReplayOptions, actions: Sequence[Action]
+) -> Planned:
     try:
-        return replays.launch(session, options, by=made.requested_by, spend_group=made.id, actions=actions)
+        return planning.plan(session, options, actions)
     except InvalidInput as why:
         if why.code != "nothing_to_replay":
             raise

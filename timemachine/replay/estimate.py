@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import batched
 from typing import Any, Final
 
-from timemachine.answering.asking import CallParameters, prompt_of
+from timemachine.answering.asking import CallParameters, ContextPassage, prompt_of
 from timemachine.answering.prompt import Prompt
 from timemachine.base.clock import now
 from timemachine.providers.catalogue import ModelName
@@ -16,12 +17,14 @@ from timemachine.providers.token_estimate import tokens_about
 from timemachine.recording.models import Action, Session
 from timemachine.recording.validation import COST_DIGITS
 from timemachine.replay import frozen
-from timemachine.replay.commands import asks_in
+from timemachine.replay.engine import planned
 from timemachine.replay.options import ReplayOptions
+from timemachine.replay.plan import recorded, replayable_of
 
 TOKENS_OF_AN_ANSWER: Final = 500
 """Of one whose length nobody knows: it was not recorded, or the call failed."""
 _READ_TOGETHER: Final = 50
+_COUNTED: Final = ("input_tokens", "output_tokens", "cached", "cached_from")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,28 +42,53 @@ class Estimate:
     guessed: int = 0
 
 
-def estimate(asks: Sequence[Action], model: ModelName | None) -> Estimate:
-    """The estimated cost of asking these again, of the model or of their own: as many tokens as were recorded then.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Used:
+    """What a recorded ask used: the model that is named with it, and its tokens, `guessed` where they were not recorded."""
 
-    An ask without either is not asked again, and not counted.
+    model: str | None
+    tokens: TokenUsage
+    guessed: bool
+
+
+def estimated(
+    sessions: Sequence[Session], options: ReplayOptions, models: Sequence[str | None]
+) -> list[Estimate]:
+    """The estimated cost of replays of the sessions with these options, for each of the models: as many tokens as were recorded then.
+
+    The asks are read once for all models. None leaves each ask to the model that it was recorded with, and in an audit asks nobody;
+    an ask without a model is not asked again then, and not counted. Raises `InvalidInput` and `Unavailable` for a model that cannot be asked.
     """
-    asked = [ask for ask in asks if model is not None or ask.model is not None]
-    costs = [price(model or _recorded(ask), usage, now()).cost_usd for ask, usage in _usages(asked)]
+    if not sessions:
+        return [Estimate(model=each, asks=0, cost_usd=Decimal(0), unknown=0) for each in models]
+    names = [None if each is None else usable_model(sessions[0].project_id, each) for each in models]
+    if options.audit and not any(names):
+        return [_estimate([], None) for _ in names]
+    used = _used(_asks_in(sessions, options))
+    return [_estimate([] if options.audit and name is None else used, name) for name in names]
+
+
+def _estimate(used: Sequence[_Used], model: ModelName | None) -> Estimate:
+    asked, moment = [each for each in used if model or each.model is not None], now()
+    costs = [price(model or _named(each.model), each.tokens, moment).cost_usd for each in asked]
     known = [cost for cost in costs if cost is not None]
     return Estimate(
         model=None if model is None else str(model),
         asks=len(costs),
         cost_usd=sum(known, Decimal(0)),
         unknown=len(costs) - len(known),
-        guessed=sum(_counted(ask) is None for ask in asked),
+        guessed=sum(each.guessed for each in asked),
     )
 
 
-def estimated(session: Session, options: ReplayOptions) -> Estimate:
-    """The estimated cost of a replay with these options. Raises `InvalidInput` and `Unavailable` for a model that cannot be asked."""
-    if options.use_model is None:  # an audit asks nobody then, a debug replay the recorded models
-        return estimate([] if options.audit else asks_in(session, options), None)
-    return estimate(asks_in(session, options), usable_model(session.project_id, options.use_model))
+def _asks_in(sessions: Sequence[Session], options: ReplayOptions) -> list[Action]:
+    """The asks that a replay with these options would ask again."""
+    return [
+        action
+        for _, actions in replayable_of(sessions, also=_COUNTED)
+        for action in actions
+        if action.kind == "ask" and planned(recorded(action), options)
+    ]
 
 
 def estimate_json(found: Estimate) -> dict[str, Any]:
@@ -89,18 +117,28 @@ def expected_cost(model: ModelName, ask: Action, prompt: Prompt, *, max_tokens: 
     return None if cost is None else round(cost, COST_DIGITS)
 
 
-def _recorded(ask: Action) -> ModelName:
-    provider, _, model = (ask.model or "").partition(":")
+def _named(recorded_model: str | None) -> ModelName:
+    provider, _, model = (recorded_model or "").partition(":")
     return ModelName(provider=provider, model=model)
 
 
-def _usages(asks: Sequence[Action]) -> Iterator[tuple[Action, TokenUsage]]:
-    """Each ask with its tokens, as they were recorded or by its frozen texts, which are read some at a time."""
-    for at in range(0, len(asks), _READ_TOGETHER):
-        together = asks[at : at + _READ_TOGETHER]
-        frozen.read_hits([ask for ask in together if _counted(ask) is None])
-        for ask in together:
-            yield ask, _counted(ask) or _guessed(ask)
+def _used(asks: Sequence[Action]) -> list[_Used]:
+    counted = {ask.id: known for ask in asks if (known := _counted(ask)) is not None}
+    tokens = counted | dict(_guesses([ask.id for ask in asks if ask.id not in counted]))
+    return [
+        _Used(model=ask.model, tokens=tokens[ask.id], guessed=ask.id not in counted)
+        for ask in asks
+        if ask.id in tokens  # or it was erased meanwhile
+    ]
+
+
+def _guesses(asks: Sequence[int]) -> Iterator[tuple[int, TokenUsage]]:
+    """The tokens of these asks by their frozen texts, which are read some at a time."""
+    for together in batched(asks, _READ_TOGETHER):
+        read = list(Action.objects.filter(id__in=together).select_related("input", "output"))
+        hits = frozen.hits_of_each(read)
+        for ask in read:
+            yield ask.id, _guessed(ask, frozen.passages_of(hits[ask.id]))
 
 
 def _counted(ask: Action) -> TokenUsage | None:
@@ -111,8 +149,7 @@ def _counted(ask: Action) -> TokenUsage | None:
     return None if read is None or written is None else TokenUsage(input_tokens=read, output_tokens=written)
 
 
-def _guessed(ask: Action) -> TokenUsage:
-    passages = frozen.passages_of(frozen.hits_of(ask))
+def _guessed(ask: Action, passages: Sequence[ContextPassage]) -> TokenUsage:
     asked = CallParameters(system_prompt=(ask.parameters or {}).get("system_prompt"))
     prompt = prompt_of(frozen.question_of(ask) or "", passages, asked)
     return TokenUsage(input_tokens=_tokens_of(prompt), output_tokens=_answer_tokens(ask))

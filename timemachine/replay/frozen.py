@@ -1,9 +1,10 @@
 """What was recorded with a question: its text, its answer, its passages as they were frozen."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from copy import copy
 from typing import Any
 
-from django.db.models import Prefetch, Sum, prefetch_related_objects
+from django.db.models import Prefetch, Q, QuerySet, Sum, prefetch_related_objects
 
 from timemachine.answering.asking import ContextPassage
 from timemachine.payloads.queries import hash_now, text, value
@@ -24,17 +25,15 @@ def hits_of(action: Action) -> list[Hit]:
 
     Those of several finds follow each other in the order of the finds, ranked anew from 1.
     """
-    own = _hits(action)
-    if own or action.kind != "ask":
-        return own
-    inside = Action.objects.filter(session_id=action.session_id, kind="find")
-    children = inside.filter(parent_sequence=action.sequence)
-    if action.client_id is not None:
-        children = children | inside.filter(parent_id_given=action.client_id)
-    hits = [hit for child in children.order_by("sequence") for hit in _hits(child)]
-    for rank, hit in enumerate(hits, 1):
-        hit.rank = rank
-    return hits
+    return hits_of_each([action])[action.id]
+
+
+def hits_of_each(actions: Sequence[Action]) -> dict[int, list[Hit]]:
+    """The same of several actions, by their ids. Three queries at most for any number of them."""
+    read_hits(actions)
+    found = {action.id: list(action.hits.all()) for action in actions}
+    bare = [action for action in actions if action.kind == "ask" and not found[action.id]]
+    return found | (_hits_inside(bare) if bare else {})
 
 
 def size_of_hits(actions: Sequence[Action]) -> int:
@@ -85,9 +84,37 @@ def answer_of(action: Action) -> str | None:
     return _words(value(action.output), ANSWER_KEYS)
 
 
-def _hits(action: Action) -> list[Hit]:
-    read_hits([action])
-    return list(action.hits.all())
+def _hits_inside(asks: Sequence[Action]) -> dict[int, list[Hit]]:
+    """The passages of the finds inside each ask."""
+    finds = list(_finds_inside(asks))
+    read_hits(finds)
+    return {
+        ask.id: _ranked(hit for find in finds if _is_inside(find, ask) for hit in find.hits.all())
+        for ask in asks
+    }
+
+
+def _finds_inside(asks: Sequence[Action]) -> QuerySet[Action]:
+    by_sequence = Q(parent_sequence__in={ask.sequence for ask in asks})
+    by_id = Q(parent_id_given__in={ask.client_id for ask in asks} - {None})
+    sessions = {ask.session_id for ask in asks}
+    return Action.objects.filter(by_sequence | by_id, session_id__in=sessions, kind="find").order_by(
+        "sequence"
+    )
+
+
+def _is_inside(find: Action, ask: Action) -> bool:
+    if find.session_id != ask.session_id:
+        return False
+    by_id = ask.client_id is not None and find.parent_id_given == ask.client_id
+    return by_id or find.parent_sequence == ask.sequence
+
+
+def _ranked(hits: Iterable[Hit]) -> list[Hit]:
+    ranked = [copy(hit) for hit in hits]
+    for rank, hit in enumerate(ranked, 1):
+        hit.rank = rank
+    return ranked
 
 
 def _words(recorded: Any, keys: Sequence[str]) -> str | None:

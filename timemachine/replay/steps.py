@@ -25,13 +25,13 @@ from timemachine.providers.reach import Reach
 from timemachine.recording.models import Action, Hit
 from timemachine.replay import frozen
 from timemachine.replay.choosing import Chosen, chosen
-from timemachine.replay.commands import recorded
 from timemachine.replay.context import VERIFIED, FrozenFrame, context_verdict
 from timemachine.replay.engine import Intent, intent
 from timemachine.replay.estimate import expected_cost
 from timemachine.replay.models import ReplayStep
 from timemachine.replay.options import ReplayOptions, from_json
 from timemachine.replay.outcome import Outcome
+from timemachine.replay.plan import recorded
 from timemachine.replay.retrieving import found_again
 from timemachine.replay.spending import LimitReached
 from timemachine.retrieval.finding import Found

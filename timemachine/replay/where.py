@@ -7,8 +7,8 @@ from typing import Final
 from timemachine.base.errors import InvalidInput, TimeMachineError
 from timemachine.recording.models import Action, Session
 from timemachine.replay import frozen
-from timemachine.replay.commands import steps_in
 from timemachine.replay.options import ReplayOptions
+from timemachine.replay.plan import steps_in
 from timemachine.replay.retrieving import moment_of, query_of
 from timemachine.retrieval.holding import Holder, holders
 from timemachine.retrieval.meaning import models_with_vectors

@@ -1,9 +1,10 @@
 """Running suites: a run launches ordinary replays, by hand or because it is due; it is cancelled, and closed once they are over."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
+from itertools import batched
 from uuid import UUID
 
 from django.db import transaction
@@ -16,7 +17,7 @@ from timemachine.base.ids import uuid7
 from timemachine.recording.models import Action
 from timemachine.replay import commands as replays
 from timemachine.replay.models import Replay
-from timemachine.replay.options import ReplayOptions
+from timemachine.replay.plan import READ_TOGETHER, Planned, Planning, replayable_of
 from timemachine.suites.changes import findings
 from timemachine.suites.commands import note
 from timemachine.suites.document import counts_json
@@ -158,47 +159,50 @@ def _launch(suite: Suite, made: SuiteRun) -> tuple[SuiteRun, TimeMachineError | 
     made.previous = last_done(suite)
     made.save()
     made.refresh_from_db()
-    members, problems = [], []
-    for position, (key, session) in enumerate(sessions_to_run(suite)):
-        actions = [] if session is None else replays.replayable(session)
-        for arm, _ in enumerate(arms_of(suite.use_models), 1):
-            member = SuiteReplay(run=made, position=position, arm=arm, key=key, session=session)
-            members.append(member)
-            problems += [] if (why := _problem(member, actions)) is None else [why]
-    SuiteReplay.objects.bulk_create(members)
-    if len(problems) < len(members):
+    planning = Planning(suite.project_id)
+    problems: list[TimeMachineError] = []
+    for together in batched(enumerate(sessions_to_run(suite)), READ_TOGETHER):
+        members = [
+            SuiteReplay(run=made, position=position, arm=arm, key=key, session=session)
+            for position, (key, session) in together
+            for arm, _ in enumerate(arms_of(suite.use_models), 1)
+        ]
+        problems += _replay(made, members, planning)
+    if made.members.exclude(replay=None).exists():
         return made, None
     _close(made)
     nothing = "No session matches what the suite describes, so there is nothing to replay."
     return made, problems[0] if problems else InvalidInput(nothing, code="sessions_needed")
 
 
-def _problem(member: SuiteReplay, actions: Sequence[Action]) -> TimeMachineError | None:
-    """Launch the member's replay of these actions; why that cannot be, where it cannot, which is kept with it."""
+def _replay(made: SuiteRun, members: Sequence[SuiteReplay], planning: Planning) -> list[TimeMachineError]:
+    """Save the members with their replays; why some of them cannot be launched, which is kept with each."""
+    sessions = {member.session.id: member.session for member in members if member.session is not None}
+    actions = {session.id: found for session, found in replayable_of(list(sessions.values()))}
+    plans: list[tuple[SuiteReplay, Planned]] = []
+    problems: list[TimeMachineError] = []
+    for member in members:
+        try:
+            plans.append((member, _planned(member, planning, actions)))
+        except TimeMachineError as why:
+            member.problem_code, member.problem = why.code, why.message
+            problems.append(why)
+    launched = replays.launch_planned([plan for _, plan in plans], by=made.requested_by, spend_group=made.id)
+    for (member, _), replay in zip(plans, launched, strict=True):
+        member.replay = replay
+    SuiteReplay.objects.bulk_create(members)
+    return problems
+
+
+def _planned(member: SuiteReplay, planning: Planning, actions: Mapping[UUID, Sequence[Action]]) -> Planned:
     made = member.run
-    try:
-        options = replace(options_of(made.options), use_model=arms_of(made.use_models)[member.arm - 1])
-        member.replay = _replayed(member, options, actions)
-    except TimeMachineError as why:
-        member.problem_code, member.problem = why.code, why.message
-        return why
-    return None
-
-
-def _replayed(member: SuiteReplay, options: ReplayOptions, actions: Sequence[Action]) -> Replay:
+    options = replace(options_of(made.options), use_model=arms_of(made.use_models)[member.arm - 1])
     if member.session is None:
         raise InvalidInput(
             f"The session {member.key} was erased; give the suite another list of sessions to take it out.",
             code="session_missing",
         )
-    with transaction.atomic():
-        return replays.launch(
-            member.session,
-            options,
-            by=member.run.requested_by,
-            spend_group=member.run_id,
-            actions=actions,
-        )
+    return planning.plan(member.session, options, actions[member.session.id])
 
 
 def _close(found: SuiteRun) -> None:

@@ -12,8 +12,8 @@ from timemachine.base.clock import now
 from timemachine.base.errors import Conflict, InvalidInput
 from timemachine.base.ids import uuid7
 from timemachine.recording.models import Session
-from timemachine.replay.commands import steps_in
 from timemachine.replay.options import ReplayOptions
+from timemachine.replay.plan import steps_in
 from timemachine.retrieval.embedding.wordllama import TOKENIZER_NAME
 from timemachine.retrieval.meaning import searchable_name
 from timemachine.sweeping.grid import Grid, check_size, settings_of

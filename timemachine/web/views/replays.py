@@ -44,7 +44,9 @@ def launch(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
         return _form(request, session, form, status=200 if data is None else 422)
     try:
         if "estimate" in data:
-            return _form(request, session, form, estimated=estimated_cost(session, form.options()))
+            options = form.options()
+            found = estimated_cost([session], options, [options.use_model])
+            return _form(request, session, form, estimated=found[0])
         form_id = form.cleaned_data["form_id"]
         replay = commands.launch(session, form.options(), by=access.user.email, replay_id=form_id)
     except TimeMachineError as why:
