@@ -39,7 +39,7 @@ from timemachine.comparison.queries import (
 )
 from timemachine.comparison.results import results_of
 from timemachine.jobs import ring, ring_judges, ring_results
-from timemachine.recording.queries import session_of
+from timemachine.recording.queries import session_of, sessions_named
 from timemachine.replay.estimate import estimate_json
 
 router = Router(tags=["comparisons"])
@@ -69,7 +69,7 @@ def estimate_launch(request: HttpRequest, payload: comparison_schemas.Comparison
 
 def _plan(project: Project, payload: comparison_schemas.ComparisonIn) -> Plan:
     return Plan(
-        sessions=[session_of(project, each) for each in payload.sessions],
+        sessions=sessions_named(project, payload.sessions),
         arms=[each.arm() for each in payload.arms],
         repeats=payload.repeats,
         noise_floor=payload.noise_floor,

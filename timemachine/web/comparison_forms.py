@@ -12,7 +12,7 @@ from timemachine.comparison.commands import LONGEST_NOTE, Plan
 from timemachine.providers.catalogue import LOCAL
 from timemachine.providers.listing import Choice
 from timemachine.recording.models import Session
-from timemachine.recording.queries import session_of
+from timemachine.recording.queries import sessions_named
 from timemachine.web.model_select import ModelSelect
 from timemachine.web.option_fields import CallFields
 from timemachine.web.sent_once import SentOnce
@@ -124,7 +124,7 @@ class ComparisonForm(SentOnce):
         named = [*said["sessions"], *said["others"].split()]
         arms = [form.arm() for form in self.arms]
         return Plan(
-            sessions=[session_of(project, each) for each in named],
+            sessions=sessions_named(project, named),
             arms=[arm for arm in arms if arm is not None],
             repeats=said["repeats"],
             noise_floor=said["noise_floor"],
