@@ -1,5 +1,6 @@
 """What a comparison shows is computed once, kept, and never shown for other answers than it is of."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -15,10 +16,15 @@ from timemachine import jobs
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now
 from timemachine.comparison import results
+from timemachine.comparison.arms import Arm
+from timemachine.comparison.commands import Plan, create
 from timemachine.comparison.models import Comparison, ComparisonFindings
 from timemachine.comparison.progress import progress_of
 from timemachine.recording.erasure import erase_session
+from timemachine.replay import leases
+from timemachine.replay.commands import begin, bump
 from timemachine.replay.models import Replay, ReplayStep
+from timemachine.replay.working import work
 
 ONE, THREE = "local:extractive-1", "local:extractive-3"
 POLL = {"HX-Request": "true", "HX-Target": "div#comparison"}
@@ -114,6 +120,33 @@ def test_one_page_of_many_rings_and_the_sweeper_rings_again_but_three_times_at_m
     shown = page(browser, made)
     assert "failed three times" in shown
     assert "hx-trigger" not in shown
+
+
+def test_a_step_that_waits_for_a_busy_model_is_news_for_the_page_and_none_for_the_results(
+    api: Program, browser: Client, project: Project
+) -> None:
+    plan = Plan(
+        sessions=[recorded_session(project)], arms=[Arm(model=ONE), Arm(model=THREE)], reason="Which?"
+    )
+    made = create(project, plan, by="test")
+    first, second = made.runs.order_by("arm").values_list("replay_id", flat=True)
+    work(first, "worker of a test")
+    begin(second)
+    leases.claim(second, "worker of a test", calls=False)
+    so_far = told(api, made, so_far="true")
+    assert so_far["results"]["answers"] == 3
+    revision = page(browser, made, "?so_far=1").split("rev=")[1].split('"')[0]
+
+    until = now() + timedelta(minutes=5)
+    ReplayStep.objects.filter(status="running").update(asked_again_at=until, waits_because="It answered 429.")
+    bump(second)
+    assert "calls wait" in browser.get(f"/comparisons/{made.id}/?so_far=1&rev={revision}", headers=POLL).text
+    still = told(api, made, so_far="true")
+    assert (still["waiting"]["calls"], still["results"]) == (3, so_far["results"])
+
+    ReplayStep.objects.filter(status="running").update(status="waiting")
+    work(second, "worker of a test")
+    assert told(api, made)["results"]["answers"] == 6
 
 
 @pytest.mark.usefixtures("many")

@@ -1,13 +1,14 @@
 """How far comparisons are: of their replays, steps and judges, and what that has cost."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
-from django.db.models import CharField, Count, Max, Q, QuerySet, StringAgg, Sum, Value
+from django.db.models import CharField, Count, Max, Q, StringAgg, Sum, Value
 from django.db.models.functions import MD5, Cast, Concat
 
 from timemachine.base.clock import now
@@ -16,6 +17,7 @@ from timemachine.comparison.models import CellMark, CellOpinion, Comparison
 from timemachine.replay.models import Replay, ReplayAttempt, ReplayStep
 
 OVER: Final = ("done", "failed", "cancelled")
+_LONG_AGO: Final = datetime.fromtimestamp(0, UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +49,7 @@ class Waits:
 class Progress:
     """How far a comparison is. `status` is `queued`, `running`, `done`, `failed` (no replay came to anything) or `cancelled`.
 
-    `revision` changes whenever a page would look otherwise, `cells` whenever any answer is another.
+    `revision` changes whenever a page would look otherwise, `cells` only when an answer is another or what was spent on one is told.
     """
 
     status: str
@@ -84,21 +86,16 @@ class Progress:
 def progress_of(comparisons: Sequence[Comparison]) -> dict[UUID, Progress]:
     """How far each of them is; seven queries for any number of them."""
     ids = [each.id for each in comparisons]
-    replays = _grouped(Replay.objects.filter(run__comparison__in=ids), "run__comparison_id", "status")
-    steps = _grouped(
-        ReplayStep.objects.filter(replay__run__comparison__in=ids), "replay__run__comparison_id", "status"
-    )
-    spent, judges, worked, marks = _spent(ids), _judges(ids), _worked(ids), dict(_latest(CellMark, ids))
-    waits = _waits(ids)
+    replays, steps, spent = _replays(ids), _steps(ids), _spent(ids)
+    judges, waits, worked, marks = _judges(ids), _waits(ids), _worked(ids), dict(_latest(CellMark, ids))
     return {
         each.id: _progress(
             replays.get(each.id, {}),
-            steps.get(each.id, {}),
-            spent.get(each.id),
+            steps.get(each.id, _Steps()),
+            spent.get(each.id, _Spent()),
             judges.get(each.id, Judges()),
             waits.get(each.id, Waits()),
-            worked.get(each.id, ""),
-            marks.get(each.id, 0),
+            f"{worked.get(each.id, '')}-{marks.get(each.id, 0)}",
         )
         for each in comparisons
     }
@@ -112,22 +109,67 @@ def over_limit(comparison: Comparison, progress: Progress) -> Decimal | None:
     return max(spent - Decimal(str(comparison.spend_limit_usd)), Decimal(0))
 
 
-def _grouped(rows: QuerySet[Any], owner: str, status: str) -> dict[UUID, dict[str, int]]:
-    found: dict[UUID, dict[str, int]] = {}
-    for row in rows.order_by().values(owner, status).annotate(number=Count("id")):
-        found.setdefault(row[owner], {})[row[status]] = row["number"]
+@dataclass(slots=True, kw_only=True)
+class _Steps:
+    """Its steps by their status, how many are over, and when the last of them came to its end."""
+
+    statuses: dict[str, int] = field(default_factory=dict)
+    over: int = 0
+    last: datetime = _LONG_AGO
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Spent:
+    """What the attempts at its steps cost, how many of them are over, and when the last one was."""
+
+    cost_usd: Decimal = Decimal(0)
+    unknown: int = 0
+    over: int = 0
+    last: datetime = _LONG_AGO
+
+
+def _replays(ids: Sequence[UUID]) -> dict[UUID, dict[str, int]]:
+    owner, found = "run__comparison_id", defaultdict[UUID, dict[str, int]](dict)
+    rows = Replay.objects.filter(run__comparison__in=ids).order_by().values(owner, "status")
+    for row in rows.annotate(number=Count("id")):
+        found[row[owner]][row["status"]] = row["number"]
     return found
 
 
-def _spent(ids: Sequence[UUID]) -> dict[UUID, tuple[Decimal, int]]:
+def _steps(ids: Sequence[UUID]) -> dict[UUID, _Steps]:
+    owner, found = "replay__run__comparison_id", defaultdict[UUID, _Steps](_Steps)
+    rows = ReplayStep.objects.filter(replay__run__comparison__in=ids).order_by().values(owner, "status")
+    counted = rows.annotate(number=Count("id"), over=Count("finished_at"), last=Max("finished_at"))
+    for row in counted:
+        steps = found[row[owner]]
+        steps.statuses[row["status"]] = row["number"]
+        steps.over += row["over"]
+        steps.last = max(steps.last, row["last"] or _LONG_AGO)
+    return found
+
+
+def _spent(ids: Sequence[UUID]) -> dict[UUID, _Spent]:
     owner = "step__replay__run__comparison_id"
     rows = (
         ReplayAttempt.objects.filter(step__replay__run__comparison__in=ids)
         .order_by()
         .values(owner)
-        .annotate(cost=Sum("cost_usd"), unknown=Count("id", filter=Q(calls_made__gt=0, cost_usd=None)))
+        .annotate(
+            cost=Sum("cost_usd"),
+            unknown=Count("id", filter=Q(calls_made__gt=0, cost_usd=None)),
+            over=Count("finished_at"),
+            last=Max("finished_at"),
+        )
     )
-    return {row[owner]: (row["cost"] or Decimal(0), row["unknown"]) for row in rows}
+    return {
+        row[owner]: _Spent(
+            cost_usd=row["cost"] or Decimal(0),
+            unknown=row["unknown"],
+            over=row["over"],
+            last=row["last"] or _LONG_AGO,
+        )
+        for row in rows
+    }
 
 
 def _waits(ids: Sequence[UUID]) -> dict[UUID, Waits]:
@@ -180,35 +222,24 @@ def _worked(ids: Sequence[UUID]) -> dict[UUID, str]:
     return {row.id: row.worked or "" for row in rows}
 
 
-def _revision(cells: str, judges: Judges, mark: int) -> str:
-    return f"{cells}-{mark}-{judges.revision}"
-
-
 def _latest(model: type[CellMark], ids: Sequence[UUID]) -> list[tuple[UUID, int]]:
     rows = model.objects.filter(comparison__in=ids).order_by().values("comparison_id")
     return [(row["comparison_id"], row["last"]) for row in rows.annotate(last=Max("id"))]
 
 
 def _progress(
-    replays: Mapping[str, int],
-    steps: Mapping[str, int],
-    spent: tuple[Decimal, int] | None,
-    judges: Judges,
-    waits: Waits,
-    cells: str,
-    mark: int,
+    replays: Mapping[str, int], steps: _Steps, spent: _Spent, judges: Judges, waits: Waits, worked: str
 ) -> Progress:
-    cost, unknown = spent or (Decimal(0), 0)
     return Progress(
         status=_status(replays),
         replays=replays,
-        steps=steps,
-        cost_usd=cost,
-        unknown_cost_calls=unknown,
+        steps=steps.statuses,
+        cost_usd=spent.cost_usd,
+        unknown_cost_calls=spent.unknown,
         judges=judges,
         waits=waits,
-        cells=cells,
-        revision=_revision(cells, judges, mark),
+        cells="-".join(f"{each.over}.{each.last.timestamp() * 1e6:.0f}" for each in (steps, spent)),
+        revision=f"{worked}-{judges.revision}",
     )
 
 
