@@ -5,9 +5,11 @@ import signal
 from concurrent.futures import ThreadPoolExecutor
 from operator import truediv
 from time import sleep
+from typing import Any
 
 import pytest
 
+from timemachine.base import aside as aside_module
 from timemachine.base.aside import Beside, aside, thinking_beside, using
 from timemachine.grounding.support import Passage, ground
 
@@ -62,12 +64,59 @@ def test_all_that_a_process_was_asked_before_it_was_killed_is_thought_here() -> 
         beside.end()
 
 
+def test_one_that_was_killed_is_asked_no_more_while_there_is_another() -> None:
+    beside = Beside(2)
+    try:
+        os.kill(beside(os.getpid), signal.SIGKILL)
+        thinkers = {beside(os.getpid) for _ in range(20)}
+        assert len(thinkers - {os.getpid()}) == 1
+        assert beside(os.getpid) != os.getpid()
+    finally:
+        beside.end()
+
+
+class Unreadable:
+    """What can be sent and not be received."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return int, ("no number",)
+
+
+def test_an_answer_that_cannot_be_read_is_thought_here_and_so_is_all_after_it() -> None:
+    beside = Beside(1)
+    try:
+        assert isinstance(beside(Unreadable), Unreadable)
+        assert beside(max, 3, 4) == 4
+    finally:
+        beside.end()
+
+
+def test_what_a_thought_prints_stands_between_no_answers() -> None:
+    beside = Beside(1)
+    try:
+        assert beside(print, "said beside") is None
+        assert beside(os.getpid) != os.getpid()
+    finally:
+        beside.end()
+
+
+def test_a_process_that_answers_no_more_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(aside_module, "_LONGEST", 0.3)
+    beside = Beside(1)
+    try:
+        os.kill(beside(os.getpid), signal.SIGSTOP)
+        assert beside(max, 3, 4) == 4
+    finally:
+        beside.end()
+
+
 def test_a_thought_that_fails_fails_here_as_it_would_have() -> None:
     beside = Beside(1)
     try:
         with pytest.raises(ZeroDivisionError):
             beside(truediv, 1, 0)
         assert beside(truediv, 1, 2) == 0.5
+        assert beside(os.getpid) != os.getpid()
     finally:
         beside.end()
 

@@ -1,7 +1,7 @@
 from itertools import permutations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from timemachine.grounding.support import Grounding, Passage, ground
@@ -82,3 +82,16 @@ def test_the_same_passages_again_say_the_same(answer: str) -> None:
     assert grounded(answer, SAID) == grounded(answer, list(SAID))
     large = ["x. " * 30_000, *SAID]
     assert grounded(answer, large).sentences[0].score == grounded(answer, SAID).sentences[0].score
+
+
+scribbles = st.text() | st.text("`*[]{}().…’'\"#~$-1a S\n", max_size=60)
+
+
+@settings(deadline=None, max_examples=300)
+@given(scribbles, st.lists(scribbles, max_size=3))
+@example("Use `*` to select all columns.", ["x `[]` y."])
+def test_whatever_an_answer_and_its_passages_are_made_of_they_have_a_score_or_claim_nothing(
+    answer: str, texts: list[str]
+) -> None:
+    score = grounded(answer, texts).score
+    assert score is None or 0 <= score <= 1

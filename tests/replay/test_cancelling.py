@@ -116,11 +116,18 @@ def test_calls_under_way_are_ended_and_told_as_cancelled_and_possibly_billed(
     assert "may have been billed" in browser.get(f"/replays/{replay.id}/steps/2/").text
 
 
+@pytest.mark.parametrize("limit", [None, 1000.0])
 def test_a_step_that_was_taken_and_not_called_for_is_cancelled_without_a_call(
-    transactional_db: None, project: Project, stub: StubModelServer, settings: Settings
+    transactional_db: None,
+    project: Project,
+    stub: StubModelServer,
+    settings: Settings,
+    limit: float | None,
 ) -> None:
     settings.MODEL_CALLS_AT_ONCE = 2
-    asked = ReplayOptions(audit=True, reason="Halt!", use_model="openai:gpt-4o", skip_finds=True)
+    asked = ReplayOptions(
+        audit=True, reason="Halt!", use_model="openai:gpt-4o", skip_finds=True, spend_limit_usd=limit
+    )
     questions = [f"How long are invoices kept, asked for time {n}?" for n in range(9)]
     replay = launch(recorded_session(project, questions=questions), asked, by="test")
     with ThreadPoolExecutor(1) as thread:

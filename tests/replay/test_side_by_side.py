@@ -2,9 +2,10 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from datetime import timedelta
 from itertools import pairwise
 from threading import Event
 from typing import Any
@@ -18,11 +19,15 @@ from tests.stub_answers import Call
 from tests.stub_model_server import Script, StubModelServer
 from tests.waiting import wait_until
 from timemachine.accounts.models import Project
+from timemachine.answering import asking
+from timemachine.answering.asking import ContextPassage
+from timemachine.base.clock import now
 from timemachine.payloads.models import Payload
 from timemachine.recording.erasure import erase_session
 from timemachine.recording.models import Session
 from timemachine.replay import leases, steps
 from timemachine.replay.commands import cancel, launch
+from timemachine.replay.document import replay_json
 from timemachine.replay.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.options import ReplayOptions
 from timemachine.replay.queries import steps_of
@@ -125,14 +130,47 @@ def test_none_is_taken_ahead_once_a_worker_was_lost_or_where_several_providers_a
 
 
 @pytest.mark.usefixtures("stub")
-def test_what_was_taken_ahead_counts_as_tried_when_it_is_called_for(session: Session) -> None:
+def test_what_was_taken_ahead_counts_as_tried_when_it_is_called_for(
+    session: Session, settings: Settings
+) -> None:
+    settings.MODEL_CALLS_AT_ONCE = 3
     replay = launch(session, ASKED, by="test")
-    called, given_back = leases.claim(replay.id, "one", calls=True, most=2, ahead=True)
+    first = leases.claim(replay.id, "one", calls=True, most=7)
+    called, given_back = leases.claim(replay.id, "one", calls=True, most=2, spared=first, ahead=True)
     leases.intend_call(called)
     leases.give_back([given_back])
     tried = dict(replay.steps.values_list("id", "attempts_made"))
     assert (tried[called.step_id], tried[given_back.step_id]) == (1, 0)
-    assert ReplayAttempt.objects.get().id == called.attempt_id
+    tries = set(ReplayAttempt.objects.values_list("id", flat=True))
+    assert tries == {lease.attempt_id for lease in [*first, called]}
+
+
+@pytest.mark.usefixtures("stub")
+def test_none_is_taken_ahead_by_who_has_not_every_place(session: Session, settings: Settings) -> None:
+    settings.MODEL_CALLS_AT_ONCE = 3
+    replay, other = (launch(session, ASKED, by="test") for _ in range(2))
+    two = leases.claim(replay.id, "one", calls=True, most=2)
+    assert leases.claim(replay.id, "one", calls=True, most=2, spared=two, ahead=True) == []
+    (theirs,) = leases.claim(other.id, "another", calls=True, most=7)
+    assert leases.claim(replay.id, "one", calls=True, most=2, spared=two, ahead=True) == []
+    leases.give_back([theirs])
+    three = [*two, *leases.claim(replay.id, "one", calls=True, most=7)]
+    assert len(three) == 3
+    assert len(leases.claim(replay.id, "one", calls=True, most=2, spared=three, ahead=True)) == 2
+
+
+@pytest.mark.usefixtures("stub")
+def test_who_slept_past_its_lease_takes_none_of_the_places_of_who_has_the_steps_now(
+    session: Session, settings: Settings
+) -> None:
+    settings.MODEL_CALLS_AT_ONCE = 3
+    replay = launch(session, ASKED, by="test")
+    slept = leases.claim(replay.id, "slept", calls=True, most=7)
+    ReplayStep.objects.filter(replay=replay).exclude(status="done").update(attempts_made=0)
+    ReplayStep.objects.filter(lease_token=slept[0].token).update(lease_until=now() - timedelta(seconds=1))
+    assert len(leases.claim(replay.id, "awake", calls=True, most=7)) == 3
+    for ahead in (False, True):
+        assert leases.claim(replay.id, "slept", calls=True, most=7, spared=slept, ahead=ahead) == []
 
 
 def test_a_session_that_is_erased_in_the_middle_of_its_replay_leaves_nothing_and_breaks_nothing(
@@ -175,6 +213,27 @@ def test_what_was_taken_ahead_is_given_back_where_the_others_come_to_nothing(
     assert asks["done"] == len(stub.calls()) == 11 - asks["waiting"]
 
 
+def test_a_fault_of_ours_fails_one_step_and_is_paid_for_once(
+    session: Session, stub: StubModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def faulty(text: str, passages: Sequence[ContextPassage]) -> dict[str, Any]:
+        if next(breaks, False):
+            raise KeyError(text)
+        return ground(text, passages)
+
+    ground, breaks = asking.grounding_of, iter([True])
+    monkeypatch.setattr(asking, "grounding_of", faulty)
+    stub.script(Script(answer="Zehn Jahre."))
+    replay = launch(session, ASKED, by="test")
+    worked(replay)
+    told = replay_json(Replay.objects.get(id=replay.id))
+    failed = replay.steps.get(status="failed")
+    assert failed.error_type == "internal_error"
+    assert "KeyError" in (failed.error_message or "")
+    assert told["unknown_cost_calls"] == 1
+    assert len(stub.calls()) == replay.steps.filter(provider="openai").count()
+
+
 def test_steps_that_call_nobody_are_taken_together(session: Session) -> None:
     replay = launch(session, CHECKED, by="test")
     taken = leases.claim(replay.id, "one", calls=False)
@@ -192,8 +251,7 @@ def test_a_step_that_was_answered_keeps_no_place_from_the_next(
     first = leases.claim(replay.id, "one", calls=True, most=7)
     assert len(first) == 3
     assert leases.claim(replay.id, "one", calls=True, most=7) == []
-    answered = [lease.step_id for lease in first[:2]]
-    assert len(leases.claim(replay.id, "one", calls=True, most=7, answered=answered)) == 2
+    assert len(leases.claim(replay.id, "one", calls=True, most=7, spared=first[:2])) == 2
     assert leases.claim(replay.id, "another", calls=True, most=7) == []
 
 

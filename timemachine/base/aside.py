@@ -4,6 +4,7 @@ A process beside runs `python -m timemachine.base.aside`, reads calls and writes
 """
 
 import contextlib
+import logging
 import os
 import pickle
 import signal
@@ -18,16 +19,20 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import IO, Any, Final, cast
 
+log = logging.getLogger(__name__)
+
 _CODE: Final = Path(__file__).resolve().parent.parent.parent
 _MOST: Final = 3
 """With more of them, whoever hands the work out has enough to do."""
 _GIVEN: Final = ("PATH", "HOME", "LANG", "LC_", "TMP", "TEMP", "LD_", "PYTHON", "COVERAGE")
 """How the names of those variables begin that a process beside gets: no key and no address of a database is among them."""
+_LONGEST: Final = 300.0
+"""Seconds after which a process that has not answered is taken to be stuck: the longest of all thoughts takes two."""
 _only_once: Final = Lock()
 
 
-class _Gone(Exception):
-    """The process beside has ended, of itself or of a thought."""
+class _NotThought(Exception):
+    """The process beside has ended, or could not think this; whoever asked thinks it, and fails as that did."""
 
 
 class _Thinker:
@@ -44,7 +49,7 @@ class _Thinker:
         )
         self._asked: deque[Future[Any]] = deque()
         self._asking = Lock()
-        self._gone = False
+        self.gone = False
         self._hearing = Thread(target=self._hear, daemon=True)
         self._hearing.start()
 
@@ -54,17 +59,21 @@ class _Thinker:
         return len(self._asked)
 
     def ask(self, think: Callable[..., Any], about: tuple[Any, ...]) -> Future[Any]:
-        """What it will answer, in its turn. Raises `_Gone`, as what is awaited may."""
+        """What it will answer, in its turn. Raises `_NotThought`, as what is awaited may."""
         question = pickle.dumps((think, about))
         answer: Future[Any] = Future()
         with self._asking:
-            if self._gone:
-                raise _Gone
+            if self.gone:
+                raise _NotThought
             self._asked.append(answer)
             with contextlib.suppress(OSError):  # then it has ended, and who hears says so
                 self._to.write(question)
                 self._to.flush()
         return answer
+
+    def kill(self) -> None:
+        """End it at once; what it was asked is not thought."""
+        self._process.kill()
 
     def end(self) -> None:
         """End it, once nobody asks any more: it ends when its pipe is closed."""
@@ -75,37 +84,57 @@ class _Thinker:
         self._process.wait()
 
     def _hear(self) -> None:
-        with contextlib.suppress(OSError, EOFError, pickle.UnpicklingError):
+        try:
             while True:
-                answer = pickle.load(self._back)  # noqa: S301  # written by our own process
-                self._asked.popleft().set_result(answer)
-        with self._asking:
-            self._gone = True
-        for answer in self._asked:
-            answer.set_exception(_Gone())
+                was_thought, answer = pickle.load(self._back)  # noqa: S301  # written by our own process
+                asked = self._asked.popleft()
+                if was_thought:
+                    asked.set_result(answer)
+                else:
+                    asked.set_exception(_NotThought())
+        except EOFError:
+            pass
+        except Exception:  # an answer that cannot be read here; nothing after it can be told apart
+            log.exception("a process that thinks beside is given up")
+        finally:
+            self._process.kill()  # or whoever is asking it at this moment might wait for ever, and hold the lock
+            with self._asking:
+                self.gone = True
+                while self._asked:
+                    self._asked.popleft().set_exception(_NotThought())
 
 
 class Beside:
     """Processes that think, each about one thing after the other."""
 
     def __init__(self, count: int) -> None:
-        self._all = [_Thinker() for _ in range(count)]
+        self._all: list[_Thinker] = []
+        with contextlib.suppress(OSError):  # there is no room for so many
+            self._all.extend(_Thinker() for _ in range(count))
 
     def __call__[T](self, think: Callable[..., T], *about: Any) -> T:
-        """What the function comes to, in the process that has least to do; in this one where that has ended.
+        """What the function comes to, in the process that has least to do; in this one where that ended meanwhile, or none is left.
 
         It waits for its turn: a thread that thought here meanwhile would keep all others of this process from their work.
         """
-        thinker = min(self._all, key=lambda each: each.under_way)
-        try:
-            return cast("T", thinker.ask(think, about).result())
-        except _Gone:
-            return think(*about)
+        thinker = min((each for each in self._all if not each.gone), key=_under_way, default=None)
+        if thinker is not None:
+            try:
+                return cast("T", thinker.ask(think, about).result(_LONGEST))
+            except TimeoutError:
+                thinker.kill()
+            except _NotThought:
+                pass
+        return think(*about)
 
     def end(self) -> None:
         """End them all, once nobody asks any more."""
         for thinker in self._all:
             thinker.end()
+
+
+def _under_way(thinker: _Thinker) -> int:
+    return thinker.under_way
 
 
 _used: ContextVar[Beside | None] = ContextVar("beside", default=None)
@@ -159,13 +188,21 @@ def _started() -> subprocess.Popen[bytes]:
 
 
 def main() -> None:
-    """Answer what is asked until nobody is left who asks; a thought that fails ends it, and fails again where it was asked for."""
+    """Answer what is asked until nobody is left who asks."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started this process ends it
+    answers, sys.stdout = sys.stdout.buffer, sys.stderr  # nothing else may stand between the answers
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
             think, about = pickle.load(sys.stdin.buffer)  # noqa: S301  # written by the process that started this one
-            pickle.dump(think(*about), sys.stdout.buffer)
-            sys.stdout.buffer.flush()
+            answers.write(_thought(think, about))
+            answers.flush()
+
+
+def _thought(think: Callable[..., Any], about: tuple[Any, ...]) -> bytes:
+    try:
+        return pickle.dumps((True, think(*about)))
+    except Exception:  # noqa: BLE001  # it fails again where it was asked for
+        return pickle.dumps((False, None))
 
 
 if __name__ == "__main__":

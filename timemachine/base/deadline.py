@@ -6,13 +6,14 @@ import os
 from collections.abc import Callable
 from functools import cache
 from itertools import count
-from threading import Condition, Thread
+from threading import Condition, Lock, Thread
 from time import monotonic
 from typing import Final
 
 log = logging.getLogger(__name__)
 
 _number: Final = count()
+_beginning: Final = Lock()
 
 
 class Deadline:
@@ -61,7 +62,9 @@ class _Watch:
 def after(seconds: float, do: Callable[[], object]) -> Deadline:
     """Have something short done in so many seconds, in another thread."""
     deadline = Deadline(monotonic() + seconds, do)
-    _watch(os.getpid()).add(deadline)
+    with _beginning:
+        watch = _watch(os.getpid())
+    watch.add(deadline)
     return deadline
 
 

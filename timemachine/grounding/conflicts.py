@@ -97,7 +97,7 @@ def _number_replaced(claim: Statement, place: Place) -> bool:
 
 def _carried_over(claim: Statement, place: Place) -> Iterator[Number]:
     """The numbers of the sentences beside a place that say something of the claim that the place does not."""
-    rest = {key for key in claim.roots if key[0] not in "#~"} - {*place.statement.roots}
+    rest = {key for key in claim.roots if not key.startswith(("#", "~"))} - {*place.statement.roots}
     for beside in place.beside:
         if rest.intersection(beside.roots):
             yield from beside.numbers

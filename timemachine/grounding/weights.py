@@ -14,4 +14,4 @@ def weight(key: str) -> float:
     """What the term with this root counts."""
     if key in GLUE:
         return _GLUE
-    return _FIGURE if key[0] == "#" else _WORD
+    return _FIGURE if key.startswith("#") else _WORD

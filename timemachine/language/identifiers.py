@@ -39,12 +39,13 @@ _KEPT: Final = 40
 
 
 def identifier_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Where the identifiers of a text start and end, in order. What stands between backticks is one."""
+    """Where the identifiers of a text start and end, in order. What stands between backticks is one, but for mere marks."""
     for found in _chunks(text):
         start, end = _unwrapped(text, found.start(), found.end())
-        if (found[0][0] == "`" and start < end) or (
-            end - start <= _LONGEST and _is_identifier(text[start:end])
-        ):
+        quoted = (
+            found[0][0] == "`" and chunk_key(text[start:end]) != ""
+        )  # of nothing but marks, nothing is left
+        if quoted or (end - start <= _LONGEST and _is_identifier(text[start:end])):
             yield start, end
 
 

@@ -1,8 +1,8 @@
 """Who works on which steps, and until when. A worker that slept past its lease cannot write: every write carries its token.
 
 Steps that call a model are taken only while fewer than may be of its provider's are being called, over all workers: of others
-all that are taken count, of one's own those that are not answered yet. Steps that call nobody are taken several at a time,
-because taking one costs about as much as doing it.
+all that are taken count, of one's own those that are not answered yet. Who has every place of a provider may take some ahead.
+Steps that call nobody are taken several at a time, because taking one costs about as much as doing it.
 """
 
 import logging
@@ -32,9 +32,10 @@ _CLAIMING: Final = 7_262_001
 """The advisory lock under which the calls under way are counted."""
 
 _BUSY: Final = """
-SELECT provider, count(*) FROM tm_replay_step
-WHERE status = 'running' AND lease_until >= %(now)s AND provider IS NOT NULL AND NOT id = ANY(%(answered)s)
-GROUP BY provider
+SELECT provider, count(*) FILTER (WHERE NOT spared), count(*) FILTER (WHERE spared) FROM (
+    SELECT provider, (id, lease_token) IN (SELECT * FROM unnest(%(ids)s::bigint[], %(tokens)s::uuid[])) AS spared
+    FROM tm_replay_step WHERE status = 'running' AND lease_until >= %(now)s AND provider IS NOT NULL
+) AS running GROUP BY provider
 """
 _CLAIM: Final = """
 WITH next AS (
@@ -171,15 +172,16 @@ def claim(
     *,
     calls: bool,
     most: int = 1,
-    answered: Collection[int] = (),
+    spared: Collection[Lease] = (),
     ahead: bool = False,
 ) -> list[Lease]:
     """The next steps that wait or whose worker was lost, leased to this worker under one token, in their order.
 
-    `calls`: steps that call a model, at most so many and no more than their providers have places; the steps `answered` of one's own
-    take none any more. Those taken `ahead` are not begun yet. Else up to `AT_A_TIME` that call nobody. One that was lost before comes last and alone, so that it takes
-    no others with it. None where there is none, or the replay is to be cancelled. An attempt that ended without an outcome is
-    marked `lost`; after `MOST_ATTEMPTS` of them a step fails.
+    `calls`: steps that call a model, at most so many and no more than their providers have places; those that are `spared` of one's own
+    need none. `ahead`: some that there is no place for yet, and only where those that are spared have every place of their
+    provider: then nobody else can have one before these are begun. Else up to `AT_A_TIME` that call nobody. One that was lost before comes
+    last and alone, so that it takes no others with it, and never ahead. None where there is none, or the replay is to be
+    cancelled. An attempt that ended without an outcome is marked `lost`; after `MOST_ATTEMPTS` of them a step fails.
     """
     moment, token = now(), uuid4()
     facts: dict[str, Any] = {
@@ -188,19 +190,25 @@ def claim(
         "token": token,
         "now": moment,
         "most": MOST_ATTEMPTS,
+        "until": moment + timedelta(seconds=settings.LEASE_SECONDS),
+        "calls": calls,
+        "full": [],
+        "counted": 0 if ahead else 1,
     }
-    facts |= {"until": moment + timedelta(seconds=settings.LEASE_SECONDS), "calls": calls, "full": []}
-    facts |= {"answered": list(answered), "counted": 0 if ahead else 1}
     limit = AT_A_TIME
     with briefly(), connection.cursor() as cursor:
         if calls:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_CLAIMING])
-            cursor.execute(_BUSY, facts)
-            facts["full"], places = _places(dict(cursor.fetchall()))
+            ids, tokens = [lease.step_id for lease in spared], [lease.token for lease in spared]
+            cursor.execute(_BUSY, {"now": moment, "ids": ids, "tokens": tokens})
+            running = cursor.fetchall()
+            if ahead and not _all_are_ones_own(running):
+                return []
+            facts["full"], places = _places({provider: calls for provider, calls, _ in running})
             limit = min(most, places)
         cursor.execute(_CLAIM, facts | {"fresh": True, "limit": limit})
         taken = cursor.fetchall()
-        if not taken:
+        if not taken and not ahead:
             cursor.execute(_CLAIM, facts | {"fresh": False, "limit": 1})
             taken = cursor.fetchall()
     return [
@@ -214,6 +222,12 @@ def claim(
         )
         for step, attempt, number in taken
     ]
+
+
+def _all_are_ones_own(running: Sequence[tuple[str, int, int]]) -> bool:
+    """Whether the steps that are spared, all of one provider, have every place of it; of each provider the calls of others and they."""
+    ours = [(others, own) for _, others, own in running if own]
+    return len(ours) == 1 and ours[0][0] == 0 and ours[0][1] >= settings.MODEL_CALLS_AT_ONCE
 
 
 def _places(busy: Mapping[str, int]) -> tuple[list[str], int]:
@@ -265,10 +279,8 @@ def intend_call(lease: Lease) -> None:
             "counted": lease.counted,
         }
         cursor.execute(_INTEND, facts)
-        intended = cursor.rowcount
-    if not intended:
-        give_back([lease])  # of a cancelled replay, so that whoever ends it finds it
-        raise LeaseLost
+        if not cursor.rowcount:
+            raise LeaseLost
 
 
 def held(lease: Lease) -> QuerySet[ReplayStep]:

@@ -33,7 +33,8 @@ WRITE_WITHIN: Final = 0.1
 """Seconds within which what has come is written: several steps are written together, and no call waits for that."""
 READ_AT_ONCE: Final = 16
 HELD: Final = 2
-"""How many times as many steps as there are places are held at a time, those that were answered and are not written yet included."""
+"""How many times as many steps as there are places are held at a time, those that were answered and are not written yet included;
+those that were taken ahead are not."""
 AHEAD: Final = 8
 """How many steps are taken before there is a place for them."""
 
@@ -52,7 +53,7 @@ class Come:
 
     lease: Lease
     result: Result | None = None
-    why_not: Exception | None = None
+    why_not: BaseException | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,8 +115,8 @@ class SideBySide:
         self._replay, self._worker, self._keeper, self._beside = replay, worker, keeper, beside
         self._places = places
         # steps by the attempts at them: one that was given back may be taken again before that was heard
-        self._taken: dict[int, int] = {}
-        self._answered: dict[int, int] = {}
+        self._taken: dict[int, Lease] = {}
+        self._answered: dict[int, Lease] = {}
         self._come: list[Come] = []
         self._write_at = self._look_at = self._look_ahead_at = 0.0
         self._read: dict[int, ReplayStep] = {}
@@ -129,7 +130,7 @@ class SideBySide:
 
         What was paid for is written, whatever becomes of the other steps.
         """
-        if not self._take(self._places, free=self._answered):
+        if not self._take(self._places, spared=self._answered):
             return None
         threads = [Thread(target=self._call, daemon=True) for _ in range(HELD * self._places)]
         for thread in threads:
@@ -137,11 +138,10 @@ class SideBySide:
         try:
             return self._go_on()
         finally:
-            self._give_back()
-            self._write_the_rest()
-            self._turns.end(len(threads))
-            for thread in threads:
-                thread.join()
+            try:
+                self._give_back()
+            finally:
+                self._end(threads)
 
     def _go_on(self) -> int:
         written = 0
@@ -158,7 +158,7 @@ class SideBySide:
             written += self._write_if_due()
 
     def _take_some(self, most: int) -> None:
-        if monotonic() >= self._look_at and not self._take(most, free=self._answered):
+        if monotonic() >= self._look_at and not self._take(most, spared=self._answered):
             self._look_at = monotonic() + LOOK_AGAIN
 
     def _take_ahead(self) -> None:
@@ -168,18 +168,18 @@ class SideBySide:
         ahead = len(self._taken) - self._places
         if not self._may_take_ahead or not 0 <= ahead <= AHEAD // 2 or monotonic() < self._look_ahead_at:
             return
-        if not self._take(AHEAD - ahead, free=self._answered | self._taken, ahead=True):
+        if not self._take(AHEAD - ahead, spared=self._answered | self._taken, ahead=True):
             self._look_ahead_at = monotonic() + LOOK_AGAIN
 
-    def _take(self, most: int, *, free: Mapping[int, int], ahead: bool = False) -> int:
-        """Take up to so many steps and give them to the threads; how many there were. The steps that are `free` need no place."""
+    def _take(self, most: int, *, spared: Mapping[int, Lease], ahead: bool = False) -> int:
+        """Take up to so many steps and give them to the threads; how many there were. Those that are `spared` need no place."""
         found = leases.claim(
-            self._replay.id, self._worker, calls=True, most=most, answered=free.values(), ahead=ahead
+            self._replay.id, self._worker, calls=True, most=most, spared=spared.values(), ahead=ahead
         )
         self._read_some([lease.step_id for lease in found])
         for lease in found:
             self._keeper.keep(lease.token)
-            self._taken[lease.attempt_id] = lease.step_id
+            self._taken[lease.attempt_id] = lease
             self._turns.add(Taken(lease=lease, step=self._read.pop(lease.step_id, None)))
         return len(found)
 
@@ -210,7 +210,7 @@ class SideBySide:
                 self._write_at = monotonic() + WRITE_WITHIN
             self._come.append(heard)
         self._taken.pop(heard.lease.attempt_id, None)
-        self._answered[heard.lease.attempt_id] = heard.lease.step_id
+        self._answered[heard.lease.attempt_id] = heard.lease
 
     def _write_if_due(self) -> int:
         come = self._come
@@ -246,6 +246,14 @@ class SideBySide:
             del self._taken[lease.attempt_id]
             self._keeper.let_go(lease.token)
 
+    def _end(self, threads: Sequence[Thread]) -> None:
+        try:
+            self._write_the_rest()
+        finally:
+            self._turns.end(len(threads))
+        for thread in threads:
+            thread.join()
+
     def _write_the_rest(self) -> None:
         while self._taken or self._answered:
             try:
@@ -280,7 +288,7 @@ class SideBySide:
             if step is None:
                 return Come(lease=lease)
             outcome = outcome_of(step, lease, self._reach, after_call=over)
-        except Exception as why:  # noqa: BLE001  # it is raised where the steps are taken
+        except BaseException as why:  # noqa: BLE001  # it is raised where the steps are taken
             return Come(lease=lease, why_not=why)
         else:
             return Come(lease=lease, result=Result(lease=lease, step=step, outcome=outcome))

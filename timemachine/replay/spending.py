@@ -32,12 +32,18 @@ def intend_call(lease: Lease, replay: Replay, cost: Decimal | None) -> None:
 
     None where nobody can tell. Raises `LeaseLost`, `NoRoomYet` and `LimitReached`: then it must not be called.
     """
-    if replay.options.get("spend_limit_usd") is None:
-        leases.intend_call(lease)
-    elif not _reserved(lease, replay, cost):
-        leases.give_back([lease])
-        time.sleep(PAUSE)
-        raise NoRoomYet
+    try:
+        if replay.options.get("spend_limit_usd") is None:
+            leases.intend_call(lease)
+            return
+        if _reserved(lease, replay, cost):
+            return
+    except LeaseLost:
+        leases.give_back([lease])  # of a cancelled replay, so that whoever ends it finds it
+        raise
+    leases.give_back([lease])
+    time.sleep(PAUSE)
+    raise NoRoomYet
 
 
 def purse_of(replay: Replay) -> Purse:

@@ -21,6 +21,15 @@ log = logging.getLogger(__name__)
 
 MOST_HELD: Final = 4_000_000
 """How many characters of passages, found or frozen, are held for several steps."""
+FAULTS: Final = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
 _OF_ACTION: Final = (
     "session",
     "sequence",
@@ -72,9 +81,17 @@ def outcome_of(
 ) -> Outcome:
     """What the step comes to; a failure is one outcome. Raises `LeaseLost`.
 
-    `after_call` hears that the model was called, before anything is made of its answer.
+    `after_call` hears that the model was called, before anything is made of its answer. A fault of our own is a failure like another:
+    the step would come to the same again, and each time its call be paid for.
     """
-    listening = Listening(on_wait=lambda waiting: _note(lease, waiting), on_over=after_call)
+    called = 0
+
+    def over() -> None:
+        nonlocal called
+        called = int(step.provider is not None)
+        after_call()
+
+    listening = Listening(on_wait=lambda waiting: _note(lease, waiting), on_over=over)
     try:
         with cancellable(lease.replay_id, listening):
             return steps.do(
@@ -85,6 +102,20 @@ def outcome_of(
             )
     except TimeMachineError as failed:
         return Outcome(status="failed", verdict="error", error_type=failed.code, error_message=failed.message)
+    except FAULTS as fault:
+        log.exception("step %s could not be worked on", lease.step_id)
+        return _faulty(fault, called)
+
+
+def _faulty(fault: Exception, called: int) -> Outcome:
+    answer = " What the model answered is lost, and may have been billed." if called else ""
+    return Outcome(
+        status="failed",
+        verdict="error",
+        error_type="internal_error",
+        error_message=f"A fault of this product ({type(fault).__name__}); the worker's log has the rest.{answer} Please report it.",
+        calls_made=called,
+    )
 
 
 def _note(lease: Lease, waiting: Waiting) -> None:
