@@ -92,6 +92,7 @@ def test_an_opinion_stands_in_the_cell_and_changes_no_verdict(
         "cells": 2,
         "waiting": 0,
         "asking": 0,
+        "busy": {"calls": 0, "until": None},
         "cost_usd": 0,
         "unknown_cost_calls": 4,
     }

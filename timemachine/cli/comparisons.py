@@ -151,7 +151,7 @@ def judge(*, comparison_id: str, model: str, estimate: bool, as_json: bool) -> N
         with Progress() as progress:
             found = client.comparisons.wait_for_judges(
                 comparison_id,
-                lambda each: progress.tell(_still(each["judges"])),
+                lambda each: progress.tell(judging_so_far(each["judges"])),
             )
         said = [
             opinion
@@ -168,8 +168,10 @@ def _about(about: dict[str, Any]) -> str:
     return f"{calls}, about {money_or_unknown(about['cost_usd'])}, by {about['basis']}."
 
 
-def _still(judges: dict[str, Any]) -> str:
-    return f"{counted(judges['waiting'], 'cell')} still to be judged, {judges['asking']:,} being judged"
+def judging_so_far(judges: dict[str, Any]) -> str:
+    """How far the judges of a comparison are, in one line."""
+    busy = _busy(judges.get("busy"))
+    return f"{counted(judges['waiting'], 'cell')} still to be judged, {judges['asking']:,} being judged{busy}"
 
 
 def _opinions(found: dict[str, Any], asked: dict[str, Any], said: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -211,11 +213,18 @@ def cancel(*, comparison_id: str, as_json: bool) -> None:
 
 def so_far(found: dict[str, Any]) -> str:
     """How far a comparison is, in one line."""
-    answers, waiting = found["answers"], found.get("waiting") or {"calls": 0}
+    answers, busy = found["answers"], _busy(found.get("waiting"))
     spent = priced(found["cost_usd"], found["unknown_cost_calls"])
-    if waiting["calls"]:
-        spent += f"; {counted(waiting['calls'], 'busy call')} asked again by {local(waiting['until'])}"
-    return f"{found['status']}: {answers['finished']:,} of {counted(answers['total'], 'answer')}, {spent}"
+    return (
+        f"{found['status']}: {answers['finished']:,} of {counted(answers['total'], 'answer')}, {spent}{busy}"
+    )
+
+
+def _busy(waits: dict[str, Any] | None) -> str:
+    """What an older server does not tell is left out."""
+    if not waits or not waits["calls"]:
+        return ""
+    return f"; {counted(waits['calls'], 'busy call')} asked again by {local(waits['until'])}"
 
 
 def waited(client: "Client", comparison_id: str) -> dict[str, Any]:

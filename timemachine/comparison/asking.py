@@ -1,12 +1,15 @@
 """One judge asked about one cell: what it is sent, twice with the answers the other way round, and what is kept of that."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import timedelta
 from decimal import Decimal
+from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
-from django.db import transaction
+from django.db import Error, transaction
 
 from timemachine.answering.prompt import Passage, Prompt
 from timemachine.base.clock import now
@@ -29,7 +32,7 @@ from timemachine.payloads.queries import text
 from timemachine.providers.calling import complete
 from timemachine.providers.catalogue import ModelName
 from timemachine.providers.completion import Completion, ModelRequest, TokenUsage
-from timemachine.providers.listening import Listening
+from timemachine.providers.listening import Listening, Waiting
 from timemachine.providers.places import let_go
 from timemachine.providers.prices import failed_price, price_if_known
 from timemachine.providers.queries import connection_of, usable_model
@@ -38,6 +41,8 @@ from timemachine.replay import frozen
 from timemachine.replay.models import ReplayStep
 from timemachine.replay.purse import FREE
 from timemachine.replay.spending import settle_beside
+
+log = logging.getLogger(__name__)
 
 MATERIAL: Final = ("action__input", "action__output", "output", "replay")
 TOKENS_OF_AN_OPINION: Final = 60
@@ -67,7 +72,7 @@ def ask(row: CellOpinion) -> None:
         return
     asked, ended = _Asked(), CellOpinion.objects.filter(id=row.id).exclude(state="asking")
     try:
-        with ending_when(ended.exists, f"opinion {row.id}") as listening:
+        with ending_when(ended.exists, f"opinion {row.id}", partial(_note, row.id)) as listening:
             _ask_both(step, row.model, asked, listening)
     except TimeMachineError as failed:
         _write(row.id, asked, {"state": "failed", "error_type": failed.code, "error_message": failed.message})
@@ -96,6 +101,18 @@ def call_cost(model: ModelName, tokens: int) -> Decimal | None:
     """What a call of a judge costs that reads so many tokens; None where its price is unknown."""
     usage = TokenUsage(input_tokens=tokens, output_tokens=TOKENS_OF_AN_OPINION)
     return price_if_known(model, usage, now()).cost_usd
+
+
+def _note(opinion_id: UUID, waiting: Waiting) -> None:
+    """Write down that the judge's model is busy, for those who watch."""
+    again = now() + timedelta(seconds=waiting.seconds)
+    try:
+        asking = CellOpinion.objects.filter(id=opinion_id, state="asking")
+        asking.update(asked_again_at=again, waits_because=waiting.why)
+    except Error as why:  # nobody sees it wait then; the call goes on all the same
+        log.warning("opinion %s could not say that it waits: %s", opinion_id, why)
+    finally:
+        let_go()
 
 
 def _ask_both(step: ReplayStep, name: str, asked: _Asked, listening: Listening) -> None:
@@ -154,6 +171,7 @@ def _write(opinion_id: UUID, asked: _Asked, facts: dict[str, Any]) -> None:
         row.usage = {"calls": asked.usage}
         row.cost_usd = cost
         row.calls_made = asked.calls
+        row.asked_again_at = row.waits_because = None
         row.finished_at = now()
         for name, value in facts.items():
             setattr(row, name, value)

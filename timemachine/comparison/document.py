@@ -13,7 +13,7 @@ from timemachine.comparison.arms import RECORDING, names
 from timemachine.comparison.cells import NOISE, Ask, Cell
 from timemachine.comparison.metrics import MEASURES, ArmPair, ArmTotals
 from timemachine.comparison.models import CellMark, CellOpinion, Comparison
-from timemachine.comparison.progress import Progress, over_limit, progress_of
+from timemachine.comparison.progress import Progress, Waits, over_limit, progress_of
 from timemachine.comparison.queries import (
     arms_of,
     ask_count,
@@ -79,15 +79,20 @@ def comparison_json(comparison: Comparison, progress: Progress) -> dict[str, Any
         "replays": dict(progress.replays),
         "cost_usd": float(progress.cost_usd),
         "unknown_cost_calls": progress.unknown_cost_calls,
-        "waiting": {"calls": progress.waits.calls, "until": written(progress.waits.until)},
+        "waiting": _waits_json(progress.waits),
         "judges": {
             "cells": progress.judges.cells,
             "waiting": progress.judges.waiting,
             "asking": progress.judges.asking,
+            "busy": _waits_json(progress.judges.busy),
             "cost_usd": float(progress.judges.cost_usd),
             "unknown_cost_calls": progress.judges.unknown_cost_calls,
         },
     }
+
+
+def _waits_json(waits: Waits) -> dict[str, Any]:
+    return {"calls": waits.calls, "until": written(waits.until)}
 
 
 def whole_json(comparison: Comparison, progress: Progress, found: Results) -> dict[str, Any]:

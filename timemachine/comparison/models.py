@@ -98,6 +98,9 @@ class CellOpinion(models.Model):
     requested_by = models.CharField(max_length=254)
     created_at = models.DateTimeField(db_default=Now())
     asked_at = models.DateTimeField(null=True)
+    # its model is busy: when it is asked again, and what it said
+    asked_again_at = models.DateTimeField(null=True)
+    waits_because = FaithfulTextField(null=True)
     finished_at = models.DateTimeField(null=True)
 
     class Meta:

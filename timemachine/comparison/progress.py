@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal
 from typing import Final
 from uuid import UUID
@@ -17,23 +17,6 @@ from timemachine.comparison.models import CellMark, CellOpinion, Comparison
 from timemachine.replay.models import Replay, ReplayAttempt, ReplayStep
 
 OVER: Final = ("done", "failed", "cancelled")
-_LONG_AGO: Final = datetime.fromtimestamp(0, UTC)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judges:
-    """How many cells judges were or are to be asked about, and what that cost; a cell counts once, whoever judges it, how often.
-
-    In `waiting` of them a judge was not asked yet, in `asking` one is being asked now. `revision` changes with every opinion.
-    A call that was lost with its worker may have been billed: it is one of unknown cost.
-    """
-
-    cells: int = 0
-    waiting: int = 0
-    asking: int = 0
-    revision: str = ""
-    cost_usd: Decimal = Decimal(0)
-    unknown_cost_calls: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +26,24 @@ class Waits:
     calls: int = 0
     until: datetime | None = None
     because: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judges:
+    """How many cells judges were or are to be asked about, and what that cost; a cell counts once, whoever judges it, how often.
+
+    In `waiting` of them a judge was not asked yet, in `asking` one is being asked now, or is `busy` and asked again. `revision` changes with
+    every opinion, and where a judge begins to wait or has waited.
+    A call that was lost with its worker may have been billed: it is one of unknown cost.
+    """
+
+    cells: int = 0
+    waiting: int = 0
+    asking: int = 0
+    busy: Waits = Waits()
+    revision: str = ""
+    cost_usd: Decimal = Decimal(0)
+    unknown_cost_calls: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +116,7 @@ class _Steps:
 
     statuses: dict[str, int] = field(default_factory=dict)
     over: int = 0
-    last: datetime = _LONG_AGO
+    last: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +126,7 @@ class _Spent:
     cost_usd: Decimal = Decimal(0)
     unknown: int = 0
     over: int = 0
-    last: datetime = _LONG_AGO
+    last: datetime | None = None
 
 
 def _replays(ids: Sequence[UUID]) -> dict[UUID, dict[str, int]]:
@@ -144,7 +145,7 @@ def _steps(ids: Sequence[UUID]) -> dict[UUID, _Steps]:
         steps = found[row[owner]]
         steps.statuses[row["status"]] = row["number"]
         steps.over += row["over"]
-        steps.last = max(steps.last, row["last"] or _LONG_AGO)
+        steps.last = max(filter(None, (steps.last, row["last"])), default=None)
     return found
 
 
@@ -163,10 +164,7 @@ def _spent(ids: Sequence[UUID]) -> dict[UUID, _Spent]:
     )
     return {
         row[owner]: _Spent(
-            cost_usd=row["cost"] or Decimal(0),
-            unknown=row["unknown"],
-            over=row["over"],
-            last=row["last"] or _LONG_AGO,
+            cost_usd=row["cost"] or Decimal(0), unknown=row["unknown"], over=row["over"], last=row["last"]
         )
         for row in rows
     }
@@ -183,6 +181,7 @@ def _waits(ids: Sequence[UUID]) -> dict[UUID, Waits]:
 
 
 def _judges(ids: Sequence[UUID]) -> dict[UUID, Judges]:
+    busy = Q(state="asking", asked_again_at__gt=now())
     rows = (
         CellOpinion.objects.filter(comparison__in=ids)
         .order_by()
@@ -191,6 +190,9 @@ def _judges(ids: Sequence[UUID]) -> dict[UUID, Judges]:
             cells=Count("step", distinct=True, filter=~Q(state="cancelled")),
             waiting=Count("step", distinct=True, filter=Q(state="waiting")),
             asking=Count("step", distinct=True, filter=Q(state="asking")),
+            busy=Count("id", filter=busy),
+            until=Max("asked_again_at", filter=busy),
+            because=Max("waits_because", filter=busy),
             opinions=Count("id"),
             asked=Count("asked_at"),
             over=Count("finished_at"),
@@ -204,7 +206,8 @@ def _judges(ids: Sequence[UUID]) -> dict[UUID, Judges]:
             cells=row["cells"],
             waiting=row["waiting"],
             asking=row["asking"],
-            revision=f"{row['opinions']}.{row['asked']}.{row['over']}",
+            busy=Waits(calls=row["busy"], until=row["until"], because=row["because"]),
+            revision=f"{row['opinions']}.{row['asked']}.{row['over']}.{_moment(row['until'])}",
             cost_usd=row["cost"] or Decimal(0),
             unknown_cost_calls=(row["unknown"] or 0) + row["lost"],
         )
@@ -220,6 +223,10 @@ def _worked(ids: Sequence[UUID]) -> dict[UUID, str]:
     digest = MD5(StringAgg(told, delimiter=Value(","), order_by="runs__replay_id"))
     rows = Comparison.objects.filter(id__in=ids).order_by().annotate(worked=digest)
     return {row.id: row.worked or "" for row in rows}
+
+
+def _moment(at: datetime | None) -> str:
+    return "" if at is None else f"{at.timestamp() * 1e6:.0f}"
 
 
 def _latest(model: type[CellMark], ids: Sequence[UUID]) -> list[tuple[UUID, int]]:
@@ -238,7 +245,7 @@ def _progress(
         unknown_cost_calls=spent.unknown,
         judges=judges,
         waits=waits,
-        cells="-".join(f"{each.over}.{each.last.timestamp() * 1e6:.0f}" for each in (steps, spent)),
+        cells="-".join(f"{each.over}.{_moment(each.last)}" for each in (steps, spent)),
         revision=f"{worked}-{judges.revision}",
     )
 

@@ -11,7 +11,7 @@ from timemachine.base.clock import now
 from timemachine.base.errors import Conflict
 from timemachine.base.heartbeat import heartbeat
 from timemachine.judging.models import ASKING, LONGEST_CALL, Judgement
-from timemachine.providers.listening import Listening
+from timemachine.providers.listening import Listening, Waiting, nobody
 
 log = logging.getLogger(__name__)
 
@@ -38,9 +38,14 @@ def cancellable(judgement: Judgement) -> Iterator[Listening]:
 
 
 @contextmanager
-def ending_when(wanted: Callable[[], bool], name: str) -> Iterator[Listening]:
-    """While the block runs it is asked twice a second whether this call is to end; a row tells so, from whichever process."""
-    listening = Listening()
+def ending_when(
+    wanted: Callable[[], bool], name: str, on_wait: Callable[[Waiting], None] = nobody
+) -> Iterator[Listening]:
+    """While the block runs it is asked twice a second whether this call is to end; a row tells so, from whichever process.
+
+    `on_wait` hears each time that the model is busy and asked again later.
+    """
+    listening = Listening(on_wait=on_wait)
 
     def look() -> None:
         try:
