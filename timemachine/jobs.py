@@ -3,7 +3,7 @@
 import logging
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 from uuid import UUID
 
@@ -37,6 +37,13 @@ def run_replay(replay_id: str) -> None:
     suites.settle_run_of(UUID(replay_id))
     for comparison_id in results.over_with(UUID(replay_id)):
         ring_results(comparison_id)
+
+
+@shared_task(name="timemachine.jobs.ring_replays")
+def ring_replays(replay_ids: list[str]) -> None:
+    """Ring for each of the replays that were launched together."""
+    for replay_id in replay_ids:
+        run_replay.delay(replay_id)
 
 
 @shared_task(name="timemachine.jobs.run_sweep")
@@ -171,6 +178,12 @@ def ring(replay_id: UUID) -> None:
     transaction.on_commit(lambda: _ring_now(run_replay, replay_id))
 
 
+def ring_all(replay_ids: Iterable[UUID]) -> None:
+    """Ring for replays that were launched together, once this transaction is committed, by one message: who launches waits for it."""
+    ids = [str(each) for each in replay_ids]
+    transaction.on_commit(lambda: _ring_now(ring_replays, ids))
+
+
 def ring_sweep(sweep_id: UUID) -> None:
     """Ring for a sweep once this transaction is committed; where the queue is out of reach, the sweeper rings later."""
     transaction.on_commit(lambda: _ring_now(run_sweep, sweep_id))
@@ -194,11 +207,11 @@ def ring_judges(comparison_id: UUID) -> None:
     transaction.on_commit(lambda: _ring_now(judge_cells, comparison_id))
 
 
-def _ring_now(job: Any, row_id: UUID) -> None:
+def _ring_now(job: Any, wanted: UUID | list[str]) -> None:
     try:
-        job.delay(str(row_id))
+        job.delay(wanted if isinstance(wanted, list) else str(wanted))
     except (OperationalError, psycopg.Error, OSError) as why:
-        log.warning("the queue is out of reach, %s of %s waits for the sweeper: %s", job.name, row_id, why)
+        log.warning("the queue is out of reach, %s of %s waits for the sweeper: %s", job.name, wanted, why)
 
 
 @worker_ready.connect(weak=False)

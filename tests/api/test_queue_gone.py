@@ -15,7 +15,7 @@ from tests.embedded.machine import free_port
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now
 from timemachine.config.celery import app as queue
-from timemachine.jobs import sweep
+from timemachine.jobs import ring_replays, sweep
 from timemachine.recording.models import Session
 from timemachine.replay.models import Replay
 
@@ -64,10 +64,31 @@ def test_a_launch_is_accepted_and_nothing_of_it_is_lost(
     assert rung() == [str(replay.id)]
 
 
-def rung() -> list[str]:
-    """The replays that the queue has a bell of."""
+def test_replays_that_are_launched_together_are_rung_for_by_one_message(
+    session: Session, api: Program, own_queue: None
+) -> None:
+    use("memory://", {})
+    arms = [{"model": "local:extractive-1"}, {"model": "local:extractive-3"}]
+    sent = api.post("/comparisons", {"sessions": [session.key], "arms": arms, "reason": "r", "repeats": 2})
+    (bell,) = rung()
+    assert bell == sent.json()["replay_ids"]
+    ring_replays(bell)
+    assert rung() == sent.json()["replay_ids"]
+
+    api.post(f"/comparisons/{sent.json()['comparison_id']}/cancel")
+    api.post(f"/comparisons/{sent.json()['comparison_id']}/retry")
+    assert [sorted(each) for each in rung()] == [sorted(bell)]
+
+    suite = {"name": "nightly", "sessions": [session.key], "use_models": [each["model"] for each in arms]}
+    assert api.post("/suites", suite).status_code == 201
+    assert api.post("/suites/nightly/runs").status_code == 202
+    assert [len(each) for each in rung()] == [2]
+
+
+def rung() -> list[Any]:
+    """The replays that the queue has a bell of; a list of them where one is of several."""
     with queue.connection_for_read() as connection, connection.SimpleQueue("celery") as waiting:
-        found = []
+        found: list[Any] = []
         while waiting.qsize():
             message = waiting.get(timeout=5)
             message.ack()

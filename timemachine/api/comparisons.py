@@ -38,7 +38,7 @@ from timemachine.comparison.queries import (
     told,
 )
 from timemachine.comparison.results import results_of
-from timemachine.jobs import ring, ring_judges, ring_results
+from timemachine.jobs import ring_all, ring_judges, ring_results
 from timemachine.recording.queries import session_of, sessions_named
 from timemachine.replay.estimate import estimate_json
 
@@ -82,8 +82,7 @@ def launched(project: Project, plan: Plan, by: str) -> Status[dict[str, Any]]:
     """The comparison and its replays, launched."""
     made = commands.create(project, plan, by=by)
     ids = [each.id for each in replays_of(made)]
-    for replay_id in ids:
-        ring(replay_id)
+    ring_all(ids)
     return Status(202, {"comparison_id": str(made.id), "replay_ids": [str(each) for each in ids]})
 
 
@@ -154,8 +153,7 @@ def cancel(request: HttpRequest, comparison_id: str) -> dict[str, Any]:
 def retry(request: HttpRequest, comparison_id: str) -> Status[dict[str, Any]]:
     """Ask again what failed or was cancelled, once the comparison is over."""
     found = comparison_of(caller(request, "run").project, comparison_id)
-    for replay_id in commands.retry(found):
-        ring(replay_id)
+    ring_all(commands.retry(found))
     return Status(202, comparison_json(found, progress_of([found])[found.id]))
 
 

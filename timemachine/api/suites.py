@@ -12,7 +12,7 @@ from timemachine.api.paging import checked_limit, page
 from timemachine.api.paging import read as read_place
 from timemachine.api.suite_schemas import SuiteChange, SuiteIn, SuiteRunIn
 from timemachine.base.errors import InvalidInput
-from timemachine.jobs import ring
+from timemachine.jobs import ring_all
 from timemachine.recording.queries import sessions_named
 from timemachine.replay.estimate import estimate_json
 from timemachine.suites import commands, running
@@ -115,9 +115,7 @@ def run(request: HttpRequest, suite_id: str, payload: SuiteRunIn | None = None) 
     who = caller(request, "run")
     also = payload.fail_on if payload else []
     made = running.run(suite_of(who.project, suite_id), by=who.by, also_fail_on=also)
-    for member in members_of(made):
-        if member.replay_id is not None:
-            ring(member.replay_id)
+    ring_all(each.replay_id for each in members_of(made) if each.replay_id is not None)
     return Status(202, _run(made))
 
 

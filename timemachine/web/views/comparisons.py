@@ -35,7 +35,7 @@ from timemachine.comparison.queries import (
     sessions_of,
 )
 from timemachine.comparison.results import Results, results_of, revision_of
-from timemachine.jobs import ring, ring_judges, ring_results
+from timemachine.jobs import ring_all, ring_judges, ring_results
 from timemachine.providers.queries import model_choices
 from timemachine.recording.models import Action, Session
 from timemachine.web.access import Access, of
@@ -93,8 +93,7 @@ def launch(request: HttpRequest) -> HttpResponse:
         )
     except TimeMachineError as why:
         return _form(request, form, status=form.refuse(why))
-    for replay in replays_of(made):
-        ring(replay.id)
+    ring_all(each.id for each in replays_of(made))
     return see_other("comparison", made.id)
 
 
@@ -202,8 +201,7 @@ def retry(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     """Ask again what failed or was cancelled."""
     access = of(request)
     access.require("operator")
-    for replay_id in commands.retry(comparison_of(access.project, id)):
-        ring(replay_id)
+    ring_all(commands.retry(comparison_of(access.project, id)))
     return see_other("comparison", id)
 
 

@@ -12,7 +12,7 @@ from timemachine.accounts.models import OPERATOR
 from timemachine.base.errors import TimeMachineError
 from timemachine.base.faithful import is_plain
 from timemachine.base.ids import uuid7, uuid_of
-from timemachine.jobs import ring
+from timemachine.jobs import ring_all
 from timemachine.providers.queries import model_choices
 from timemachine.replay.estimate import Estimate
 from timemachine.suites import commands, running
@@ -158,9 +158,7 @@ def run(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     access.require(OPERATOR)
     found = suite_of(access.project, id)
     made = running.run(found, by=access.user.email, run_id=uuid_of(request.POST.get("run_id", "")))
-    for member in members_of(made):
-        if member.replay_id is not None:
-            ring(member.replay_id)
+    ring_all(each.replay_id for each in members_of(made) if each.replay_id is not None)
     return see_other("suite_run", found.id, made.number)
 
 
