@@ -44,7 +44,7 @@ class Misbehaviour:
         stub.script(Script(mode=self.mode, **({"answer": ANSWER} | self.script)))
 
 
-BUSY = {"status": 429, "body": '{"error": {"message": "Slow down", "type": "rate_limit"}}'}
+BUSY: dict[str, Any] = {"status": 429, "body": '{"error": {"message": "Slow down", "type": "rate_limit"}}'}
 MISBEHAVIOURS = (
     Misbehaviour(
         mode="error", code="model_failed", words="answered 429: Slow down", calls=RETRIED, script=BUSY

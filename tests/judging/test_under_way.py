@@ -9,6 +9,7 @@ from django.db import connection, connections
 from pytest_django.fixtures import Settings
 
 from tests.api.conftest import Program, program
+from tests.asking import BUSY
 from tests.judging.opinions import ASK, MODEL, opinion
 from tests.stub_model_server import Script, StubModelServer
 from tests.web.people import browser_of
@@ -203,6 +204,10 @@ def test_what_judgements_cost_stands_beside_what_the_session_cost(
     assert told["cost_usd"] == float(Session.objects.get(id=session.id).cost_usd)
     shown = " ".join(browser_of(session.project).get(f"/sessions/{session.id}/").text.split())
     assert f"; 3 judgements {priced(dollars, 1)}" in shown
+    stub.script(Script(question="<sentence", mode="error", **BUSY | {"retry_after": "0"}))
+    assert judge(ask, use_model="openai:no-such-model", by="test").calls_made == 3
+    told = api.get(f"/sessions/{session.id}/summary").json()
+    assert told["judgements"] == {"count": 4, "cost_usd": float(dollars), "unknown_cost_calls": 4}
 
 
 def test_a_form_of_a_judgement_that_is_over_asks_nobody_again(

@@ -273,6 +273,8 @@ def _spent(found: dict[str, Any]) -> str:
         parts.append(f"of at most {money(found['spend_limit_usd'])}")
     if found.get("over_limit_usd"):
         parts.append(f"passed by {money(found['over_limit_usd'])}")
+    if found.get("uncertain_calls"):
+        parts.append(f"{counted(found['uncertain_calls'], 'lost attempt')} may have been billed")
     if found["answers"].get("skipped"):
         parts.append(f"{counted(found['answers']['skipped'], 'answer')} not asked for")
     return ", ".join(parts)

@@ -79,6 +79,7 @@ def comparison_json(comparison: Comparison, progress: Progress) -> dict[str, Any
         "replays": dict(progress.replays),
         "cost_usd": float(progress.cost_usd),
         "unknown_cost_calls": progress.unknown_cost_calls,
+        "uncertain_calls": progress.uncertain_calls,
         "waiting": _waits_json(progress.waits),
         "judges": {
             "cells": progress.judges.cells,

@@ -15,6 +15,7 @@ from timemachine.base.clock import now
 from timemachine.comparison.cells import UNDER_WAY
 from timemachine.comparison.models import CellMark, CellOpinion, Comparison
 from timemachine.replay.models import Replay, ReplayAttempt, ReplayStep
+from timemachine.replay.spent import NOTHING, Spent, spent_by
 
 OVER: Final = ("done", "failed", "cancelled")
 
@@ -50,6 +51,7 @@ class Judges:
 class Progress:
     """How far a comparison is. `status` is `queued`, `running`, `done`, `failed` (no replay came to anything) or `cancelled`.
 
+    `uncertain_calls` are attempts that were lost when a call was about to be made: it may have been billed.
     `revision` changes whenever a page would look otherwise, `cells` only when an answer is another or what was spent on one is told.
     """
 
@@ -58,6 +60,7 @@ class Progress:
     steps: Mapping[str, int]
     cost_usd: Decimal
     unknown_cost_calls: int
+    uncertain_calls: int
     judges: "Judges"
     waits: "Waits"
     cells: str
@@ -87,13 +90,15 @@ class Progress:
 def progress_of(comparisons: Sequence[Comparison]) -> dict[UUID, Progress]:
     """How far each of them is; seven queries for any number of them."""
     ids = [each.id for each in comparisons]
-    replays, steps, spent = _replays(ids), _steps(ids), _spent(ids)
+    replays, steps = _replays(ids), _steps(ids)
+    attempts = ReplayAttempt.objects.filter(step__replay__run__comparison__in=ids)
+    spent = spent_by("step__replay__run__comparison_id", attempts)
     judges, waits, worked, marks = _judges(ids), _waits(ids), _worked(ids), dict(_latest(CellMark, ids))
     return {
         each.id: _progress(
             replays.get(each.id, {}),
             steps.get(each.id, _Steps()),
-            spent.get(each.id, _Spent()),
+            spent.get(each.id, NOTHING),
             judges.get(each.id, Judges()),
             waits.get(each.id, Waits()),
             f"{worked.get(each.id, '')}-{marks.get(each.id, 0)}",
@@ -119,16 +124,6 @@ class _Steps:
     last: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Spent:
-    """What the attempts at its steps cost, how many of them are over, and when the last one was."""
-
-    cost_usd: Decimal = Decimal(0)
-    unknown: int = 0
-    over: int = 0
-    last: datetime | None = None
-
-
 def _replays(ids: Sequence[UUID]) -> dict[UUID, dict[str, int]]:
     owner, found = "run__comparison_id", defaultdict[UUID, dict[str, int]](dict)
     rows = Replay.objects.filter(run__comparison__in=ids).order_by().values(owner, "status")
@@ -147,27 +142,6 @@ def _steps(ids: Sequence[UUID]) -> dict[UUID, _Steps]:
         steps.over += row["over"]
         steps.last = max(filter(None, (steps.last, row["last"])), default=None)
     return found
-
-
-def _spent(ids: Sequence[UUID]) -> dict[UUID, _Spent]:
-    owner = "step__replay__run__comparison_id"
-    rows = (
-        ReplayAttempt.objects.filter(step__replay__run__comparison__in=ids)
-        .order_by()
-        .values(owner)
-        .annotate(
-            cost=Sum("cost_usd"),
-            unknown=Count("id", filter=Q(calls_made__gt=0, cost_usd=None)),
-            over=Count("finished_at"),
-            last=Max("finished_at"),
-        )
-    )
-    return {
-        row[owner]: _Spent(
-            cost_usd=row["cost"] or Decimal(0), unknown=row["unknown"], over=row["over"], last=row["last"]
-        )
-        for row in rows
-    }
 
 
 def _waits(ids: Sequence[UUID]) -> dict[UUID, Waits]:
@@ -235,14 +209,15 @@ def _latest(model: type[CellMark], ids: Sequence[UUID]) -> list[tuple[UUID, int]
 
 
 def _progress(
-    replays: Mapping[str, int], steps: _Steps, spent: _Spent, judges: Judges, waits: Waits, worked: str
+    replays: Mapping[str, int], steps: _Steps, spent: Spent, judges: Judges, waits: Waits, worked: str
 ) -> Progress:
     return Progress(
         status=_status(replays),
         replays=replays,
         steps=steps.statuses,
         cost_usd=spent.cost_usd,
-        unknown_cost_calls=spent.unknown,
+        unknown_cost_calls=spent.unknown_calls,
+        uncertain_calls=spent.uncertain_calls,
         judges=judges,
         waits=waits,
         cells="-".join(f"{each.over}.{_moment(each.last)}" for each in (steps, spent)),

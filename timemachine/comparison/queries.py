@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import QuerySet
 
 from timemachine.accounts.models import Project
 from timemachine.base.errors import NotFound
@@ -21,6 +21,7 @@ from timemachine.recording.costs import has_unknown_cost
 from timemachine.recording.models import Action, Session
 from timemachine.replay import frozen
 from timemachine.replay.models import Replay, ReplayAttempt, ReplayStep
+from timemachine.replay.spent import Spent, spent_by
 
 _STEP: Final = (
     "id",
@@ -260,17 +261,16 @@ def _cell(step: Mapping[str, Any], recorded: Cell, spent: float | None, unknown_
 
 
 def _spent(comparison: Comparison) -> dict[int, tuple[float | None, int]]:
-    """What the attempts at each step cost, None where that is not known, and how many calls of unknown price are among them."""
-    attempts = ReplayAttempt.objects.filter(step__replay__run__comparison=comparison).order_by()
-    rows = attempts.values_list("step_id").annotate(
-        cost=Sum("cost_usd"),
-        unknown=Count("id", filter=Q(calls_made__gt=0, cost_usd=None)),
-        untold=Count("id", filter=Q(calls_made=None, call_intended_at__isnull=False)),
-    )
-    return {
-        step: (float(cost or 0) if cost is not None or not (unknown or untold) else None, unknown)
-        for step, cost, unknown, untold in rows
-    }
+    """What the attempts at each step cost, None where nothing of it is known, beside the calls that this leaves out: those of unknown
+    price, and the lost ones that may have been billed.
+    """
+    attempts = ReplayAttempt.objects.filter(step__replay__run__comparison=comparison)
+    return {step: _known(each) for step, each in spent_by("step_id", attempts).items()}
+
+
+def _known(spent: Spent) -> tuple[float | None, int]:
+    left_out = spent.unknown_calls + spent.uncertain_calls
+    return float(spent.cost_usd) if spent.cost_usd or not left_out else None, left_out
 
 
 def _missing(step: Mapping[str, Any]) -> str | None:

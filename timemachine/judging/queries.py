@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models.functions import Coalesce
 
 from timemachine.base.clock import now
 from timemachine.base.errors import NotFound
@@ -62,7 +63,7 @@ def state_of(judgement: Judgement) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """What a session's judgements that are over cost: US dollars as far as known, beside `unknown`, those of unknown price."""
+    """What a session's judgements that are over cost: US dollars as far as known, beside `unknown`, the calls of unknown price."""
 
     judgements: int
     cost_usd: Decimal
@@ -73,7 +74,10 @@ def spent_on(session: Session) -> Spent:
     """What was spent on judging a session's answers; it is in no total of the session, which it is no part of."""
     under_way = Q(state=ASKING, created_at__gte=now() - LONGEST_CALL)
     found = Judgement.objects.filter(~under_way, session=session).aggregate(
-        judgements=Count("id"), dollars=Sum("cost_usd"), unknown=Count("id", filter=Q(cost_usd=None))
+        judgements=Count("id"),
+        dollars=Sum("cost_usd"),
+        # of a call that was lost nobody knows how often it was tried
+        unknown=Sum(Coalesce("calls_made", 1), filter=Q(cost_usd=None), default=0),
     )
     return Spent(
         judgements=found["judgements"], cost_usd=found["dollars"] or Decimal(0), unknown=found["unknown"]

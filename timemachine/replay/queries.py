@@ -1,8 +1,7 @@
 """Reading replays: their counts, their steps, from the project that asks."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -17,18 +16,9 @@ from timemachine.replay import frozen
 from timemachine.replay.engine import has_passages_of_its_own
 from timemachine.replay.models import Replay, ReplayAttempt, ReplayHit, ReplayStep
 from timemachine.replay.options import from_json
+from timemachine.replay.spent import NOTHING, Spent, spent_by
 from timemachine.replay.summary import Tally
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Money:
-    """US dollars, and how many calls they leave out because their price is not known."""
-
-    cost_usd: Decimal = Decimal(0)
-    unknown: int = 0
-
-
-NOTHING = Money()
 _WAS_ASKED = ExpressionWrapper(
     Q(kind="ask") & (Q(model__isnull=False) | Q(verdict="error")), output_field=BooleanField()
 )
@@ -105,25 +95,23 @@ def tally(replay: Replay) -> Tally:
 
 
 def tallies(replays: Sequence[Replay]) -> dict[UUID, Tally]:
-    """Each of the replays counted. Four queries for any number of them, each adding up in the database."""
+    """Each of the replays counted. Three queries for any number of them, each adding up in the database."""
     ids = [replay.id for replay in replays]
     counted = _counted_steps(ids)
-    spent, uncertain, recorded = _spent(ids), _uncertain(ids), _recorded(ids)
+    spent = spent_by("step__replay_id", ReplayAttempt.objects.filter(step__replay__in=ids))
+    recorded = _recorded(ids)
     return {
         replay.id: _tally(
             replay,
             counted.get(replay.id, []),
             spent.get(replay.id, NOTHING),
             recorded.get(replay.id, NOTHING),
-            uncertain.get(replay.id, 0),
         )
         for replay in replays
     }
 
 
-def _tally(
-    replay: Replay, groups: list[dict[str, Any]], spent: Money, recorded: Money, uncertain: int
-) -> Tally:
+def _tally(replay: Replay, groups: list[dict[str, Any]], spent: Spent, recorded: Spent) -> Tally:
     return Tally(
         kind=replay.kind,
         status=replay.status,
@@ -134,10 +122,10 @@ def _tally(
         verdicts=_by(groups, "verdict"),
         retrievals=_by(groups, "retrieval__verdict"),
         cost_usd=spent.cost_usd,
-        unknown_cost_calls=spent.unknown,
+        unknown_cost_calls=spent.unknown_calls,
         recorded_cost_usd=recorded.cost_usd,
-        recorded_unknown_cost_calls=recorded.unknown,
-        uncertain_calls=uncertain,
+        recorded_unknown_cost_calls=recorded.unknown_calls,
+        uncertain_calls=spent.uncertain_calls,
         cut_off=sum(group["cut_off"] for group in groups),
         spend_limit_usd=_own_limit(replay),
         waiting=sum(group["waiting"] for group in groups),
@@ -175,36 +163,15 @@ def _counted_steps(ids: Sequence[UUID]) -> dict[UUID, list[dict[str, Any]]]:
     return found
 
 
-def _spent(ids: Sequence[UUID]) -> dict[UUID, Money]:
-    """What was spent on every attempt, the lost ones included."""
-    attempts = ReplayAttempt.objects.filter(step__replay__in=ids).order_by()
-    rows = attempts.values("step__replay_id").annotate(
-        cost=Sum("cost_usd"), unknown=Count("id", filter=Q(calls_made__gt=0, cost_usd=None))
-    )
-    return {row["step__replay_id"]: _money(row) for row in rows}
-
-
-def _recorded(ids: Sequence[UUID]) -> dict[UUID, Money]:
+def _recorded(ids: Sequence[UUID]) -> dict[UUID, Spent]:
     """What the recording spent on the asks that were asked again."""
     steps = ReplayStep.objects.annotate(was_asked=_WAS_ASKED).filter(replay__in=ids, was_asked=True)
     rows = (
         steps.order_by()
         .values("replay_id")
         .annotate(
-            cost=Sum("action__cost_usd"),
+            cost=Sum("action__cost_usd", default=Decimal(0)),
             unknown=Count("id", filter=Q(action__cost_usd=None)),
         )
     )
-    return {row["replay_id"]: _money(row) for row in rows}
-
-
-def _uncertain(ids: Sequence[UUID]) -> dict[UUID, int]:
-    lost = ReplayAttempt.objects.filter(
-        step__replay__in=ids, outcome="lost", call_intended_at__isnull=False, calls_made=None
-    )
-    rows = lost.order_by().values("step__replay_id").annotate(attempts=Count("id"))
-    return {row["step__replay_id"]: row["attempts"] for row in rows}
-
-
-def _money(row: Mapping[str, Any]) -> Money:
-    return Money(cost_usd=row["cost"] or Decimal(0), unknown=row["unknown"])
+    return {row["replay_id"]: Spent(cost_usd=row["cost"], unknown_calls=row["unknown"]) for row in rows}

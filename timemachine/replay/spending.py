@@ -7,13 +7,14 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Count, F, Q, QuerySet, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 
 from timemachine.base.clock import now
 from timemachine.replay import leases
 from timemachine.replay.leases import Lease, LeaseLost
 from timemachine.replay.models import CallBeside, Replay, ReplayAttempt
 from timemachine.replay.purse import FREE, Purse
+from timemachine.replay.spent import INTENDED, under_way
 
 PAUSE: Final = 0.5
 """Seconds after which room for a call that had none is looked for again."""
@@ -82,10 +83,7 @@ def settle_beside(call_id: UUID, cost: Decimal | None) -> None:
 
 
 def _of_attempts(of: dict[str, Any]) -> dict[str, Any]:
-    intended = Q(call_intended_at__isnull=False, cost_usd=None)
-    under_way = Q(call_intended_at__isnull=False, finished_at=None, step__lease_token=F("lease_token"))
-    under_way &= Q(step__status="running", step__lease_until__gte=now())
-    return _sums(ReplayAttempt.objects.filter(**of), under_way, intended)
+    return _sums(ReplayAttempt.objects.filter(**of), under_way(), INTENDED & Q(cost_usd=None))
 
 
 def _of_calls_beside(group: UUID) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from timemachine.base.numbers import whole_number
 from timemachine.recording.models import Action, Session
 from timemachine.replay.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.options import ReplayOptions
+from timemachine.replay.spent import NOTHING, spent_by
 from timemachine.suites.changes import OVER
 from timemachine.suites.matching import Matching, matching_of
 from timemachine.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun, SuiteSession
@@ -217,7 +218,8 @@ def counts_of(runs: Sequence[SuiteRun]) -> dict[UUID, RunCounts]:
     replays = _grouped(Replay.objects.filter(suite_replay__run__in=ids), "suite_replay__run_id", "status")
     refused = SuiteReplay.objects.filter(run__in=ids, problem_code__isnull=False)
     left_out = _grouped(refused, "run_id", "problem_code")
-    spent = _spent(ids)
+    attempts = ReplayAttempt.objects.filter(step__replay__suite_replay__run__in=ids)
+    spent = spent_by("step__replay__suite_replay__run_id", attempts)
     return {
         each: RunCounts(
             replays=replays.get(each, {}),
@@ -226,7 +228,9 @@ def counts_of(runs: Sequence[SuiteRun]) -> dict[UUID, RunCounts]:
             verdicts=verdicts.get(each, {}),
             contexts=contexts.get(each, {}),
             retrievals=retrievals.get(each, {}),
-            **spent.get(each, {}),
+            cost_usd=spent.get(each, NOTHING).cost_usd,
+            unknown_cost_calls=spent.get(each, NOTHING).unknown_calls,
+            uncertain_calls=spent.get(each, NOTHING).uncertain_calls,
         )
         for each in ids
     }
@@ -250,27 +254,3 @@ def _grouped(rows: QuerySet[Any], owner: str, name: str) -> dict[UUID, dict[str,
         if row[name] is not None:
             found.setdefault(row[owner], {})[row[name]] = row["number"]
     return found
-
-
-def _spent(ids: Sequence[UUID]) -> dict[UUID, dict[str, Any]]:
-    """What was spent on every attempt, the lost ones included."""
-    owner = "step__replay__suite_replay__run_id"
-    uncertain = Q(outcome="lost", call_intended_at__isnull=False, calls_made=None)
-    rows = (
-        ReplayAttempt.objects.filter(step__replay__suite_replay__run__in=ids)
-        .order_by()
-        .values(owner)
-        .annotate(
-            cost=Sum("cost_usd"),
-            unknown=Count("id", filter=Q(calls_made__gt=0, cost_usd=None)),
-            uncertain=Count("id", filter=uncertain),
-        )
-    )
-    return {
-        row[owner]: {
-            "cost_usd": row["cost"] or Decimal(0),
-            "unknown_cost_calls": row["unknown"],
-            "uncertain_calls": row["uncertain"],
-        }
-        for row in rows
-    }
