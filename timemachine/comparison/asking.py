@@ -56,8 +56,22 @@ class _Asked:
     prompts: list[Any] = field(default_factory=list)
     raw: list[str] = field(default_factory=list)
     usage: list[dict[str, Any] | None] = field(default_factory=list)
-    costs: list[Decimal | None] = field(default_factory=list)
+    costs: list[Decimal] = field(default_factory=list)
     calls: int = 0
+    unknown_calls: int = 0
+
+    @property
+    def cost_usd(self) -> Decimal | None:
+        """As far as it is known: None where calls were made and the cost of none is, and nothing for no call at all."""
+        return sum(self.costs, FREE) if self.costs or not self.unknown_calls else None
+
+    def count(self, calls: int, cost: Decimal | None) -> None:
+        """Count a call that was tried so often, and what that cost; None where nobody knows."""
+        self.calls += calls
+        if cost is None:
+            self.unknown_calls += calls
+        else:
+            self.costs.append(cost)
 
 
 def ask(row: CellOpinion) -> None:
@@ -140,13 +154,11 @@ def _ask(request: ModelRequest, order: str, asked: _Asked, listening: Listening)
     try:
         completion = complete(request, listening)
     except TimeMachineError as failed:
-        asked.calls += int(failed.facts.get("attempts", 1))
-        asked.costs.append(failed_price(request.model, failed, now()).cost_usd)
+        asked.count(int(failed.facts.get("attempts", 1)), failed_price(request.model, failed, now()).cost_usd)
         raise
-    asked.calls += completion.attempts
+    asked.count(completion.attempts, _cost(request.model, completion))
     asked.raw.append(completion.text)
     asked.usage.append(None if completion.usage is None else asdict(completion.usage))
-    asked.costs.append(_cost(request.model, completion))
     asked.said.append(read(text_of(completion), order))
 
 
@@ -157,10 +169,9 @@ def _cost(model: ModelName, completion: Completion) -> Decimal | None:
 
 def _write(opinion_id: UUID, asked: _Asked, facts: dict[str, Any]) -> None:
     """Write what came of it, if the cell is still there: an erased session takes what comes back late along."""
-    cost = _total(asked.costs)
     with transaction.atomic():
         row = CellOpinion.objects.select_for_update(of=("self",)).filter(id=opinion_id).first()
-        settle_beside(opinion_id, cost)
+        settle_beside(opinion_id, None if asked.unknown_calls else asked.cost_usd)
         if row is None:
             return
         project_id = row.comparison.project_id
@@ -169,9 +180,10 @@ def _write(opinion_id: UUID, asked: _Asked, facts: dict[str, Any]) -> None:
         row.asked = [asdict(each) for each in asked.said]
         row.prompt_template = TEMPLATE
         row.usage = {"calls": asked.usage}
-        row.cost_usd = cost
+        row.cost_usd = asked.cost_usd
         row.calls_made = asked.calls
         row.asked_again_at = row.waits_because = None
+        row.unknown_cost_calls = asked.unknown_calls
         row.finished_at = now()
         for name, value in facts.items():
             setattr(row, name, value)
@@ -183,9 +195,3 @@ def _kept(project_id: UUID, value: Sequence[Any]) -> int | None:
         return None
     content = content_of(list(value))
     return keep(project_id, [content])[content]
-
-
-def _total(costs: Sequence[Decimal | None]) -> Decimal | None:
-    """The sum; None as soon as one of them is unknown, and nothing for no call at all."""
-    known = [each for each in costs if each is not None]
-    return sum(known, Decimal(0)) if len(known) == len(costs) else None

@@ -204,6 +204,7 @@ def opinion_json(opinion: CellOpinion, *, prompt: bool = False) -> dict[str, Any
         "prompt_template": opinion.prompt_template,
         "usage": opinion.usage,
         "cost_usd": None if opinion.cost_usd is None else float(opinion.cost_usd),
+        "unknown_cost_calls": opinion.unknown_cost_calls,
         "calls_made": opinion.calls_made,
         "error": {"type": opinion.error_type, "message": opinion.error_message}
         if opinion.error_type

@@ -76,7 +76,8 @@ class CellOpinion(models.Model):
     """What a named model says of the recorded and the new answer of a cell, asked twice with the two the other way round.
 
     `relation` is `equivalent`, `contradicts`, `different`, and `preference` is `better`, `worse`, `neither` (of the new answer);
-    either is `undecided` where the two orders do not agree. `asked` holds both orders with what was read from each answer.
+    either is `undecided` where the two orders do not agree. `asked` holds both orders with what was read from each answer. `cost_usd`
+    is what is known of the cost, None where nothing is; `unknown_cost_calls` are left out of it, those that may have been billed too.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7)
@@ -93,6 +94,7 @@ class CellOpinion(models.Model):
     usage = FaithfulJSONField(null=True)
     cost_usd = models.DecimalField(max_digits=30, decimal_places=15, null=True)
     calls_made = models.IntegerField(default=0)
+    unknown_cost_calls = models.IntegerField(default=0, db_default=0)
     error_type = FaithfulTextField(null=True)
     error_message = FaithfulTextField(null=True)
     requested_by = models.CharField(max_length=254)

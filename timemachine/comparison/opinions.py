@@ -67,6 +67,7 @@ def cancel_judges(comparison: Comparison) -> int:
         error_type="cancelled",
         error_message="Cancelled while its model was asked; the call may have been billed.",
         calls_made=1,
+        unknown_cost_calls=1,
         finished_at=now(),
     )
     return never + ended
@@ -81,7 +82,7 @@ def due_for_ringing() -> list[UUID]:
     """The comparisons with cells that wait for a judge and nobody at them; rows whose worker was lost become `lost`."""
     moment = now()
     lost = CellOpinion.objects.filter(state="asking", asked_at__lt=moment - LOST_AFTER)
-    lost.update(state="lost", finished_at=moment)
+    lost.update(state="lost", unknown_cost_calls=1, finished_at=moment)
     rows = (
         CellOpinion.objects.order_by()
         .values("comparison_id")

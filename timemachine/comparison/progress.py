@@ -171,8 +171,7 @@ def _judges(ids: Sequence[UUID]) -> dict[UUID, Judges]:
             asked=Count("asked_at"),
             over=Count("finished_at"),
             cost=Sum("cost_usd"),
-            unknown=Sum("calls_made", filter=Q(cost_usd=None)),
-            lost=Count("id", filter=Q(state="lost")),
+            unknown=Sum("unknown_cost_calls"),
         )
     )
     return {
@@ -183,7 +182,7 @@ def _judges(ids: Sequence[UUID]) -> dict[UUID, Judges]:
             busy=Waits(calls=row["busy"], until=row["until"], because=row["because"]),
             revision=f"{row['opinions']}.{row['asked']}.{row['over']}.{_moment(row['until'])}",
             cost_usd=row["cost"] or Decimal(0),
-            unknown_cost_calls=(row["unknown"] or 0) + row["lost"],
+            unknown_cost_calls=row["unknown"],
         )
         for row in rows
     }
