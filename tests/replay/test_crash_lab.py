@@ -28,8 +28,9 @@ from timemachine.accounts.models import Project
 from timemachine.base.clock import now
 from timemachine.recording.models import Session
 from timemachine.replay.commands import due_for_ringing, launch
-from timemachine.replay.models import TERMINAL_STEP_STATUSES, Replay, ReplayStep
+from timemachine.replay.models import Replay, ReplayStep
 from timemachine.replay.options import ReplayOptions
+from timemachine.replay.statuses import TERMINAL_STEP_STATUSES
 
 pytestmark = pytest.mark.crash
 QUESTIONS = [f"How long are invoices kept, asked for time {n}?" for n in range(10)]

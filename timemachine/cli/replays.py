@@ -182,7 +182,7 @@ def _teller(progress: Progress) -> Callable[[dict[str, Any]], None]:
 
     def tell(found: dict[str, Any]) -> None:
         steps = found["steps"]
-        over = sum(steps[name] for name in ("done", "failed", "skipped", "cancelled"))
+        over = sum(number for name, number in steps.items() if name != "total")
         spent = priced(found["cost_usd"], found["unknown_cost_calls"])
         waiting = found.get("waiting") or {"calls": 0}
         if waiting["calls"]:

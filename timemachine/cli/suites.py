@@ -301,7 +301,7 @@ def _options(asked: dict[str, Any]) -> dict[str, Any]:
 def _waited(client: "Client", launched: dict[str, Any], address: str) -> dict[str, Any]:
     def tell(found: dict[str, Any]) -> None:
         steps = found["steps"]
-        over = sum(steps[name] for name in ("done", "failed", "skipped", "cancelled"))
+        over = sum(number for name, number in steps.items() if name != "total")
         spent = priced(found["cost_usd"], found["unknown_cost_calls"])
         progress.tell(f"{found['status']}: {over:,} of {counted(steps['total'], 'step')}, {spent}")
 

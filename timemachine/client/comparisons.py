@@ -1,13 +1,10 @@
 """Comparisons of a server: launch one, wait for it, read what it shows."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final
 
 from timemachine.client import waiting
 from timemachine.client.connection import Connection, Document, given, segment
 from timemachine.client.pages import LARGEST_PAGE, every
-
-OVER: Final = ("done", "failed", "cancelled")
 
 
 class Comparisons:
@@ -83,11 +80,11 @@ class Comparisons:
 
         A server that is away for a minute is waited for.
         """
-        return self._until(comparison, OVER, seen)
+        return self._until(comparison, waiting.OVER, seen)
 
     def results(self, comparison: str) -> Document:
         """What a comparison shows, once it is computed; of one that is not over, what it shows so far."""
-        return self._until(comparison, (*OVER, "queued", "running"), lambda _: None, so_far=True)
+        return self._until(comparison, (*waiting.OVER, "queued", "running"), lambda _: None, so_far=True)
 
     def _until(
         self,

@@ -2,13 +2,10 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from typing import Final
 
 from timemachine.client import waiting
 from timemachine.client.connection import Connection, Document, given, segment
 from timemachine.client.pages import LARGEST_PAGE, every
-
-OVER: Final = ("done", "failed", "cancelled")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,4 +79,4 @@ class Replays:
 
     def wait(self, replay: str, seen: Callable[[Document], None] = lambda _: None) -> Document:
         """The replay once it is over; `seen` gets it at every look. A server that is away for a minute is waited for."""
-        return waiting.wait(lambda: self.get(replay), OVER, seen)
+        return waiting.wait(lambda: self.get(replay), waiting.OVER, seen)

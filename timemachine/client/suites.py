@@ -7,7 +7,6 @@ from timemachine.client import waiting
 from timemachine.client.connection import Connection, Document, segment
 from timemachine.client.pages import LARGEST_PAGE, every
 
-OVER: Final = ("done", "failed", "cancelled")
 LATEST: Final = "latest"
 
 
@@ -71,7 +70,7 @@ class Suites:
         self, suite: str, number: int | str, seen: Callable[[Document], None] = lambda _: None
     ) -> Document:
         """The run once it is over; `seen` gets it at every look. A server that is away for a minute is waited for."""
-        return waiting.wait(lambda: self.get_run(suite, number), OVER, seen)
+        return waiting.wait(lambda: self.get_run(suite, number), waiting.OVER, seen)
 
 
 def _path(suite: str) -> str:

@@ -1,12 +1,9 @@
 """Sweeps of a server: launch one, wait for it."""
 
 from collections.abc import Callable
-from typing import Final
 
 from timemachine.client import waiting
 from timemachine.client.connection import Connection, Document, given, segment
-
-OVER: Final = ("done", "failed", "cancelled")
 
 
 class Sweeps:
@@ -25,4 +22,4 @@ class Sweeps:
 
     def wait(self, sweep: str, seen: Callable[[Document], None] = lambda _: None) -> Document:
         """The sweep once it is over; `seen` gets it at every look. A server that is away for a minute is waited for."""
-        return waiting.wait(lambda: self.get(sweep), OVER, seen)
+        return waiting.wait(lambda: self.get(sweep), waiting.OVER, seen)

@@ -7,6 +7,8 @@ from typing import Final
 from timemachine.client.connection import Document
 from timemachine.client.errors import Unreachable
 
+OVER: Final = ("done", "failed", "cancelled")
+"""What the server says of a replay, a comparison, a sweep or a run of a suite when nothing more comes."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0  # seconds between two looks
 _GRACE: Final = 60.0  # seconds that a server may be away: it is being started again
 

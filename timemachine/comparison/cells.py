@@ -10,7 +10,6 @@ from timemachine.comparison.arms import RECORDING
 
 NOISE: Final = 0
 AGREEING: Final = ("identical", "formatting", "reworded")
-UNDER_WAY: Final = ("waiting", "running", "uncertain")
 ERROR, REFUSED, NOT_ASKED, NOT_RECORDED = "error", "refused", "not asked", "not recorded"
 
 

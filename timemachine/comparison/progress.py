@@ -5,19 +5,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import Final
 from uuid import UUID
 
 from django.db.models import CharField, Count, Max, Q, StringAgg, Sum, Value
 from django.db.models.functions import MD5, Cast, Concat
 
 from timemachine.base.clock import now
-from timemachine.comparison.cells import UNDER_WAY
 from timemachine.comparison.models import CellMark, CellOpinion, Comparison
 from timemachine.replay.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.spent import NOTHING, Spent, spent_by
-
-OVER: Final = ("done", "failed", "cancelled")
+from timemachine.replay.statuses import TERMINAL_REPLAY_STATUSES, TERMINAL_STEP_STATUSES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +66,7 @@ class Progress:
     @property
     def over(self) -> bool:
         """Whether every replay is."""
-        return self.status in OVER
+        return self.status in TERMINAL_REPLAY_STATUSES
 
     @property
     def settled(self) -> bool:
@@ -84,7 +81,7 @@ class Progress:
     @property
     def finished(self) -> int:
         """How many of them are over, in whatever way."""
-        return sum(number for status, number in self.steps.items() if status not in UNDER_WAY)
+        return sum(number for status, number in self.steps.items() if status in TERMINAL_STEP_STATUSES)
 
 
 def progress_of(comparisons: Sequence[Comparison]) -> dict[UUID, Progress]:

@@ -13,7 +13,7 @@ from timemachine.base.errors import NotFound
 from timemachine.base.ids import uuid_of
 from timemachine.base.numbers import together
 from timemachine.comparison.arms import Arm, from_json
-from timemachine.comparison.cells import ERROR, NOT_ASKED, NOT_RECORDED, UNDER_WAY, Ask, Cell
+from timemachine.comparison.cells import ERROR, NOT_ASKED, NOT_RECORDED, Ask, Cell
 from timemachine.comparison.models import CellMark, CellOpinion, Comparison
 from timemachine.language.refusal import is_refusal
 from timemachine.providers.completion import ended_by, is_refused
@@ -22,6 +22,7 @@ from timemachine.recording.models import Action, Session
 from timemachine.replay import frozen
 from timemachine.replay.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.spent import Spent, spent_by
+from timemachine.replay.statuses import OPEN_STEP_STATUSES
 
 _STEP: Final = (
     "id",
@@ -276,7 +277,7 @@ def _known(spent: Spent) -> tuple[float | None, int]:
 def _missing(step: Mapping[str, Any]) -> str | None:
     if step["verdict"] == "error" or step["status"] == "failed":
         return ERROR
-    if step["status"] in UNDER_WAY:
+    if step["status"] in OPEN_STEP_STATUSES:
         return "under way"
     if step["status"] != "done":
         return "spend limit" if step["status"] == "skipped" else str(step["status"])

@@ -15,9 +15,10 @@ from timemachine.base.ids import uuid7
 from timemachine.recording.models import Session
 from timemachine.replay import options as replay_options
 from timemachine.replay.engine import provider_called
-from timemachine.replay.models import TERMINAL_STEP_STATUSES, Replay, ReplayAttempt, ReplayStep
+from timemachine.replay.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.options import ReplayOptions
 from timemachine.replay.plan import Planned, Planning, recorded, replayable
+from timemachine.replay.statuses import OPEN_REPLAY_STATUSES, TERMINAL_STEP_STATUSES
 
 RING_AGAIN_AFTER = timedelta(seconds=15)
 BATCH = 1_000
@@ -141,7 +142,7 @@ def due_for_ringing(*, at_once: bool = False) -> list[UUID]:
     """
     moment = now()
     busy = Q(steps__status="running", steps__lease_until__gte=moment)
-    unfinished = Replay.objects.filter(status__in=("queued", "running"))
+    unfinished = Replay.objects.filter(status__in=OPEN_REPLAY_STATUSES)
     idle = unfinished.exclude(id__in=unfinished.filter(busy).values("id"))
     if not at_once:
         idle = idle.filter(Q(rung_at=None) | Q(rung_at__lt=moment - RING_AGAIN_AFTER))

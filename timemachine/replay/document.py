@@ -8,6 +8,7 @@ from timemachine.payloads.queries import text, value
 from timemachine.recording.models import Action
 from timemachine.replay.models import Replay, ReplayHit, ReplayStep
 from timemachine.replay.queries import tally
+from timemachine.replay.statuses import TERMINAL_STEP_STATUSES
 from timemachine.replay.summary import Tally, sentence
 
 USAGE = (
@@ -40,7 +41,7 @@ def replay_json(replay: Replay, counts: Tally | None = None) -> dict[str, Any]:
         "finished_at": written(replay.finished_at),
         "steps": {
             "total": counts.total,
-            **{name: counts.statuses.get(name, 0) for name in ("done", "failed", "skipped", "cancelled")},
+            **{name: counts.statuses.get(name, 0) for name in TERMINAL_STEP_STATUSES},
         },
         "context": {
             name: counts.contexts.get(name, 0) for name in ("verified", "altered", "missing", "not_recorded")

@@ -9,10 +9,12 @@ from timemachine.base.ids import uuid7
 from timemachine.payloads.fields import FaithfulJSONField, FaithfulTextField
 from timemachine.payloads.models import Payload
 from timemachine.recording.models import Action, FrozenPassage, Session
-
-REPLAY_STATUSES = ("queued", "running", "done", "failed", "cancelled")
-STEP_STATUSES = ("waiting", "running", "done", "failed", "skipped", "cancelled", "uncertain")
-TERMINAL_STEP_STATUSES = ("done", "failed", "skipped", "cancelled")
+from timemachine.replay.statuses import (
+    OPEN_REPLAY_STATUSES,
+    OPEN_STEP_STATUSES,
+    REPLAY_STATUSES,
+    STEP_STATUSES,
+)
 
 
 class Replay(models.Model):
@@ -48,7 +50,7 @@ class Replay(models.Model):
         indexes = [
             models.Index(fields=["session", "-created_at"], name="replay_of_session"),
             models.Index(
-                fields=["created_at"], condition=Q(status__in=("queued", "running")), name="replay_unfinished"
+                fields=["created_at"], condition=Q(status__in=OPEN_REPLAY_STATUSES), name="replay_unfinished"
             ),
             models.Index(
                 fields=["spend_group"],
@@ -117,7 +119,7 @@ class ReplayStep(models.Model):
         indexes = [
             models.Index(
                 fields=["replay", "sequence"],
-                condition=Q(status__in=("waiting", "running", "uncertain")),
+                condition=Q(status__in=OPEN_STEP_STATUSES),
                 name="replay_step_open",
             ),
             models.Index(

@@ -6,6 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from timemachine.base.wording import counted, money, priced, spaced
+from timemachine.replay.statuses import TERMINAL_STEP_STATUSES
 
 VERDICT_ORDER = (
     "identical",
@@ -71,7 +72,7 @@ class Tally:
     @property
     def finished(self) -> int:
         """How many steps are over, in whatever way."""
-        return sum(self.statuses.get(name, 0) for name in ("done", "failed", "skipped", "cancelled"))
+        return sum(self.statuses.get(name, 0) for name in TERMINAL_STEP_STATUSES)
 
     @property
     def may_be_tried_again(self) -> bool:

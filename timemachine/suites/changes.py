@@ -11,6 +11,7 @@ from typing import Final
 from uuid import UUID
 
 from timemachine.base.conditions import SINCE_LAST_RUN
+from timemachine.replay.statuses import TERMINAL_STEP_STATUSES
 
 CHANGES: Final = (*SINCE_LAST_RUN, "same", "under_way")
 _WORDS: Final[Mapping[str, tuple[str, str]]] = {
@@ -29,7 +30,6 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "under_way": ("under way", "under way"),
 }
 UNCHANGED: Final = ("same", "under_way")
-OVER: Final = ("done", "failed", "skipped", "cancelled")
 _ANSWERS: Final[tuple[frozenset[str], ...]] = (
     frozenset({"identical"}),
     frozenset({"formatting", "equivalent"}),
@@ -179,7 +179,7 @@ def changes(
 
 def change_of(before: StepFact | None, after: StepFact) -> str:
     """What became of a step since the run before; the first of the rules that fits."""
-    if after.status not in OVER:
+    if after.status not in TERMINAL_STEP_STATUSES:
         return "under_way"
     if before is None:
         return "new_step"

@@ -6,6 +6,7 @@ from typing import Any
 
 from timemachine.base.clock import written
 from timemachine.base.wording import counted, money, priced
+from timemachine.replay.statuses import TERMINAL_STEP_STATUSES
 from timemachine.suites.changes import StepChange, StepFact, counted_change
 from timemachine.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun
 from timemachine.suites.queries import RunCounts, named_in, over_limit
@@ -66,12 +67,14 @@ def run_json(run: SuiteRun, counts: RunCounts) -> dict[str, Any]:
 
 def counts_json(counts: RunCounts) -> dict[str, Any]:
     """The counts of a run, named as those of a replay."""
-    over = ("done", "failed", "skipped", "cancelled")
     contexts = ("verified", "altered", "missing", "not_recorded")
     return {
         "replays": dict(counts.replays),
         "left_out": counts.left_out,
-        "steps": {"total": counts.total, **{name: counts.steps.get(name, 0) for name in over}},
+        "steps": {
+            "total": counts.total,
+            **{name: counts.steps.get(name, 0) for name in TERMINAL_STEP_STATUSES},
+        },
         "context": {name: counts.contexts.get(name, 0) for name in contexts},
         "retrieval": dict(counts.retrievals),
         "verdicts": dict(counts.verdicts),

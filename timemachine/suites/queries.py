@@ -17,7 +17,7 @@ from timemachine.recording.models import Action, Session
 from timemachine.replay.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.options import ReplayOptions
 from timemachine.replay.spent import NOTHING, spent_by
-from timemachine.suites.changes import OVER
+from timemachine.replay.statuses import TERMINAL_STEP_STATUSES
 from timemachine.suites.matching import Matching, matching_of
 from timemachine.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun, SuiteSession
 from timemachine.suites.plan import SuitePlan, options_of
@@ -50,7 +50,7 @@ class RunCounts:
     @property
     def finished(self) -> int:
         """How many of them are over, in whatever way."""
-        return sum(self.steps.get(name, 0) for name in OVER)
+        return sum(self.steps.get(name, 0) for name in TERMINAL_STEP_STATUSES)
 
 
 def suites_of(project: Project) -> QuerySet[Suite]:

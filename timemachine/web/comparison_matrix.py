@@ -11,7 +11,7 @@ from django.http import QueryDict
 from timemachine.base.ids import uuid_of
 from timemachine.base.numbers import whole_number
 from timemachine.comparison.arms import RECORDING, Arm, names
-from timemachine.comparison.cells import NOISE, UNDER_WAY, Ask, Cell
+from timemachine.comparison.cells import NOISE, Ask, Cell
 from timemachine.comparison.judge_prompt import UNDECIDED
 from timemachine.comparison.metrics import AGREEMENT, GROUNDING, ArmTotals
 from timemachine.comparison.models import CellOpinion
@@ -19,6 +19,7 @@ from timemachine.comparison.queries import marks_of, opinions_of, told
 from timemachine.comparison.statistics.intervals import Interval
 from timemachine.comparison.statistics.summaries import Spread
 from timemachine.comparison.statistics.wording import interval_words
+from timemachine.replay.statuses import OPEN_STEP_STATUSES
 from timemachine.replay.summary import VERDICT_ORDER
 from timemachine.web.library import register
 
@@ -197,7 +198,7 @@ def _word(cell: Cell) -> str:
 
 
 def _class(cell: Cell) -> str:
-    if cell.status in UNDER_WAY:
+    if cell.status in OPEN_STEP_STATUSES:
         return "waits"
     return "missing" if cell.missing else "recorded"
 
