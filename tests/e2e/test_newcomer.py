@@ -73,6 +73,15 @@ def test_a_newcomer_records_replays_and_shares(ada: Page, product: Product, brow
     expect(ada.locator(".verdict").first).to_be_visible()
     ada.go_back()
 
+    # one change, asked again: the answer comes without a reload
+    replayed = ada.url
+    ada.goto(f"{session}/steps/2/trial/")
+    ada.get_by_label("Question").fill("In which class are long journeys booked?")
+    ada.get_by_role("button", name="Ask again").click()
+    expect(ada.locator("#step .verdict").first).to_be_visible(timeout=20_000)
+    expect(ada.locator("#step")).not_to_contain_text("when this step is done")
+    ada.goto(replayed)
+
     # a link for somebody without an account
     ada.get_by_role("link", name="Share", exact=True).click()
     ada.get_by_role("button", name="Create link").click()

@@ -142,7 +142,7 @@ SECOND = Place(rank=2, of=40, score=1.0, by_top_k=True, by_adaptive=False)
     ("recorded", "hybrid", "lexical", "says"),
     [
         (3, PLACE, PLACE, "found at rank 3"),
-        (None, None, None, "did not exist then"),
+        (None, None, None, "was deleted by then"),
         (None, PLACE, NONE, "existed at rank 12 of 40; adaptive finds it"),
         (
             None,
@@ -166,7 +166,9 @@ def test_a_frame_is_looked_for_at_every_find_and_ask(api: Program, session: Sess
     assert session.collection is not None
     put(session.collection, [NewFrame(title="Later", text="Invoices are kept. Invoices!")], by="test")
     found = looked(api, frame=0)
-    assert found["frames"] == [{"frame": 0, "title": "Retention", "by": "named"}]
+    assert found["frames"] == [
+        {"frame": 0, "title": "Retention", "by": "named", "versions": None, "says": "named"}
+    ]
     assert [step["sequence"] for step in found["items"]] == [1, 2, 4, 6]
     (first,) = found["items"][0]["frames"]
     assert (first["recorded_rank"], first["says"]) == (1, "found at rank 1")
@@ -176,7 +178,7 @@ def test_a_frame_is_looked_for_at_every_find_and_ask(api: Program, session: Sess
     (other,) = found["items"][3]["frames"]
     assert other["says"].startswith("existed")
     (later,) = looked(api, frame=4)["items"][0]["frames"]
-    assert (later["says"], later["as_recorded"]) == ("did not exist then", None)
+    assert (later["says"], later["as_recorded"]) == ("did not exist yet", None)
     assert later["as_now"]["lexical"]["rank"] is not None
 
 
@@ -184,7 +186,9 @@ def test_a_sentence_names_the_frames_that_hold_it_also_one_that_ended(api: Progr
     assert session.collection is not None
     delete(session.collection, 1)
     found = looked(api, text="train   tickets are booked IN second class.")
-    assert found["frames"] == [{"frame": 1, "title": "Travel", "by": "holds"}]
+    assert [(each["frame"], each["title"], each["by"], each["versions"]) for each in found["frames"]] == [
+        (1, "Travel", "holds", [1])
+    ]
     assert [each["as_now"] for step in found["items"] for each in step["frames"]] == [None] * 4
     nearest = looked(api, text="When may one travel first class by train?")["frames"]
     assert {each["by"] for each in nearest} == {"nearest"}
@@ -209,7 +213,30 @@ def test_a_sentence_is_found_also_where_it_came_and_ended_between_two_steps(
     find_and_record(collection, Query(text=QUESTIONS[0]), session=again)
     found = api.get("/sessions/again/where", text=sentence).json()
     assert [(each["frame"], each["by"]) for each in found["frames"]] == [(1, "holds")]
-    assert [each["as_recorded"]["version"] for step in found["items"] for each in step["frames"]] == [1, 2, 3]
+    assert found["frames"][0]["says"] == "held the sentence in version 2"
+    steps = [each for step in found["items"] for each in step["frames"]]
+    assert [each["as_recorded"]["version"] for each in steps] == [1, 2, 3]
+    wrong = "; as version {}, which does not hold the sentence (version 2 did)"
+    assert [each["says"].partition(";")[2] != "" for each in steps] == [True, False, True]
+    assert steps[0]["says"].endswith(wrong.format(1))
+    assert steps[2]["says"].endswith(wrong.format(3))
+
+
+def test_a_frame_that_was_deleted_before_a_step_is_told_apart_from_one_that_came_later(
+    api: Program, project: Project, session: Session
+) -> None:
+    collection = session.collection
+    assert collection is not None
+    delete(collection, 1)
+    again = start_session(project, name="again", by="test", collection=collection, key="again")
+    find_and_record(collection, Query(text=QUESTIONS[0]), session=again)
+    (came,) = put(collection, [NewFrame(text="Later.")], by="test")
+    later = came.frame.number
+    told = [api.get("/sessions/again/where", frame=n).json()["items"][0]["frames"][0] for n in (1, later)]
+    assert [(each["says"], each["as_now"] is None) for each in told] == [
+        ("was deleted by then", True),
+        ("did not exist yet", False),
+    ]
 
 
 def test_steps_come_in_pages(api: Program, session: Session) -> None:

@@ -1,5 +1,6 @@
 """What a trial changed, in words beside what was recorded; and what its page says while it waits."""
 
+import re
 from typing import Any
 
 import pytest
@@ -65,6 +66,15 @@ def test_the_page_of_a_trial_says_what_was_changed_and_claims_nothing_while_it_w
     assert "local:extractive-5 instead of" in waiting
     assert "No frame was recorded" not in waiting
     assert "shown here when this step is done" in waiting
+    looks_again = re.search(r'hx-get="([^"]+)" hx-trigger="every 1s" hx-target="#step"', waiting)
+    assert looks_again is not None
+    htmx = {"HX-Request": "true", "HX-Target": "step"}
+    assert browser.get(looks_again[1], headers=htmx).status_code == 204
+    work(Replay.objects.latest("created_at").id, "test")
+    part = browser.get(looks_again[1], headers=htmx).text
+    assert part.lstrip().startswith('<div id="step"')
+    assert "hx-get" not in part[: part.index(">")]
+    assert f'data-announce="Step {ask.sequence}: ' in part
     again = browser.post(form, as_it_was)
     replay = Replay.objects.latest("created_at")
     work(replay.id, "test")

@@ -10,8 +10,6 @@ from timemachine.cli.connecting import connected
 from timemachine.cli.terminal import show
 from timemachine.cli.wording import NOT_RECORDED, one_line, shortened
 
-_BY = {"holds": "holds the sentence", "nearest": "nearest; none holds the sentence", "named": "named"}
-
 
 @click.command()
 @click.argument("session", metavar="ID")
@@ -37,7 +35,7 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
     if not found["frames"]:
         yield "No frame of the collection holds this sentence, and none is near it."
     for each in found["frames"]:
-        yield f"#{each['frame']} {one_line(each['title'] or 'untitled')} ({_BY[each['by']]})"
+        yield f"#{each['frame']} {one_line(each['title'] or 'untitled')} ({each['says']})"
     for step in found["items"]:
         query = shortened(one_line(step["query"] or NOT_RECORDED), 60)
         yield f"Step {step['sequence']:,} · {step['kind']} · {_how(step)} · {query}"
@@ -45,8 +43,8 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
             yield f"  {one_line(step['error'])}"
         for each in step["frames"]:
             yield f"  #{each['frame']} {each['says']}"
-            yield f"    as recorded  {_standing(each['as_recorded'])}"
-            yield f"    as it is now {_standing(each['as_now'])}"
+            yield f"    as recorded  {_standing(each['as_recorded'], each['says'])}"
+            yield f"    as it is now {_standing(each['as_now'], 'deleted')}"
 
 
 def _how(step: dict[str, Any]) -> str:
@@ -55,9 +53,9 @@ def _how(step: dict[str, Any]) -> str:
     return ", ".join([mode, number, *(["adaptive"] if step["adaptive"] else [])])
 
 
-def _standing(standing: dict[str, Any] | None) -> str:
+def _standing(standing: dict[str, Any] | None, absent: str) -> str:
     if standing is None:
-        return "did not exist"
+        return absent
     return ", ".join(f"{mode} {_place(standing[mode])}" for mode in ("hybrid", "semantic", "lexical"))
 
 

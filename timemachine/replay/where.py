@@ -2,28 +2,36 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
+from django.db.models import Min
+
 from timemachine.base.errors import InvalidInput, TimeMachineError
-from timemachine.recording.models import Action, Session
+from timemachine.recording.models import Action, Hit, Session
 from timemachine.replay import frozen
 from timemachine.replay.options import ReplayOptions
 from timemachine.replay.plan import steps_in
 from timemachine.replay.retrieving import moment_of, query_of
-from timemachine.retrieval.holding import Holder, holders
+from timemachine.retrieval.holding import Holder, holders, in_words
 from timemachine.retrieval.meaning import models_with_vectors
-from timemachine.retrieval.models import Collection
+from timemachine.retrieval.models import Collection, Frame
 from timemachine.retrieval.queries import versions_of
-from timemachine.retrieval.standing import Standing, standings_of
+from timemachine.retrieval.standing import Standing, Standings, standings_of
 
 MOST_STEPS: Final = 20
+NOT_YET: Final = "did not exist yet"
+DELETED: Final = "was deleted by then"
 FRAMES_AT_ONCE: Final = 400_000
 """How many frames the steps of one page rank together, at most; at least one step is shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Whereabouts:
-    """One frame at one step: the rank that was recorded, where it stood then and where it stands now; None: not there."""
+    """One frame at one step: the rank that was recorded, where it stood then and where it stands now; None: not there.
+
+    `says` is the first two in words, and where a sentence is looked for, whether what stood there holds it.
+    """
 
     frame: int
     recorded_rank: int | None
@@ -85,13 +93,14 @@ def where(
     actions = Action.objects.filter(session=session, sequence__in=shown).select_related(
         "session__collection", "input"
     )
-    numbers = [each.frame for each in looked_for]
     with_vectors = models_with_vectors(collection)
     return Where(
         frames=looked_for,
-        steps=[_at(collection, action, numbers, with_vectors) for action in actions.order_by("sequence")]
-        if numbers
-        else [],
+        steps=[
+            _at(collection, action, looked_for, with_vectors)
+            for action in actions.order_by("sequence")
+            if looked_for
+        ],
         next=shown[-1] if len(left) > together else None,
     )
 
@@ -113,10 +122,10 @@ def _looked_for(
 
 
 def _at(
-    collection: Collection, action: Action, numbers: Sequence[int], with_vectors: Sequence[str]
+    collection: Collection, action: Action, looked_for: Sequence[Holder], with_vectors: Sequence[str]
 ) -> StepWhere:
-    hits = frozen.hits_of(action)
-    recorded = {hit.frame: hit.rank for hit in reversed(hits) if isinstance(hit.frame, int)}
+    numbers = [each.frame for each in looked_for]
+    recorded = {hit.frame: hit for hit in reversed(frozen.hits_of(action)) if isinstance(hit.frame, int)}
     try:
         query, query_now = (
             query_of(action, ReplayOptions(as_of=moment), with_vectors) for moment in ("recorded", "now")
@@ -124,6 +133,8 @@ def _at(
         then, now = standings_of(collection, [query, query_now], numbers)
     except TimeMachineError as why:
         return _not_ranked(action, why)
+    missing = [number for number in numbers if then.frames.get(number) is None]
+    absent = _not_there(collection, missing, moment_of(action))
     return StepWhere(
         sequence=action.sequence,
         kind=action.kind,
@@ -132,16 +143,39 @@ def _at(
         top_k=query.top_k,
         adaptive=query.adaptive,
         frames=[
-            Whereabouts(
-                frame=number,
-                recorded_rank=recorded.get(number),
-                then=then.frames.get(number),
-                now=now.frames.get(number),
-                says=said(query.mode, recorded.get(number), then.frames.get(number)),
-            )
-            for number in numbers
+            _one(each, query.mode, recorded.get(each.frame), (then, now), absent.get(each.frame, DELETED))
+            for each in looked_for
         ],
     )
+
+
+def _one(
+    holder: Holder, mode: str, hit: Hit | None, at: tuple[Standings, Standings], absent: str
+) -> Whereabouts:
+    then, now = (each.frames.get(holder.frame) for each in at)
+    rank = hit.rank if hit else None
+    version = (hit.version if hit else None) or (then.version if then else None)
+    return Whereabouts(
+        frame=holder.frame,
+        recorded_rank=rank,
+        then=then,
+        now=now,
+        says=said(mode, rank, then, absent) + _held(holder, version),
+    )
+
+
+def _not_there(collection: Collection, numbers: Sequence[int], moment: datetime) -> dict[int, str]:
+    """Of frames that did not exist at a moment, whether they came later or had been deleted."""
+    frames = Frame.objects.filter(collection=collection, number__in=numbers).order_by()
+    born = frames.values_list("number").annotate(born=Min("valid_from")) if numbers else ()
+    return {number: NOT_YET if moment < since else DELETED for number, since in born}
+
+
+def _held(holder: Holder, version: int | None) -> str:
+    """Which version it was that stood there, where it does not hold the sentence that is looked for."""
+    if holder.versions is None or version is None or version in holder.versions:
+        return ""
+    return f"; as version {version}, which does not hold the sentence ({in_words(holder.versions)} did)"
 
 
 def _not_ranked(action: Action, why: TimeMachineError) -> StepWhere:
@@ -159,12 +193,12 @@ def _not_ranked(action: Action, why: TimeMachineError) -> StepWhere:
     )
 
 
-def said(mode: str, recorded_rank: int | None, then: Standing | None) -> str:
-    """Where the frame stood at the step, in words."""
+def said(mode: str, recorded_rank: int | None, then: Standing | None, absent: str = DELETED) -> str:
+    """Where the frame stood at the step, in words; `absent` where it did not exist."""
     if recorded_rank is not None:
         return f"found at rank {recorded_rank}"
     if then is None:
-        return "did not exist then"
+        return absent
     place = then.places[mode]
     if place.rank is None:
         return f"existed, and a {mode} find does not rank it" + _elsewhere(mode, then)

@@ -8,8 +8,18 @@ from timemachine.retrieval.standing import Place, Standing
 
 
 def holder_json(holder: Holder) -> dict[str, Any]:
-    """A frame that is looked for; `by` says how it was come by: `named`, `holds` the sentence, or `nearest` to it."""
-    return {"frame": holder.frame, "title": holder.title, "by": holder.by}
+    """A frame that is looked for; `by` says how it was come by: `named`, `holds` the sentence, or `nearest` to it.
+
+    `versions` are those that hold the sentence, the latest first; null where no sentence was found. `says` has it in words.
+    """
+    versions = None if holder.versions is None else list(holder.versions)
+    return {
+        "frame": holder.frame,
+        "title": holder.title,
+        "by": holder.by,
+        "versions": versions,
+        "says": holder.says,
+    }
 
 
 def where_json(found: Where) -> dict[str, Any]:

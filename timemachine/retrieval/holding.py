@@ -1,7 +1,7 @@
 """Which frames hold a sentence: word for word, or where none does, the nearest that a find brings."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from heapq import nlargest
 from typing import Final, Literal
@@ -15,16 +15,37 @@ from timemachine.retrieval.models import Collection, Frame
 
 MOST_LOOKED_AT: Final = 50
 """How many of the frames that share words with the sentence are read."""
-MOST_HOLDING, NEAREST = 5, 3
+MOST_HOLDING, NEAREST, MOST_VERSIONS = 5, 3, 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holder:
-    """A frame of a collection, and how it was come by: it `holds` the sentence, is `nearest` to it, or was `named`."""
+    """A frame of a collection, and how it was come by: it `holds` the sentence, is `nearest` to it, or was `named`.
+
+    `versions` are those of its `of_versions` that hold the sentence, the latest first; None where none was looked for.
+    """
 
     frame: int
     title: str | None
     by: Literal["holds", "nearest", "named"]
+    versions: tuple[int, ...] | None = None
+    of_versions: int = 0
+
+    @property
+    def says(self) -> str:
+        """How it was come by, in words."""
+        if self.by == "named":
+            return "named"
+        if self.by == "nearest":
+            return "nearest; none holds the sentence word for word"
+        every = self.versions is None or len(self.versions) == self.of_versions
+        return "holds the sentence" if every else f"held the sentence in {in_words(self.versions or ())}"
+
+
+def in_words(versions: Sequence[int]) -> str:
+    """Some versions, the earliest first."""
+    *others, last = sorted(versions)
+    return f"versions {', '.join(map(str, others))} and {last}" if others else f"version {last}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,13 +75,24 @@ def holders(collection: Collection, sentence: str, moments: Sequence[datetime | 
         _holder(frame, "holds") for frame in _ever(collection, sentence) if asked in _plain(frame.text)
     ]
     if holding:
-        return _each_once(holding)[:MOST_HOLDING]
+        return _with_versions(collection, _each_once(holding)[:MOST_HOLDING], asked)
     nearest = [
         _holder(hit, "nearest")
         for at in moments
         for hit in find(collection, Query(text=sentence, top_k=NEAREST, as_of=at)).hits
     ]
     return _each_once(nearest)[:MOST_HOLDING]
+
+
+def _with_versions(collection: Collection, holding: Sequence[Holder], asked: str) -> list[Holder]:
+    """The same with those of their versions that hold the sentence; of a frame with very many, the latest are looked at."""
+    found = []
+    for holder in holding:
+        versions = Frame.objects.filter(collection=collection, number=holder.frame)
+        latest = versions.select_related("payload").order_by("-version")[:MOST_VERSIONS]
+        having = tuple(each.version for each in latest if asked in _plain(text(each.payload)))
+        found.append(replace(holder, versions=having, of_versions=versions.count()))
+    return found
 
 
 def _ever(collection: Collection, sentence: str) -> list[_Version]:

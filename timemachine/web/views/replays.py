@@ -19,6 +19,7 @@ from timemachine.replay.estimate import Estimate
 from timemachine.replay.estimate import estimated as estimated_cost
 from timemachine.replay.models import Replay, ReplayStep
 from timemachine.replay.queries import replay_of, replays_of, step_of, step_rows, tallies, tally
+from timemachine.replay.statuses import TERMINAL_STEP_STATUSES
 from timemachine.replay.summary import sentence
 from timemachine.suites.queries import run_of_replay
 from timemachine.web.access import of
@@ -60,7 +61,7 @@ def replay(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     """`/replays/{id}/`: progress while it runs, what it came to when it is over. A page that polls gets 204 for no news."""
     access = of(request)
     found = replay_of(access.project, id)
-    if request.GET.get("rev") == str(found.revision) and request.headers.get("HX-Request") == "true":
+    if _no_news(request, found):
         return HttpResponse(status=204)
     after = request.GET.get("after", "")
     steps = step_rows(found)
@@ -86,19 +87,24 @@ def replay(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 
 @require_safe
 def step(request: HttpRequest, id: str, sequence: int) -> HttpResponse:  # noqa: A002
-    """`/replays/{id}/steps/{sequence}/`: recorded left, replayed right."""
+    """`/replays/{id}/steps/{sequence}/`: recorded left, replayed right. A page that waits for the step polls, and gets 204 for no news."""
     access = of(request)
     found = replay_of(access.project, id)
+    if _no_news(request, found):
+        return HttpResponse(status=204)
     shown = step_of(found, sequence)
+    everything = request.GET.get("all") == "1"
     context = {
         "replay": found,
         "session": found.session,
         "step": shown,
-        "sides": side_by_side(shown, everything=request.GET.get("all") == "1"),
+        "everything": everything,
+        "sides": side_by_side(shown, everything=everything),
         "beside": _beside(found, shown),
+        "is_over": shown.status in TERMINAL_STEP_STATUSES,
         "may_try": access.may("operator"),
     }
-    return render(request, "replays/step.html", context)
+    return page(request, "replays/step.html", context, parts=("step",))
 
 
 @require_POST
@@ -118,6 +124,10 @@ def retry(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     again = commands.retry(replay_of(access.project, id))
     ring(again.id)
     return redirect("replay", id)
+
+
+def _no_news(request: HttpRequest, found: Replay) -> bool:
+    return request.GET.get("rev") == str(found.revision) and request.headers.get("HX-Request") == "true"
 
 
 def _form(
