@@ -52,6 +52,7 @@ _OF_PAYLOAD: Final = ("data", "media_type")
 _NEEDED: Final = (
     "replay",
     "sequence",
+    "provider",
     *(f"action__{name}" for name in _OF_ACTION),
     *(f"action__{side}__{name}" for side in ("input", "output") for name in _OF_PAYLOAD),
 )
