@@ -120,7 +120,8 @@ def test_a_collection_tells_its_history(api: Program) -> None:
     again = api.post("/collections/handbook/put", PASSAGES[0]).json()["frames"][0]
     assert (again["already_there"], again["frame"]) == (True, 0)
     api.post("/collections/handbook/put", {"text": "Twelve years.", "title": "Retention", "frame": 0})
-    assert api.delete("/collections/handbook/frames/1").json()["ended_by"] == "delete"
+    ended = api.delete("/collections/handbook/frames/1").json()
+    assert (ended["ended_by"], ended["deleted_by"]) == ("delete", ended["put_by"])
     current = api.get("/collections/handbook/frames").json()["items"]
     assert [(f["frame"], f["version"], f["text"]) for f in current] == [(0, 2, "Twelve years.")]
     past = api.get("/collections/handbook/frames", as_of=before).json()["items"]

@@ -80,7 +80,7 @@ def come_later(session: Session, change: str) -> None:
         put(collection, [NewFrame(number=1, text=f"All trains are cancelled {number}.")], by="test")
     elif change == "delete":
         if collection.frames.filter(number=3, valid_until=None).exists():
-            delete(collection, 3)
+            delete(collection, 3, by="test")
     elif change == "find":
         answering.find(collection, Query(text=QUESTIONS[1]), session=session)
     else:

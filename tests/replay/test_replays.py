@@ -109,7 +109,7 @@ def test_what_became_of_a_frame_since_leaves_the_audit_verified(session: Session
     collection = session.collection
     assert collection is not None
     put(collection, [NewFrame(number=0, title="Retention", text="Twelve years.")], by="test")
-    delete(collection, 1)
+    delete(collection, 1, by="test")
     replay = replayed(session, AUDIT)
     assert replay_json(replay)["context"]["verified"] == 4
     fates = {frame["frame"]: frame["since"] for step in all_steps(replay) for frame in step.frames}
@@ -138,7 +138,7 @@ def test_a_debug_replay_says_what_came_what_went_and_what_moved(session: Session
     collection = session.collection
     assert collection is not None
     put(collection, [NewFrame(title="Invoices", text="Invoices: how long invoices are kept.")], by="test")
-    delete(collection, 2)
+    delete(collection, 2, by="test")
     replay = replayed(session, ReplayOptions(top_k=4, use_model="local:extractive-1"))
     found = {step.sequence: step.retrieval for step in all_steps(replay)}
     assert found[1]["verdict"] == "changed"

@@ -98,7 +98,7 @@ def test_two_moments_looked_at_together_are_as_each_on_its_own(large: Collection
     if changed:
         put(large, [NewFrame(number=5, text="Invoice 5 is gone.")], by="test")
         put(large, [NewFrame(text="A new invoice in folder 3, shelf 5.")], by="test")
-        delete(large, 14)
+        delete(large, 14, by="test")
     text = "invoice in folder 3, shelf 5"
     queries = [Query(text=text, as_of=then), Query(text=text), Query(text=text, top_k=120, as_of=then)]
     together = standings_of(large, queries, range(153))
@@ -130,7 +130,7 @@ def _change(collection: Collection, change: str) -> None:
     elif change == "update":
         put(collection, [NewFrame(number=0, text=f"Gone {collection.frames.count()}.")], by="test")
     elif collection.frames.filter(number=1, valid_until=None).exists():
-        delete(collection, 1)
+        delete(collection, 1, by="test")
 
 
 PLACE = Place(rank=12, of=40, score=1.0, by_top_k=False, by_adaptive=True)
@@ -184,7 +184,7 @@ def test_a_frame_is_looked_for_at_every_find_and_ask(api: Program, session: Sess
 
 def test_a_sentence_names_the_frames_that_hold_it_also_one_that_ended(api: Program, session: Session) -> None:
     assert session.collection is not None
-    delete(session.collection, 1)
+    delete(session.collection, 1, by="test")
     found = looked(api, text="train   tickets are booked IN second class.")
     assert [(each["frame"], each["title"], each["by"], each["versions"]) for each in found["frames"]] == [
         (1, "Travel", "holds", [1])

@@ -69,13 +69,13 @@ def test_an_update_makes_a_version_and_the_past_still_reads_as_it_was(collection
 def test_what_became_of_a_frame_is_told(collection: Collection) -> None:
     first = {f.number: f for f in frames_at(collection)}
     put(collection, [NewFrame(number=0, text="Twelve years.")], by="test")
-    delete(collection, 1)
+    delete(collection, 1, by="test")
     put(collection, [NewFrame(number=2, text="Im Herbst.")], by="test")
-    delete(collection, 2)
+    delete(collection, 2, by="test")
     told = {n: since(Frame.objects.get(id=first[n].id)) for n in range(4)}
     assert told == {0: "updated", 1: "deleted", 2: "deleted", 3: "unchanged"}
     with pytest.raises(NotFound):
-        delete(collection, 1)
+        delete(collection, 1, by="test")
 
 
 def test_a_frame_never_changes(collection: Collection) -> None:
@@ -265,7 +265,7 @@ def test_a_collection_without_frames_says_since_when_or_that_they_were_ended(pro
     assert then is not None
     assert (then.why, then.first_frame_at) == ("no_frames_then", done.frame.valid_from)
     assert emptiness(collection, done.frame.valid_from) is None
-    delete(collection, 0)
+    delete(collection, 0, by="test")
     left = emptiness(collection, now())
     assert left is not None
     assert (left.why, left.first_frame_at) == ("no_frames_left", done.frame.valid_from)

@@ -33,7 +33,7 @@ def test_a_collection_is_searchable_throughout_its_re_embedding(quick: Collectio
 
 def test_at_the_switch_no_frame_of_any_version_lacks_a_vector(quick: Collection) -> None:
     put(quick, [NewFrame(number=1, text="another version z")], by="test")
-    delete(quick, 2)
+    delete(quick, 2, by="test")
     reembed(quick, "slow", by="test")
     first = 10
     while backlog.work_off(quick.id, seconds=0):

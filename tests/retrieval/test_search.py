@@ -112,7 +112,7 @@ def test_an_adaptive_cut_keeps_the_raw_scores_it_looked_at(collection: Collectio
 
 def test_the_counts_of_now_are_those_that_a_count_of_that_moment_gives(collection: Collection) -> None:
     put(collection, [NewFrame(number=0, text="Invoices of parser.js:42 are burnt.")], by="test")
-    delete(collection, 2)
+    delete(collection, 2, by="test")
     collection.refresh_from_db()
     assert collection.frame_count == 5
     question = "invoices of the parser.js:42 and ERR_CONN_RESET"
@@ -129,7 +129,7 @@ def test_counting_back_from_now_gives_what_counting_anew_gives(
         put(collection, [NewFrame(number=0, text=f"Invoices of parser.js:42 in week {n}.")], by="test")
         put(collection, [NewFrame(text=f"It's a parser for ERR_CONN_RESET, number {n}.")], by="test")
         moments.append(now())
-        delete(collection, n + 1)
+        delete(collection, n + 1, by="test")
         moments.append(now())
     asked = "invoices of the parser.js:42 and ERR_CONN_RESET, it's 'quoted \\ words'"
     back = [weighed(collection.id, asked, at, None) for at in moments]
@@ -142,7 +142,7 @@ def test_counting_back_from_now_gives_what_counting_anew_gives(
 def test_a_find_of_the_past_weighs_words_as_they_were(collection: Collection) -> None:
     before = find(collection, Query(text="invoices kept by the parser"))
     put(collection, [NewFrame(text=f"More invoices, number {n}.") for n in range(5)], by="test")
-    delete(collection, 0)
+    delete(collection, 0, by="test")
     then = find(collection, Query(text="invoices kept by the parser", as_of=before.as_of))
     assert [(hit.frame, hit.scores, hit.matched) for hit in then.hits] == [
         (hit.frame, hit.scores, hit.matched) for hit in before.hits
@@ -205,7 +205,7 @@ def test_counts_are_exact_after_any_changes(project: Project, changes: list[str]
         elif change == "update":
             put(made, [NewFrame(number=standing[0], text=f"plum {place} apple")], by="test")
         else:
-            delete(made, standing.pop())
+            delete(made, standing.pop(), by="test")
     made.refresh_from_db()
     assert made.frame_count == len(standing)
     assert _counted(made) == {
@@ -316,7 +316,7 @@ def test_a_find_in_a_collection_that_is_gone_says_so(collection: Collection) -> 
 def test_nothing_changes_in_a_collection_while_a_find_looks(collection: Collection, change: str) -> None:
     changes: dict[str, Callable[[], object]] = {
         "put": lambda: put(collection, [NewFrame(text="Zebras are striped.")], by="test"),
-        "delete": lambda: delete(collection, 0),
+        "delete": lambda: delete(collection, 0, by="test"),
         "erase": lambda: erase_collection(collection),
     }
     other = connection.copy()

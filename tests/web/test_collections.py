@@ -227,7 +227,7 @@ def test_the_collection_shows_as_it_was_and_is_searched_as_it_was(
 ) -> None:
     before = now().isoformat()
     put(handbook, [NewFrame(number=0, title="Retention", text="Invoices are burnt at once.")], by="test")
-    delete(handbook, 2)
+    delete(handbook, 2, by="test")
     then = viewer.get(HERE, {"as_of": before, "q": "invoices"}).text
     assert "3 frames then" in then
     assert "Garten" in then
@@ -273,7 +273,7 @@ def test_a_collection_whose_frames_are_all_deleted_still_leads_to_its_past(
     viewer: Client, handbook: Collection
 ) -> None:
     for number in range(len(FACTS)):
-        delete(handbook, number)
+        delete(handbook, number, by="test")
     assert "No frame is current: each was deleted or has ended." in viewer.get(HERE).text
 
 

@@ -95,7 +95,7 @@ def test_an_operator_sees_how_far_it_is_and_may_not_change_it(project: Project, 
 
 
 def test_ended_versions_are_counted_and_said_to_be(admin: Client, handbook: Collection) -> None:
-    delete(handbook, 1)
+    delete(handbook, 1, by="test")
     page = " ".join(admin.get(PAGE).content.decode().split())
     assert "3 of 3 embedded, the 1 version that ended counted too" in page
 

@@ -180,7 +180,7 @@ def test_a_frame_names_the_sessions_that_used_it(operator: Client, handbook: Col
 def test_the_collection_of_a_recorded_step_is_shown(operator: Client, handbook: Collection) -> None:
     session = start_session(handbook.project, name="s", key="s-1", by="test", collection=handbook)
     find(handbook, Query(text="invoices", top_k=1), session=session)
-    delete(handbook, 0)
+    delete(handbook, 0, by="test")
     assert "Retention" in operator.get(HERE, {"as_of": "s-1:1"}).text
     assert "Retention" not in operator.get(HERE).text
     wrong = operator.get(HERE, {"as_of": "s-1:99"})

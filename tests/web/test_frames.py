@@ -1,10 +1,13 @@
 """A frame of a collection in a browser: every version it had, the next one, and its end."""
 
+import re
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from tests.web.handbook import FACTS, HERE, texts
+from timemachine.base.clock import now
 from timemachine.payloads.queries import text
 from timemachine.retrieval.commands import NewFrame, put
 from timemachine.retrieval.models import Collection
@@ -110,6 +113,23 @@ def test_a_deleted_frame_keeps_its_versions_and_takes_no_more(operator: Client, 
     assert operator.post(f"{address}update/", {"title": "x", "text": "y"}).status_code == 404
     assert operator.post(f"{address}delete/").status_code == 404
     assert [f.number for f in frames_at(handbook)] == [0, 1]
+
+
+def test_the_page_of_a_deleted_frame_says_who_deleted_it(operator: Client, handbook: Collection) -> None:
+    operator.post(f"{HERE}frames/2/delete/")
+    frame = versions_of(handbook, 2).get()
+    assert (frame.deleted_by, frame.ended_by) == ("operator@example.org", "delete")
+    page = re.sub(r"\s+", " ", operator.get(f"{HERE}frames/2/").text)
+    assert re.search(r"Deleted .{1,200}? by <bdi>operator@example.org</bdi>: finds no longer see it", page)
+    assert re.search(r"deleted .{1,200}? by <bdi>operator@example.org</bdi>", page)
+
+
+def test_who_deleted_a_frame_before_that_was_kept_is_not_recorded(
+    viewer: Client, handbook: Collection
+) -> None:
+    versions_of(handbook, 2).update(valid_until=now(), ended_by="delete")
+    page = re.sub(r"\s+", " ", viewer.get(f"{HERE}frames/2/").text)
+    assert page.count('by <span class="absent">not recorded</span>') == 2
 
 
 @pytest.mark.parametrize("number", ["7", "99999999999999999999999"])

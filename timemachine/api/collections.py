@@ -89,7 +89,8 @@ def frame(
 @router.delete("/{name}/frames/{number}", summary="Delete a frame")
 def delete(request: HttpRequest, name: str, number: int) -> dict[str, Any]:
     """End a frame's current version; its history stays."""
-    ended = commands.delete(collection_of(caller(request, "record").project, name), number)
+    who = caller(request, "record")
+    ended = commands.delete(collection_of(who.project, name), number, by=who.by)
     ended.refresh_from_db()
     return frame_json(ended)
 

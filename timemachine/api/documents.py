@@ -78,6 +78,7 @@ def frame_json(frame: Frame) -> dict[str, Any]:
         "valid_from": written(frame.valid_from),
         "valid_until": written(frame.valid_until),
         "ended_by": frame.ended_by,
+        "deleted_by": frame.deleted_by,
         "put_by": frame.put_by,
         "source": _place(frame),
     }

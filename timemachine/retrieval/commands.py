@@ -124,11 +124,11 @@ def put(collection: Collection, frames: Sequence[NewFrame], *, by: str) -> list[
 
 
 @transaction.atomic
-def delete(collection: Collection, number: int) -> Frame:
-    """End the current version of a frame; its history stays. Raises `NotFound` where there is no current one."""
+def delete(collection: Collection, number: int, *, by: str) -> Frame:
+    """End the current version of a frame; its history stays, and who ended it. Raises `NotFound` where there is no current one."""
     lock(collection)
     frame = _current(collection, number)
-    _end(frame, "delete", stamp(collection.id))
+    _end(frame, "delete", stamp(collection.id), deleted_by=by)
     return frame
 
 
@@ -266,8 +266,8 @@ def _keep_vectors(
         note_missing(collection)
 
 
-def _end(frame: Frame, cause: str, moment: datetime) -> None:
-    Frame.objects.filter(id=frame.id).update(valid_until=moment, ended_by=cause)
+def _end(frame: Frame, cause: str, moment: datetime, *, deleted_by: str | None = None) -> None:
+    Frame.objects.filter(id=frame.id).update(valid_until=moment, ended_by=cause, deleted_by=deleted_by)
 
 
 def _current(collection: Collection, number: int) -> Frame:

@@ -75,7 +75,8 @@ class Source(models.Model):
 class Frame(models.Model):
     """One version of one passage. It never changes; `valid_until` is set when the next version comes or it is deleted.
 
-    It is ended by an `update`, by somebody's `delete`, or because its file was put again and a `replace` was asked for.
+    It is ended by an `update`, by somebody's `delete`, or because its file was put again and a `replace` was asked for. `deleted_by`
+    is who deleted it; null where that was before it was recorded.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -96,6 +97,7 @@ class Frame(models.Model):
     valid_from = models.DateTimeField()
     valid_until = models.DateTimeField(null=True)
     ended_by = models.CharField(max_length=10, null=True)
+    deleted_by = models.CharField(max_length=254, null=True)
     put_by = models.CharField(max_length=254)
     source = models.ForeignKey(Source, null=True, on_delete=models.DO_NOTHING, related_name="frames")
     source_start = models.IntegerField(null=True)
@@ -116,6 +118,9 @@ class Frame(models.Model):
                 condition=Q(valid_until=None, ended_by=None)
                 | Q(valid_until__isnull=False, ended_by__in=("update", "delete", "replace")),
                 name="frame_end_has_cause",
+            ),
+            models.CheckConstraint(
+                condition=Q(deleted_by=None) | Q(ended_by="delete"), name="frame_deleted_by_whom"
             ),
             models.CheckConstraint(
                 condition=Q(source=None, source_start=None, source_end=None)

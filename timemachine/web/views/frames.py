@@ -41,6 +41,7 @@ VERSION: Final = (
     "valid_from",
     "valid_until",
     "ended_by",
+    "deleted_by",
 )
 
 
@@ -84,7 +85,7 @@ def delete(request: HttpRequest, name: str, number: int) -> HttpResponse:
     access = of(request)
     access.require(OPERATOR)
     collection = collection_of(access.project, name)
-    ended = commands.delete(collection, number)
+    ended = commands.delete(collection, number, by=access.user.email)
     stays = "its one version stays" if ended.version == 1 else f"its {ended.version:,} versions stay"
     messages.success(request, f"Frame {number} is deleted; {stays} in the history.")
     return see_other("frame", collection.name, number)
@@ -132,6 +133,7 @@ def _page(
         "first_bytes": first_bytes,
         "more": more,
         "ended": ended,
+        "last": versions[-1],
         "replacement": _replacement(collection, versions[-1]),
         "may_record": may_record,
         "form": None if ended or not may_record else form or _form(_current(collection, number)),
