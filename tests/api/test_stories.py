@@ -130,6 +130,8 @@ def test_a_collection_tells_its_history(api: Program) -> None:
     assert api.get("/collections/handbook").json()["frames"] == 1
     then = api.post("/collections/handbook/find", {"query": "train tickets", "as_of": before}).json()
     assert then["hits"][0]["frame"] == 1
+    future = api.get("/collections/handbook/frames", as_of="2101-01-01")
+    assert (future.status_code, future.json()["code"]) == (422, "not_a_time")
 
 
 def test_a_replay_is_launched_followed_and_read(api: Program, session: str) -> None:

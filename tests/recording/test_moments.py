@@ -1,10 +1,11 @@
 """WHEN, as people write it: a time that a page shows is a time, and only what begins no time is a session's step."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from timemachine.accounts.models import Project
+from timemachine.base.clock import now
 from timemachine.base.errors import InvalidInput
 from timemachine.recording.commands import append, start_session
 from timemachine.recording.draft import ActionDraft
@@ -21,6 +22,18 @@ def test_a_time_that_the_product_prints_is_taken(project: Project, text: str) ->
 def test_a_wrong_time_is_no_session(project: Project, text: str) -> None:
     with pytest.raises(InvalidInput, match="write a time like 2026-11-20 09:00"):
         moment(project, text)
+
+
+@pytest.mark.parametrize("text", ["2101-01-01", "2101-01-01 09:00", "2101-01-01T09:00:00Z"])
+def test_a_moment_that_has_not_come_is_refused(project: Project, text: str) -> None:
+    with pytest.raises(InvalidInput, match="`as_of` lies in the future") as refused:
+        moment(project, text)
+    assert (refused.value.code, refused.value.facts["field"]) == ("not_a_time", "as_of")
+
+
+def test_another_clock_may_be_a_little_ahead(project: Project) -> None:
+    ahead = now() + timedelta(seconds=30)
+    assert moment(project, ahead.isoformat()) == ahead
 
 
 def test_a_session_whose_key_is_a_date_has_steps(project: Project) -> None:

@@ -5,10 +5,11 @@ from datetime import datetime
 from typing import Final
 
 from timemachine.accounts.models import Project
-from timemachine.base.clock import time_as_written
+from timemachine.base.clock import now, time_as_written
 from timemachine.base.errors import InvalidInput
 from timemachine.base.numbers import whole_number
 from timemachine.recording.queries import action_of, session_of
+from timemachine.retrieval.moment import check_has_come
 
 # The hour of a time that is wrong or incomplete; a session's key may look like a date, but an hour in it is meant as one.
 _DAY_AND_HOUR: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?: |T\d).*", re.IGNORECASE | re.DOTALL)
@@ -17,7 +18,7 @@ _DAY_AND_HOUR: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?: |T\d).*", re.IGNORECASE
 def moment(project: Project, text: str | None) -> datetime | None:
     """The moment that the text names, a time as `time_as_written` reads it; None for `now` and for nothing.
 
-    `X:N` is a session's step unless X begins a time. Raises `InvalidInput`, `NotFound`.
+    `X:N` is a session's step unless X begins a time. Raises `InvalidInput`, also for a moment that has not come, `NotFound`.
     """
     if text is None or text in ("", "now"):
         return None
@@ -26,7 +27,7 @@ def moment(project: Project, text: str | None) -> datetime | None:
     if colon and step is not None and not _DAY_AND_HOUR.fullmatch(session) and not _is_time(text):
         return action_of(session_of(project, session), step).recorded_at
     try:
-        return time_as_written(text)
+        found = time_as_written(text)
     except InvalidInput as why:
         raise InvalidInput(
             f"`as_of` cannot be {text[:60]!r}; write a time like 2026-11-20 09:00 (in UTC, unless it says otherwise), a date (its end), "
@@ -34,6 +35,8 @@ def moment(project: Project, text: str | None) -> datetime | None:
             code="not_a_time",
             field="as_of",
         ) from why
+    check_has_come(found, now())
+    return found
 
 
 def _is_time(text: str) -> bool:

@@ -73,12 +73,8 @@ def hold(collection_id: UUID, as_of: datetime | None) -> Moment:
     Raises `Unavailable` where a put holds the collection for too long, `NotFound` where it is gone, `InvalidInput` for the future.
     """
     held = _held(collection_id)
-    if as_of is not None and as_of > held.present + TOLERATED:
-        raise InvalidInput(
-            "`as_of` lies in the future, where nothing can be looked up yet; name a time that has passed, or `now`.",
-            code="not_a_time",
-            field="as_of",
-        )
+    if as_of is not None:
+        check_has_come(as_of, held.present)
     at = held.present if as_of is None else min(as_of, held.present)
     unchanged = held.changed_at is None or held.changed_at <= at
     return Moment(
@@ -88,6 +84,16 @@ def hold(collection_id: UUID, as_of: datetime | None) -> Moment:
         all_embedded=held.all_embedded,
         any_ended=held.any_ended,
     )
+
+
+def check_has_come(as_of: datetime, present: datetime) -> None:
+    """Raise `InvalidInput` for a moment that lies further ahead than clocks differ."""
+    if as_of > present + TOLERATED:
+        raise InvalidInput(
+            "`as_of` lies in the future, where nothing can be looked up yet; name a time that has passed, or `now`.",
+            code="not_a_time",
+            field="as_of",
+        )
 
 
 def hold_for_change(collection_id: UUID) -> None:
