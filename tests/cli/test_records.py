@@ -36,7 +36,7 @@ REFUSED: list[tuple[tuple[str, ...], bytes | None, str]] = [
         None,
         "not-here.txt cannot be read (No such file or directory)",
     ),
-    (("put", "a/b", "-"), b"text", "There is no collection 'a/b'"),
+    (("put", "a/b", "-"), b"text", "'a/b' names no collection: a name or an id has no slash."),
     (("put", "a?b", "-"), b"text", "cannot name a collection"),
     (("put", "handbook", "-", "--session", "nobody"), b"text", "There is no session 'nobody'"),
     (("find", "nothing", "--query", "q"), None, "nothing"),
@@ -148,7 +148,7 @@ def test_a_pdf_is_waited_for_until_a_worker_has_put_it(tm: Here, worker: None) -
 @pytest.mark.parametrize(
     ("name", "data", "says"),
     [
-        ("photo.png", b"\x89PNG\r\n\x1a\n\x00", "Byte 1 is not UTF-8 text"),
+        ("photo.png", b"\x89PNG\r\n\x1a\n\x00", "This is an image (PNG), not a text."),
         ("broken.pdf", b"%PDF-1.4 broken", "This PDF cannot be read"),
         ("secret.pdf", pdf([["x"]], encrypted=True), "encrypted"),
         ("named.pdf", b"no PDF", "not a PDF"),

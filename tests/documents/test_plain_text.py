@@ -1,5 +1,7 @@
 """Plain text: its encodings and its paragraphs."""
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,6 +24,26 @@ def test_a_text_is_read_in_every_unmistakable_encoding(encoding: str) -> None:
 )
 def test_other_bytes_are_refused(data: bytes) -> None:
     with pytest.raises(InvalidInput) as refused:
+        decoded(data)
+    assert refused.value.code == "not_text"
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"\x89PNG\r\n\x1a\n\x00\x00", "an image (PNG)"),
+        (b"\xff\xd8\xff\xe0\x00\x10JFIF", "an image (JPEG)"),
+        (b"RIFF\xff\x00\x00\x00WEBPVP8 ", "an image (WebP)"),
+        (b"\x00\x00\x00\x20ftypisom", "a video (MP4)"),
+        (b"PK\x03\x04\x14\x00\xff", "a ZIP archive or an office document"),
+        (b"\x80\x01\x02\x03 pickled", "binary data"),
+        (b"text\x00" * 9, "binary data"),
+        (b"Zo\xeb " * 9, "Byte 3 is not UTF-8 text"),
+        (b"a long line of text with one NUL \x00 in it", "it holds NUL bytes"),
+    ],
+)
+def test_a_file_that_is_no_text_is_called_what_it_is(data: bytes, says: str) -> None:
+    with pytest.raises(InvalidInput, match=re.escape(says)) as refused:
         decoded(data)
     assert refused.value.code == "not_text"
 

@@ -120,7 +120,7 @@ def test_files_become_frames_all_together(operator: Client, handbook: Collection
         ("facts.jsonl", b"\n \n", "facts.jsonl: This file has no lines"),
         ("notes.txt", b"caf\xe9", "notes.txt: Byte 4 is not UTF-8 text"),
         ("notes.txt", b"", "notes.txt is empty"),
-        ("photo.png", b"\x89PNG", "photo.png: Byte 1 is not UTF-8 text"),
+        ("photo.png", b"\x89PNG", "photo.png: This is an image (PNG), not a text. Send text, Markdown"),
         ("big.txt", b"x" * (LARGEST_FILE + 1), f"big.txt has {LARGEST_FILE + 1:,} bytes"),
     ],
 )
@@ -185,6 +185,12 @@ def test_a_find_takes_the_thresholds_of_an_adaptive_cut_off(viewer: Client, hand
     assert page.status_code == 200
     assert 'name="relative" value="0.2"' in page.text
     assert '<details class="options" open>' in page.text
+    far = viewer.get(HERE, query | {"min_score": "", "relative": "5"})
+    assert far.status_code == 422
+    assert '<details class="options" open>' in far.text
+    below = far.text[far.text.index('id="found"') :]
+    assert "“Cut below this share of the best score” is a number from 0 to 1." in below
+    assert far.text.count('id="find_relative_error"') == 1
     wrong = viewer.get(HERE, {"q": "invoices", "relative": "0.2"})
     assert "is a threshold of an adaptive find" in wrong.text
     assert wrong.status_code == 422
@@ -267,6 +273,15 @@ def test_a_time_that_is_none_is_said_at_the_field_and_stays_in_it(
     assert 'aria-describedby="as_of_error"' in page.text
     assert "As of cannot be" in page.text
     assert "`as_of`" not in page.text
+
+
+def test_a_moment_that_has_not_come_is_said_at_the_field(viewer: Client, handbook: Collection) -> None:
+    page = viewer.get(HERE, {"as_of": "2101-01-01"})
+    assert page.status_code == 422
+    assert 'aria-describedby="as_of_error"' in page.text
+    assert "As of lies in the future" in page.text
+    assert "The collection is shown as it is now." in page.text
+    assert "frames then" not in page.text
 
 
 def test_a_collection_whose_frames_are_all_deleted_still_leads_to_its_past(

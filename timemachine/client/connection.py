@@ -178,7 +178,7 @@ class Connection:
 def segment(text: str, noun: str) -> str:
     """A name or id as one part of a path. Raises `NotFound` for one with a slash, which nothing is called."""
     if "/" in text:
-        raise NotFound(f"There is no {noun} {text[:80]!r}: names and ids have no slash.")
+        raise NotFound(f"{text[:80]!r} names no {noun}: a name or an id has no slash.")
     if text.strip(".") == "":  # "." and ".." would be taken for steps through the path
         return text.replace(".", "%2E") or "%20"
     return quote(text, safe="", errors="surrogateescape")

@@ -4,6 +4,7 @@ from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, register_error
 from typing import Any, Final
 
 from timemachine.base.errors import InvalidInput
+from timemachine.documents.binary import binary_kind
 
 _MARKS: Final = ((BOM_UTF8, "utf-8"), (BOM_UTF16_LE, "utf-16-le"), (BOM_UTF16_BE, "utf-16-be"))
 _CONTROLS: Final = "timemachine.controls"
@@ -30,14 +31,24 @@ def decoded(data: bytes, *, otherwise: str = "utf-8") -> str:
         text = data.removeprefix(mark).decode(encoding, _CONTROLS if encoding in _WITH_CONTROLS else "strict")
     except UnicodeDecodeError as why:
         place = why.start + len(mark) + 1
+        _refuse_binary(data)
         raise InvalidInput(
             f"Byte {place:,} is not {encoding.upper()} text; save the file as UTF-8 and send it again.",
             code="not_text",
             byte=place,
         ) from why
     if "\x00" in text:
+        _refuse_binary(data)
         raise InvalidInput(
             "This is not a text: it holds NUL bytes. Send text, Markdown, HTML, PDF or JSONL.",
             code="not_text",
         )
     return text
+
+
+def _refuse_binary(data: bytes) -> None:
+    kind = binary_kind(data)
+    if kind is not None:
+        raise InvalidInput(
+            f"This is {kind}, not a text. Send text, Markdown, HTML, PDF or JSONL.", code="not_text"
+        )

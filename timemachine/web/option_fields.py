@@ -25,6 +25,11 @@ _RETRIEVAL_ORDER: Final = (
 MOMENTS = [("now", "As it is now"), ("recorded", "As it was at each step")]
 
 
+def _said(label: str, what: str) -> dict[str, str]:
+    """The errors of a number, each of which names its field: some are shown away from it."""
+    return dict.fromkeys(("invalid", "min_value", "max_value"), f"“{label}” is a number{what}.")
+
+
 class ThresholdFields(forms.Form):
     """Where an adaptive cut-off cuts, and the least score of any; what is left empty is as usual."""
 
@@ -33,6 +38,7 @@ class ThresholdFields(forms.Form):
         required=False,
         min_value=0,
         max_value=1,
+        error_messages=_said("Cut below this share of the best score", " from 0 to 1"),
         help_text=f"Adaptive only; {RELATIVE_TO_BEST} where it is not said, 0 turns it off.",
     )
     cliff = forms.FloatField(
@@ -40,11 +46,13 @@ class ThresholdFields(forms.Form):
         required=False,
         min_value=0,
         max_value=1,
+        error_messages=_said("Cut below this share of the score before", " from 0 to 1"),
         help_text=f"Adaptive only; {CLIFF} where it is not said, 0 turns it off.",
     )
     min_score = forms.FloatField(
         label="Least score",
         required=False,
+        error_messages=_said("Least score", ""),
         help_text="The floor: BM25 in lexical, cosine in semantic, 0 to 1 in hybrid.",
     )
 
