@@ -292,6 +292,43 @@ def test_a_collection_whose_frames_are_all_deleted_still_leads_to_its_past(
     assert "No frame is current: each was deleted or has ended." in viewer.get(HERE).text
 
 
+def test_the_deleted_frames_are_a_list_of_their_own(operator: Client, handbook: Collection) -> None:
+    assert "frames=deleted" not in operator.get(HERE).text
+    assert "No frame was deleted." in operator.get(HERE, {"frames": "deleted"}).text
+    operator.post(f"{HERE}frames/2/delete/")
+    upload(operator, ("guide.md", b"# Old\n\nGone soon."))
+    before = now().isoformat()
+    newer = SimpleUploadedFile("guide.md", b"# New\n\nHere to stay.")
+    operator.post(f"{HERE}upload/", {"file": newer, "replace": "on"})
+    page = operator.get(HERE).text
+    assert re.search(r"frames=deleted[^>]*>2 deleted</a>", page)
+    assert "Garten" not in page
+    deleted = operator.get(HERE, {"frames": "deleted"})
+    told = [(each["number"], each["ended_by"], each["who"]) for each in deleted.context["frames"]]
+    assert told == [(2, "delete", "operator@example.org"), (3, "replace", "operator@example.org")]
+    assert "Garten" in deleted.text
+    assert "by a newer file" in deleted.text
+    assert "Retention" not in deleted.text
+    then = operator.get(HERE, {"frames": "deleted", "as_of": before})
+    assert [each["number"] for each in then.context["frames"]] == [2]
+    assert "1 deleted by then" in then.text
+
+
+def test_deleted_frames_come_in_pages_of_a_hundred(viewer: Client, project: Project) -> None:
+    collection = collection_named(project, NAME, by="test")
+    put(collection, [NewFrame(title=f"t{n}.", text=f"passage {n}") for n in range(120)], by="test")
+    frames_at(collection).update(valid_until=now(), ended_by="delete")
+    first = viewer.get(HERE, {"frames": "deleted"}).text
+    assert "120 deleted" in first
+    assert "t99." in first
+    assert "t100." not in first
+    assert "?frames=deleted&amp;after=99" in first
+    rest = viewer.get(HERE, {"frames": "deleted", "after": "99"}).text
+    assert "t119." in rest
+    assert "t99.<" not in rest
+    assert 'class="absent">not recorded' in rest
+
+
 def test_frames_come_in_pages_of_a_hundred_by_number(viewer: Client, project: Project) -> None:
     collection = collection_named(project, NAME, by="test")
     put(

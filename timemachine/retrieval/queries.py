@@ -40,6 +40,12 @@ def frames_at(collection: Collection, at: datetime | None = None) -> QuerySet[Fr
     return frames.filter(Q(valid_until=None) | Q(valid_until__gt=at), valid_from__lte=at)
 
 
+def deleted_frames(collection: Collection, at: datetime | None = None) -> QuerySet[Frame]:
+    """The last versions of the frames that were gone at a moment (None: now), deleted or ended by a newer file, by number."""
+    gone = Frame.objects.filter(collection=collection, valid_until__isnull=False, ended_by__in=GONE)
+    return (gone if at is None else gone.filter(valid_until__lte=at)).order_by("number")
+
+
 def versions_of(collection: Collection, number: int) -> QuerySet[Frame]:
     """Every version of a frame, the first one first. Raises `NotFound` where there is none."""
     versions = (

@@ -4,9 +4,9 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.contrib import messages
-from django.db.models import QuerySet
-from django.db.models.functions import Length
-from django.http import HttpRequest, HttpResponse
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce, Length
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -24,8 +24,8 @@ from timemachine.retrieval.commands import INDEXED_CHARACTERS, NewFrame, make_co
 from timemachine.retrieval.commands import put as put_passages
 from timemachine.retrieval.emptiness import emptiness
 from timemachine.retrieval.finding import Findings, Query, find
-from timemachine.retrieval.models import Collection, Frame, Source
-from timemachine.retrieval.queries import collection_of, collections_of, frames_at
+from timemachine.retrieval.models import Collection, Frame, Source, SourcePut
+from timemachine.retrieval.queries import collection_of, collections_of, deleted_frames, frames_at
 from timemachine.retrieval.reembedding import progress
 from timemachine.retrieval.replacing import replaced_by
 from timemachine.retrieval.sources import sources_of
@@ -41,6 +41,8 @@ PAGE: Final = 100
 PAGE_FILES: Final = 25
 SHOWN_INTAKES: Final = 10
 COLUMNS: Final = ("number", "version", "title", "uri", "characters", "put_by", "valid_from")
+DELETED: Final = "deleted"
+DELETED_COLUMNS: Final = ("number", "version", "title", "uri", "ended_by", "valid_until", "who")
 FIND_DEFAULTS: Final = {"mode": "hybrid", "top_k": "8"}
 ASKED: Final = ("q", "mode", "top_k", "adaptive", "relative", "cliff", "min_score")
 
@@ -67,7 +69,7 @@ def collections(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def collection(request: HttpRequest, name: str) -> HttpResponse:
-    """`/collections/{name}/`: its frames, `as_of` a moment; `q` tries a find; `after` goes on."""
+    """`/collections/{name}/`: its frames, `as_of` a moment, or `frames=deleted`; `q` tries a find; `after` goes on."""
     access = of(request)
     return collection_page(request, access, collection_of(access.project, name))
 
@@ -138,7 +140,7 @@ def collection_page(
         "session_count": sessions_over(found),
     }
     context |= _files(found, request.GET.get("files", ""))
-    context |= _frames(found, at, request.GET.get("after", "")) | forms
+    context |= _frames(found, at, request.GET) | forms
     wrong_here = bool(wrong) or (form.is_bound and not form.is_valid())
     parts = ("found", "more")
     return page(
@@ -160,7 +162,8 @@ def _as_called_here(why: TimeMachineError) -> str:
 
 def _here(request: HttpRequest, as_of: str) -> dict[str, str]:
     asked = {name: request.GET.get(name, "") for name in ASKED}
-    return asked | {"as_of": as_of} if asked["q"] else {"as_of": as_of}
+    shown = {"as_of": as_of, "frames": DELETED if request.GET.get("frames") == DELETED else ""}
+    return asked | shown if asked["q"] else shown
 
 
 def _tried(request: HttpRequest, found: Collection, at: datetime | None) -> tuple[FindForm, Findings | None]:
@@ -187,14 +190,19 @@ def _tried(request: HttpRequest, found: Collection, at: datetime | None) -> tupl
         return form, None
 
 
-def _frames(found: Collection, at: datetime | None, after: str) -> dict[str, Any]:
-    """A page of the frames as they stood at the moment, from the number after `after`, and how many there were in all."""
+def _frames(found: Collection, at: datetime | None, asked: QueryDict) -> dict[str, Any]:
+    """A page of the frames as they stood at the moment, or of those that were gone, from the number after the one that the
+    address names, and how many there were of both in all."""
+    after, shows_deleted = asked.get("after", ""), asked.get("frames") == DELETED
     place = int(after) if after.isascii() and after.isdigit() and len(after) < 19 else -1  # noqa: PLR2004
-    frames = frames_at(found, at)
-    rows = list(_rows(frames).filter(number__gt=place)[: PAGE + 1])
+    frames, deleted = frames_at(found, at), deleted_frames(found, at)
+    listed = _deleted_rows(found, deleted) if shows_deleted else _rows(frames)
+    rows = list(listed.filter(number__gt=place)[: PAGE + 1])
     return {
         "frames": rows[:PAGE],
         "frame_count": frames.count(),
+        "deleted_count": deleted.count(),
+        "shows_deleted": shows_deleted,
         "after": place if place >= 0 else None,
         "next": rows[PAGE - 1]["number"] if len(rows) > PAGE else None,
         "most_characters": INDEXED_CHARACTERS,
@@ -233,3 +241,11 @@ def _rows(frames: QuerySet[Frame]) -> QuerySet[Frame, dict[str, Any]]:
         frames.select_related(None).annotate(characters=Length("search_text")).values(*COLUMNS)
     )
     return counted_there
+
+
+def _deleted_rows(found: Collection, frames: QuerySet[Frame]) -> QuerySet[Frame, dict[str, Any]]:
+    """The rows of frames that are gone, with `who` deleted them or put the file that ended them."""
+    puts = SourcePut.objects.filter(source__collection=found, at=OuterRef("valid_until"), ended__gt=0)
+    who = Coalesce("deleted_by", Subquery(puts.values("put_by")[:1]))
+    rows: QuerySet[Frame, dict[str, Any]] = frames.annotate(who=who).values(*DELETED_COLUMNS)
+    return rows
