@@ -227,7 +227,7 @@ def test_a_frame_that_was_deleted_before_a_step_is_told_apart_from_one_that_came
 ) -> None:
     collection = session.collection
     assert collection is not None
-    delete(collection, 1)
+    delete(collection, 1, by="test")
     again = start_session(project, name="again", by="test", collection=collection, key="again")
     find_and_record(collection, Query(text=QUESTIONS[0]), session=again)
     (came,) = put(collection, [NewFrame(text="Later.")], by="test")
