@@ -31,7 +31,15 @@ def test_a_small_file_is_put_at_once_with_every_passages_place(api: Program) -> 
     answer = put_file(api, "guide.md", GUIDE.encode(), uri="urn:guide")
     assert answer.status_code == 201
     told = answer.json()
-    assert told["report"] == {"new": 2, "already_there": 0, "ended": 0, "ended_frames": [], "skipped": []}
+    assert told["report"] == {
+        "new": 2,
+        "already_there": 0,
+        "ended": 0,
+        "ended_frames": [],
+        "edited": 0,
+        "edited_frames": [],
+        "skipped": [],
+    }
     assert [(each["frame"], each["title"]) for each in told["frames"]] == [
         (0, "Guide"),
         (1, "Guide › Install"),
@@ -53,7 +61,15 @@ def test_a_file_replaces_its_earlier_version(api: Program) -> None:
     put_file(api, "guide.md", GUIDE.encode())
     newer = put_file(api, "guide.md", GUIDE.replace("twice", "once").encode(), replace="true").json()
     ended = [{"frame": 1, "version": 1, "title": "Guide › Install", "edited": False}]
-    told = {"new": 1, "already_there": 1, "ended": 1, "ended_frames": ended, "skipped": []}
+    told = {
+        "new": 1,
+        "already_there": 1,
+        "ended": 1,
+        "ended_frames": ended,
+        "edited": 0,
+        "edited_frames": [],
+        "skipped": [],
+    }
     assert newer["report"] == told
     kept = api.get("/collections/docs/frames/0").json()
     assert [each["id"] == newer["source"]["id"] for each in kept["files"]] == [True, False]
@@ -85,7 +101,15 @@ def test_a_pdf_is_handed_in_and_followed_to_its_end(api: Program) -> None:
     work(intake)
     done = api.get(f"/intakes/{intake}").json()
     assert (done["status"], done["done"], done["total"]) == ("done", 1, 1)
-    assert done["report"] == {"new": 1, "already_there": 0, "ended": 0, "ended_frames": [], "skipped": []}
+    assert done["report"] == {
+        "new": 1,
+        "already_there": 0,
+        "ended": 0,
+        "ended_frames": [],
+        "edited": 0,
+        "edited_frames": [],
+        "skipped": [],
+    }
     found = api.post("/collections/docs/find", {"query": "invoices"}).json()["hits"][0]
     assert (found["title"], found["metadata"]) == ("Rules, page 1", {"page": 1})
 

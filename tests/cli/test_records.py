@@ -11,6 +11,7 @@ from timemachine.base.clock import written
 from timemachine.cli.moment import local
 from timemachine.payloads.queries import text
 from timemachine.recording.models import Action
+from timemachine.retrieval.commands import NewFrame, put
 from timemachine.retrieval.models import Frame
 
 HANDBOOK = "\n".join(
@@ -123,6 +124,26 @@ def test_a_file_put_again_replaces_what_it_had(tm: Here) -> None:
     ran = tm.run("put", "docs", guide, "--replace")
     assert ran.out.splitlines()[-1] == "1 new frame in docs, 1 there already, 1 ended."
     assert Frame.objects.filter(valid_until=None).count() == 2
+
+
+def test_a_file_put_again_names_the_passages_that_were_edited_by_hand(tm: Here) -> None:
+    guide = tm.file("guide.md", "# Guide\n\nBegin.\n\n## Install\n\nRun it.\n")
+    tm.run("put", "docs", guide)
+    old = Frame.objects.get(number=1)
+    by_hand = NewFrame(number=1, title=old.title, uri=old.uri, text="Run it twice.")
+    put(old.collection, [by_hand], by="Zoë")
+    ran = tm.run("put", "docs", guide)
+    assert ran.out.splitlines()[-3:] == [
+        "1 new frame in docs, 1 there already.",
+        "edited by hand #1: Guide › Install, beside its old text in #2",
+        "1 passage was edited by hand, and its old text from the file is current beside the edit: delete the frame that is wrong, "
+        "or put the file once more with --replace, which ends what was edited.",
+    ]
+    report = tm.json("put", "docs", guide)["files"][0]["report"]
+    assert (report["new"], report["edited"]) == (0, 1)
+    assert report["edited_frames"] == [{"frame": 1, "beside": 2, "title": "Guide › Install"}]
+    assert "edited by hand" in tm.run("put", "docs", guide, "--replace").out
+    assert "edited by hand" not in tm.run("put", "docs", guide).out
 
 
 def test_a_pdf_is_waited_for_until_a_worker_has_put_it(tm: Here, worker: None) -> None:

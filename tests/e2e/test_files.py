@@ -134,6 +134,8 @@ def test_a_worker_killed_half_way_through_a_file_loses_nothing_and_repeats_nothi
             "already_there": 0,
             "ended": 0,
             "ended_frames": [],
+            "edited": 0,
+            "edited_frames": [],
             "skipped": [],
         }
         assert api.get("/collections/long").json()["frames"] == PASSAGES

@@ -196,3 +196,18 @@ def test_a_replacement_names_what_it_ended_and_what_of_it_had_been_edited_by_han
     assert [each.name for each in sources_of(handbook) if each.id not in replaced_by(handbook, [each])] == [
         "guide.md"
     ]
+
+
+def test_an_edit_that_was_taken_back_and_one_in_a_newer_file_are_beside_nothing(handbook: Collection) -> None:
+    now_put(handbook, guide())
+    before = text(current(handbook)[1].payload)
+    by_hand = NewFrame(
+        number=1, title="Guide › Install", uri="guide.md", text=before.replace("twice", "once")
+    )
+    put(handbook, [by_hand], by="Zoë")
+    put(handbook, [replace(by_hand, text=before)], by="Zoë")
+    again = now_put(handbook, guide())
+    assert (again.new, again.edited) == (0, [])
+    put(handbook, [by_hand], by="Zoë")
+    newer = now_put(handbook, guide(GUIDE.replace("twice", "once")))
+    assert (newer.new, newer.edited) == (0, [])

@@ -15,12 +15,12 @@ from timemachine.intake import working
 from timemachine.intake.commands import due_for_ringing, hand_in, next_after
 from timemachine.intake.models import Intake
 from timemachine.intake.preparing import HandedIn, prepare
-from timemachine.intake.queries import ended_by, intake_of
+from timemachine.intake.queries import edited_beside_it, ended_by, intake_of
 from timemachine.intake.working import BATCH, MOST_ATTEMPTS, LeaseLost, work
 from timemachine.payloads.queries import text
 from timemachine.recording.commands import end_session, start_session
 from timemachine.recording.models import Action
-from timemachine.retrieval.commands import NewFrame
+from timemachine.retrieval.commands import NewFrame, put
 from timemachine.retrieval.models import Collection, Frame, Source, SourcePut
 
 
@@ -260,3 +260,20 @@ def test_a_file_that_a_worker_put_names_what_it_ended_too(handbook: Collection) 
     intake = intake_of(handbook.project, str(intake.id))
     assert [each.frame for each in ended_by(intake)] == [1, 2]
     assert ended_by(hand_in(handbook, guide(), by="Ada")) == []
+
+
+def test_a_file_that_a_worker_put_names_what_was_edited_and_has_its_old_text_again(
+    handbook: Collection,
+) -> None:
+    now_put(handbook, guide())
+    by_hand = NewFrame(number=1, text="Run it once.", title="Guide › Install", uri="guide.md")
+    put(handbook, [by_hand], by="Zoë")
+    intake = hand_in(handbook, guide(), by="Ada")
+    assert edited_beside_it(intake) == []
+    work(intake.id)
+    intake = intake_of(handbook.project, str(intake.id))
+    assert [(each.frame, each.beside, each.title) for each in edited_beside_it(intake)] == [
+        (1, 3, "Guide › Install")
+    ]
+    now_put(handbook, guide(replace=True))
+    assert edited_beside_it(intake) == [], "the edit has ended"

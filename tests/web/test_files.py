@@ -126,6 +126,41 @@ def test_an_upload_may_replace_the_files_earlier_version(operator: Client, handb
     assert Frame.objects.filter(uri="guide.md", valid_until=None).count() == 2
 
 
+def test_a_file_put_again_warns_of_a_passage_edited_by_hand(operator: Client, handbook: Collection) -> None:
+    upload(operator, ("guide.md", GUIDE.encode()))
+    edited = Frame.objects.get(title__contains="Install")
+    new = {"title": edited.title, "uri": edited.uri, "text": "By hand."}
+    operator.post(f"{HERE}frames/{edited.number}/update/", new)
+    upload(operator, ("guide.md", GUIDE.encode()))
+    beside = Frame.objects.get(title=edited.title, version=1, valid_until=None).number
+    page = operator.get(HERE).text
+    assert "1 passage put" in page
+    assert "1 passage was edited by hand, and its old text from the file is current beside the edit" in page
+    assert f"#{edited.number} “{escape(edited.title)}” beside #{beside}" in page
+    upload(operator, ("guide.md", GUIDE.encode()))
+    assert "its old text from the file is current" in operator.get(HERE).text, "still, though nothing is new"
+    operator.post(f"{HERE}frames/{beside}/delete/")
+    upload(operator, ("other.md", b"# Other\n\nWords."))
+    assert "edited by hand, and" not in operator.get(HERE).text
+
+
+def test_the_page_of_a_file_that_a_worker_put_warns_of_a_passage_edited_by_hand(
+    operator: Client, handbook: Collection
+) -> None:
+    file = ("rules.pdf", pdf([["Invoices are kept."]]))
+    upload(operator, file)
+    put_file(Intake.objects.get().id)
+    edited = Frame.objects.get(uri="rules.pdf")
+    by_hand = NewFrame(number=edited.number, title=edited.title, uri=edited.uri, text="By hand.")
+    put(handbook, [by_hand], by="test")
+    again = upload(operator, file)["Location"]
+    assert "edited by hand" not in operator.get(again).text
+    put_file(Intake.objects.get(finished_at=None).id)
+    assert (
+        "1 passage was edited by hand, and its old text from the file is current" in operator.get(again).text
+    )
+
+
 def test_a_newer_file_shows_the_passages_it_kept_and_a_frame_all_its_files(
     operator: Client, handbook: Collection
 ) -> None:

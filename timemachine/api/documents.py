@@ -9,13 +9,14 @@ from django.urls import reverse
 from timemachine.answering.commands import AskDone, FindDone
 from timemachine.base.clock import written
 from timemachine.intake.models import Intake
-from timemachine.intake.queries import ended_by
+from timemachine.intake.queries import edited_beside_it, ended_by
 from timemachine.payloads.queries import text
 from timemachine.providers.completion import is_cut_off, is_refused
 from timemachine.recording.models import Session
 from timemachine.recording.usage import Usage
 from timemachine.retrieval.finding import Findings, Found
 from timemachine.retrieval.models import Collection, Frame, Source, SourcePassage
+from timemachine.retrieval.replacing import MOST_NAMED
 
 
 def money(dollars: Decimal | None) -> float | None:
@@ -108,6 +109,7 @@ def source_url(source: Source) -> str:
 def intake_json(intake: Intake) -> dict[str, Any]:
     """A file on its way into a collection: how far it is, and what it came to. `total` is null until the file was read."""
     failed = intake.error_code is not None
+    edited = edited_beside_it(intake)
     return {
         "id": str(intake.id),
         "collection": intake.collection.name,
@@ -124,6 +126,8 @@ def intake_json(intake: Intake) -> dict[str, Any]:
             "already_there": intake.already_there,
             "ended": intake.ended,
             "ended_frames": [each.as_json() for each in ended_by(intake)],
+            "edited": len(edited),
+            "edited_frames": [each.as_json() for each in edited[:MOST_NAMED]],
             "skipped": intake.skipped,
         },
         "error": {"code": intake.error_code, "message": intake.error_message} if failed else None,

@@ -22,6 +22,7 @@ from timemachine.recording.models import Session
 from timemachine.recording.queries import session_of
 from timemachine.retrieval.models import Source, SourcePassage
 from timemachine.retrieval.queries import collection_of
+from timemachine.retrieval.replacing import MOST_NAMED
 from timemachine.retrieval.sources import passages_of, source_of, sources_of
 
 router = Router(tags=["collections"])
@@ -62,7 +63,8 @@ def put_file(request: HttpRequest, name: str) -> Status[dict[str, Any]]:
 
     A small one is put at once (201, with what became of each passage). A PDF or one over 256 KB is kept and put in the background
     (202, `intake_id`: follow it at /api/intakes/{id}), and so is one whose `uri` an earlier file that is still on its way has: they
-    are put in the order in which they came. `replace` ends the passages of the same `uri` that this file does not have.
+    are put in the order in which they came. `replace` ends the passages of the same `uri` that this file does not have; without it, a passage that
+    was edited by hand is named in `edited_frames` where its old text now stands `beside` it.
     """
     who = caller(request, "record")
     file, session = _sent(request, who)
@@ -152,6 +154,8 @@ def file_json(done: FilePut) -> dict[str, Any]:
             "already_there": there,
             "ended": done.ended,
             "ended_frames": [each.as_json() for each in done.ended_frames],
+            "edited": len(done.edited),
+            "edited_frames": [each.as_json() for each in done.edited[:MOST_NAMED]],
             "skipped": [],
         },
     }

@@ -76,6 +76,8 @@ class _Done:
     already_there: int = 0
     ended: int = 0
     ended_frames: list[dict[str, Any]] = field(default_factory=list)
+    edited: int = 0
+    edited_frames: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def passages(self) -> int:
@@ -89,6 +91,13 @@ class _Done:
         self.sequences += answer["sequences"]
         self.already_there += there
         self.new += len(answer["frames"]) - there
+
+    def add_report(self, report: dict[str, Any]) -> None:
+        """What a file did beside what it put: frames that it ended, and edited ones beside which it has their old text."""
+        self.ended += report["ended"]
+        self.ended_frames += report["ended_frames"]
+        self.edited += report["edited"]
+        self.edited_frames += report["edited_frames"]
 
     def document(self) -> dict[str, Any]:
         """All of it as one document; a file that was put in the background has its intake, too."""
@@ -153,8 +162,7 @@ def _send_file(
             return
     done.add(answer)
     report = answer["report"]
-    done.ended += report["ended"]
-    done.ended_frames += report["ended_frames"]
+    done.add_report(report)
     done.files.append({"file": file.uri, "intake": None, "source": answer["source"], "report": report})
 
 
@@ -171,8 +179,7 @@ def _add_intake(done: _Done, file: SentFile, intake: dict[str, Any]) -> None:
     report = intake["report"]
     done.new += report["new"]
     done.already_there += report["already_there"]
-    done.ended += report["ended"]
-    done.ended_frames += report["ended_frames"]
+    done.add_report(report)
     done.files.append(
         {"file": file.uri, "intake": intake["id"], "source": intake["source"], "report": report}
     )
@@ -219,5 +226,20 @@ def _lines(collection: str, done: _Done) -> Iterator[str]:
         title = f": {one_line(frame['title'])}" if frame["title"] else ""
         yield f"ended #{frame['frame']} version {frame['version']}{title}{', edited by hand since' if frame['edited'] else ''}"
     yield f"{counted(done.new, 'new frame')} in {one_line(collection)}, {done.already_there:,} there already{ended}."
+    if done.edited:
+        yield from _edited(done)
     if done.sequences:
         yield f"Recorded as {steps(done.sequences)}."
+
+
+def _edited(done: _Done) -> Iterator[str]:
+    for frame in done.edited_frames:
+        title = f": {one_line(frame['title'])}" if frame["title"] else ""
+        yield f"edited by hand #{frame['frame']}{title}, beside its old text in #{frame['beside']}"
+    if done.edited > len(done.edited_frames):
+        yield f"… and {done.edited - len(done.edited_frames):,} more"
+    were = "was edited by hand, and its" if done.edited == 1 else "were edited by hand, and their"
+    yield (
+        f"{counted(done.edited, 'passage')} {were} old text from the file is current beside the edit: delete the frame that is "
+        "wrong, or put the file once more with --replace, which ends what was edited."
+    )

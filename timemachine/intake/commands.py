@@ -21,7 +21,7 @@ from timemachine.recording.commands import require_open
 from timemachine.recording.models import Session
 from timemachine.retrieval.commands import NewFrame, Put
 from timemachine.retrieval.models import Collection, Source
-from timemachine.retrieval.replacing import EndedFrame, ended_frames
+from timemachine.retrieval.replacing import EditedFrame, EndedFrame, edited_beside, ended_frames
 from timemachine.retrieval.sources import keep_source, note_put
 
 RING_AGAIN_AFTER = timedelta(seconds=30)
@@ -31,7 +31,7 @@ RING_AGAIN_AFTER = timedelta(seconds=30)
 class FilePut:
     """What putting a file at once came to. `frames` are the passages as they were put, `puts` what became of each.
 
-    `ended_frames` are the first twenty that it ended.
+    `ended_frames` are the first twenty that it ended, `edited` those that were edited by hand and have their old text beside them.
     """
 
     source: Source | None
@@ -40,6 +40,7 @@ class FilePut:
     sequences: list[int]
     ended: int
     ended_frames: list[EndedFrame]
+    edited: list[EditedFrame]
 
     @property
     def new(self) -> int:
@@ -91,6 +92,7 @@ def put_at_once(
         sequences=done.sequences,
         ended=note.ended if note else 0,
         ended_frames=ended_frames(note) if note else [],
+        edited=[] if source is None else edited_beside(source),
     )
 
 

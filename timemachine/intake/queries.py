@@ -9,9 +9,9 @@ from django.db.models import Q, QuerySet
 from timemachine.accounts.models import Project
 from timemachine.base.errors import NotFound
 from timemachine.base.ids import uuid_of
-from timemachine.intake.models import Intake
+from timemachine.intake.models import DONE, Intake
 from timemachine.retrieval.models import Collection
-from timemachine.retrieval.replacing import EndedFrame, ended_frames
+from timemachine.retrieval.replacing import EditedFrame, EndedFrame, edited_beside, ended_frames
 
 
 def intakes_of(collection: Collection) -> QuerySet[Intake]:
@@ -42,6 +42,11 @@ def ended_by(intake: Intake) -> list[EndedFrame]:
     puts = intake.source.puts.filter(at__lte=intake.finished_at, ended=intake.ended, put_by=intake.put_by)
     put = puts.select_related("source").order_by("-at").first()
     return [] if put is None else ended_frames(put)
+
+
+def edited_beside_it(intake: Intake) -> list[EditedFrame]:
+    """The frames that were edited by hand and now have beside them their old text, which is in the file; once it is in."""
+    return edited_beside(intake.source) if intake.status == DONE and intake.source is not None else []
 
 
 def with_the_next(collections: Iterable[Collection]) -> list[Collection]:

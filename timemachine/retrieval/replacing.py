@@ -1,4 +1,4 @@
-"""What became of a file's passages when a newer version of the file came: which were ended, which had been edited by hand."""
+"""What became of a file's passages when the file came again: which were ended, which had been edited by hand."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -25,6 +25,45 @@ class EndedFrame:
     def as_json(self) -> dict[str, Any]:
         """The document of it."""
         return {"frame": self.frame, "version": self.version, "title": self.title, "edited": self.edited}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditedFrame:
+    """A frame that was edited by hand, and `beside`, the frame that has the text of the file it had before; both are current."""
+
+    frame: int
+    beside: int
+    title: str
+
+    def as_json(self) -> dict[str, Any]:
+        """The document of it."""
+        return {"frame": self.frame, "beside": self.beside, "title": self.title}
+
+
+def edited_beside(source: Source) -> list[EditedFrame]:
+    """The frames that were edited by hand while a current passage of the file has, in another frame, the text from before.
+
+    A file that is put again without a `replace` brings such a text back.
+    """
+    passages = Frame.objects.filter(places__source=source, valid_until=None)
+    stand = passages.order_by("number").values_list("sha256", "title", "uri", "number")
+    beside = {(sha256, title, uri): number for sha256, title, uri, number in stand}
+    frames = Frame.objects.filter(collection_id=source.collection_id)
+    by_hand = frames.filter(number=OuterRef("number"), valid_until=None, places=None)
+    before = frames.filter(
+        Exists(by_hand),
+        Exists(SourcePassage.objects.filter(frame=OuterRef("id"))),
+        ended_by="update",
+        uri__in={uri for _, _, uri in beside},
+        sha256__in={sha256 for sha256, _, _ in beside},
+    )
+    found = before.order_by("number", "version").values_list("sha256", "title", "uri", "number")
+    edited = {
+        number: EditedFrame(frame=number, beside=beside[sha256, title, uri], title=title)
+        for sha256, title, uri, number in found
+        if (sha256, title, uri) in beside
+    }
+    return list(edited.values())
 
 
 def edited_by_hand() -> Exists:

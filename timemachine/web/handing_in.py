@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+from django.contrib import messages
 from django.http import HttpRequest
 
 from timemachine.base.errors import InvalidInput
@@ -16,7 +17,7 @@ from timemachine.jobs import ring_taken
 from timemachine.recording.models import Session
 from timemachine.retrieval.commands import Put
 from timemachine.retrieval.models import Collection
-from timemachine.retrieval.replacing import MOST_NAMED, EndedFrame
+from timemachine.retrieval.replacing import MOST_NAMED, EditedFrame, EndedFrame
 from timemachine.web.receiving import received
 from timemachine.web.wording import shown
 
@@ -90,7 +91,29 @@ def _which(ended: int, named: Sequence[EndedFrame]) -> str:
     return f": {'; '.join(said)}{rest}"
 
 
-def what_was_taken(taken: Taken) -> str:
+def tell_taken(request: HttpRequest, taken: Taken) -> None:
+    """Say on the next page what became of the files, and warn of passages that were edited by hand and have their old text again."""
+    messages.success(request, _what_was_taken(taken))
+    edited = [frame for each in taken.done for frame in each.edited]
+    if edited:
+        messages.warning(request, what_was_edited(edited))
+
+
+def what_was_edited(edited: Sequence[EditedFrame]) -> str:
+    """A sentence that says which passages of a file were edited by hand while their old text stands beside them, and what to do."""
+    said = [
+        f"#{each.frame}{f' “{shown(each.title)}”' if each.title else ''} beside #{each.beside}"
+        for each in edited[:MOST_NAMED]
+    ]
+    rest = f" and {len(edited) - len(said):,} more" if len(edited) > len(said) else ""
+    were = "was edited by hand, and its" if len(edited) == 1 else "were edited by hand, and their"
+    return (
+        f"{counted(len(edited), 'passage')} {were} old text from the file is current beside the edit: {'; '.join(said)}{rest}. Delete "
+        "the frame that is wrong, or upload the file once more with “Replace the earlier version”, which ends what was edited."
+    )
+
+
+def _what_was_taken(taken: Taken) -> str:
     """A sentence that says what became of the files."""
     if taken.intakes:
         return f"{counted(len(taken.intakes), 'file')} handed in; a worker puts the passages."

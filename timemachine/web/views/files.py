@@ -14,14 +14,14 @@ from timemachine.base.errors import NotFound, TimeMachineError
 from timemachine.base.numbers import whole_number
 from timemachine.intake.commands import dismiss
 from timemachine.intake.models import DONE, FAILED
-from timemachine.intake.queries import ended_by, intake_of
+from timemachine.intake.queries import edited_beside_it, ended_by, intake_of
 from timemachine.payloads.queries import text
 from timemachine.retrieval.models import Source, SourcePassage
 from timemachine.retrieval.queries import collection_of
 from timemachine.retrieval.sources import source_of
 from timemachine.web.access import of
 from timemachine.web.collection_forms import FilesForm
-from timemachine.web.handing_in import handed_in, take, what_was_taken
+from timemachine.web.handing_in import handed_in, take, tell_taken, what_was_edited
 from timemachine.web.http import page
 from timemachine.web.receiving import receives_files
 from timemachine.web.redirects import see_other
@@ -67,7 +67,7 @@ def upload(request: HttpRequest, name: str) -> HttpResponse:
         return collection_page(request, access, found, status=form.refuse(why), files_form=form)
     if len(taken.intakes) == 1:  # its page says itself how far it is
         return see_other("intake", taken.intakes[0].id)
-    messages.success(request, what_was_taken(taken))
+    tell_taken(request, taken)
     return see_other("collection", found.name, part="files" if taken.intakes else "")
 
 
@@ -79,12 +79,14 @@ def intake(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     found = intake_of(access.project, id)
     if request.GET.get("rev") == str(found.revision) and request.headers.get("HX-Request") == "true":
         return HttpResponse(status=204)
+    edited = edited_beside_it(found)
     context = {
         "intake": found,
         "collection": found.collection,
         "over": found.finished_at is not None,
         "complete": found.status == DONE,
         "ended_frames": ended_by(found),
+        "edited": what_was_edited(edited) if edited else "",
         "may_dismiss": found.status == FAILED and found.dismissed_at is None and access.may(OPERATOR),
     }
     return page(request, "collections/intake.html", context, parts=("progress",))

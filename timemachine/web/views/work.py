@@ -28,7 +28,7 @@ from timemachine.timeline.rows import rows_before
 from timemachine.timeline.step import Step, step
 from timemachine.web.access import Access, of
 from timemachine.web.evidence import evidence, sources_of
-from timemachine.web.handing_in import handed_in, take, what_was_put, what_was_taken
+from timemachine.web.handing_in import handed_in, take, tell_taken, what_was_put
 from timemachine.web.hits import of_passage
 from timemachine.web.http import page
 from timemachine.web.receiving import receives_files
@@ -196,7 +196,7 @@ def _take(
         return session.collection or collection_named(access.project, collection_name, by=by)
 
     taken = take(files, into, by=by, session=session)
-    messages.success(request, what_was_taken(taken))
+    tell_taken(request, taken)
     if taken.intakes:
         return see_other("intake", taken.intakes[0].id)
     return see_other(reverse("work", args=[session.id], query={"step": taken.sequences[-1]}), part="done")
