@@ -66,7 +66,10 @@ def test_the_thresholds_of_an_adaptive_cut_off_are_recorded_and_stay_in_the_form
 @pytest.mark.parametrize(
     ("chosen", "says"),
     [
-        ({"relative": "2", "adaptive": "on"}, "“Cut below this share of the best score” is a number from 0 to 1."),
+        (
+            {"relative": "2", "adaptive": "on"},
+            "“Cut below this share of the best score” is a number from 0 to 1.",
+        ),
         ({"cliff": "0.5"}, "is a threshold of an adaptive find"),
         ({"min_score": "x"}, "“Least score” is a number."),
     ],
