@@ -306,6 +306,8 @@ def test_a_person_marks_a_cell_and_the_history_stays(project: Project, api: Prog
     api.post(f"/comparisons/{made.id}/marks", cell | {"verdict": "withdrawn"})
     cells = api.get(f"/comparisons/{made.id}/cells").json()["items"][1]["cells"]
     assert cells[2]["marks"] == []
+    again = api.post(f"/comparisons/{made.id}/marks", cell | {"verdict": "withdrawn"})
+    assert (again.status_code, again.json()["code"]) == (409, "not_marked")
     assert CellMark.objects.count() == 3
 
 

@@ -12,11 +12,11 @@ from django.test.utils import CaptureQueriesContext
 from tests.api.conftest import program
 from tests.builders import QUESTIONS, compared, recorded_session, worked_off
 from tests.web.people import browser_of
-from timemachine.accounts.models import VIEWER, Project
+from timemachine.accounts.models import ADMIN, VIEWER, Project
 from timemachine.base.ids import uuid7
 from timemachine.comparison.arms import Arm
 from timemachine.comparison.commands import Plan, create
-from timemachine.comparison.models import CellMark, Comparison
+from timemachine.comparison.models import CellMark, CellOpinion, Comparison
 from timemachine.recording.commands import start_session
 from timemachine.recording.models import Session
 from timemachine.replay.models import Replay, ReplayStep
@@ -232,6 +232,92 @@ def test_a_cell_shows_both_answers_and_takes_a_mark_with_a_note(
     assert "worse" in page(browser, f"/comparisons/{made.id}/")
     assert browser.post(address, {"verdict": "splendid"}).status_code == 422
     assert CellMark.objects.count() == 1
+
+
+def cell_of(made: Comparison) -> str:
+    """The address of the cell of whose answer the numbers differ."""
+    return f"/comparisons/{made.id}/cells/{ReplayStep.objects.get(verdict='numbers_differ').id}/"
+
+
+def chosen_mark(browser: Client, address: str) -> str:
+    """The value that the select of marks begins with."""
+    select = re.search(r'<select name="verdict".*?</select>', page(browser, address), re.DOTALL)
+    assert select is not None
+    found = re.findall(r'value="([^"]*)"\s+selected', select[0])
+    assert len(found) <= 1
+    return found[0] if found else ""
+
+
+def test_the_form_begins_with_my_own_mark_so_that_a_change_of_its_note_keeps_it(
+    browser: Client, project: Project, session: Session
+) -> None:
+    address = cell_of(compared(project, [session], ONE, THREE))
+    assert chosen_mark(browser, address) == ""
+    browser.post(address, {"verdict": "worse", "note": "It wanders off."})
+    assert chosen_mark(browser, address) == "worse"
+    assert ">\nIt wanders off.</textarea>" in page(browser, address)
+    somebody_else = browser_of(project, ADMIN)
+    assert chosen_mark(somebody_else, address) == ""
+    somebody_else.post(address, {"verdict": "better", "note": ""})
+    assert chosen_mark(browser, address) == "worse"
+
+
+def test_a_mark_that_nobody_chose_is_refused_at_its_field(
+    browser: Client, project: Project, session: Session
+) -> None:
+    address = cell_of(compared(project, [session], ONE, THREE))
+    refused = browser.post(address, {"verdict": "", "note": "Only a note."})
+    assert refused.status_code == 422
+    said = refused.content.decode()
+    assert 'id="id_verdict_error"' in said
+    assert "Choose what you say of this answer." in said
+    assert "Only a note.</textarea>" in said
+    assert not CellMark.objects.exists()
+
+
+def test_only_a_mark_that_is_there_can_be_taken_back(
+    browser: Client, project: Project, session: Session
+) -> None:
+    address = cell_of(compared(project, [session], ONE, THREE))
+    assert "Take my mark back" not in page(browser, address)
+    assert browser.post(address, {"verdict": "withdrawn"}).status_code == 422
+    assert not CellMark.objects.exists()
+    browser.post(address, {"verdict": "worse", "note": "It wanders off."})
+    assert "Take my mark back" in page(browser, address)
+    assert "Take my mark back" not in page(browser_of(project, ADMIN), address)
+    taken_back = {"verdict": "withdrawn", "note": "It wanders off."}
+    assert browser.post(address, taken_back).status_code == 303
+    assert chosen_mark(browser, address) == ""
+    assert list(CellMark.objects.order_by("id").values_list("verdict", "note")) == [
+        ("worse", "It wanders off."),
+        ("withdrawn", ""),
+    ]
+    assert browser.post(address, taken_back).status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("sent", "field", "says"),
+    [
+        ({}, "model", "Name the model that is to judge"),
+        ({"other_model": THREE}, "other_model", "is not a language model"),
+        ({"other_model": "nobody:x"}, "other_model", "no model provider"),
+    ],
+)
+def test_a_model_that_cannot_judge_is_refused_at_its_field(
+    browser: Client, project: Project, session: Session, sent: dict[str, str], field: str, says: str
+) -> None:
+    made = compared(project, [session], ONE, THREE)
+    cell = cell_of(made)
+    for step, back in (("", f"/comparisons/{made.id}/"), (cell.split("/")[-2], cell)):
+        answer = browser.post(f"/comparisons/{made.id}/judge/", sent | {"step": step}, follow=True)
+        assert answer.redirect_chain[0][0].startswith(f"{back}?judge=")
+        said = answer.content.decode()
+        error = re.search(rf'id="judge_{field}_error">(.*?)</div>', said, re.DOTALL)
+        assert error is not None
+        assert says in error[1]
+        if typed := sent.get("other_model"):
+            assert f'value="{typed}"' in said
+    assert not CellOpinion.objects.exists()
 
 
 def test_a_comparison_is_cancelled_and_tried_again_from_its_page(browser: Client, session: Session) -> None:

@@ -11,6 +11,8 @@ from timemachine.comparison.arms import RECORDING
 NOISE: Final = 0
 AGREEING: Final = ("identical", "formatting", "reworded")
 ERROR, REFUSED, NOT_ASKED, NOT_RECORDED = "error", "refused", "not asked", "not recorded"
+SPEND_LIMIT, CANCELLED, FAILED = "spend limit", "cancelled", "failed"
+LACKING: Final = (FAILED, SPEND_LIMIT, NOT_ASKED, CANCELLED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

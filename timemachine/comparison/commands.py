@@ -15,8 +15,9 @@ from timemachine.base.ids import uuid7
 from timemachine.comparison import arms as comparison_arms
 from timemachine.comparison import results
 from timemachine.comparison.arms import MOST_ANSWERS, MOST_REPLAYS, Arm
-from timemachine.comparison.models import MARKS, CellMark, Comparison, ComparisonReplay
+from timemachine.comparison.models import MARKS, WITHDRAWN, CellMark, Comparison, ComparisonReplay
 from timemachine.comparison.opinions import cancel_judges
+from timemachine.comparison.queries import mark_by
 from timemachine.providers.queries import usable_model
 from timemachine.recording.models import Action, Session
 from timemachine.replay import commands as replays
@@ -134,6 +135,8 @@ def mark(comparison: Comparison, step: ReplayStep, verdict: str, *, by: str, not
         )
     if step.output_id is None:
         raise Conflict("This cell has no answer, so there is nothing to mark.", code="no_answer")
+    if verdict == WITHDRAWN and mark_by(step, by) is None:
+        raise Conflict("You have no mark on this cell that could be taken back.", code="not_marked")
     return CellMark.objects.create(
         comparison=comparison, step=step, verdict=verdict, note=note.strip(), marked_by=by[:254]
     )

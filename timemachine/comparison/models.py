@@ -10,7 +10,8 @@ from timemachine.payloads.fields import FaithfulJSONField, FaithfulTextField
 from timemachine.payloads.models import Payload
 from timemachine.replay.models import Replay, ReplayStep
 
-MARKS = ("equivalent", "contradicts", "better", "worse", "withdrawn")
+WITHDRAWN = "withdrawn"
+MARKS = ("equivalent", "contradicts", "better", "worse", WITHDRAWN)
 OPINION_STATES = ("waiting", "asking", "done", "failed", "lost", "cancelled")
 
 

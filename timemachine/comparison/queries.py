@@ -13,8 +13,8 @@ from timemachine.base.errors import NotFound
 from timemachine.base.ids import uuid_of
 from timemachine.base.numbers import together
 from timemachine.comparison.arms import Arm, from_json
-from timemachine.comparison.cells import ERROR, NOT_ASKED, NOT_RECORDED, Ask, Cell
-from timemachine.comparison.models import CellMark, CellOpinion, Comparison
+from timemachine.comparison.cells import ERROR, NOT_ASKED, NOT_RECORDED, SPEND_LIMIT, Ask, Cell
+from timemachine.comparison.models import WITHDRAWN, CellMark, CellOpinion, Comparison
 from timemachine.language.refusal import is_refusal
 from timemachine.providers.completion import ended_by, is_refused
 from timemachine.recording.costs import has_unknown_cost
@@ -155,7 +155,13 @@ def marks_of(steps: Sequence[int]) -> dict[int, list[CellMark]]:
         .order_by("step_id", "marked_by", "-created_at", "-id")
         .distinct("step_id", "marked_by")
     )
-    return _by_step([each for each in latest if each.verdict != "withdrawn"])
+    return _by_step([each for each in latest if each.verdict != WITHDRAWN])
+
+
+def mark_by(step: ReplayStep, who: str) -> CellMark | None:
+    """What this person says of the cell now; None where they never marked it or took their mark back."""
+    latest = history_of(step).filter(marked_by=who[:254]).first()
+    return None if latest is None or latest.verdict == WITHDRAWN else latest
 
 
 def history_of(step: ReplayStep) -> QuerySet[CellMark]:
@@ -280,7 +286,7 @@ def _missing(step: Mapping[str, Any]) -> str | None:
     if step["status"] in OPEN_STEP_STATUSES:
         return "under way"
     if step["status"] != "done":
-        return "spend limit" if step["status"] == "skipped" else str(step["status"])
+        return SPEND_LIMIT if step["status"] == "skipped" else str(step["status"])
     return NOT_ASKED if step["evidence__not_asked"] else None
 
 

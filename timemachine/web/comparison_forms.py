@@ -9,6 +9,7 @@ from timemachine.accounts.models import Project
 from timemachine.base.errors import TimeMachineError
 from timemachine.comparison.arms import MOST_ARMS, MOST_REPEATS, Arm
 from timemachine.comparison.commands import LONGEST_NOTE, Plan
+from timemachine.comparison.models import WITHDRAWN, CellMark
 from timemachine.providers.catalogue import LOCAL
 from timemachine.providers.listing import Choice
 from timemachine.recording.models import Session
@@ -23,14 +24,16 @@ MARK_WORDS: Final = [
     ("contradicts", "Contradicts the recorded answer"),
     ("better", "Better than the recorded answer"),
     ("worse", "Worse than the recorded answer"),
-    ("withdrawn", "Take my mark back"),
 ]
+TAKE_BACK: Final = (WITHDRAWN, "Take my mark back")
 FIELD_OF_CODE: Final = {
     "reason_needed": "reason",
     "sessions_needed": "sessions",
     "nothing_to_compare": "sessions",
     "session_not_found": "others",
 }
+ABOUT_CELLS: Final = ("nothing_to_judge", "too_many_cells")
+LONGEST_MODEL: Final = 200
 
 
 class ArmForm(CallFields):
@@ -142,26 +145,44 @@ class ComparisonForm(SentOnce):
 
 
 class JudgeForm(forms.Form):
-    """Which model is to judge; there is no default, and the local model cannot. `chosen` stands in the form already."""
+    """Which model is to judge; there is no default, and the local model cannot. `named` is what the address names, and stands in it."""
 
     model = forms.CharField(label="Judge", required=False, widget=ModelSelect)
     other_model = forms.CharField(label="Another model, as provider:model", required=False)
 
-    def __init__(self, choices: tuple[Choice, ...], chosen: str | None = None) -> None:
-        super().__init__(
-            label_suffix="", prefix=None, auto_id="judge_%s", initial={"other_model": chosen or ""}
-        )
+    def __init__(self, choices: tuple[Choice, ...], named: str | None = None) -> None:
         judges = tuple(each for each in choices if each.name.provider != LOCAL)
+        self.at = "model" if not named or named in {str(each.name) for each in judges} else "other_model"
+        super().__init__(None if named is None else {self.at: named}, label_suffix="", auto_id="judge_%s")
         cast("ModelSelect", self.fields["model"].widget).offer(judges, "Choose a model")
+
+    def refuse(self, why: TimeMachineError) -> None:
+        """Say at the field with the model why it cannot judge; above the form where that is about the cells."""
+        self.add_error(None if why.code in ABOUT_CELLS else self.at, why.message)
 
 
 class MarkForm(forms.Form):
-    """What a person says of a cell."""
+    """What a person says of a cell. It begins with `mine`, the person's mark; only somebody who has one can take it back."""
 
-    verdict = forms.ChoiceField(label="Your mark", choices=MARK_WORDS)
+    verdict = forms.ChoiceField(
+        label="Your mark",
+        error_messages={
+            "required": "Choose what you say of this answer.",
+            "invalid_choice": "Choose one of these.",
+        },
+    )
     note = forms.CharField(
         label="Note", required=False, max_length=LONGEST_NOTE, widget=forms.Textarea(attrs={"rows": 2})
     )
 
-    def __init__(self, data: Any = None) -> None:
-        super().__init__(data, label_suffix="")
+    def __init__(self, data: Any = None, *, mine: CellMark | None = None) -> None:
+        begins = {} if mine is None else {"verdict": mine.verdict, "note": mine.note}
+        super().__init__(data, label_suffix="", initial=begins)
+        field = cast("forms.ChoiceField", self.fields["verdict"])
+        field.choices = [("", "Choose a mark"), *MARK_WORDS, *([TAKE_BACK] if mine else [])]
+
+    def clean_note(self) -> str:
+        """The note; one that only stands there from the mark that is taken back goes with it."""
+        note: str = self.cleaned_data["note"]
+        taken_back = self.cleaned_data.get("verdict") == WITHDRAWN
+        return "" if taken_back and note == self.initial["note"] else note

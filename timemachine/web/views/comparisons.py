@@ -30,6 +30,7 @@ from timemachine.comparison.queries import (
     comparison_of,
     comparisons_of,
     history_of,
+    mark_by,
     opinions_of,
     replays_of,
     sessions_of,
@@ -41,7 +42,7 @@ from timemachine.recording.models import Action, Session
 from timemachine.web.access import Access, of
 from timemachine.web.comparison_charts import charts
 from timemachine.web.comparison_findings import shown_pair
-from timemachine.web.comparison_forms import SHOWN_ARMS, ComparisonForm, JudgeForm, MarkForm
+from timemachine.web.comparison_forms import LONGEST_MODEL, SHOWN_ARMS, ComparisonForm, JudgeForm, MarkForm
 from timemachine.web.comparison_matrix import Wanted, column_names, matrix, wanted
 from timemachine.web.http import page
 from timemachine.web.redirects import see_other
@@ -119,6 +120,7 @@ def comparison(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
             "revision": revision,
             "so_far": so_far,
             "may_run": access.may("operator"),
+            "judged": judged_count(found),
             **_judging(access, found, request.GET.get("judge")),
         },
         parts=("comparison",),
@@ -142,7 +144,9 @@ def cell(request: HttpRequest, id: str, step: int) -> HttpResponse:  # noqa: A00
     access = of(request)
     found = comparison_of(access.project, id)
     shown = cell_step(found, step)
-    form = MarkForm(request.POST if request.method == "POST" else None)
+    form = MarkForm(
+        request.POST if request.method == "POST" else None, mine=mark_by(shown, access.user.email)
+    )
     status = 200
     if form.is_bound:
         access.require("operator")
@@ -161,15 +165,18 @@ def cell(request: HttpRequest, id: str, step: int) -> HttpResponse:  # noqa: A00
         "marks": history_of(shown),
         "opinions": opinions_of([shown.id]).get(shown.id, []),
         "form": form,
-        "judge_form": JudgeForm(model_choices(access.project.id)),
         "may_run": access.may("operator"),
+        **_judging(access, found, request.GET.get("judge"), step=shown.id),
     }
     return render(request, "comparisons/cell.html", context, status=status)
 
 
 @require_POST
 def judge(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """Let a model judge every changed cell, or with `step` that one; `estimate` says what it would cost, `stop` asks no further."""
+    """Let a model judge every changed cell, or with `step` that one; `estimate` says what it would cost, `stop` asks no further.
+
+    A model that cannot judge leads back to the form, which says why.
+    """
     access = of(request)
     access.require("operator")
     found = comparison_of(access.project, id)
@@ -178,13 +185,18 @@ def judge(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
         return see_other("comparison", id, part="judges")
     step = whole_number(request.POST.get("step", ""))
     model = request.POST.get("other_model", "").strip() or request.POST.get("model", "")
-    if "estimate" in request.POST:
-        return see_other(reverse("comparison", args=[id], query={"judge": model}), part="judges")
-    ask_judge(found, model, by=access.user.email, step=step)
-    ring_judges(found.id)
+    asking = {"judge": model[:LONGEST_MODEL]}
+    if "estimate" not in request.POST:
+        try:
+            ask_judge(found, model, by=access.user.email, step=step)
+        except TimeMachineError:
+            pass  # the page finds the same, and says so at the field
+        else:
+            ring_judges(found.id)
+            asking = {}
     if step is None:
-        return see_other("comparison", id, part="judges")
-    return see_other("comparison_cell", id, step, part="marks")
+        return see_other(reverse("comparison", args=[id], query=asking), part="judges")
+    return see_other(reverse("comparison_cell", args=[id, step], query=asking), part="marks")
 
 
 @require_POST
@@ -221,16 +233,19 @@ def _comparison(found: Comparison, progress: Progress, results: Results, asked: 
     return context | _figures(results.findings, arms, asked)
 
 
-def _judging(access: Access, found: Comparison, model: str | None) -> dict[str, Any]:
-    """The form that asks a judge, and what the model that the address names would cost, or why it cannot judge."""
+def _judging(
+    access: Access, found: Comparison, model: str | None, *, step: int | None = None
+) -> dict[str, Any]:
+    """The form that asks a judge, and what the model that the address names would cost, or at its field why it cannot judge."""
     form = JudgeForm(model_choices(access.project.id), model)
-    context: dict[str, Any] = {"judge_form": form, "judged": judged_count(found)}
-    if model is None or not access.may("operator"):
+    context: dict[str, Any] = {"judge_form": form}
+    if model is None or not access.may("operator") or not form.is_valid():
         return context
     try:
-        return context | {"judge_estimate": judge_estimate(found, model)}
+        return context | {"judge_estimate": judge_estimate(found, model, step)}
     except TimeMachineError as why:
-        return context | {"judge_refused": why.message}
+        form.refuse(why)
+    return context
 
 
 def _figures(shown: Findings, arms: list[Arm], asked: Wanted) -> dict[str, Any]:
