@@ -5,7 +5,7 @@ from uuid import UUID
 import pytest
 
 from timemachine.base.errors import InvalidInput
-from timemachine.comparison.arms import Arm, check, check_apart, from_json, names
+from timemachine.comparison.arms import Arm, check, check_apart, check_reason, from_json, names
 from timemachine.comparison.cells import Ask, Cell, missing_counts, verdict_counts
 from timemachine.comparison.findings import findings
 from timemachine.comparison.metrics import MEASURES, ArmTotals, arm_totals, column, readings
@@ -41,24 +41,31 @@ def test_an_arm_is_kept_without_what_was_not_chosen() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arms", "repeats", "reason", "code"),
+    ("arms", "repeats", "code"),
     [
-        ([Arm(model=M)], 1, "r", "arms_needed"),
-        ([Arm(model=str(n)) for n in range(9)], 1, "r", "arms_needed"),
-        ([Arm(model=M), Arm(model="b")], 0, "r", "invalid_field"),
-        ([Arm(model=M), Arm(model="b")], 21, "r", "invalid_field"),
-        ([Arm(model=M), Arm(model="b")], 1, " ", "reason_needed"),
-        ([Arm(model=M), Arm(model=" ")], 1, "r", "invalid_field"),
+        ([Arm(model=M)], 1, "arms_needed"),
+        ([Arm(model=str(n)) for n in range(9)], 1, "arms_needed"),
+        ([Arm(model=M), Arm(model="b")], 0, "invalid_field"),
+        ([Arm(model=M), Arm(model="b")], 21, "invalid_field"),
+        ([Arm(model=M), Arm(model=" ")], 1, "invalid_field"),
     ],
 )
-def test_what_cannot_be_compared_is_named(arms: list[Arm], repeats: int, reason: str, code: str) -> None:
+def test_what_cannot_be_compared_is_named(arms: list[Arm], repeats: int, code: str) -> None:
     with pytest.raises(InvalidInput) as refused:
-        check(arms, repeats, reason)
+        check(arms, repeats)
     assert refused.value.code == code
 
 
+@pytest.mark.parametrize("reason", [None, "", " \n"])
+def test_a_comparison_is_launched_for_a_reason(reason: str | None) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        check_reason(reason)
+    assert refused.value.code == "reason_needed"
+    check_reason("r")
+
+
 def test_two_arms_that_are_the_same_are_refused_and_two_that_differ_are_not() -> None:
-    check([Arm(model=M), Arm(model="b")], 1, "r")
+    check([Arm(model=M), Arm(model="b")], 1)
     check_apart([Arm(model=M), Arm(model=M, seed=1)])
     with pytest.raises(InvalidInput, match="Arms 1 and 3 are the same"):
         check_apart([Arm(model=M), Arm(model="b"), Arm(model=M)])

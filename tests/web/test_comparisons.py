@@ -135,8 +135,11 @@ def test_the_form_ticks_the_session_that_the_address_names(browser: Client, sess
     assert len(re.findall(r"\schecked", shown)) == 1
 
 
-def test_the_form_estimates_before_anything_is_launched(browser: Client, session: Session) -> None:
-    answer = browser.post("/comparisons/new/", asked(session, estimate="1", repeats="2"))
+@pytest.mark.parametrize("reason", ["Prüfung ☃", ""])
+def test_the_form_estimates_before_anything_is_launched_and_needs_no_reason_for_that(
+    browser: Client, session: Session, reason: str
+) -> None:
+    answer = browser.post("/comparisons/new/", asked(session, estimate="1", repeats="2", reason=reason))
     said = " ".join(re.sub(r"<[^>]+>", "", answer.content.decode()).split())
     assert "local:extractive-3: 6 asks, $0" in said
     assert not Comparison.objects.exists()

@@ -54,8 +54,18 @@ def names(arms: Sequence[Arm]) -> list[str]:
     return [" · ".join([arm.model, *_apart(arm, arms)]) for arm in arms]
 
 
-def check(arms: Sequence[Arm], repeats: int, reason: str | None) -> None:
-    """Raise `InvalidInput` that names what cannot be compared, or how it must be said."""
+def check_reason(reason: str | None) -> None:
+    """Raise `InvalidInput` where a comparison is to be launched without one."""
+    if not (reason or "").strip():
+        raise InvalidInput(
+            "A comparison needs a reason; say in a sentence why it is made.",
+            code="reason_needed",
+            field="reason",
+        )
+
+
+def check(arms: Sequence[Arm], repeats: int) -> None:
+    """Raise `InvalidInput` that names what cannot be compared; whether there is a reason is another question."""
     if not FEWEST_ARMS <= len(arms) <= MOST_ARMS:
         raise InvalidInput(
             f"A comparison has {FEWEST_ARMS} to {MOST_ARMS} arms and you gave {len(arms)}; the recording stands beside them anyway.",
@@ -66,14 +76,8 @@ def check(arms: Sequence[Arm], repeats: int, reason: str | None) -> None:
         raise InvalidInput(
             f"`repeats` must lie between 1 and {MOST_REPEATS}.", code="invalid_field", field="repeats"
         )
-    if not (reason or "").strip():
-        raise InvalidInput(
-            "A comparison needs a reason; say in a sentence why it is made.",
-            code="reason_needed",
-            field="reason",
-        )
     for arm in arms:
-        check_options(arm.options(reason=reason or "", spend_limit_usd=None))
+        check_options(arm.options(reason="looked at by check_reason", spend_limit_usd=None))
 
 
 def check_apart(arms: Sequence[Arm]) -> None:

@@ -54,6 +54,7 @@ def create(project: Project, plan: Plan, *, by: str, comparison_id: UUID | None 
     a comparison of something else): nothing is made then.
     """
     plan = checked(project, plan)
+    comparison_arms.check_reason(plan.reason)
     facts = {
         "project_id": project.id,
         "arms": [arm.as_json() for arm in plan.arms],
@@ -77,8 +78,8 @@ def create(project: Project, plan: Plan, *, by: str, comparison_id: UUID | None 
 
 
 def checked(project: Project, plan: Plan) -> Plan:
-    """The plan with the models' resolved names, once it is clear that it can be launched. Raises as `create` does."""
-    comparison_arms.check(plan.arms, plan.repeats, plan.reason)
+    """The plan with the models' resolved names, once it is clear that with a reason it can be launched. Raises as `create` does."""
+    comparison_arms.check(plan.arms, plan.repeats)
     if not plan.sessions:
         raise InvalidInput(
             "Choose at least one session to compare.", code="sessions_needed", field="sessions"
