@@ -22,7 +22,7 @@ def suite_lines(found: dict[str, Any], address: str) -> Iterator[str]:
             ("sessions", f"{counted(len(named), 'session')}: {shortened(', '.join(named), 160)}"),
             ("matching", _matching(found["matching"])),
             ("missing", f"erased: {', '.join(found['missing'])}" if found["missing"] else ""),
-            ("models", ", ".join(found["use_models"]) or "as recorded"),
+            ("models", _models(found)),
             *((spaced(name), str(value)) for name, value in found["options"].items() if name != "audit"),
             ("fails on", ", ".join(spaced(each) for each in found["fail_on"])),
             ("schedule", found["schedule"] or "none, it runs by hand"),
@@ -44,7 +44,7 @@ def listed_suites(items: Sequence[dict[str, Any]]) -> Iterator[str]:
             each["name"],
             each["kind"],
             f"{len(each['sessions']):,}",
-            shortened(", ".join(each["use_models"]) or "as recorded", 40),
+            shortened(_models(each), 40),
             _latest(each["latest_run"]),
             "by hand" if each["next_run_at"] is None else local(each["next_run_at"]),
         ]
@@ -112,6 +112,11 @@ def run_lines(run: dict[str, Any], changed: Iterable[dict[str, Any]], address: s
         if each["problem"]:
             yield ""
             yield visible(f"Left out, {each['session_key']}: {each['problem']['message']}")
+
+
+def _models(suite: dict[str, Any]) -> str:
+    nobody = "none: the recorded answers are checked" if suite["kind"] == "audit" else "as recorded"
+    return ", ".join(suite["use_models"]) or nobody
 
 
 def _matching(asked: dict[str, Any] | None) -> str:
