@@ -179,6 +179,22 @@ def test_a_judge_is_waited_for_and_its_opinions_are_counted(
     assert (again.code, "no answer here for this judge" in again.err) == (1, True)
 
 
+def test_a_judge_of_which_every_cell_failed_ends_the_command_with_1(
+    tm: Here, session: Session, worker: None, judging: StubModelServer
+) -> None:
+    tm.run("comparison", "create", "s1", *MODELS)
+    made = str(Comparison.objects.get().id)
+    good = json.dumps({"relation": "different", "better": "neither", "reason": "One says more."})
+    judging.script(Script(answer="Both are nice."))
+    failed = tm.run("comparison", "judge", made, "--model", "openai:stub-judge")
+    assert failed.code == 1
+    assert "2 judge failed" in failed.out
+    assert "openai:stub-judge judged no answer: " in failed.err
+    judging.script(Script(question="<answer", answer=good))
+    again = tm.run("comparison", "judge", made, "--model", "openai:stub-judge")
+    assert again.code == 0, again
+
+
 def test_a_judge_is_asked_also_where_nobody_reads_what_it_says(
     tm: Here, session: Session, worker: None, judging: StubModelServer
 ) -> None:

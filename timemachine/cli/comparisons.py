@@ -138,7 +138,7 @@ def judge(*, comparison_id: str, model: str, estimate: bool, as_json: bool) -> N
     """Let a model judge every changed answer.
 
     It reads question, passages and both answers, twice, the second time the other way round. What it says is its opinion; no verdict
-    changes.
+    changes. It exits with 1 where it judged none.
     """
     with connected() as client:
         about = client.comparisons.judge_estimate(comparison_id, model=model)
@@ -160,7 +160,17 @@ def judge(*, comparison_id: str, model: str, estimate: bool, as_json: bool) -> N
             for opinion in cell["opinions"]
             if opinion["model"] == asked["model"]
         ]
-        show({**asked, "opinions": said}, _opinions(found, asked, said), as_json=as_json)
+        with judged(lambda: _check_opinions(asked, said)):
+            show({**asked, "opinions": said}, _opinions(found, asked, said), as_json=as_json)
+
+
+def _check_opinions(asked: dict[str, Any], said: Sequence[dict[str, Any]]) -> None:
+    """Fail where the judge said nothing of any cell it was asked about now; of those that it had judged before, it was not asked."""
+    without = [each for each in said if each["state"] != "done"]
+    if len(without) < asked["cells"]:
+        return
+    why = next((each["error"]["message"] for each in without if each["error"]), "it was not asked.")
+    raise Failure(visible(f"{asked['model']} judged no answer: {why}"))
 
 
 def _about(about: dict[str, Any]) -> str:
