@@ -2,7 +2,7 @@ from decimal import Decimal
 
 import pytest
 
-from timemachine.base.wording import counted, money, money_or_unknown, priced, spaced
+from timemachine.base.wording import counted, money, money_or_unknown, priced, reached, spaced
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,8 @@ def test_an_unknown_price_is_never_nothing() -> None:
 def test_a_count_agrees_with_its_noun_and_a_name_reads_as_words() -> None:
     assert (counted(1, "call"), counted(2000, "call")) == ("1 call", "2,000 calls")
     assert spaced("numbers_differ") == "numbers differ"
+
+
+def test_what_is_not_done_is_told_beside_what_is() -> None:
+    assert reached(58, "72 answered", {"failed": 0, "not asked": 14}) == "58 of 72 answered, 14 not asked"
+    assert reached(1_000, "1,000 steps", {}) == "1,000 of 1,000 steps"

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from typing import Any
 
 import pytest
@@ -11,7 +12,9 @@ from tests.api.conftest import Program, program
 from tests.asking import as_vendors
 from tests.builders import QUESTIONS, compared, recorded_session, worked_off
 from tests.stub_answers import Script
+from tests.web.people import browser_of
 from timemachine.accounts.models import Project
+from timemachine.cli.comparisons import so_far
 from timemachine.comparison.models import CellMark, Comparison, ComparisonReplay
 from timemachine.recording.commands import append, start_session
 from timemachine.recording.draft import ActionDraft
@@ -61,7 +64,7 @@ def test_a_comparison_is_one_audit_replay_for_each_session_arm_and_run(
     worked_off(made)
     found = told(api, made)
     assert (found["status"], found["asks"]) == ("done", 3)
-    assert found["answers"] == {"total": 18, "finished": 18, "done": 18}
+    assert found["answers"] == {"total": 18, "finished": 18, "answered": 18, "done": 18}
     assert not ReplayStep.objects.filter(replay__run__comparison=made).exclude(kind="ask").exists()
 
 
@@ -215,7 +218,7 @@ def test_errors_and_refusals_are_counted_and_excluded_with_their_reason(
     assert stubbed["unknown_cost"] == 3
     retried = api.post(f"/comparisons/{made.id}/retry")
     assert retried.status_code == 202
-    assert retried.json()["answers"] == {"total": 6, "finished": 5, "done": 5, "waiting": 1}
+    assert retried.json()["answers"] == {"total": 6, "finished": 5, "answered": 5, "done": 5, "waiting": 1}
 
 
 def test_an_arm_against_itself_is_the_noise_floor(project: Project, api: Program) -> None:
@@ -256,7 +259,20 @@ def test_a_spend_limit_is_that_of_the_whole_comparison(
     said = "The spend limit of this replay and those launched with it was reached: $0.30 of $0.20 is spent"
     assert all(each.startswith(said) for each in reasons)
     assert told(api, made)["over_limit_usd"] == pytest.approx(0.1012)
-    assert told(api, made)["columns"][2]["missing"] == {"spend limit": 3}
+    found = told(api, made)
+    assert found["columns"][2]["missing"] == {"spend limit": 3}
+    assert found["answers"] == {"total": 6, "finished": 6, "answered": 2, "done": 2, "skipped": 4}
+    assert "done: 2 of 6 answered, 4 not asked, $0.30" in so_far(found)
+    browser = browser_of(project)
+    page = browser.get(f"/comparisons/{made.id}/").text
+    assert "2 of 6 answered, 4 not asked" in page
+    assert 'href="?lacking=spend+limit#matrix"' in page
+    limited = " ".join(
+        re.sub(r"<[^>]+>", "", browser.get(f"/comparisons/{made.id}/?lacking=spend+limit").text).split()
+    )
+    assert "3 of 3 asks" in limited
+    assert "spend limit 3" in limited
+    assert "No ask fits" in browser.get(f"/comparisons/{made.id}/?lacking=cancelled").text
 
 
 def test_cells_come_in_pages_and_have_every_figure(project: Project, api: Program) -> None:

@@ -215,7 +215,7 @@ def test_one_that_runs_shows_its_progress_and_what_there_is_behind_a_link(
     made = Comparison.objects.get(id=api.post("/comparisons", body).json()["comparison_id"])
     with CaptureQueriesContext(connection) as queries:
         shown = page(browser, made)
-    assert "0 of 6 answers" in shown
+    assert "0 of 6 answered" in shown
     assert "so_far=1" in shown
     assert "Answers side by side" not in shown
     assert not [each for each in queries if "grounding" in each["sql"]]

@@ -60,7 +60,7 @@ def test_the_form_launches_and_the_page_says_what_came_of_it(browser: Client, se
     launched = browser.post("/comparisons/new/", asked(session, noise_floor="on"))
     made = Comparison.objects.get()
     assert (launched.status_code, launched["Location"]) == (303, f"/comparisons/{made.id}/")
-    assert "0 of 12 answers" in words(browser, f"/comparisons/{made.id}/")
+    assert "0 of 12 answered" in words(browser, f"/comparisons/{made.id}/")
     worked_off(made)
     said = words(browser, f"/comparisons/{made.id}/")
     assert "Prüfung ☃" in said
@@ -69,7 +69,7 @@ def test_the_form_launches_and_the_page_says_what_came_of_it(browser: Client, se
     assert "Grounding: too few" in said
     assert "Noise floor: each arm against itself" in said
     assert "hx-trigger" not in page(browser, f"/comparisons/{made.id}/")
-    assert "6 of 6 answers" not in said
+    assert "12 of 12 answered" in said
     assert f"/comparisons/{made.id}/" in page(browser, "/comparisons/")
 
 
@@ -328,11 +328,19 @@ def test_a_comparison_is_cancelled_and_tried_again_from_its_page(browser: Client
     made = Comparison.objects.get()
     assert "Cancel comparison" in page(browser, f"/comparisons/{made.id}/")
     assert browser.post(f"/comparisons/{made.id}/cancel/").status_code == 303
-    assert "Try failed answers again" in page(browser, f"/comparisons/{made.id}/")
+    said = words(browser, f"/comparisons/{made.id}/")
+    assert "0 of 6 answered, 6 cancelled" in said
+    assert re.search(r"Cancelled ?\d.+ by operator@example.org", said)
+    assert "Ask cancelled answers again" in said
+    assert "Try failed answers again" not in said
+    assert "cancelled 3 " in said
+    assert "3 of 3 asks" in words(browser, f"/comparisons/{made.id}/?lacking=cancelled")
+    assert "0 of 6, 6 cancelled" in words(browser, "/comparisons/")
     assert browser.post(f"/comparisons/{made.id}/cancel/").status_code == 409
     assert browser.post(f"/comparisons/{made.id}/retry/").status_code == 303
     worked_off(made)
-    assert "6 of 6 answers" in words(browser, f"/comparisons/{made.id}/")
+    assert "6 of 6 answered" in words(browser, f"/comparisons/{made.id}/")
+    assert "Cancelled" not in words(browser, f"/comparisons/{made.id}/")
 
 
 def test_a_replay_of_a_comparison_leads_to_it_and_does_not_crowd_the_sessions_own(

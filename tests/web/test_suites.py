@@ -331,7 +331,10 @@ def test_a_run_is_cancelled_and_a_suite_deleted_by_operators_only(
     assert viewer.get("/suites/new/").status_code == 403
     assert browser.post(f"{address}delete/").status_code == 409
     assert browser.post(f"{address}runs/1/cancel/").status_code == 303
-    assert "Cancelled by operator@example.org" in words(browser, f"{address}runs/1/")
+    said = words(browser, f"{address}runs/1/")
+    assert re.search(r"Cancelled \d.+ by operator@example.org", said)
+    assert "0 of 4 steps, 4 cancelled" in said
+    assert "key test 0 of 4 $0" in words(browser, address)
     assert "Delete suite" in words(browser, f"{address}delete/")
     gone = browser.post(f"{address}delete/", follow=True)
     assert "The suite nightly is deleted" in gone.text

@@ -1,5 +1,6 @@
 """Numbers as people read them, in English: counts with their noun, money with its sign. Pure."""
 
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Final
 
@@ -31,6 +32,12 @@ def money_or_unknown(dollars: Decimal | float | None) -> str:
 def priced(dollars: Decimal | float, unknown: int) -> str:
     """A sum beside the calls whose price it does not know: `$4.10`, `$0 + 3 calls of unknown price`."""
     return f"{money(dollars)} + {counted(unknown, 'call')} of unknown price" if unknown else money(dollars)
+
+
+def reached(done: int, total: str, rest: Mapping[str, int]) -> str:
+    """How many of all are done, and what became of others: `58 of 72 answered, 14 not asked`."""
+    others = [f"{number:,} {what}" for what, number in rest.items() if number]
+    return ", ".join([f"{done:,} of {total}", *others])
 
 
 def spaced(name: str) -> str:

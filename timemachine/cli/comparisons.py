@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from timemachine.base.conditions import Condition, held
-from timemachine.base.wording import UNKNOWN, counted, money, money_or_unknown, priced, spaced
+from timemachine.base.wording import UNKNOWN, counted, money, money_or_unknown, priced, reached, spaced
 from timemachine.cli import options
 from timemachine.cli.arms import ArmType, of_every_arm
 from timemachine.cli.connecting import connected
@@ -223,11 +223,17 @@ def cancel(*, comparison_id: str, as_json: bool) -> None:
 
 def so_far(found: dict[str, Any]) -> str:
     """How far a comparison is, in one line."""
-    answers, busy = found["answers"], _busy(found.get("waiting"))
     spent = priced(found["cost_usd"], found["unknown_cost_calls"])
-    return (
-        f"{found['status']}: {answers['finished']:,} of {counted(answers['total'], 'answer')}, {spent}{busy}"
-    )
+    return f"{found['status']}: {_answered(found['answers'])}, {spent}{_busy(found.get('waiting'))}"
+
+
+def _answered(answers: dict[str, Any]) -> str:
+    """An older server does not tell how many are `answered`."""
+    answered = answers.get("answered", answers.get("done", 0))
+    failed, cancelled = answers.get("failed", 0), answers.get("cancelled", 0)
+    not_asked = answers["finished"] - answered - failed - cancelled
+    rest = {"failed": failed, "not asked": not_asked, "cancelled": cancelled}
+    return reached(answered, f"{answers['total']:,} answered", rest)
 
 
 def _busy(waits: dict[str, Any] | None) -> str:
@@ -260,6 +266,7 @@ def lines(found: dict[str, Any], address: str) -> Iterator[str]:
             ("status", found["status"]),
             ("reason", found["reason"]),
             ("asks", f"{found['asks']:,}, each asked {counted(found['repeats'], 'time')} of every arm"),
+            ("answers", _answered(found["answers"])),
             ("spent", _spent(found)),
             ("address", address),
         ]

@@ -7,6 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from timemachine.comparison.arms import RECORDING
+from timemachine.replay.statuses import TERMINAL_STEP_STATUSES
 
 NOISE: Final = 0
 AGREEING: Final = ("identical", "formatting", "reworded")
@@ -73,6 +74,13 @@ class Ask:
     def has(self, verdict: str) -> bool:
         """Whether any arm's answer has this verdict."""
         return any(cell.verdict == verdict for (_, repeat), cell in self.runs.items() if repeat != NOISE)
+
+    @property
+    def lacking(self) -> set[str]:
+        """Why an arm that is through with it has neither answer nor verdict: `spend limit`, `cancelled`, `failed`, `not asked`."""
+        runs = [cell for (_, repeat), cell in self.runs.items() if repeat != NOISE]
+        over = [cell for cell in runs if cell.status in TERMINAL_STEP_STATUSES and cell.verdict is None]
+        return {FAILED if cell.missing == ERROR else cell.missing for cell in over if cell.missing}
 
 
 def verdict_counts(cells: Sequence[Cell]) -> dict[str, int]:

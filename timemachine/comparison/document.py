@@ -75,7 +75,12 @@ def comparison_json(comparison: Comparison, progress: Progress) -> dict[str, Any
         "noise_floor": comparison.noise_floor,
         "spend_limit_usd": comparison.spend_limit_usd,
         "over_limit_usd": None if over is None else float(over),
-        "answers": {"total": progress.total, "finished": progress.finished, **progress.steps},
+        "answers": {
+            "total": progress.total,
+            "finished": progress.finished,
+            "answered": progress.answered,
+            **progress.steps,
+        },
         "replays": dict(progress.replays),
         "cost_usd": float(progress.cost_usd),
         "unknown_cost_calls": progress.unknown_cost_calls,

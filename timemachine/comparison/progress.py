@@ -11,6 +11,7 @@ from django.db.models import CharField, Count, Max, Q, StringAgg, Sum, Value
 from django.db.models.functions import MD5, Cast, Concat
 
 from timemachine.base.clock import now
+from timemachine.base.wording import reached
 from timemachine.comparison.models import CellMark, CellOpinion, Comparison
 from timemachine.replay.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.spent import NOTHING, Spent, spent_by
@@ -48,6 +49,7 @@ class Judges:
 class Progress:
     """How far a comparison is. `status` is `queued`, `running`, `done`, `failed` (no replay came to anything) or `cancelled`.
 
+    `answered` counts the answers that there are.
     `uncertain_calls` are attempts that were lost when a call was about to be made: it may have been billed.
     `revision` changes whenever a page would look otherwise, `cells` only when an answer is another or what was spent on one is told.
     """
@@ -55,6 +57,7 @@ class Progress:
     status: str
     replays: Mapping[str, int]
     steps: Mapping[str, int]
+    answered: int
     cost_usd: Decimal
     unknown_cost_calls: int
     uncertain_calls: int
@@ -82,6 +85,18 @@ class Progress:
     def finished(self) -> int:
         """How many of them are over, in whatever way."""
         return sum(number for status, number in self.steps.items() if status in TERMINAL_STEP_STATUSES)
+
+    @property
+    def unanswered(self) -> dict[str, int]:
+        """What became of those that are over and have no answer, in words: for each reason how many."""
+        failed, cancelled = self.steps.get("failed", 0), self.steps.get("cancelled", 0)
+        not_asked = self.finished - self.answered - failed - cancelled
+        return {"failed": failed, "not asked": not_asked, "cancelled": cancelled}
+
+    @property
+    def words(self) -> str:
+        """`58 of 72 answered, 14 not asked`."""
+        return reached(self.answered, f"{self.total:,} answered", self.unanswered)
 
 
 def progress_of(comparisons: Sequence[Comparison]) -> dict[UUID, Progress]:
@@ -114,9 +129,10 @@ def over_limit(comparison: Comparison, progress: Progress) -> Decimal | None:
 
 @dataclass(slots=True, kw_only=True)
 class _Steps:
-    """Its steps by their status, how many are over, and when the last of them came to its end."""
+    """Its steps by their status, how many are answered and how many over, and when the last of them came to its end."""
 
     statuses: dict[str, int] = field(default_factory=dict)
+    answered: int = 0
     over: int = 0
     last: datetime | None = None
 
@@ -132,10 +148,14 @@ def _replays(ids: Sequence[UUID]) -> dict[UUID, dict[str, int]]:
 def _steps(ids: Sequence[UUID]) -> dict[UUID, _Steps]:
     owner, found = "replay__run__comparison_id", defaultdict[UUID, _Steps](_Steps)
     rows = ReplayStep.objects.filter(replay__run__comparison__in=ids).order_by().values(owner, "status")
-    counted = rows.annotate(number=Count("id"), over=Count("finished_at"), last=Max("finished_at"))
+    answered = Count("id", filter=Q(status="done", evidence__not_asked__isnull=True))
+    counted = rows.annotate(
+        number=Count("id"), answered=answered, over=Count("finished_at"), last=Max("finished_at")
+    )
     for row in counted:
         steps = found[row[owner]]
         steps.statuses[row["status"]] = row["number"]
+        steps.answered += row["answered"]
         steps.over += row["over"]
         steps.last = max(filter(None, (steps.last, row["last"])), default=None)
     return found
@@ -211,6 +231,7 @@ def _progress(
         status=_status(replays),
         replays=replays,
         steps=steps.statuses,
+        answered=steps.answered,
         cost_usd=spent.cost_usd,
         unknown_cost_calls=spent.unknown_calls,
         uncertain_calls=spent.uncertain_calls,

@@ -81,6 +81,12 @@ def replays_of(comparison: Comparison) -> QuerySet[Replay]:
     )
 
 
+def cancelled_of(comparison: Comparison) -> Replay | None:
+    """The replay of it that was cancelled last, which says when and by whom; None where nobody cancelled any."""
+    asked = Replay.objects.filter(run__comparison=comparison, cancel_requested_at__isnull=False)
+    return asked.order_by("-cancel_requested_at", "id").first()
+
+
 def sessions_of(comparison: Comparison) -> list[Session]:
     """Its sessions, in the order in which they started."""
     ids = Replay.objects.filter(run__comparison=comparison).values("session_id")

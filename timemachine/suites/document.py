@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from timemachine.base.clock import written
-from timemachine.base.wording import counted, money, priced
+from timemachine.base.wording import counted, money, priced, reached
 from timemachine.replay.statuses import TERMINAL_STEP_STATUSES
 from timemachine.suites.changes import StepChange, StepFact, counted_change
 from timemachine.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun
@@ -86,7 +86,9 @@ def counts_json(counts: RunCounts) -> dict[str, Any]:
 
 def summary(run: SuiteRun, counts: RunCounts) -> str:
     """The run in one sentence: its steps, what changed since which run, what it cost."""
-    parts = [f"{counts.finished:,} of {counted(counts.total, 'step')}"]
+    names = {"failed": "failed", "skipped": "not asked", "cancelled": "cancelled"}
+    others = {what: counts.steps.get(status, 0) for status, what in names.items()}
+    parts = [reached(counts.steps.get("done", 0), counted(counts.total, "step"), others)]
     if counts.left_out:
         parts.append(f"{counted(counts.left_out, 'replay')} left out")
     if run.finished_at is not None:

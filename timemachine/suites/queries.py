@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Subquery, Sum
 
 from timemachine.accounts.models import Project
 from timemachine.base.errors import NotFound
@@ -234,6 +235,15 @@ def counts_of(runs: Sequence[SuiteRun]) -> dict[UUID, RunCounts]:
         )
         for each in ids
     }
+
+
+def cancelled_at(run: SuiteRun) -> datetime | None:
+    """When the run was cancelled, as its replays know it; None where it was not."""
+    if run.cancelled_by is None:
+        return None
+    asked = Replay.objects.filter(suite_replay__run=run, cancel_requested_by=run.cancelled_by)
+    found: datetime | None = asked.aggregate(first=Min("cancel_requested_at"))["first"]
+    return found
 
 
 def over_limit(run: SuiteRun, counts: RunCounts) -> Decimal | None:

@@ -11,7 +11,7 @@ from django.http import QueryDict
 from timemachine.base.ids import uuid_of
 from timemachine.base.numbers import whole_number
 from timemachine.comparison.arms import RECORDING, Arm, names
-from timemachine.comparison.cells import NOISE, Ask, Cell
+from timemachine.comparison.cells import LACKING, NOISE, Ask, Cell
 from timemachine.comparison.judge_prompt import UNDECIDED
 from timemachine.comparison.metrics import AGREEMENT, GROUNDING, ArmTotals
 from timemachine.comparison.models import CellOpinion
@@ -46,6 +46,7 @@ class Wanted:
 
     changed: bool = False
     verdict: str = ""
+    lacking: str = ""
     session: UUID | None = None
     against: int = RECORDING
     after: int = 0
@@ -53,6 +54,8 @@ class Wanted:
     def fits(self, ask: Ask) -> bool:
         """Whether the ask is one of those."""
         if self.session not in {None, ask.session}:
+            return False
+        if self.lacking and self.lacking not in ask.lacking:
             return False
         return (not self.changed or ask.changed) and (not self.verdict or ask.has(self.verdict))
 
@@ -107,6 +110,7 @@ class Matrix:
     fitting: int
     next: int | None
     verdicts: Mapping[str, int]
+    lacking: Mapping[str, int]
 
 
 def wanted(query: QueryDict, arms: int) -> Wanted:
@@ -115,6 +119,7 @@ def wanted(query: QueryDict, arms: int) -> Wanted:
     return Wanted(
         changed=query.get("show") == "changed",
         verdict=query.get("verdict", "") if query.get("verdict", "") in VERDICT_ORDER else "",
+        lacking=query.get("lacking", "") if query.get("lacking", "") in LACKING else "",
         session=uuid_of(query.get("session", "")),
         against=against if against <= arms else RECORDING,
         after=whole_number(query.get("after", "")) or 0,
@@ -140,6 +145,7 @@ def matrix(asks: Sequence[Ask], arms: Sequence[Arm], totals: Sequence[ArmTotals]
         fitting=len(fitting),
         next=end if end < len(fitting) else None,
         verdicts=_verdicts(asks),
+        lacking=_lacking(asks),
     )
 
 
@@ -220,6 +226,12 @@ def _column(name: str, totals: ArmTotals) -> Column:
 
 def _plain_interval(found: Interval | None, unit: str) -> str:
     return "" if found is None else interval_words(found, unit).replace("+", "")
+
+
+def _lacking(asks: Sequence[Ask]) -> dict[str, int]:
+    """How many asks lack an answer, for each reason that occurs."""
+    counts = Counter(reason for ask in asks for reason in ask.lacking)
+    return {reason: counts[reason] for reason in LACKING if counts[reason]}
 
 
 def _verdicts(asks: Sequence[Ask]) -> dict[str, int]:

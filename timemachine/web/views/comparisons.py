@@ -26,6 +26,7 @@ from timemachine.comparison.progress import Progress, over_limit, progress_of
 from timemachine.comparison.queries import (
     arms_of,
     ask_count,
+    cancelled_of,
     cell_step,
     comparison_of,
     comparisons_of,
@@ -224,6 +225,7 @@ def _comparison(found: Comparison, progress: Progress, results: Results, asked: 
         "arms": arms,
         "progress": progress,
         "over_limit": over_limit(found, progress),
+        "cancelled": cancelled_of(found),
         "results": results,
         "sessions": sessions_of(found),
         "asked": asked,
@@ -265,7 +267,7 @@ def _figures(shown: Findings, arms: list[Arm], asked: Wanted) -> dict[str, Any]:
 
 
 def _here(request: HttpRequest) -> dict[str, str]:
-    names = ("show", "verdict", "session", "against", "after", "so_far")
+    names = ("show", "verdict", "lacking", "session", "against", "after", "so_far")
     return {name: request.GET[name] for name in names if request.GET.get(name)}
 
 

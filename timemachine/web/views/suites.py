@@ -21,6 +21,7 @@ from timemachine.suites.estimate import estimates
 from timemachine.suites.matching import matching_of
 from timemachine.suites.models import Suite
 from timemachine.suites.queries import (
+    cancelled_at,
     counts_of,
     deletions_in,
     events_of,
@@ -178,6 +179,7 @@ def suite_run(request: HttpRequest, id: str, number: int) -> HttpResponse:  # no
         "counts": counts,
         "over_limit": over_limit(found, counts),
         "summary": summary(found, counts),
+        "cancelled_at": cancelled_at(found),
         "members": members,
         "problems": [each for each in members if each.problem_code or each.replay_id is None],
         "report": report(found, keys_of(found), request.GET),
