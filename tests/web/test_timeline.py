@@ -67,6 +67,19 @@ def test_a_step_that_is_not_there_leads_to_the_nearest_with_a_notice(
     assert f'data-sequence="{nearest}"' in page
 
 
+def test_a_step_that_is_no_number_is_said_to_be_none(operator: Client, project: Project) -> None:
+    recorded(project, story())
+    page = get(operator, "/sessions/s/?step=a%E2%80%AEbc")
+    assert "is not the number of a step; write one, as in `?step=12`. This is step 1." in words(page)
+    assert "\u202e" not in page
+    assert "not the number" not in words(get(operator, "/sessions/s/?step="))
+
+
+def test_the_folder_of_the_sessions_leads_to_their_list(operator: Client) -> None:
+    answer = operator.get("/sessions/?q=first")
+    assert (answer.status_code, answer["Location"]) == (302, "/?q=first")
+
+
 @pytest.mark.parametrize("asked", ["", "x", "-3", "1.5", "²"])
 def test_a_step_that_is_no_number_is_the_first(operator: Client, project: Project, asked: str) -> None:
     recorded(project, story())

@@ -2,6 +2,7 @@
 
 from django.urls import path, register_converter
 from django.urls.converters import StringConverter
+from django.views.generic import RedirectView
 
 from timemachine.web.views import sessions, shortcuts, timeline
 
@@ -23,6 +24,7 @@ register_converter(Sha256, "sha256")
 
 urlpatterns = [
     path("", sessions.sessions, name="sessions"),
+    path("sessions/", RedirectView.as_view(pattern_name="sessions", query_string=True)),
     path("shortcuts/", shortcuts.switch, name="shortcuts"),
     path("sessions/<session:id>/", timeline.timeline, name="timeline"),
     path("sessions/<session:id>/payloads/<sha256:sha256>", sessions.payload, name="payload"),

@@ -43,6 +43,7 @@ class Asked:
     """What the address asks for: a step, a tab, a filter, open folds, and a place in the list to go on from."""
 
     step: int | None
+    step_written: str
     tab: str
     shown: Filter
     written: str
@@ -95,6 +96,7 @@ def _asked(query: QueryDict) -> Asked:
     tab = query.get("tab", "")
     return Asked(
         step=_whole(query.get("step", "")),
+        step_written=query.get("step", "").strip(),
         tab=tab if tab in TABS else TABS[0],
         shown=shown,
         written=written,
@@ -232,8 +234,14 @@ def _first_seen(session: Session, shown: Filter) -> int:
 
 
 def _notice(session: Session, asked: Asked, sequence: int | None) -> str:
-    if asked.step is None or sequence is None or asked.step == sequence:
+    if sequence is None or asked.step == sequence:
         return ""
+    if asked.step is None:
+        return (
+            f"“{asked.step_written[:40]}” is not the number of a step; write one, as in `?step=12`. This is step {sequence:,}."
+            if asked.step_written
+            else ""
+        )
     last = counted(session.last_sequence, "step")
     return (
         f"There is no step {asked.step:,}: this session has {last}. This is the nearest, step {sequence:,}."
