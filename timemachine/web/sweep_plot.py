@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from timemachine.web.sweep_order import measure_of
 
-WIDTH, HEIGHT = 328, 240
+WIDTH, HEIGHT = 344, 240
 LEFT, RIGHT, TOP, BOTTOM = 40, 312, 32, 192
 """The corners of the plane; beyond them stand the axes and their words."""
 APART: Final = 12
