@@ -267,7 +267,7 @@ def test_a_replay_of_a_cached_answer_is_estimated_by_the_tokens_of_the_first(
     first, second = session_of(collection), session_of(collection)
     done = asked(collection, first)
     asked(collection, second)
-    costs = [estimated([each], ReplayOptions(), [None])[0] for each in (first, second)]
+    costs = [estimated([each], [ReplayOptions()])[0] for each in (first, second)]
     assert costs[0].unknown == costs[1].unknown == 0
     assert costs[0].cost_usd == costs[1].cost_usd == pytest.approx(done.answered.cost_usd)
 

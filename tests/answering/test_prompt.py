@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timemachine.answering.prompt import SYSTEM_PROMPT, TEMPLATE, Passage, check_template, render
+from timemachine.answering.prompt import SYSTEM_PROMPT, TEMPLATE, Passage, check_template, length, render
 from timemachine.base.errors import InvalidInput
 
 
@@ -65,3 +65,21 @@ def test_the_same_question_and_passages_hash_to_the_same_prompt(question: str, t
     passages = [Passage(title="", text=text) for text in texts]
     assert render(question, passages).sha256 == render(question, passages).sha256
     assert render(question, passages).sha256 != render(question + "?", passages).sha256
+
+
+PLACES = st.sampled_from([TEMPLATE, "{passages}{question}", "{{a}} {passages} and {passages}: {question}"])
+PARTS = st.lists(st.builds(Passage, title=st.text(), text=st.text()), max_size=3)
+
+
+@given(st.text(), PARTS, st.none() | st.text(), PLACES)
+def test_the_length_of_a_prompt_is_known_by_those_of_its_parts(
+    question: str, passages: list[Passage], system_prompt: str | None, template: str
+) -> None:
+    rendered = render(question, passages, system_prompt=system_prompt, template=template)
+    assert sum(len(each.content) for each in rendered.messages) == length(
+        question=len(question),
+        passages=len(passages),
+        text=sum(len(each.text) + (len(each.title) + 1 if each.title else 0) for each in passages),
+        system_prompt=None if system_prompt is None else len(system_prompt),
+        template=template,
+    )

@@ -4,9 +4,11 @@ from collections.abc import Generator
 
 import pytest
 
+from tests.api.conftest import program
 from tests.cli.refunds import refunds
 from tests.cli.terminal import Here
 from tests.stub_model_server import Script, StubModelServer
+from timemachine.base.wording import money
 from timemachine.recording.models import Session
 
 
@@ -51,6 +53,20 @@ def test_a_language_model_shows_its_tokens_and_its_price(
     expected, held = ran.err.splitlines()
     assert expected.startswith("1 ask with openai:gpt-4o: estimated cost $0.000")
     assert held.startswith("--fail-on: the replay cost $0.003")
+
+
+def test_what_a_changed_prompt_would_cost_is_said_as_the_api_says_it(
+    tm: Here, recorded: Session, stub: StubModelServer
+) -> None:
+    stub.script(Script(answer="Within 14 days."))
+    asked = ("session", "replay", "s1", "--audit", "--use-model", "openai:gpt-4o")
+    prompt = "Be brief. " * 1_000
+    ran = tm.run(*asked, "--system-prompt", prompt, "--max-tokens", "4000")
+    body = {"audit": True, "reason": "r", "use_models": ["openai:gpt-4o"]}
+    changed = body | {"system_prompt": prompt, "max_tokens": 4_000}
+    (told,) = program(tm.project, "run").post("/sessions/s1/replays/estimate", changed).json()["estimates"]
+    assert told["cost_usd"] > 0.04
+    assert f"1 ask with openai:gpt-4o: estimated cost {money(told['cost_usd'])}.\n" in ran.err
 
 
 def test_a_price_that_nobody_knows_is_unknown_and_holds_against_any_limit(

@@ -77,7 +77,7 @@ def test_what_a_comparison_would_cost_is_told_arm_by_arm_and_nothing_is_launched
         "openai:gpt-4o",
     )
     assert (first["asks"], first["unknown_cost_calls"]) == (9, 0)
-    assert second["cost_usd"] == first["cost_usd"] > 0
+    assert second["cost_usd"] > first["cost_usd"] > 0
     assert (unknown["cost_usd"], unknown["unknown_cost_calls"]) == (0, 9)
     assert not Replay.objects.exists()
     assert api.post("/comparisons/estimate", body | {"arms": arms[:1]}).json()["code"] == "arms_needed"

@@ -61,6 +61,19 @@ def render(
     return Prompt(template=template, system_prompt=system, messages=messages)
 
 
+def length(
+    *, question: int, passages: int, text: int, system_prompt: int | None = None, template: str = TEMPLATE
+) -> int:
+    """The characters of a rendered prompt by those of its parts; `text` has all passages, their titles and a line end after each title."""
+    numbered = len("\n\n".join(_numbered([Passage(title="", text="")] * passages))) + text
+    system = len(SYSTEM_PROMPT) if system_prompt is None else system_prompt
+    if template == TEMPLATE:
+        before = numbered + len("\n\n") if passages else 0
+        return system + before + len("Question: ") + question
+    filled = {"passages": numbered, "question": question, None: 0}
+    return system + sum(len(literal) + filled[field] for literal, field in _pieces(template))
+
+
 def check_template(text: str) -> None:
     """Raise `InvalidInput` for a text that is no template: both placeholders have to be in it, and no other."""
     if text == TEMPLATE:

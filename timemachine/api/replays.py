@@ -50,7 +50,7 @@ def estimate(request: HttpRequest, session_id: str, payload: replay_schemas.Repl
     session = session_of(caller(request, "run").project, session_id)
     after = _after(session, payload.from_checkpoint)
     models: list[str | None] = [*payload.use_models] or [None]
-    found = estimated([session], payload.options(model=None, after_sequence=after), models)
+    found = estimated([session], [payload.options(model=each, after_sequence=after) for each in models])
     return {"estimates": [estimate_json(each) for each in found]}
 
 

@@ -1,13 +1,11 @@
-"""What a replay would cost before it starts, and what one call of it may: tokens at today's prices. An estimate, and it says what it leaves out."""
+"""What a replay would cost before it starts, and what one call of it may: both reckon alike, at today's prices. An estimate, and it says what it leaves out."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import batched
 from typing import Any, Final
 
-from timemachine.answering.asking import CallParameters, ContextPassage, prompt_of
-from timemachine.answering.prompt import Prompt
+from timemachine.answering.prompt import TEMPLATE, Prompt, check_template
 from timemachine.base.clock import now
 from timemachine.providers.catalogue import ModelName
 from timemachine.providers.completion import TokenUsage
@@ -20,10 +18,10 @@ from timemachine.replay import frozen
 from timemachine.replay.engine import planned
 from timemachine.replay.options import ReplayOptions
 from timemachine.replay.plan import recorded, replayable_of
+from timemachine.replay.sent import Sent, sent_with
 
 TOKENS_OF_AN_ANSWER: Final = 500
 """Of one whose length nobody knows: it was not recorded, or the call failed."""
-_READ_TOGETHER: Final = 50
 _COUNTED: Final = ("input_tokens", "output_tokens", "cached", "cached_from")
 
 
@@ -31,8 +29,8 @@ _COUNTED: Final = ("input_tokens", "output_tokens", "cached", "cached_from")
 class Estimate:
     """`cost_usd` for the asks of a model whose price is known; `unknown` counts the other asks.
 
-    `guessed` counts the asks whose tokens were not recorded: those of their frozen texts are taken, four characters for one.
-    `model` is None where each ask goes to the model that it was recorded with.
+    `guessed` counts the asks that would not send what was recorded, or whose tokens were not recorded: four characters of what
+    would be sent are taken for one. `model` is None where each ask goes to the model that it was recorded with.
     """
 
     model: str | None
@@ -43,56 +41,81 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Used:
-    """What a recorded ask used: the model that is named with it, and its tokens, `guessed` where they were not recorded."""
+class _Ask:
+    """A recorded ask, what it would send, and the tokens that were recorded of it (None: they were not)."""
 
-    model: str | None
-    tokens: TokenUsage
-    guessed: bool
+    action: Action
+    sent: Sent
+    counted: TokenUsage | None
 
 
-def estimated(
-    sessions: Sequence[Session], options: ReplayOptions, models: Sequence[str | None]
-) -> list[Estimate]:
-    """The estimated cost of replays of the sessions with these options, for each of the models: as many tokens as were recorded then.
+def estimated(sessions: Sequence[Session], asked: Sequence[ReplayOptions]) -> list[Estimate]:
+    """The estimated cost of replays of the sessions, for each of the options: what a spend limit would reckon with, call by call.
 
-    The asks are read once for all models. None leaves each ask to the model that it was recorded with, and in an audit asks nobody;
-    an ask without a model is not asked again then, and not counted. Raises `InvalidInput` and `Unavailable` for a model that cannot be asked.
+    Passages that would be looked for again are taken to be as large as the frozen ones. The asks are read once for all options.
+    Without a model each ask goes to the model that it was recorded with, and in an audit to nobody; an ask without a model is not
+    asked again then, and not counted. Raises `InvalidInput` and `Unavailable` for a model or a template that cannot be used.
     """
-    if not sessions:
-        return [Estimate(model=each, asks=0, cost_usd=Decimal(0), unknown=0) for each in models]
-    names = [None if each is None else usable_model(sessions[0].project_id, each) for each in models]
-    if options.audit and not any(names):
-        return [_estimate([], None) for _ in names]
-    used = _used(_asks_in(sessions, options))
-    return [_estimate([] if options.audit and name is None else used, name) for name in names]
+    for options in asked:
+        check_template(options.prompt_template or TEMPLATE)
+    models = _models(sessions, asked)
+    if all(options.audit and model is None for options, model in zip(asked, models, strict=True)):
+        return [_estimate([], options, None) for options in asked]
+    found = _asks_in(sessions)
+    return [_estimate(found, options, model) for options, model in zip(asked, models, strict=True)]
 
 
-def _estimate(used: Sequence[_Used], model: ModelName | None) -> Estimate:
-    asked, moment = [each for each in used if model or each.model is not None], now()
-    costs = [price(model or _named(each.model), each.tokens, moment).cost_usd for each in asked]
+def _models(sessions: Sequence[Session], asked: Sequence[ReplayOptions]) -> list[ModelName | None]:
+    named = {options.use_model for options in asked if options.use_model is not None and sessions}
+    usable = {each: usable_model(sessions[0].project_id, each) for each in named}
+    return [usable.get(options.use_model or "") for options in asked]
+
+
+def _estimate(found: Sequence[_Ask], options: ReplayOptions, model: ModelName | None) -> Estimate:
+    nobody = options.audit and model is None
+    asked = [
+        each
+        for each in found
+        if not nobody and (model or each.action.model is not None) and planned(recorded(each.action), options)
+    ]
+    moment = now()
+    costs = [
+        price(model or _named(each.action.model), _used(each, options), moment).cost_usd for each in asked
+    ]
     known = [cost for cost in costs if cost is not None]
     return Estimate(
         model=None if model is None else str(model),
         asks=len(costs),
         cost_usd=sum(known, Decimal(0)),
         unknown=len(costs) - len(known),
-        guessed=sum(each.guessed for each in asked),
+        guessed=sum(each.counted is None or not each.sent.as_recorded(options) for each in asked),
     )
 
 
-def _asks_in(sessions: Sequence[Session], options: ReplayOptions) -> list[Action]:
-    """The asks that a replay with these options would ask again."""
+def _asks_in(sessions: Sequence[Session]) -> list[_Ask]:
+    """The asks of the sessions with what each would send."""
+    actions = [action for _, found in replayable_of(sessions, also=_COUNTED) for action in found]
+    asks = [action for action in actions if action.kind == "ask"]
+    finds = [action for action in actions if action.kind == "find" and recorded(action).within_ask]
+    sent = sent_with(asks, finds)
     return [
-        action
-        for _, actions in replayable_of(sessions, also=_COUNTED)
-        for action in actions
-        if action.kind == "ask" and planned(recorded(action), options)
+        _Ask(action=ask, sent=sent[ask.id], counted=_counted(ask))
+        for ask in asks
+        if ask.id in sent  # or it was erased meanwhile
     ]
 
 
+def _used(ask: _Ask, options: ReplayOptions) -> TokenUsage:
+    same = ask.sent.as_recorded(options)
+    most = ask.sent.max_tokens if options.max_tokens is None else options.max_tokens
+    return TokenUsage(
+        input_tokens=ask.counted.input_tokens if ask.counted and same else ask.sent.input_tokens(options),
+        output_tokens=_answer_tokens(ask.counted, ask.sent.answer) if most is None else most,
+    )
+
+
 def estimate_json(found: Estimate) -> dict[str, Any]:
-    """The estimate; `guessed_asks` counts those whose tokens were not recorded."""
+    """The estimate; `guessed_asks` counts those whose tokens were not recorded, or that would send something else."""
     return {
         "model": found.model,
         "asks": found.asks,
@@ -111,7 +134,7 @@ def expected_cost(model: ModelName, ask: Action, prompt: Prompt, *, max_tokens: 
     same = counted is not None and (ask.parameters or {}).get("prompt_sha256") == prompt.sha256
     usage = TokenUsage(
         input_tokens=counted.input_tokens if counted and same else _tokens_of(prompt),
-        output_tokens=_answer_tokens(ask) if max_tokens is None else max_tokens,
+        output_tokens=_answer_tokens(counted, _answer_length(ask)) if max_tokens is None else max_tokens,
     )
     cost = price(model, usage, now()).cost_usd
     return None if cost is None else round(cost, COST_DIGITS)
@@ -122,25 +145,6 @@ def _named(recorded_model: str | None) -> ModelName:
     return ModelName(provider=provider, model=model)
 
 
-def _used(asks: Sequence[Action]) -> list[_Used]:
-    counted = {ask.id: known for ask in asks if (known := _counted(ask)) is not None}
-    tokens = counted | dict(_guesses([ask.id for ask in asks if ask.id not in counted]))
-    return [
-        _Used(model=ask.model, tokens=tokens[ask.id], guessed=ask.id not in counted)
-        for ask in asks
-        if ask.id in tokens  # or it was erased meanwhile
-    ]
-
-
-def _guesses(asks: Sequence[int]) -> Iterator[tuple[int, TokenUsage]]:
-    """The tokens of these asks by their frozen texts, which are read some at a time."""
-    for together in batched(asks, _READ_TOGETHER):
-        read = list(Action.objects.filter(id__in=together).select_related("input", "output"))
-        hits = frozen.hits_of_each(read)
-        for ask in read:
-            yield ask.id, _guessed(ask, frozen.passages_of(hits[ask.id]))
-
-
 def _counted(ask: Action) -> TokenUsage | None:
     """The recorded tokens; an answer from the cache used none, so those of the ask that it was first given to."""
     first = (ask.cached_from or {}).get("usage") or {}
@@ -149,19 +153,16 @@ def _counted(ask: Action) -> TokenUsage | None:
     return None if read is None or written is None else TokenUsage(input_tokens=read, output_tokens=written)
 
 
-def _guessed(ask: Action, passages: Sequence[ContextPassage]) -> TokenUsage:
-    asked = CallParameters(system_prompt=(ask.parameters or {}).get("system_prompt"))
-    prompt = prompt_of(frozen.question_of(ask) or "", passages, asked)
-    return TokenUsage(input_tokens=_tokens_of(prompt), output_tokens=_answer_tokens(ask))
-
-
 def _tokens_of(prompt: Prompt) -> int:
     return tokens_about(sum(len(message.content) for message in prompt.messages))
 
 
-def _answer_tokens(ask: Action) -> int:
-    counted = _counted(ask)
+def _answer_length(ask: Action) -> int | None:
+    answer = frozen.answer_of(ask)
+    return None if answer is None else len(answer)
+
+
+def _answer_tokens(counted: TokenUsage | None, length: int | None) -> int:
     if counted is not None and counted.output_tokens is not None:
         return counted.output_tokens
-    answer = frozen.answer_of(ask)
-    return TOKENS_OF_AN_ANSWER if answer is None else tokens_about(len(answer))
+    return TOKENS_OF_AN_ANSWER if length is None else tokens_about(length)

@@ -1,6 +1,10 @@
-"""What a run of a suite would cost if it were launched now: for each model, the recorded tokens at today's prices."""
+"""What a run of a suite would cost if it were launched now: for each model, what its calls would send at today's prices."""
+
+from collections.abc import Sequence
+from dataclasses import replace
 
 from timemachine.accounts.models import Project
+from timemachine.recording.models import Session
 from timemachine.replay.estimate import Estimate, estimated
 from timemachine.suites.models import Suite
 from timemachine.suites.plan import SuitePlan, arms_of, checked
@@ -12,11 +16,15 @@ def estimates(project: Project, plan: SuitePlan) -> list[Estimate]:
     plan = checked(project, plan)
     matched = [] if plan.matching is None else sessions_matched(project, plan.matching)
     sessions = {each.id: each for each in [*(plan.sessions or ()), *matched]}
-    return estimated(list(sessions.values()), plan.options, arms_of(plan.use_models))
+    return _estimated(list(sessions.values()), plan)
 
 
 def estimates_of(suite: Suite) -> list[Estimate]:
     """An estimate for each model of the suite as it is now. Raises `InvalidInput` and `Unavailable`."""
     plan = plan_of(suite)
     sessions = [each for _, each in sessions_to_run(suite) if each is not None]
-    return estimated(sessions, plan.options, arms_of(plan.use_models))
+    return _estimated(sessions, plan)
+
+
+def _estimated(sessions: Sequence[Session], plan: SuitePlan) -> list[Estimate]:
+    return estimated(sessions, [replace(plan.options, use_model=model) for model in arms_of(plan.use_models)])

@@ -45,8 +45,7 @@ def launch(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
         return _form(request, session, form, status=200 if data is None else 422)
     try:
         if "estimate" in data:
-            options = form.options()
-            found = estimated_cost([session], options, [options.use_model])
+            found = estimated_cost([session], [form.options()])
             return _form(request, session, form, estimated=found[0])
         form_id = form.cleaned_data["form_id"]
         replay = commands.launch(session, form.options(), by=access.user.email, replay_id=form_id)
