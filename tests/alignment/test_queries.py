@@ -51,7 +51,14 @@ def test_a_session_against_itself_with_three_steps_put_in_reports_exactly_these(
     ]
     one, other = session_of(project, drafts), session_of(project, grown)
     found = aligned(project, str(one.id), other.key)
-    assert found.counts == {"same": 20, "modified": 0, "moved": 0, "only_left": 0, "only_right": 3}
+    assert found.counts == {
+        "same": 20,
+        "modified": 0,
+        "moved": 0,
+        "only_left": 0,
+        "only_right": 3,
+        "not_asked": 0,
+    }
     only = [right for status, _, right, _ in told(found) if status == "only_right"]
     assert only == [1, 9, 23]
 
@@ -108,7 +115,14 @@ def test_an_audit_that_asks_nobody_is_the_same_and_its_answers_are_not_compared(
     session = recorded_session(project)
     replay = replayed(session, ReplayOptions(audit=True, reason="to see"))
     found = aligned(project, str(replay.id), session.key)
-    assert found.counts == {"same": 4, "modified": 0, "moved": 0, "only_left": 0, "only_right": 0}
+    assert found.counts == {
+        "same": 4,
+        "modified": 0,
+        "moved": 0,
+        "only_left": 0,
+        "only_right": 0,
+        "not_asked": 0,
+    }
     assert found.right.totals.steps == 4
     assert not any(pair.left.answered for pair in found.pairs if pair.left)
 

@@ -17,7 +17,14 @@ def calls(project: Project, *paths: str) -> str:
 def test_two_sessions_are_aligned(project: Project, api: Program) -> None:
     one, other = calls(project, "a", "b", "c"), calls(project, "a", "x", "b", "c")
     found = api.get("/compare", a=one, b=other).json()
-    assert found["counts"] == {"same": 3, "modified": 0, "moved": 0, "only_left": 0, "only_right": 1}
+    assert found["counts"] == {
+        "same": 3,
+        "modified": 0,
+        "moved": 0,
+        "only_left": 0,
+        "only_right": 1,
+        "not_asked": 0,
+    }
     assert [item["status"] for item in found["items"]] == ["same", "only_right", "same", "same"]
     assert (found["items"][1]["a"], found["items"][1]["b"]["sequence"]) == (None, 2)
     assert (found["a"]["key"], found["a"]["steps"], found["b"]["steps"]) == (one, 3, 4)
@@ -28,7 +35,14 @@ def test_two_sessions_are_aligned(project: Project, api: Program) -> None:
 def test_a_step_that_moved_counts_once_and_is_told_at_both_places(project: Project, api: Program) -> None:
     one, other = calls(project, "a", "b", "c", "d"), calls(project, "b", "c", "d", "a")
     found = api.get("/compare", a=one, b=other).json()
-    assert found["counts"] == {"same": 3, "modified": 0, "moved": 1, "only_left": 0, "only_right": 0}
+    assert found["counts"] == {
+        "same": 3,
+        "modified": 0,
+        "moved": 1,
+        "only_left": 0,
+        "only_right": 0,
+        "not_asked": 0,
+    }
     moved = api.get("/compare", a=one, b=other, show="moved").json()["items"]
     assert [(each["status"], each["moved"]) for each in moved] == [("moved", 4), ("moved", 1)]
     assert (moved[0]["a"]["sequence"], moved[0]["b"]) == (1, None)
@@ -41,7 +55,14 @@ def test_a_session_against_itself_with_three_steps_put_in_reports_exactly_these_
     paths = [f"{number}.py" for number in range(30)]
     grown = ["new first", *paths[:9], paths[2], *paths[9:], "new last"]
     found = api.get("/compare", a=calls(project, *paths), b=calls(project, *grown), show="changed").json()
-    assert found["counts"] == {"same": 30, "modified": 0, "moved": 0, "only_left": 0, "only_right": 3}
+    assert found["counts"] == {
+        "same": 30,
+        "modified": 0,
+        "moved": 0,
+        "only_left": 0,
+        "only_right": 3,
+        "not_asked": 0,
+    }
     assert [each["b"]["sequence"] for each in found["items"]] == [1, 11, 33]
 
 

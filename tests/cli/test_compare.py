@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.cli.refunds import refunds
 from tests.cli.terminal import Here
 from timemachine.accounts.models import Project
 from timemachine.recording.commands import append, start_session
@@ -50,7 +51,14 @@ def test_the_document_is_the_apis_own_with_every_pair(both: Here) -> None:
     session_of("long", *(call(f"{number}.py") for number in range(450)))
     found = both.json("session", "compare", "-a", "long", "-b", "long")
     assert len(found["items"]) == 450
-    assert found["counts"] == {"same": 450, "modified": 0, "moved": 0, "only_left": 0, "only_right": 0}
+    assert found["counts"] == {
+        "same": 450,
+        "modified": 0,
+        "moved": 0,
+        "only_left": 0,
+        "only_right": 0,
+        "not_asked": 0,
+    }
     assert found["next"] is None
 
 
@@ -72,3 +80,18 @@ def test_two_must_be_named(both: Here, ids: tuple[str, ...]) -> None:
 
 def test_what_is_not_there_is_said_in_one_line(both: Here) -> None:
     assert "nobody" in both.refused("session", "compare", "one", "nobody")
+
+
+def test_asks_that_a_replay_left_out_for_its_spend_limit_stand_beside_the_recorded(
+    tm: Here, worker: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
+    refunds(tm)
+    spent = ("--use-model", "openai:gpt-4o", "--skip-finds", "--spend-limit", "0.0000001")
+    replay = tm.json("session", "replay", "s1", "--audit", *spent)["id"]
+    said = ok(tm, "session", "compare", "s1", replay)
+    assert "0 same, 0 modified, 0 moved, 1 only left, 0 only right, 1 not asked\n" in said
+    (line,) = [line for line in said.splitlines() if line.startswith("- ")]
+    assert "1  When are refunds paid?" in line
+    assert "not asked, spend limit: When" in line
+    assert "not asked" in ok(tm, "session", "compare", "s1", replay, "--show", "not_asked")

@@ -62,6 +62,7 @@ def _step(step: RunStep) -> dict[str, Any]:
         "model": facts.model,
         "error": facts.error,
         "answered": facts.answered,
+        "not_asked": step.not_asked,
         "duration_ms": step.duration_ms,
         "input_tokens": step.input_tokens,
         "output_tokens": step.output_tokens,

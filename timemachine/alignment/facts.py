@@ -24,7 +24,7 @@ PARTS: Final = ("sha256", "media_type", "size", "head")
 class RunStep:
     """A step of a run: what is compared, and what a list shows of it. Costs in US dollars, None where unknown or nothing was called.
 
-    `unknown_cost` tells a call of unknown price from a step that called nobody.
+    `unknown_cost` tells a call of unknown price from a step that called nobody; `not_asked` why a replay left the call out.
     """
 
     facts: StepFacts
@@ -34,6 +34,7 @@ class RunStep:
     output_tokens: int | None
     cost_usd: Decimal | None
     unknown_cost: bool
+    not_asked: str | None = None
 
     @property
     def sequence(self) -> int:

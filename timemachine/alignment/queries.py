@@ -12,8 +12,18 @@ from timemachine.alignment.runs import Run, RunTotals, run_of, totals
 from timemachine.alignment.steps import steps_of
 from timemachine.difference.sessions import STATUSES, StepPair, align_by_sequence, align_steps
 
-Show = Literal["all", "changed", "same", "modified", "moved", "only_left", "only_right"]
-SHOWS: Final[tuple[Show, ...]] = ("all", "changed", "modified", "moved", "only_left", "only_right", "same")
+Show = Literal["all", "changed", "same", "modified", "moved", "only_left", "only_right", "not_asked"]
+SHOWS: Final[tuple[Show, ...]] = (
+    "all",
+    "changed",
+    "modified",
+    "moved",
+    "only_left",
+    "only_right",
+    "not_asked",
+    "same",
+)
+_CHANGED: Final = frozenset(STATUSES) - {"same", "not_asked"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,10 +52,10 @@ class Aligned:
         return {status: found[status] for status in STATUSES}
 
     def shown(self, show: Show) -> list[int]:
-        """The places of the pairs that a filter shows, in their order; `changed` is every status but `same`."""
+        """The places of the pairs that a filter shows, in their order; `changed` is every status but `same` and `not_asked`."""
         if show == "all":
             return list(range(len(self.pairs)))
-        wanted = set(STATUSES) - {"same"} if show == "changed" else {show}
+        wanted = _CHANGED if show == "changed" else {show}
         return [place for place, pair in enumerate(self.pairs) if pair.status in wanted]
 
 
@@ -93,9 +103,15 @@ def _without_words(steps: Mapping[int, RunStep]) -> dict[int, RunStep]:
 
 
 def _told(pair: StepPair, left: Side, right: Side) -> StepPair:
-    one = left.steps[pair.left.sequence].facts if pair.left else None
-    other = right.steps[pair.right.sequence].facts if pair.right else None
-    return replace(pair, left=one, right=other)
+    one = left.steps[pair.left.sequence] if pair.left else None
+    other = right.steps[pair.right.sequence] if pair.right else None
+    left_out = pair.status == "same" and any(step and step.not_asked for step in (one, other))
+    return replace(
+        pair,
+        status="not_asked" if left_out else pair.status,
+        left=one.facts if one else None,
+        right=other.facts if other else None,
+    )
 
 
 def _side(run: Run, *, only_replayed: bool) -> Side:

@@ -48,7 +48,7 @@ _HAS_PASSAGES: Final = ExpressionWrapper(Q(retrieval__isnull=False), output_fiel
 def steps_of(run: Run, *, only_replayed: bool) -> list[RunStep]:
     """The steps of a run in their order; with `only_replayed` only those of a session that a replay repeats as steps of their own.
 
-    A replay has the steps that it came to an end with. Raises `TooLarge`.
+    A replay has the steps that it came to an end with, those not asked for its spend limit included. Raises `TooLarge`.
     """
     if run.replay is not None:
         return _replayed_steps(run.replay)
@@ -108,7 +108,9 @@ def _recorded_step(row: Row, frames: Frames) -> RunStep:
 
 
 def _replayed_steps(replay: Replay) -> list[RunStep]:
-    done = ReplayStep.objects.filter(replay=replay, status__in=("done", "failed")).order_by("sequence")
+    done = ReplayStep.objects.filter(replay=replay, status__in=("done", "failed", "skipped")).order_by(
+        "sequence"
+    )
     heads = columns_of("action__input", "input") | columns_of("output", "output")
     fields = (
         "id",
@@ -160,6 +162,7 @@ def _replayed_step(row: Row, frames: tuple[str, ...] | None, asked: str | None) 
         ),
         label=done["label"],
         unknown_cost=row["unknown_cost"],
+        not_asked="spend limit" if row["status"] == "skipped" else None,
         **{field: row[field] for field in _SPENT},
     )
 

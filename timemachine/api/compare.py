@@ -20,11 +20,13 @@ def compare(
     request: HttpRequest,
     a: str,
     b: str,
-    show: Literal["all", "changed", "modified", "moved", "only_left", "only_right", "same"] = "all",
+    show: Literal[
+        "all", "changed", "modified", "moved", "only_left", "only_right", "not_asked", "same"
+    ] = "all",
     limit: int = paging.DEFAULT,
     after: str | None = None,
 ) -> dict[str, Any]:
-    """The steps of both in pairs, `same`, `modified`, `moved`, `only_left` (only `a` has it) or `only_right`, aligned by what they are.
+    """The steps of both in pairs, `same`, `modified`, `moved`, `only_left` (only `a` has it), `only_right` or `not_asked` (left out for a spend limit), aligned by what they are.
 
     A step that `moved` stands in two pairs, at its place in `a` and at that in `b`, and counts once.
 

@@ -12,8 +12,15 @@ from timemachine.cli.table import aligned, table
 from timemachine.cli.terminal import show
 from timemachine.cli.wording import NOT_RECORDED, duration, shortened, tokens
 
-SIGNS: Final = {"same": "=", "modified": "~", "moved": "^", "only_left": "<", "only_right": ">"}
-SHOWS: Final = ("all", "changed", "modified", "moved", "only_left", "only_right", "same")
+SIGNS: Final = {
+    "same": "=",
+    "modified": "~",
+    "moved": "^",
+    "only_left": "<",
+    "only_right": ">",
+    "not_asked": "-",
+}
+SHOWS: Final = ("all", "changed", "modified", "moved", "only_left", "only_right", "not_asked", "same")
 _WHAT: Final = 44
 
 
@@ -28,7 +35,7 @@ _WHAT: Final = 44
 def compare(*, ids: tuple[str, ...], left: str | None, right: str | None, shown: str, as_json: bool) -> None:
     """Compare two sessions, or replays, step by step.
 
-    Steps are paired by what they are, those of a session and its replay by number: = the same, ~ modified, ^ moved, < only left, > only right.
+    Steps are paired by what they are, those of a session and its replay by number: = the same, ~ modified, ^ moved, < only left, > only right, - not asked.
     """
     one, other = _two(ids, left, right)
     with connected() as client:
@@ -49,7 +56,8 @@ def _two(ids: tuple[str, ...], left: str | None, right: str | None) -> tuple[str
 def _lines(found: dict[str, Any], shown: str) -> Iterator[str]:
     yield from table(["", "left", "right"], list(_totals(found)), right=("left", "right"))
     yield ""
-    yield ", ".join(f"{count:,} {spaced(status)}" for status, count in found["counts"].items())
+    counts = {name: count for name, count in found["counts"].items() if count or name != "not_asked"}
+    yield ", ".join(f"{count:,} {spaced(status)}" for status, count in counts.items())
     if found["compared"] == "finds_and_asks":
         yield "Only finds and asks are compared: a replay repeats nothing else."
     yield ""
@@ -102,4 +110,6 @@ def _step(step: dict[str, Any] | None) -> str:
         return ""
     number = f"{step['sequence']:>5,}  "
     failed = "error: " if step["error"] is not None else ""
+    if step.get("not_asked"):
+        failed = f"not asked, {step['not_asked']}: "
     return number + shortened(f"{failed}{step['label'] or spaced(step['kind'])}", _WHAT - len(number))

@@ -10,9 +10,9 @@ from timemachine.difference.align import Block, blocks
 from timemachine.difference.likeness import most_alike
 from timemachine.difference.steps import Field, StepFacts, differing
 
-Status = Literal["same", "modified", "moved", "only_left", "only_right"]
+Status = Literal["same", "modified", "moved", "only_left", "only_right", "not_asked"]
 Key = Callable[[StepFacts], tuple[str, ...]]
-STATUSES: Final[tuple[Status, ...]] = ("same", "modified", "moved", "only_left", "only_right")
+STATUSES: Final[tuple[Status, ...]] = ("same", "modified", "moved", "only_left", "only_right", "not_asked")
 
 # Cells of the table of likeness up to which all steps are compared with all: 0.3 s and 60 MB.
 _COMPARED: Final = 3_000_000
@@ -24,6 +24,7 @@ class StepPair:
 
     A `moved` step stands in two pairs, one at either place, each with one side; `moved` is the sequence of the step on the other.
     `differs_in` names what a modified pair, or a step in its two places, differs in; it is empty for every other status.
+    `not_asked` is no finding of an alignment: whoever knows that a call was left out tells a pair so that is otherwise the same.
     """
 
     status: Status

@@ -24,6 +24,7 @@ WORDS: Final[dict[Show, str]] = {
     "moved": "Moved",
     "only_left": "Only left",
     "only_right": "Only right",
+    "not_asked": "Not asked",
     "same": "Same",
 }
 
@@ -96,7 +97,7 @@ def pairs_page(found: Aligned, show: Show, at: int) -> PairsPage:
 def chips(found: Aligned, chosen: Show) -> Iterator[Chip]:
     """Every filter that shows something, and the one that is on."""
     counts = found.counts
-    numbers = {"all": len(found.pairs), "changed": len(found.pairs) - counts["same"], **counts}
+    numbers = {"all": len(found.pairs), "changed": len(found.shown("changed")), **counts}
     for show in SHOWS:
         if numbers[show] or show in {"all", chosen}:
             yield Chip(show=show, words=WORDS[show], number=numbers[show], on=show == chosen)

@@ -1,0 +1,61 @@
+"""What the pages of a replay say of what went wrong, of what was changed, and of what was left out."""
+
+import html
+import re
+from collections.abc import Iterator
+
+import pytest
+from django.test import Client
+from pytest_django import Settings
+
+from tests.api.conftest import program
+from tests.builders import QUESTIONS, recorded_session, replayed
+from tests.stub_model_server import Script, StubModelServer
+from tests.web.people import browser_of
+from timemachine.accounts.models import Project
+from timemachine.replay.models import Replay
+from timemachine.replay.options import ReplayOptions
+
+MODEL = "openai:gpt-4o"
+REFUSED = '{"error": {"message": "no such thing"}}'
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Iterator[StubModelServer]:
+    settings.MODEL_CALLS_AT_ONCE = 1  # threads would not see a test's rows
+    with StubModelServer() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
+        server.script(Script(answer="Ten years."))
+        yield server
+
+
+@pytest.fixture
+def browser(project: Project) -> Client:
+    return browser_of(project)
+
+
+def audit(project: Project, *, recorded_with: str = "local:extractive-1", **chosen: object) -> Replay:
+    given = {"audit": True, "reason": "r", "use_model": MODEL, "skip_finds": True} | chosen
+    return replayed(recorded_session(project, model=recorded_with), ReplayOptions(**given))  # type: ignore[arg-type]
+
+
+def words(browser: Client, address: str) -> str:
+    answer = browser.get(address)
+    assert answer.status_code == 200
+    return html.unescape(" ".join(re.sub(r"<[^>]+>", " ", answer.text).split()))
+
+
+def test_a_step_that_was_not_asked_for_the_spend_limit_is_compared_with_the_recorded_one(
+    project: Project, browser: Client, stub: StubModelServer
+) -> None:
+    replay = audit(project, spend_limit_usd=0.0000001)
+    assert set(replay.steps.values_list("status", flat=True)) == {"skipped"}
+    said = words(browser, f"/compare/?a={replay.session_id}&b={replay.id}")
+    assert said.count("not asked: spend limit") == len(QUESTIONS)
+    assert "All 4 Changed 1 Only left 1 Not asked 3 " in said  # the find, which the replay leaves out
+    only = words(browser, f"/compare/?a={replay.session_id}&b={replay.id}&show=not_asked")
+    assert only.count("not asked: spend limit") == len(QUESTIONS)
+    told = program(project, "read").get(f"/compare?a={replay.session_id}&b={replay.id}").json()
+    assert told["counts"] | {"only_left": 0} == dict.fromkeys(told["counts"], 0) | {"not_asked": 3}
+    assert [item["b"]["not_asked"] for item in told["items"] if item["b"]] == ["spend limit"] * 3
