@@ -172,3 +172,10 @@ def test_hits_of_another_tool_need_no_score_and_no_title() -> None:
 def test_a_step_without_any_retrieval_has_no_hits() -> None:
     lines = shown(step(kind="find", original=original(model=None)), recorded={"retrieval": None})
     assert lines[-1] == "    none"
+
+
+@pytest.mark.parametrize(("depth", "to"), [(None, ""), (1_200, " down to rank 1,200")])
+def test_the_order_of_what_stayed_is_told_with_how_far_it_goes(depth: int | None, to: str) -> None:
+    found = retrieval(overlap=0.125, k=8, rank_biased_overlap=1.0, rank_biased_depth=depth)
+    told = fact("retrieval", shown(step(retrieval=found), DEBUG))
+    assert told == f"changed (overlap@8 0.12, rank-biased 1.00{to})"

@@ -70,6 +70,18 @@ def test_rank_biased_overlap_is_that_of_the_paper() -> None:
     assert rank_biased_overlap(["a", "b"], ["b", "a", "c"]) == pytest.approx(expected)
 
 
+@given(st.lists(st.integers(), unique=True, min_size=2, max_size=8), st.data())
+def test_a_list_that_the_other_begins_with_agrees_wholly_down_to_its_end(
+    items: list[int], data: st.DataObject
+) -> None:
+    kept = data.draw(st.integers(1, len(items) - 1))
+    was = [Ranked(key=key, rank=rank) for rank, key in enumerate(items, start=1)]
+    found = compare_rankings(was, was[:kept], len(items))
+    assert found.rank_biased_overlap == pytest.approx(1)
+    assert (found.depth, found.overlap) == (kept, kept / len(items))
+    assert compare_rankings(was, was, len(items)).depth is None
+
+
 def test_agreement_at_the_top_counts_more() -> None:
     top = rank_biased_overlap("abcde", "abxyz")
     bottom = rank_biased_overlap("abcde", "xyzde")

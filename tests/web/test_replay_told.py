@@ -59,3 +59,10 @@ def test_a_step_that_was_not_asked_for_the_spend_limit_is_compared_with_the_reco
     told = program(project, "read").get(f"/compare?a={replay.session_id}&b={replay.id}").json()
     assert told["counts"] | {"only_left": 0} == dict.fromkeys(told["counts"], 0) | {"not_asked": 3}
     assert [item["b"]["not_asked"] for item in told["items"] if item["b"]] == ["spend limit"] * 3
+
+
+def test_the_order_of_what_stayed_is_told_with_how_far_it_goes(project: Project, browser: Client) -> None:
+    session = recorded_session(project, top_k=4)
+    replay = replayed(session, ReplayOptions(top_k=1, as_of="recorded"))
+    said = words(browser, f"/replays/{replay.id}/steps/1/")
+    assert "rank-biased 1.00 down to rank 1, where the shorter list ends (p = 0.9)" in said

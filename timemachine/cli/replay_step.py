@@ -101,10 +101,11 @@ def _retrieval(found: dict[str, Any] | None) -> str:
 
 
 def _overlaps(found: dict[str, Any]) -> str:
-    """`overlap@8 0.50, rank-biased 0.31`; a replay of an earlier version has no more than the first."""
+    """`overlap@8 0.50, rank-biased 0.31 down to rank 4`, where the shorter list ends; a replay of an earlier version has no more than the first."""
     if found.get("k") is None:
         return f"overlap {found['overlap']:.2f}"
-    return f"overlap@{found['k']} {found['overlap']:.2f}, rank-biased {found['rank_biased_overlap']:.2f}"
+    to = f" down to rank {found['rank_biased_depth']:,}" if found.get("rank_biased_depth") else ""
+    return f"overlap@{found['k']} {found['overlap']:.2f}, rank-biased {found['rank_biased_overlap']:.2f}{to}"
 
 
 def _answers(step: dict[str, Any], *, with_diff: bool) -> Iterator[str]:

@@ -40,7 +40,8 @@ class RankingDiff:
     """How a list of at most `k` items differs from another.
 
     `overlap` is overlap@k: the share of items in both, of the longer list's. `rank_biased_overlap` weighs the top more, by the
-    `persistence` p. Both lie between 0 and 1, and both are None when the two lists are empty: nothing was compared.
+    `persistence` p. Both lie between 0 and 1, and both are None when the two lists are empty: nothing was compared. Of lists of
+    different lengths the second says nothing about what lies below the shorter one: `depth` is how long that is, None for equal ones.
     """
 
     verdict: Verdict
@@ -50,6 +51,7 @@ class RankingDiff:
     overlap: float | None
     rank_biased_overlap: float | None
     k: int
+    depth: int | None = None
     persistence: float = PERSISTENCE
 
 
@@ -66,7 +68,7 @@ def compare_rankings(old: Sequence[Ranked], new: Sequence[Ranked], k: int) -> Ra
         for key, item in before.items()
         if key in after and after[key].rank != item.rank
     )
-    longer = max(len(before), len(after))
+    shorter, longer = sorted((len(before), len(after)))
     return RankingDiff(
         verdict="changed" if gained or lost else "reordered" if moved else "same",
         gained=gained,
@@ -75,6 +77,7 @@ def compare_rankings(old: Sequence[Ranked], new: Sequence[Ranked], k: int) -> Ra
         overlap=(len(after) - len(gained)) / longer if longer else None,
         rank_biased_overlap=rank_biased_overlap(list(before), list(after)),
         k=k,
+        depth=None if shorter == longer else shorter,
     )
 
 
@@ -83,7 +86,11 @@ def rank_biased_overlap(
 ) -> float | None:
     """Extrapolated rank-biased overlap of two lists without ties or repetitions, 0 to 1; None for two empty lists.
 
-    Webber, Moffat and Zobel, "A similarity measure for indefinite rankings", ACM TOIS 28(4), 2010, equation 32.
+    Webber, Moffat and Zobel, "A similarity measure for indefinite rankings", ACM TOIS 28(4), 2010, equation 32. It takes the lists
+    for beginnings of longer ones and what was not seen of the shorter to agree as much as what was. So a list that the other begins
+    with gives 1, whatever the other goes on with: the figure says whether the order of what stayed is the same, not how much stayed.
+    It is kept so because lists that were cut earlier are what top-k and adaptive cut-offs make, and `overlap` counts what they lost;
+    whoever shows it for lists of different lengths says down to which rank it goes.
     """
     short, long = sorted((one, other), key=len)
     if not long:

@@ -69,7 +69,10 @@ def recorded_key(hit: Hit) -> int | str:
 
 
 def diff_json(compared: RankingDiff) -> dict[str, Any]:
-    """Two rankings compared, as it is kept with a step. `k` is how deep they were compared, `persistence` the p of the overlap."""
+    """Two rankings compared, as it is kept with a step. `k` is how deep they were compared, `persistence` the p of the overlap.
+
+    `rank_biased_depth` is the length of the shorter list, below which the rank-biased overlap says nothing; null for equally long ones.
+    """
     return {
         "verdict": compared.verdict,
         "gained": list(compared.gained),
@@ -78,6 +81,7 @@ def diff_json(compared: RankingDiff) -> dict[str, Any]:
         "k": compared.k,
         "overlap": compared.overlap,
         "rank_biased_overlap": compared.rank_biased_overlap,
+        "rank_biased_depth": compared.depth,
         "persistence": compared.persistence,
     }
 
