@@ -61,6 +61,30 @@ def test_a_step_that_was_not_asked_for_the_spend_limit_is_compared_with_the_reco
     assert [item["b"]["not_asked"] for item in told["items"] if item["b"]] == ["spend limit"] * 3
 
 
+def test_a_step_says_what_its_call_was_given_in_place_of_the_recorded(
+    project: Project, browser: Client, stub: StubModelServer
+) -> None:
+    replay = audit(project, recorded_with=MODEL, system_prompt="Answer in Latin.", max_tokens=70)
+    said = words(browser, f"/replays/{replay.id}/steps/2/")
+    assert "System prompt, changed Answer in Latin. instead of You answer questions from the numbered" in said
+    assert "Max tokens, changed 70 instead of one that was not recorded" in said
+    assert "The local model uses no prompt" not in said
+    recorded = replay.steps.get(sequence=2).action.parameters or {}
+    as_it_was = audit(project, recorded_with=MODEL, system_prompt=recorded["system_prompt"])
+    assert ", changed" not in words(browser, f"/replays/{as_it_was.id}/steps/2/")
+    assert ", changed" not in words(browser, f"/replays/{audit(project).id}/steps/2/")
+
+
+def test_a_step_says_that_the_local_model_uses_no_prompt(project: Project, browser: Client) -> None:
+    template = "{passages} Answer in one word: {question}"
+    replay = audit(project, use_model="local:extractive-1", prompt_template=template, skip_finds=False)
+    said = words(browser, f"/replays/{replay.id}/steps/2/")
+    assert f"Prompt template, changed {template}" in said
+    assert "The local model uses no prompt" in said
+    find = words(browser, f"/replays/{replay.id}/steps/1/")
+    assert "prompt" not in find.casefold()
+
+
 def test_the_order_of_what_stayed_is_told_with_how_far_it_goes(project: Project, browser: Client) -> None:
     session = recorded_session(project, top_k=4)
     replay = replayed(session, ReplayOptions(top_k=1, as_of="recorded"))

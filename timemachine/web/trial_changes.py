@@ -1,10 +1,14 @@
-"""What a trial changed of its step, each change beside what was recorded."""
+"""What a replay changed of a step, each change beside what was recorded."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from timemachine.base.wording import counted
+from timemachine.providers.catalogue import LOCAL
 from timemachine.recording.models import Action
+from timemachine.replay.models import ReplayStep
+from timemachine.replay.options import CALL_OPTIONS
 from timemachine.web.library import register
 from timemachine.web.replay_forms import chosen_options, written_frames
 
@@ -24,6 +28,39 @@ def trial_changes(kept: Mapping[str, Any], action: Action, passages: int) -> lis
     `passages` is how many were recorded with the step.
     """
     return list(_changes(kept, action, passages))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed:
+    """An option of the call that is another than was recorded; `was` is None where that was not recorded."""
+
+    name: str
+    chosen: str
+    was: str | None
+
+
+@register.simple_tag
+def call_changes(step: ReplayStep) -> list[Changed]:
+    """What a replay changed of the calls that it repeats, for an ask of it; an option that was recorded so is no change."""
+    if step.kind != "ask":
+        return []
+    before = step.action.parameters or {}
+    options = step.replay.options.items()
+    kept = {name: value for name, value in options if name in CALL_OPTIONS and value != before.get(name)}
+    named = zip(kept, chosen_options(kept), strict=True)
+    return [
+        Changed(name=words, chosen=chosen, was=str(before[name]) if before.get(name) is not None else None)
+        for name, (words, chosen) in named
+    ]
+
+
+@register.filter
+def changes_a_prompt_for_nothing(step: ReplayStep) -> bool:
+    """Whether a step has another system prompt or template, and a model that uses no prompt."""
+    options = step.replay.options
+    model = str(step.model or options.get("use_model") or step.action.model or "")
+    changed = any(name in options for name in ("system_prompt", "prompt_template"))
+    return step.kind == "ask" and changed and model.partition(":")[0] == LOCAL
 
 
 def _changes(kept: Mapping[str, Any], action: Action, passages: int) -> Iterator[str]:
