@@ -58,6 +58,16 @@ def test_a_sweep_is_measured_and_shown_as_a_table(tm: Here, recorded: Session) -
     assert tm.run("session", "sweep", "s1", "--top-k", "0").code == 1
 
 
+def test_a_sweep_tries_every_cut_off_that_is_named(tm: Here, recorded: Session) -> None:
+    def tried(*options: str) -> list[bool]:
+        run = tm.json("session", "sweep", "s1", "--mode", "lexical", "--top-k", "1", *options)
+        return [row["adaptive"] for row in run["rows"]]
+
+    assert tried("--adaptive", "--not-adaptive") == tried() == [False, True]
+    assert tried("--adaptive") == [True]
+    assert tried("--not-adaptive") == [False]
+
+
 def test_a_sweep_that_was_cancelled_is_a_failure_also_where_the_reader_left(tm: Here) -> None:
     refunds(tm)
     process = started(["session", "sweep", "s1"])

@@ -25,11 +25,8 @@ _HEADS = ["#", "mode", "top-k", "cut-off", "recall", "overlap", "rank-biased", "
     help="A mode to try; all three where none is given.",
 )
 @click.option("--top-k", multiple=True, type=int, metavar="N", help="A top-k to try; 4, 8 and 16.")
-@click.option(
-    "--adaptive/--not-adaptive",
-    default=None,
-    help="Only an adaptive cut-off, or only exactly top-k; else both.",
-)
+@click.option("--adaptive", is_flag=True, help="Try an adaptive cut-off; both where neither is given.")
+@click.option("--not-adaptive", is_flag=True, help="Try exactly top-k.")
 @click.option(
     "--embedding-model",
     "embedding_models",
@@ -42,7 +39,13 @@ _HEADS = ["#", "mode", "top-k", "cut-off", "recall", "overlap", "rank-biased", "
 )
 @options.as_json
 def sweep(
-    *, session: str, adaptive: bool | None, as_of: str | None, as_json: bool, **lists: tuple[Any, ...]
+    *,
+    session: str,
+    adaptive: bool,
+    not_adaptive: bool,
+    as_of: str | None,
+    as_json: bool,
+    **lists: tuple[Any, ...],
 ) -> None:
     """Measure every combination of retrieval settings.
 
@@ -51,7 +54,8 @@ def sweep(
     """
     grid = {name: list(chosen) or None for name, chosen in lists.items()}
     with connected() as client:
-        chosen = grid | {"adaptive": None if adaptive is None else [adaptive], "as_of": as_of}
+        cut_offs = [tried for tried, wanted in ((False, not_adaptive), (True, adaptive)) if wanted]
+        chosen = grid | {"adaptive": cut_offs or None, "as_of": as_of}
         launched = client.sweeps.launch(session, chosen)["sweep_id"]
         try:
             with Progress() as progress:
