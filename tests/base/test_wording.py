@@ -2,7 +2,7 @@ from decimal import Decimal
 
 import pytest
 
-from timemachine.base.wording import counted, money, money_or_unknown, priced, reached, spaced
+from timemachine.base.wording import counted, money, money_or_unknown, priced, reached, spaced, times
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,12 @@ def test_an_unknown_price_is_never_nothing() -> None:
 def test_a_count_agrees_with_its_noun_and_a_name_reads_as_words() -> None:
     assert (counted(1, "call"), counted(2000, "call")) == ("1 call", "2,000 calls")
     assert spaced("numbers_differ") == "numbers differ"
+
+
+def test_how_often_a_verdict_was_reached_reads_as_a_sentence_would() -> None:
+    assert times(1_200, "reworded") == "1,200 reworded"
+    assert times(1, "names_differ") == "names differ in 1"
+    assert times(1_200, "polarity_differs") == "polarity differs in 1,200"
 
 
 def test_what_is_not_done_is_told_beside_what_is() -> None:

@@ -244,7 +244,7 @@ def tally(**more: Any) -> Tally:
     [
         (
             tally(),
-            "12 asks replayed with claude:x: 9 identical, 2 reworded, 1 numbers differ; context verified 12 of 12; "
+            "12 asks replayed with claude:x: 9 identical, 2 reworded, numbers differ in 1; context verified 12 of 12; "
             "$0.021 (recorded $0.018)",
         ),
         (
@@ -263,7 +263,7 @@ def tally(**more: Any) -> Tally:
                 recorded_cost_usd=Decimal("4.1"),
                 recorded_unknown_cost_calls=1,
             ),
-            "12 asks replayed with claude:x: 9 identical, 2 reworded, 1 numbers differ; context verified 12 of 12; "
+            "12 asks replayed with claude:x: 9 identical, 2 reworded, numbers differ in 1; context verified 12 of 12; "
             "$0 + 3 calls of unknown price (recorded $4.10 + 1 call of unknown price)",
         ),
         (
@@ -294,7 +294,7 @@ def tally(**more: Any) -> Tally:
         ),
         (
             tally(kind="debug", retrievals={"changed": 2, "same": 10}, uncertain_calls=1),
-            "12 asks replayed with claude:x: 9 identical, 2 reworded, 1 numbers differ; context verified 12 of 12; "
+            "12 asks replayed with claude:x: 9 identical, 2 reworded, numbers differ in 1; context verified 12 of 12; "
             "retrieval 10 same, 2 changed; $0.021 (recorded $0.018); 1 lost attempt may have been billed",
         ),
     ],

@@ -33,6 +33,8 @@ def test_what_is_unknown_reads_so() -> None:
         ("{{ value|recorded }}", "<b>", "&lt;b&gt;"),
         ("{{ value|tokens }}", 1_204, "1,204"),
         ("{{ value|grouped }}", 48_113, "48,113"),
+        ("{{ value|figure }}", 48_113, "48,113"),
+        ("{{ value|figure }}", "many <b>", "many &lt;b&gt;"),
         ("{{ value|compact }}", 812, "812"),
         ("{{ value|compact }}", 48_113, '<span title="48,113">48.1 k</span>'),
         ("{{ value|money }}", Decimal("4.1"), "$4.10"),

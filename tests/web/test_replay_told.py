@@ -90,3 +90,11 @@ def test_the_order_of_what_stayed_is_told_with_how_far_it_goes(project: Project,
     replay = replayed(session, ReplayOptions(top_k=1, as_of="recorded"))
     said = words(browser, f"/replays/{replay.id}/steps/1/")
     assert "rank-biased 1.00 down to rank 1, where the shorter list ends (p = 0.9)" in said
+
+
+def test_long_counts_have_their_thousands_apart(
+    project: Project, browser: Client, stub: StubModelServer
+) -> None:
+    stub.script(Script(answer="Ten years. " * 300))
+    said = words(browser, f"/replays/{audit(project, recorded_with=MODEL).id}/steps/2/")
+    assert re.search(r"Characters of both 3,(299|300) ", said)

@@ -229,7 +229,7 @@ def test_the_replays_of_a_session_are_told_apart_by_reason_answers_cost_and_stat
     assert "Doch nicht" in first
     assert 'status cancelled"' in first
     assert str(AUDIT.reason) in second
-    assert re.search(r'data-label="Answers">1 identical, 1 numbers differ, 1 names differ<', second)
+    assert re.search(r'data-label="Answers">1 identical, numbers differ in 1, names differ in 1<', second)
     assert re.search(r'data-label="Cost" class="number">[^/]*\$0', second)
 
 

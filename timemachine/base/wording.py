@@ -13,6 +13,12 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def times(number: int, name: str) -> str:
+    """How often something was found: `2 reworded`, and `numbers differ in 2`."""
+    words = spaced(name)
+    return f"{words} in {number:,}" if words.endswith((" differ", " differs")) else f"{number:,} {words}"
+
+
 def money(amount: Decimal | float) -> str:
     """US dollars: `$4.10`, `$0.021` (three digits that count below ten cents), `$0`."""
     dollars = Decimal(str(amount))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from timemachine.base.wording import UNKNOWN, counted, spaced
+from timemachine.base.wording import UNKNOWN, counted, spaced, times
 
 NOT_RECORDED = "not recorded"
 _SECOND, _MINUTE = 1_000, 60_000
@@ -34,8 +34,8 @@ def listed(counts: dict[str, int]) -> str:
 
 
 def listed_words(counts: dict[str, int]) -> str:
-    """Counts by the words that they count: `9 identical, 2 numbers differ`."""
-    return ", ".join(f"{count:,} {spaced(name)}" for name, count in counts.items() if count)
+    """Counts by the words that they count: `9 identical, numbers differ in 2`."""
+    return ", ".join(times(count, name) for name, count in counts.items() if count)
 
 
 def shortened(text: str, most: int = 60) -> str:

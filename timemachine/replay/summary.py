@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from timemachine.base.wording import counted, money, priced, spaced
+from timemachine.base.wording import counted, money, priced, spaced, times
 from timemachine.replay.statuses import TERMINAL_STEP_STATUSES
 
 VERDICT_ORDER = (
@@ -62,7 +62,7 @@ class Tally:
     def verdicts_in_words(self) -> str:
         """How often which verdict was reached: `9 identical, 2 reworded`; empty where none was."""
         ordered = {name: self.verdicts[name] for name in VERDICT_ORDER if self.verdicts.get(name)}
-        return ", ".join(f"{count} {spaced(name)}" for name, count in ordered.items())
+        return ", ".join(times(count, name) for name, count in ordered.items())
 
     @property
     def total(self) -> int:
@@ -105,7 +105,7 @@ def sentence(tally: Tally) -> str:
 def _what(tally: Tally) -> str:
     if not tally.asked:
         looked_at = sum(tally.statuses.get(name, 0) for name in ("done", "failed"))
-        done = f"{counted(looked_at, 'step')} of {tally.total} {'checked' if tally.kind == 'audit' else 'replayed'}"
+        done = f"{counted(looked_at, 'step')} of {tally.total:,} {'checked' if tally.kind == 'audit' else 'replayed'}"
         return done if _was_billed(tally) or tally.uncertain_calls else f"{done}, no model called"
     model = f" with {tally.model}" if tally.model else ""
     return f"{counted(tally.asked, 'ask')} replayed{model}: {tally.verdicts_in_words}"
@@ -120,8 +120,8 @@ def _context(tally: Tally) -> str:
     if not total:
         return ""
     other = {name: count for name, count in tally.contexts.items() if name != "verified"}
-    told = f"context verified {tally.contexts.get('verified', 0)} of {total}"
-    worse = ", ".join(f"{count} {spaced(name)}" for name, count in sorted(other.items()))
+    told = f"context verified {tally.contexts.get('verified', 0):,} of {total:,}"
+    worse = ", ".join(f"{count:,} {spaced(name)}" for name, count in sorted(other.items()))
     return f"{told} ({worse})" if worse else told
 
 
@@ -129,7 +129,7 @@ def _counts(title: str, counts: Mapping[str, int]) -> str:
     if not counts:
         return ""
     return f"{title} " + ", ".join(
-        f"{counts[name]} {name}" for name in ("same", "reordered", "changed") if name in counts
+        f"{counts[name]:,} {name}" for name in ("same", "reordered", "changed") if name in counts
     )
 
 

@@ -106,6 +106,12 @@ def grouped(number: int) -> str:
 
 
 @register.filter
+def figure(found: object) -> str:
+    """`48,113` for a whole number; a recording may have anything in its place."""
+    return f"{found:,}" if isinstance(found, int) else shown(found)
+
+
+@register.filter
 def size(count: int) -> str:
     """A number of bytes with its unit."""
     return wording.size(count)

@@ -223,6 +223,8 @@ def _words(found: Any) -> str:
         said = found
     elif isinstance(found, bool):
         said = "yes" if found else "no"
+    elif isinstance(found, int):
+        said = f"{found:,}"
     elif isinstance(found, list):
         said = " · ".join(_words(each) for each in found)
     else:
