@@ -111,7 +111,9 @@ def test_calls_under_way_are_ended_and_told_as_cancelled_and_possibly_billed(
     assert set(attempts.values_list("outcome", "calls_made", "cost_usd")) == {("cancelled", 1, None)}
     assert told["unknown_cost_calls"] == 5
     assert "5 steps cancelled" in told["summary"]
+    assert "$0 + 5 calls of unknown price (recorded $0)" in told["summary"]
     after = browser.get(f"/replays/{replay.id}/").text
+    assert "these 5 asks cost" in after
     assert "zoe" in after[after.index("<dt>Cancelled") :][:400]
     assert "may have been billed" in browser.get(f"/replays/{replay.id}/steps/2/").text
 

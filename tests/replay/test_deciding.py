@@ -235,6 +235,7 @@ def tally(**more: Any) -> Tally:
         "recorded_cost_usd": Decimal("0.018"),
         "recorded_unknown_cost_calls": 0,
         "uncertain_calls": 0,
+        "called": 12,
     }
     return Tally(**(facts | more))
 
@@ -284,9 +285,22 @@ def tally(**more: Any) -> Tally:
                 contexts={},
                 cost_usd=Decimal(0),
                 unknown_cost_calls=3,
-                recorded_cost_usd=Decimal(0),
+                recorded_cost_usd=Decimal("0.00104"),
+                called=3,
             ),
-            "0 steps of 12 checked; 12 steps cancelled; $0 + 3 calls of unknown price (recorded $0)",
+            "0 steps of 12 checked; 12 steps cancelled; $0 + 3 calls of unknown price (recorded $0.00104)",
+        ),
+        (
+            tally(
+                asked=0,
+                statuses=Counter(cancelled=12),
+                verdicts={},
+                contexts={},
+                cost_usd=Decimal(0),
+                unknown_cost_calls=3,
+                called=0,
+            ),
+            "0 steps of 12 checked; 12 steps cancelled; $0 + 3 calls of unknown price",
         ),
         (
             tally(asked=0, statuses=Counter(skipped=12), verdicts={}, contexts={}, cost_usd=Decimal(0)),

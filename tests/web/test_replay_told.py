@@ -13,6 +13,7 @@ from tests.builders import QUESTIONS, recorded_session, replayed
 from tests.stub_model_server import Script, StubModelServer
 from tests.web.people import browser_of
 from timemachine.accounts.models import Project
+from timemachine.replay.commands import cancel, launch
 from timemachine.replay.models import Replay
 from timemachine.replay.options import ReplayOptions
 
@@ -46,6 +47,14 @@ def words(browser: Client, address: str) -> str:
     return html.unescape(" ".join(re.sub(r"<[^>]+>", " ", answer.text).split()))
 
 
+def test_asks_that_were_replayed_are_told_with_what_they_cost_when_recorded(
+    project: Project, browser: Client, stub: StubModelServer
+) -> None:
+    said = words(browser, f"/replays/{audit(project, recorded_with=MODEL).id}/")
+    assert re.search(r"\(recorded \$0\.0\d+\)", said)
+    assert "these 3 asks cost $0.0" in said
+
+
 def test_a_step_that_was_not_asked_for_the_spend_limit_is_compared_with_the_recorded_one(
     project: Project, browser: Client, stub: StubModelServer
 ) -> None:
@@ -59,6 +68,19 @@ def test_a_step_that_was_not_asked_for_the_spend_limit_is_compared_with_the_reco
     told = program(project, "read").get(f"/compare?a={replay.session_id}&b={replay.id}").json()
     assert told["counts"] | {"only_left": 0} == dict.fromkeys(told["counts"], 0) | {"not_asked": 3}
     assert [item["b"]["not_asked"] for item in told["items"] if item["b"]] == ["spend limit"] * 3
+
+
+def test_a_replay_that_asked_nobody_is_not_compared_with_what_was_recorded(
+    project: Project, browser: Client
+) -> None:
+    session = recorded_session(project)
+    replay = cancel(
+        launch(session, ReplayOptions(audit=True, reason="r", use_model="local:extractive-3"), by="z")
+    )
+    said = words(browser, f"/replays/{replay.id}/")
+    assert "0 steps of 4 checked, no model called; 4 steps cancelled" in said
+    assert "recorded $" not in said
+    assert "when recorded" not in said
 
 
 def test_a_step_says_what_its_call_was_given_in_place_of_the_recorded(

@@ -2,11 +2,23 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import BooleanField, Count, ExpressionWrapper, Max, Prefetch, Q, QuerySet, Sum
+from django.db.models import (
+    BooleanField,
+    Count,
+    Exists,
+    ExpressionWrapper,
+    Max,
+    OuterRef,
+    Prefetch,
+    Q,
+    QuerySet,
+    Sum,
+)
 
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now
@@ -19,6 +31,16 @@ from timemachine.replay.options import from_json
 from timemachine.replay.spent import NOTHING, Spent, spent_by
 from timemachine.replay.summary import Tally
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Recorded:
+    """What so many asks cost when they were recorded."""
+
+    asks: int = 0
+    spent: Spent = NOTHING
+
+
+_CALLED: Final = Q(Exists(ReplayAttempt.objects.filter(step=OuterRef("pk"), calls_made__gt=0)))
 _WAS_ASKED = ExpressionWrapper(
     Q(kind="ask") & (Q(model__isnull=False) | Q(verdict="error")), output_field=BooleanField()
 )
@@ -105,13 +127,13 @@ def tallies(replays: Sequence[Replay]) -> dict[UUID, Tally]:
             replay,
             counted.get(replay.id, []),
             spent.get(replay.id, NOTHING),
-            recorded.get(replay.id, NOTHING),
+            recorded.get(replay.id, _Recorded()),
         )
         for replay in replays
     }
 
 
-def _tally(replay: Replay, groups: list[dict[str, Any]], spent: Spent, recorded: Spent) -> Tally:
+def _tally(replay: Replay, groups: list[dict[str, Any]], spent: Spent, recorded: _Recorded) -> Tally:
     return Tally(
         kind=replay.kind,
         status=replay.status,
@@ -123,9 +145,10 @@ def _tally(replay: Replay, groups: list[dict[str, Any]], spent: Spent, recorded:
         retrievals=_by(groups, "retrieval__verdict"),
         cost_usd=spent.cost_usd,
         unknown_cost_calls=spent.unknown_calls,
-        recorded_cost_usd=recorded.cost_usd,
-        recorded_unknown_cost_calls=recorded.unknown_calls,
+        recorded_cost_usd=recorded.spent.cost_usd,
+        recorded_unknown_cost_calls=recorded.spent.unknown_calls,
         uncertain_calls=spent.uncertain_calls,
+        called=recorded.asks,
         cut_off=sum(group["cut_off"] for group in groups),
         spend_limit_usd=_own_limit(replay),
         waiting=sum(group["waiting"] for group in groups),
@@ -163,15 +186,22 @@ def _counted_steps(ids: Sequence[UUID]) -> dict[UUID, list[dict[str, Any]]]:
     return found
 
 
-def _recorded(ids: Sequence[UUID]) -> dict[UUID, Spent]:
-    """What the recording spent on the asks that were asked again."""
-    steps = ReplayStep.objects.annotate(was_asked=_WAS_ASKED).filter(replay__in=ids, was_asked=True)
+def _recorded(ids: Sequence[UUID]) -> dict[UUID, _Recorded]:
+    """What the recording spent on the asks that were asked again, or whose call was cancelled."""
+    steps = ReplayStep.objects.annotate(was_asked=_WAS_ASKED).filter(replay__in=ids, kind="ask")
+    steps = steps.filter(Q(was_asked=True) | _CALLED)
     rows = (
         steps.order_by()
         .values("replay_id")
         .annotate(
             cost=Sum("action__cost_usd", default=Decimal(0)),
             unknown=Count("id", filter=Q(action__cost_usd=None)),
+            asks=Count("id"),
         )
     )
-    return {row["replay_id"]: Spent(cost_usd=row["cost"], unknown_calls=row["unknown"]) for row in rows}
+    return {
+        row["replay_id"]: _Recorded(
+            asks=row["asks"], spent=Spent(cost_usd=row["cost"], unknown_calls=row["unknown"])
+        )
+        for row in rows
+    }

@@ -32,7 +32,8 @@ class Tally:
     """What the steps of a replay came to, counted. Money in US dollars; `unknown` counts calls of unknown price.
 
     `cut_off` counts the steps with an answer, recorded or new, that ends where it was cut off. `spend_limit_usd` is its own, None
-    where it has none or shares one. `waiting` counts the calls whose model is busy; the last is asked again at `waits_until`.
+    where it has none or shares one. The recorded cost is that of `called` asks: those that were asked again, and those whose call
+    was cancelled. `waiting` counts the calls whose model is busy; the last is asked again at `waits_until`.
     """
 
     kind: str
@@ -48,6 +49,7 @@ class Tally:
     recorded_cost_usd: Decimal
     recorded_unknown_cost_calls: int
     uncertain_calls: int
+    called: int = 0
     cut_off: int = 0
     spend_limit_usd: Decimal | None = None
     waiting: int = 0
@@ -136,4 +138,4 @@ def _counts(title: str, counts: Mapping[str, int]) -> str:
 def _cost(tally: Tally) -> str:
     now = priced(tally.cost_usd, tally.unknown_cost_calls)
     then = priced(tally.recorded_cost_usd, tally.recorded_unknown_cost_calls)
-    return f"{now} (recorded {then})"
+    return f"{now} (recorded {then})" if tally.called else now
