@@ -109,6 +109,11 @@ def test_a_replay_in_which_every_step_fails_has_failed(
     ran = tm.run("session", "replay", "s1", "--audit", "--use-model", "openai:gpt-4o", "--skip-finds")
     assert ran.code == 1
     assert ran.err.splitlines()[-1].startswith("Every step of the replay failed; ")
+    assert "; error: " in ran.out.splitlines()[-1]
+    assert "no such thing" in ran.out.splitlines()[-1]
+    tm.run("suite", "create", "nightly", "s1", "--audit", "--use-model", "openai:gpt-4o")
+    nightly = tm.run("suite", "run", "nightly").out
+    assert any(line.startswith("error") and "no such thing" in line for line in nightly.splitlines())
     with tm.unchanged():
         refused = tm.run("ask", "handbook", "--question", "When?", "--use-model", "openai:gpt-4o")
     assert (refused.code, refused.out) == (1, "")

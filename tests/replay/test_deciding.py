@@ -13,7 +13,7 @@ from timemachine.base.errors import InvalidInput
 from timemachine.replay.context import FrozenFrame, context_verdict
 from timemachine.replay.engine import Intent, Recorded, has_passages_of_its_own, intent, planned
 from timemachine.replay.options import RETRIEVAL_OPTIONS, ReplayOptions, as_json, check, from_json
-from timemachine.replay.summary import Tally, sentence
+from timemachine.replay.summary import Failure, Tally, failure_json, sentence
 
 OTHER_VALUES: tuple[Any, ...] = (3, "lexical", True, 0.5, 0.4, 0.1, "m", "now")
 AUDIT = ReplayOptions(audit=True, reason="why", use_model="openai:gpt-4o")
@@ -303,6 +303,25 @@ def tally(**more: Any) -> Tally:
             "0 steps of 12 checked; 12 steps cancelled; $0 + 3 calls of unknown price",
         ),
         (
+            tally(
+                statuses=Counter(failed=1_200),
+                asked=1_200,
+                verdicts={"error": 1_200},
+                contexts={"verified": 1_200},
+                failure=Failure(message="No key.", steps=1_100),
+            ),
+            "1,200 asks replayed with claude:x: 1,200 error; context verified 1,200 of 1,200; $0.021 (recorded $0.018); "
+            "most frequent error (1,100 of 1,200): No key.",
+        ),
+        (
+            tally(
+                statuses=Counter(failed=1, done=11),
+                failure=Failure(message="No key.", steps=1),
+                verdicts={"identical": 11, "error": 1},
+            ),
+            "12 asks replayed with claude:x: 11 identical, 1 error; context verified 12 of 12; $0.021 (recorded $0.018); error: No key.",
+        ),
+        (
             tally(asked=0, statuses=Counter(skipped=12), verdicts={}, contexts={}, cost_usd=Decimal(0)),
             "0 steps of 12 checked, no model called; 12 steps not asked for the spend limit",
         ),
@@ -315,3 +334,8 @@ def tally(**more: Any) -> Tally:
 )
 def test_a_replay_is_told_in_one_sentence(counts: Tally, told: str) -> None:
     assert sentence(counts) == told
+
+
+def test_the_most_frequent_error_is_told_with_how_many_steps_have_it() -> None:
+    assert failure_json(None) is None
+    assert failure_json(Failure(message="No key.", steps=2)) == {"message": "No key.", "steps": 2}

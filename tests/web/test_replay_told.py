@@ -47,6 +47,15 @@ def words(browser: Client, address: str) -> str:
     return html.unescape(" ".join(re.sub(r"<[^>]+>", " ", answer.text).split()))
 
 
+def test_a_replay_whose_steps_failed_says_of_what(
+    project: Project, browser: Client, stub: StubModelServer
+) -> None:
+    stub.script(Script(mode="error", status=400, body=REFUSED))
+    replay = audit(project)
+    said = words(browser, f"/replays/{replay.id}/")
+    assert re.search(r"most frequent error \(3 of 3\): [^;]*no such thing", said)
+
+
 def test_asks_that_were_replayed_are_told_with_what_they_cost_when_recorded(
     project: Project, browser: Client, stub: StubModelServer
 ) -> None:

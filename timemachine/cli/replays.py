@@ -20,6 +20,7 @@ from timemachine.cli.moment import local
 from timemachine.cli.reason import reason_given
 from timemachine.cli.replay_step import step_lines
 from timemachine.cli.terminal import Progress, complain, judged, show
+from timemachine.cli.wording import one_line
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
@@ -204,7 +205,7 @@ def _lines(
         recorded = client.sessions.action(done["session"], step["sequence"]) if verbose else None
         yield from step_lines(step, done, recorded, with_diff=with_diff)
         yield ""
-    yield f"Replay {done['id']} is {done['status']}: {done['summary']}"
+    yield f"Replay {done['id']} is {done['status']}: {one_line(done['summary'])}"
     if address:
         yield address
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 from timemachine.base.wording import UNKNOWN, counted, money, priced, spaced
 from timemachine.cli.moment import local
 from timemachine.cli.table import facts, table
-from timemachine.cli.wording import duration, listed_words, shortened, visible
+from timemachine.cli.wording import duration, listed_words, one_line, shortened, visible
 
 _NOTHING: Final = "–"
 _CHANGES: Final = ("change", "session", "step", "what", "before", "now", "cost", "took")
@@ -96,6 +96,7 @@ def run_lines(run: dict[str, Any], changed: Iterable[dict[str, Any]], address: s
             ("verdicts", listed_words(run["verdicts"])),
             ("retrieval", listed_words(run["retrieval"])),
             ("context", listed_words({name: n for name, n in run["context"].items() if n})),
+            ("error", _most_frequent(run)),
             ("spent", _spent(run)),
             ("since", _since_which(run)),
             ("cost", _paired(run["cost_since"], _dollars)),
@@ -117,6 +118,13 @@ def run_lines(run: dict[str, Any], changed: Iterable[dict[str, Any]], address: s
 def _models(suite: dict[str, Any]) -> str:
     nobody = "none: the recorded answers are checked" if suite["kind"] == "audit" else "as recorded"
     return ", ".join(suite["use_models"]) or nobody
+
+
+def _most_frequent(run: dict[str, Any]) -> str:
+    found = run.get("most_frequent_error")
+    if found is None:
+        return ""
+    return f"most frequent, {found['steps']:,} of {run['steps']['failed']:,}: {one_line(found['message'])}"
 
 
 def _matching(asked: dict[str, Any] | None) -> str:

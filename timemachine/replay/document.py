@@ -9,7 +9,7 @@ from timemachine.recording.models import Action
 from timemachine.replay.models import Replay, ReplayHit, ReplayStep
 from timemachine.replay.queries import tally
 from timemachine.replay.statuses import TERMINAL_STEP_STATUSES
-from timemachine.replay.summary import Tally, sentence
+from timemachine.replay.summary import Tally, failure_json, sentence
 
 USAGE = (
     "input_tokens",
@@ -55,6 +55,7 @@ def replay_json(replay: Replay, counts: Tally | None = None) -> dict[str, Any]:
         "waiting": {"calls": counts.waiting, "until": written(counts.waits_until)},
         "over_limit_usd": None if counts.over_limit_usd is None else float(counts.over_limit_usd),
         "uncertain_calls": counts.uncertain_calls,
+        "most_frequent_error": failure_json(counts.failure),
         "summary": sentence(counts),
     }
 

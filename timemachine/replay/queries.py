@@ -19,17 +19,19 @@ from django.db.models import (
     QuerySet,
     Sum,
 )
+from django.db.models.functions import Left
 
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now
 from timemachine.base.errors import NotFound
+from timemachine.payloads.fields import FaithfulTextField
 from timemachine.recording.models import Hit, Session
 from timemachine.replay import frozen
 from timemachine.replay.engine import has_passages_of_its_own
 from timemachine.replay.models import Replay, ReplayAttempt, ReplayHit, ReplayStep
 from timemachine.replay.options import from_json
 from timemachine.replay.spent import NOTHING, Spent, spent_by
-from timemachine.replay.summary import Tally
+from timemachine.replay.summary import Failure, Tally
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +42,7 @@ class _Recorded:
     spent: Spent = NOTHING
 
 
+MESSAGE_SHOWN: Final = 300
 _CALLED: Final = Q(Exists(ReplayAttempt.objects.filter(step=OuterRef("pk"), calls_made__gt=0)))
 _WAS_ASKED = ExpressionWrapper(
     Q(kind="ask") & (Q(model__isnull=False) | Q(verdict="error")), output_field=BooleanField()
@@ -117,23 +120,41 @@ def tally(replay: Replay) -> Tally:
 
 
 def tallies(replays: Sequence[Replay]) -> dict[UUID, Tally]:
-    """Each of the replays counted. Three queries for any number of them, each adding up in the database."""
+    """Each of the replays counted. Three queries for any number of them, four where steps failed, each adding up in the database."""
     ids = [replay.id for replay in replays]
     counted = _counted_steps(ids)
     spent = spent_by("step__replay_id", ReplayAttempt.objects.filter(step__replay__in=ids))
     recorded = _recorded(ids)
+    failed = [each for each, groups in counted.items() if any(row["status"] == "failed" for row in groups)]
+    failures = (
+        most_frequent_failures(ReplayStep.objects.filter(replay__in=failed), "replay_id") if failed else {}
+    )
     return {
         replay.id: _tally(
             replay,
             counted.get(replay.id, []),
             spent.get(replay.id, NOTHING),
             recorded.get(replay.id, _Recorded()),
+            failures.get(replay.id),
         )
         for replay in replays
     }
 
 
-def _tally(replay: Replay, groups: list[dict[str, Any]], spent: Spent, recorded: _Recorded) -> Tally:
+def most_frequent_failures(steps: QuerySet[ReplayStep], owner: str) -> dict[UUID, Failure]:
+    """What the steps of each owner (a replay, or a run of a suite) failed of most often; nothing for one without a failed step."""
+    said = Left("error_message", MESSAGE_SHOWN, output_field=FaithfulTextField())
+    failed = steps.filter(status="failed", error_message__isnull=False).annotate(said=said)
+    rows = failed.order_by().values(owner, "said").annotate(steps=Count("id")).order_by("-steps", "said")
+    found: dict[UUID, Failure] = {}
+    for row in rows:
+        found.setdefault(row[owner], Failure(message=row["said"], steps=row["steps"]))
+    return found
+
+
+def _tally(
+    replay: Replay, groups: list[dict[str, Any]], spent: Spent, recorded: _Recorded, failure: Failure | None
+) -> Tally:
     return Tally(
         kind=replay.kind,
         status=replay.status,
@@ -149,6 +170,7 @@ def _tally(replay: Replay, groups: list[dict[str, Any]], spent: Spent, recorded:
         recorded_unknown_cost_calls=recorded.spent.unknown_calls,
         uncertain_calls=spent.uncertain_calls,
         called=recorded.asks,
+        failure=failure,
         cut_off=sum(group["cut_off"] for group in groups),
         spend_limit_usd=_own_limit(replay),
         waiting=sum(group["waiting"] for group in groups),

@@ -28,12 +28,20 @@ VERDICT_ORDER = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """What steps failed of most often, and how many of them; `message` is how it begins."""
+
+    message: str
+    steps: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
     """What the steps of a replay came to, counted. Money in US dollars; `unknown` counts calls of unknown price.
 
     `cut_off` counts the steps with an answer, recorded or new, that ends where it was cut off. `spend_limit_usd` is its own, None
     where it has none or shares one. The recorded cost is that of `called` asks: those that were asked again, and those whose call
-    was cancelled. `waiting` counts the calls whose model is busy; the last is asked again at `waits_until`.
+    was cancelled. `failure` is the most frequent one. `waiting` counts the calls whose model is busy; the last is asked again at `waits_until`.
     """
 
     kind: str
@@ -50,6 +58,7 @@ class Tally:
     recorded_unknown_cost_calls: int
     uncertain_calls: int
     called: int = 0
+    failure: Failure | None = None
     cut_off: int = 0
     spend_limit_usd: Decimal | None = None
     waiting: int = 0
@@ -101,7 +110,21 @@ def sentence(tally: Tally) -> str:
         )
     if tally.uncertain_calls:
         parts.append(f"{counted(tally.uncertain_calls, 'lost attempt')} may have been billed")
+    parts.append(most_failed(tally.failure, tally.statuses.get("failed", 0)))
     return "; ".join(part for part in parts if part)
+
+
+def failure_json(failure: Failure | None) -> dict[str, object] | None:
+    """As documents have it; null where no step failed."""
+    return None if failure is None else {"message": failure.message, "steps": failure.steps}
+
+
+def most_failed(failure: Failure | None, failed: int) -> str:
+    """`most frequent error (7 of 8): …`, or the only one; empty where there is none."""
+    if failure is None:
+        return ""
+    often = f"most frequent error ({failure.steps:,} of {failed:,})" if failed > 1 else "error"
+    return f"{often}: {failure.message}"
 
 
 def _what(tally: Tally) -> str:

@@ -153,8 +153,8 @@ class Scope:
         return steps_of(self.replay()).filter(sequence__lte=self.link.through_sequence)
 
     def tally(self) -> Tally:
-        """The replay counted."""
-        return tally(self.replay())
+        """The replay counted; what its steps failed of stands only with those that the link shows."""
+        return replace(tally(self.replay()), failure=None)
 
     def replay_step(self, sequence: int) -> ReplayStep:
         """One step of the replay."""

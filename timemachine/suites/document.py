@@ -7,6 +7,7 @@ from typing import Any
 from timemachine.base.clock import written
 from timemachine.base.wording import counted, money, priced, reached
 from timemachine.replay.statuses import TERMINAL_STEP_STATUSES
+from timemachine.replay.summary import failure_json, most_failed
 from timemachine.suites.changes import StepChange, StepFact, counted_change
 from timemachine.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun
 from timemachine.suites.queries import RunCounts, named_in, over_limit
@@ -81,6 +82,7 @@ def counts_json(counts: RunCounts) -> dict[str, Any]:
         "cost_usd": float(counts.cost_usd),
         "unknown_cost_calls": counts.unknown_cost_calls,
         "uncertain_calls": counts.uncertain_calls,
+        "most_frequent_error": failure_json(counts.failure),
     }
 
 
@@ -98,7 +100,8 @@ def summary(run: SuiteRun, counts: RunCounts) -> str:
         parts.append(
             f"the spend limit of {money(run.options['spend_limit_usd'])} was passed by {money(over)}"
         )
-    return "; ".join(parts)
+    parts.append(most_failed(counts.failure, counts.steps.get("failed", 0)))
+    return "; ".join(part for part in parts if part)
 
 
 def change_json(change: StepChange, names: Mapping[str, str]) -> dict[str, Any]:

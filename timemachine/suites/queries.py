@@ -17,8 +17,10 @@ from timemachine.base.numbers import whole_number
 from timemachine.recording.models import Action, Session
 from timemachine.replay.models import Replay, ReplayAttempt, ReplayStep
 from timemachine.replay.options import ReplayOptions
+from timemachine.replay.queries import most_frequent_failures
 from timemachine.replay.spent import NOTHING, spent_by
 from timemachine.replay.statuses import TERMINAL_STEP_STATUSES
+from timemachine.replay.summary import Failure
 from timemachine.suites.matching import Matching, matching_of
 from timemachine.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun, SuiteSession
 from timemachine.suites.plan import SuitePlan, options_of
@@ -42,6 +44,7 @@ class RunCounts:
     cost_usd: Decimal = Decimal(0)
     unknown_cost_calls: int = 0
     uncertain_calls: int = 0
+    failure: Failure | None = None
 
     @property
     def total(self) -> int:
@@ -209,7 +212,7 @@ def deletions_in(project: Project) -> QuerySet[SuiteEvent]:
 
 
 def counts_of(runs: Sequence[SuiteRun]) -> dict[UUID, RunCounts]:
-    """Each of the runs counted. Six queries for any number of them, each adding up in the database."""
+    """Each of the runs counted. Six queries for any number of them, seven where steps failed, each adding up in the database."""
     ids = [run.id for run in runs]
     steps = ReplayStep.objects.filter(replay__suite_replay__run__in=ids)
     owner = "replay__suite_replay__run_id"
@@ -221,6 +224,8 @@ def counts_of(runs: Sequence[SuiteRun]) -> dict[UUID, RunCounts]:
     left_out = _grouped(refused, "run_id", "problem_code")
     attempts = ReplayAttempt.objects.filter(step__replay__suite_replay__run__in=ids)
     spent = spent_by("step__replay__suite_replay__run_id", attempts)
+    failed = any(found.get("failed") for found in statuses.values())
+    failures = most_frequent_failures(steps, owner) if failed else {}
     return {
         each: RunCounts(
             replays=replays.get(each, {}),
@@ -232,6 +237,7 @@ def counts_of(runs: Sequence[SuiteRun]) -> dict[UUID, RunCounts]:
             cost_usd=spent.get(each, NOTHING).cost_usd,
             unknown_cost_calls=spent.get(each, NOTHING).unknown_calls,
             uncertain_calls=spent.get(each, NOTHING).uncertain_calls,
+            failure=failures.get(each),
         )
         for each in ids
     }
