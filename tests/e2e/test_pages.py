@@ -25,6 +25,9 @@ OF_TABLES = (
     "launch",
     "compare",
     "collection",
+    "comparisons",
+    "suites",
+    "suite",
     "settings",
     "models",
 )
@@ -157,18 +160,20 @@ def pages(demo: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def test_no_cell_stands_beside_a_phones_screen(
-    browser: Browser, product: Product, signed_in: list[dict[str, Any]], demo: dict[str, Any]
-) -> None:
+@pytest.fixture
+def phone(browser: Browser, signed_in: list[dict[str, Any]]) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": PHONE, "height": 900})
     context.add_cookies(signed_in)  # type: ignore[arg-type]
-    page = context.new_page()
+    yield context.new_page()
+    context.close()
+
+
+def test_no_cell_stands_beside_a_phones_screen(phone: Page, product: Product, demo: dict[str, Any]) -> None:
     found = {}
     for name, path in pages(demo).items():
         if name in OF_TABLES:
-            page.goto(product.url + path)
-            found[name] = page.evaluate(BESIDE, PHONE)
-    context.close()
+            phone.goto(product.url + path)
+            found[name] = phone.evaluate(BESIDE, PHONE)
     assert found == {name: [] for name in OF_TABLES}
 
 
