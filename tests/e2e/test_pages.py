@@ -16,6 +16,9 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.browser
 
 PHONE = 360
+SCROLLING = (
+    "(where) => [...document.querySelectorAll(where)].filter(e => e.scrollWidth > e.clientWidth).length"
+)
 OF_TABLES = (
     "debug-replay",
     "audit-replay",
@@ -175,6 +178,17 @@ def test_no_cell_stands_beside_a_phones_screen(phone: Page, product: Product, de
             phone.goto(product.url + path)
             found[name] = phone.evaluate(BESIDE, PHONE)
     assert found == {name: [] for name in OF_TABLES}
+
+
+def test_the_figures_of_a_comparison_fit_a_wide_screen_and_scroll_in_their_own_box_on_a_phone(
+    phone: Page, product: Product, demo: dict[str, Any]
+) -> None:
+    phone.goto(f"{product.url}/comparisons/{demo['comparison']['id']}/")
+    phone.evaluate("document.querySelectorAll('main details').forEach(e => { e.open = true })")
+    assert phone.evaluate(SCROLLING, ".pair-block .scroll") == len(demo["comparison"]["arms"])
+    assert phone.evaluate(SCROLLING, "html, main, .section, .pair-block") == 0
+    phone.set_viewport_size({"width": 1440, "height": 900})
+    assert phone.evaluate(SCROLLING, ".scroll") == 0
 
 
 def test_the_page_of_a_cell_is_sound(screen: Page, product: Product, demo: dict[str, Any]) -> None:
