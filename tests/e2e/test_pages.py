@@ -16,6 +16,7 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.browser
 
 PHONE = 360
+NARROWEST = 320
 SCROLLING = (
     "(where) => [...document.querySelectorAll(where)].filter(e => e.scrollWidth > e.clientWidth).length"
 )
@@ -178,6 +179,15 @@ def test_no_cell_stands_beside_a_phones_screen(phone: Page, product: Product, de
             phone.goto(product.url + path)
             found[name] = phone.evaluate(BESIDE, PHONE)
     assert found == {name: [] for name in OF_TABLES}
+
+
+def test_the_whole_menu_and_the_projects_name_are_told_on_a_phone(phone: Page, product: Product) -> None:
+    phone.goto(f"{product.url}/")
+    assert phone.evaluate(SCROLLING, ".mainnav, .project") == 0
+    phone.set_viewport_size({"width": NARROWEST, "height": 900})
+    assert phone.evaluate(SCROLLING, ".mainnav") == 0
+    assert phone.evaluate("[...document.querySelectorAll('.mainnav a')].every(e => e.checkVisibility())")
+    assert phone.locator(".project").get_attribute("title") == "Project My project"
 
 
 def test_the_figures_of_a_comparison_fit_a_wide_screen_and_scroll_in_their_own_box_on_a_phone(
