@@ -167,6 +167,17 @@ def test_a_viewer_sees_the_links_and_can_neither_create_nor_revoke(
     assert ShareLink.objects.count() == 1
 
 
+def test_share_is_offered_to_those_alone_who_may_share(
+    project: Project, session: Session, replay: Replay, operator: Client
+) -> None:
+    viewer = browser_of(project, "viewer")
+    for address in (f"/sessions/{session.id}/", f"/replays/{replay.id}/"):
+        offered = f'href="{address}share/"'
+        assert offered in operator.get(address).text
+        assert offered not in viewer.get(address).text
+        assert viewer.get(f"{address}share/").status_code == 403
+
+
 def test_what_belongs_to_another_project_is_not_there(
     project: Project, other_project: Project, session: Session, replay: Replay
 ) -> None:
