@@ -43,8 +43,8 @@ def test_a_schedule_is_kept_in_one_spelling(text: str, kept: str) -> None:
     [
         ("", "is written `every 6 hours`"),
         ("hourly", "is written"),
-        ("every 0 hours", "is written"),
-        ("every 337 hours", "at most every 336 hours"),
+        ("every 0 hours", "every 1 to 336 hours: write `every 6 hours`"),
+        ("every 337 hours", "every 1 to 336 hours"),
         ("daily 24:00", "00:00 to 23:59"),
         ("daily 07:60", "00:00 to 23:59"),
         ("daily 7:30", "is written"),

@@ -12,7 +12,7 @@ from timemachine.base.errors import InvalidInput
 WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 MOST_HOURS: Final = 336
 FORMS: Final = "`every 6 hours`, `daily 07:30 Europe/Berlin` or `weekly monday 07:30 Europe/Berlin`"
-_EVERY: Final = re.compile(r"every ([1-9][0-9]{0,2}) hours?")
+_EVERY: Final = re.compile(r"every ([0-9]{1,4}) hours?")
 _CLOCK: Final = re.compile(r"(daily|weekly ([a-z]+)) ([0-9]{2}):([0-9]{2})( \S+)?")
 _DAYS_OF_TWO_WEEKS: Final = range(-1, 14)
 
@@ -74,8 +74,8 @@ def next_after(schedule: Schedule, moment: datetime, since: datetime) -> datetim
 
 
 def _hourly(hours: int) -> Schedule:
-    if hours > MOST_HOURS:
-        raise _invalid(f"repeats at most every {MOST_HOURS} hours")
+    if not 1 <= hours <= MOST_HOURS:
+        raise _invalid(f"repeats every 1 to {MOST_HOURS} hours: write `every 6 hours`")
     return Schedule(every_hours=hours)
 
 

@@ -31,6 +31,7 @@ REPEATS: Final = [
 FIELD_OF_FACT: Final = {"matching": "match_q", "use_models": "model", "schedule": "repeat"}
 MATCHED: Final = ("q", "agent", "user", "tag")
 SAME_NAME: Final = ("reason", "skip_asks", "skip_finds", "spend_limit_usd")
+_HOURS: Final = f"Write a whole number of hours from 1 to {MOST_HOURS}, for example 6."
 _UNKNOWN_ZONE: Final = (
     "This machine does not know this timezone, so the suite does not run by itself; choose another."
 )
@@ -79,7 +80,14 @@ class SuiteForm(RetrievalFields, CallFields):
         help_text="With commas between, as worse, new failure, numbers differ, altered, left out, cost:1.50. A run of which one holds is marked.",
     )
     repeat = forms.ChoiceField(label="Runs", choices=REPEATS, required=False)
-    hours = forms.IntegerField(label="Hours", required=False, initial=24, min_value=1, max_value=MOST_HOURS)
+    hours = forms.IntegerField(
+        label="Hours",
+        required=False,
+        initial=24,
+        min_value=1,
+        max_value=MOST_HOURS,
+        error_messages=dict.fromkeys(("invalid", "min_value", "max_value"), _HOURS),
+    )
     weekday = forms.ChoiceField(
         label="Weekday", required=False, choices=[(each, each.capitalize()) for each in WEEKDAYS]
     )
