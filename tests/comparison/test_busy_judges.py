@@ -38,6 +38,7 @@ def test_a_judge_that_waits_for_a_busy_model_is_told_of_until_it_waits_no_more(
         worker.start()
         judges = busy(api, address)
         page = browser.get(f"{address}/").text
+        of_cell = browser.get(cell_that_waits(address)).text
         api.post(f"{address}/judgements/cancel")
         worker.join(WAITS_FOR)
     assert judges["busy"]["calls"] == 1
@@ -45,12 +46,21 @@ def test_a_judge_that_waits_for_a_busy_model_is_told_of_until_it_waits_no_more(
     assert abs(left.total_seconds()) < WAITS_FOR
     assert "1 busy call asked again by" in page
     assert "Too many requests; slow down." in page
+    assert "Its model is busy and is asked again by" in of_cell
+    assert "Too many requests; slow down." in of_cell
     assert "being judged; 1 busy call asked again by " in judging_so_far(judges)
 
     judges = told(api, address)
     assert (judges["asking"], judges["busy"]) == (0, {"calls": 0, "until": None})
     assert "busy" not in browser.get(f"{address}/").text
     assert set(CellOpinion.objects.values_list("asked_again_at", "waits_because")) == {(None, None)}
+
+
+def cell_that_waits(address: str) -> str:
+    """The address of the page of the cell whose judge waits."""
+    waiting = CellOpinion.objects.get(asked_again_at__isnull=False)
+    assert waiting.waits
+    return f"{address}/cells/{waiting.step_id}/"
 
 
 def work(comparison_id: Any) -> None:

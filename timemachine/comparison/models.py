@@ -5,6 +5,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from timemachine.accounts.models import Project
+from timemachine.base.clock import now
 from timemachine.base.ids import uuid7
 from timemachine.payloads.fields import FaithfulJSONField, FaithfulTextField
 from timemachine.payloads.models import Payload
@@ -119,6 +120,12 @@ class CellOpinion(models.Model):
 
     def __str__(self) -> str:
         return f"opinion of {self.model} on step {self.step_id}"
+
+    @property
+    def waits(self) -> bool:
+        """Whether its model is busy, and is asked again later."""
+        asked_again_at = self.asked_again_at
+        return self.state == "asking" and asked_again_at is not None and asked_again_at > now()
 
 
 class ComparisonFindings(models.Model):
