@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Generator
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -67,6 +68,24 @@ def test_without_waiting_it_is_only_launched_and_can_be_cancelled(tm: Here, sess
     assert made.spend_limit_usd == 2
     assert "is cancelled" in tm.run("comparison", "cancel", str(made.id)).out
     assert set(Replay.objects.values_list("status", flat=True)) == {"cancelled"}
+
+
+def test_what_was_cancelled_is_asked_again_once_it_is_over(tm: Here, session: Session, request: Any) -> None:
+    tm.run("comparison", "create", "s1", *MODELS, "--no-wait")
+    made = str(Comparison.objects.get().id)
+    assert "still runs" in tm.run("comparison", "retry", made).err
+    tm.run("comparison", "cancel", made)
+    assert tm.run("comparison", "retry", made, "--no-wait").out == f"{tm.url}/comparisons/{made}/\n"
+    tm.run("comparison", "cancel", made)
+    request.getfixturevalue("worker")
+    done = tm.run("comparison", "retry", made)
+    assert (done.code, done.out) == (0, tm.run("comparison", "view", made).out), done
+    assert "6 of 6 answered" in done.out
+    over = tm.run("comparison", "retry", made)
+    assert (over.code, over.err) == (
+        1,
+        "No answer of this comparison failed or was cancelled, so there is nothing to ask again.\n",
+    )
 
 
 def test_what_cannot_be_compared_is_said_in_one_line(tm: Here, session: Session) -> None:

@@ -149,7 +149,9 @@ def cancel(request: HttpRequest, comparison_id: str) -> dict[str, Any]:
     return comparison_json(found, progress_of([found])[found.id])
 
 
-@router.post("/{comparison_id}/retry", response={202: dict[str, Any]}, summary="Try failed answers again")
+@router.post(
+    "/{comparison_id}/retry", response={202: dict[str, Any]}, summary="Ask failed and cancelled answers again"
+)
 def retry(request: HttpRequest, comparison_id: str) -> Status[dict[str, Any]]:
     """Ask again what failed or was cancelled, once the comparison is over."""
     found = comparison_of(caller(request, "run").project, comparison_id)

@@ -221,6 +221,23 @@ def cancel(*, comparison_id: str, as_json: bool) -> None:
         show(found, [f"Comparison {found['id']} is {found['status']}."], as_json=as_json)
 
 
+@comparison.command()
+@click.argument("comparison_id", metavar="ID")
+@click.option("--no-wait", is_flag=True, help="Only start it, and print the address of its page.")
+@options.as_json
+def retry(*, comparison_id: str, no_wait: bool, as_json: bool) -> None:
+    """Ask again the answers of a comparison that failed or were cancelled, wait, and show it like `view`."""
+    with connected() as client:
+        begun = client.comparisons.retry(comparison_id)
+        address = address_of(client, begun["id"])
+        if no_wait:
+            show(begun, [address], as_json=as_json)
+            return
+        done = waited(client, begun["id"])
+        with judged(lambda: check(done)):
+            show(done, lines(done, address), as_json=as_json)
+
+
 def so_far(found: dict[str, Any]) -> str:
     """How far a comparison is, in one line."""
     spent = priced(found["cost_usd"], found["unknown_cost_calls"])
@@ -309,7 +326,9 @@ def check(
     if reasons:
         raise ConditionHeld(f"--fail-on: {'; '.join(reasons)}.")
     if found["status"] == "cancelled":
-        raise Failure("The comparison was cancelled before it was through; its page offers to try again.")
+        raise Failure(
+            f"The comparison was cancelled before it was through; `timemachine comparison retry {found['id']}` asks the rest."
+        )
     if found["status"] != "done":
         raise Failure("Every answer of the comparison failed; what each says is on its page.")
 

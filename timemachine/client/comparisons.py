@@ -57,6 +57,10 @@ class Comparisons:
         """Stop every replay of it."""
         return self._connection.post(f"{_path(comparison)}/cancel")
 
+    def retry(self, comparison: str) -> Document:
+        """Ask again what failed or was cancelled, once the comparison is over."""
+        return self._connection.post(f"{_path(comparison)}/retry")
+
     def judge(self, comparison: str, *, model: str) -> Document:
         """Let a model judge every changed cell that it has no opinion on yet: `{"cells": n}`; it is asked in the background."""
         return self._connection.post(f"{_path(comparison)}/judgements", {"model": model})

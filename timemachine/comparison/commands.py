@@ -110,7 +110,7 @@ def cancel(comparison: Comparison, *, by: str | None = None) -> None:
 def retry(comparison: Comparison) -> list[UUID]:
     """Let the failed and cancelled steps of its finished replays run again; which replays a door has to ring for.
 
-    Raises `Conflict` where one still runs or no step failed.
+    Raises `Conflict` where one still runs, or no step failed or was cancelled.
     """
     of_it = Replay.objects.filter(run__comparison=comparison)
     if of_it.filter(finished_at=None).exists():
@@ -120,7 +120,8 @@ def retry(comparison: Comparison) -> list[UUID]:
     again = of_it.filter(steps__status__in=RETRIED).distinct().order_by("id")
     if not again:
         raise Conflict(
-            "No step of this comparison failed, so there is nothing to try again.", code="nothing_failed"
+            "No answer of this comparison failed or was cancelled, so there is nothing to ask again.",
+            code="nothing_failed",
         )
     results.try_again(comparison)
     return [replays.retry(replay).id for replay in again]
