@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,14 +15,19 @@ from tests.builders import QUESTIONS, compared, recorded_session, worked_off
 from tests.stub_answers import Script
 from tests.web.people import browser_of
 from timemachine.accounts.models import Project
+from timemachine.base.content import content_of
 from timemachine.cli.comparisons import so_far
+from timemachine.comparison.document import COLUMNS
 from timemachine.comparison.models import CellMark, Comparison, ComparisonReplay
+from timemachine.payloads.commands import keep
+from timemachine.payloads.queries import value
 from timemachine.recording.commands import append, start_session
 from timemachine.recording.draft import ActionDraft
 from timemachine.recording.erasure import erase_session
 from timemachine.recording.models import Session
 from timemachine.replay.models import Replay, ReplayStep
 
+COMMANDS = Path(__file__).resolve().parents[2] / "docs" / "commands.md"
 ONE, THREE = "local:extractive-1", "local:extractive-3"
 TWO_ARMS = [{"model": ONE}, {"model": THREE}]
 
@@ -304,8 +310,38 @@ def test_the_export_is_everything_as_json_or_a_line_for_each_cell(project: Proje
         ("2", "1"),
     ]
     assert lines[0]["question"].startswith("'=cmd")
+    assert {(line["session_name"], line["session_key"]) for line in lines} == {(session.name, session.key)}
     assert lines[0]["model"].startswith("local:extractive")
     assert api.get(f"/comparisons/{made.id}/export", format="xlsx").status_code == 422
+
+
+def test_the_lines_have_the_answers_and_none_that_a_spreadsheet_computes(
+    project: Project, api: Program, session: Session
+) -> None:
+    made = compared(project, [session], ONE, THREE)
+    step = ReplayStep.objects.filter(replay__run__comparison=made, replay__run__arm=2).earliest("sequence")
+    formula = content_of('=HYPERLINK("http://example.org";"A ""fee""")\nof 5 francs')
+    step.output_id = keep(project.id, [formula])[formula]
+    step.save()
+    failed = ReplayStep.objects.filter(replay__run__arm=1).latest("sequence")
+    failed.status, failed.verdict = "failed", None
+    failed.save()
+    answer = api.get(f"/comparisons/{made.id}/export", format="csv").content.decode()
+    lines = {(line["sequence"], line["arm"]): line for line in csv.DictReader(io.StringIO(answer))}
+    asks = list(session.actions.filter(kind="ask").order_by("sequence"))
+    for ask in asks:
+        assert lines[str(ask.sequence), "recording"]["answer"] == value(ask.output)
+    assert (
+        lines[str(step.sequence), "2"]["answer"]
+        == '\'=HYPERLINK("http://example.org";"A ""fee""")\nof 5 francs'
+    )
+    assert lines[str(asks[0].sequence), "1"]["answer"] == value(asks[0].output)
+    assert lines[str(failed.sequence), "1"]["answer"] == ""
+
+
+def test_the_docs_say_every_column_of_the_lines() -> None:
+    told = re.findall(r"^\| (`.+?) \|", COMMANDS.read_text(), re.MULTILINE)
+    assert set(COLUMNS) <= {name.strip("`") for names in told for name in names.split(", ")}
 
 
 def test_a_person_marks_a_cell_and_the_history_stays(project: Project, api: Program) -> None:

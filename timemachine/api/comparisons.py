@@ -134,7 +134,11 @@ def cells(
 
 @router.get("/{comparison_id}/export", summary="All of a comparison")
 def export(request: HttpRequest, comparison_id: str, format: str = "json") -> HttpResponse:  # noqa: A002  # the parameter's name
-    """`format=json`: the comparison with its cells and statistics in one document. `format=csv`: a line for each cell."""
+    """`format=json`: the comparison with its cells and statistics in one document.
+
+    `format=csv`: a line for each cell, in it the session's name and key and the whole text of the answer; a text that a spreadsheet would
+    take for a formula begins with an apostrophe.
+    """
     file = file_of(comparison_of(caller(request, "read").project, comparison_id), format)
     named = {"Content-Disposition": f'attachment; filename="{file.name}"'}
     return HttpResponse(file.data, content_type=file.media_type, headers=named)

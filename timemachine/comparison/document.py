@@ -3,8 +3,9 @@
 import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import batched
 from typing import Any, Final
 
 from timemachine.base.clock import written
@@ -15,6 +16,7 @@ from timemachine.comparison.metrics import MEASURES, ArmPair, ArmTotals
 from timemachine.comparison.models import CellMark, CellOpinion, Comparison
 from timemachine.comparison.progress import Progress, Waits, over_limit, progress_of
 from timemachine.comparison.queries import (
+    answers_of,
     arms_of,
     ask_count,
     asks_of,
@@ -22,6 +24,7 @@ from timemachine.comparison.queries import (
     models_of,
     opinions_of,
     replays_of,
+    sessions_of,
     told,
 )
 from timemachine.comparison.results import Results, whole
@@ -33,6 +36,8 @@ from timemachine.payloads.queries import value
 UNITS: Final = {each.name: each.unit for each in MEASURES}
 COLUMNS: Final = (
     "session",
+    "session_name",
+    "session_key",
     "sequence",
     "question",
     "arm",
@@ -53,8 +58,11 @@ COLUMNS: Final = (
     "marks",
     "opinions",
     "error",
+    "answer",
 )
 RECORDING_NAME: Final = "recording"
+_BEGIN_FORMULAS: Final = frozenset("=+-@\t\r\n")
+_READ_AT_ONCE: Final = 100
 FORMS: Final = {"json": "application/json", "csv": "text/csv"}
 
 
@@ -243,11 +251,14 @@ def _csv(comparison: Comparison) -> Iterator[str]:
     arms, steps = arms_of(comparison), _steps(asks)
     marks, opinions = marks_of(steps), opinions_of(steps)
     recorded = models_of(asks)
+    sessions = {each.id: each for each in sessions_of(comparison)}
     yield _line(COLUMNS)
-    for ask in asks:
+    for ask, answers in _answered(asks):
         for cell in _in_order(ask):
             facts = _cell_json(cell) | {
                 "session": str(ask.session),
+                "session_name": ask.session_name,
+                "session_key": sessions[ask.session].key,
                 "sequence": ask.sequence,
                 "question": ask.question,
                 "arm": cell.arm or RECORDING_NAME,
@@ -257,8 +268,18 @@ def _csv(comparison: Comparison) -> Iterator[str]:
                     f"{each.verdict} ({each.marked_by})" for each in marks.get(cell.step or 0, [])
                 ),
                 "opinions": "; ".join(_opinion_words(each) for each in opinions.get(cell.step or 0, [])),
+                "answer": answers.get(cell.step),
             }
             yield _line([facts[name] for name in COLUMNS])
+
+
+def _answered(asks: Sequence[Ask]) -> Iterator[tuple[Ask, Mapping[int | None, str]]]:
+    """Each ask with its answers: the new ones by their steps, the recorded one under None. So many are read at once as fit in memory."""
+    for some in batched(asks, _READ_AT_ONCE, strict=False):
+        recorded, new = answers_of(some)
+        for ask in some:
+            told = {cell.step: new[cell.step] for cell in ask.runs.values() if cell.step in new}
+            yield ask, told | ({None: recorded[ask.action]} if ask.action in recorded else {})
 
 
 def _totals_json(totals: ArmTotals) -> dict[str, Any]:
@@ -331,6 +352,6 @@ def _line(values: Sequence[Any]) -> str:
 
 
 def _harmless(value: Any) -> Any:
-    if isinstance(value, str) and value[:1] in {"=", "+", "-", "@", "\t", "\r"}:
+    if isinstance(value, str) and value[:1] in _BEGIN_FORMULAS:
         return f"'{value}"
     return value

@@ -16,6 +16,7 @@ from timemachine.comparison.arms import Arm, from_json
 from timemachine.comparison.cells import ERROR, NOT_ASKED, NOT_RECORDED, SPEND_LIMIT, Ask, Cell
 from timemachine.comparison.models import WITHDRAWN, CellMark, CellOpinion, Comparison
 from timemachine.language.refusal import is_refusal
+from timemachine.payloads.queries import text
 from timemachine.providers.completion import ended_by, is_refused
 from timemachine.recording.costs import has_unknown_cost
 from timemachine.recording.models import Action, Session
@@ -152,6 +153,15 @@ def told(asks: Sequence[Ask]) -> list[Ask]:
 def models_of(asks: Sequence[Ask]) -> dict[int, str | None]:
     """The recorded model of each ask, by its action; None where none was recorded."""
     return dict(Action.objects.filter(id__in=[ask.action for ask in asks]).values_list("id", "model"))
+
+
+def answers_of(asks: Sequence[Ask]) -> tuple[dict[int, str], dict[int, str]]:
+    """The whole texts of the answers: the recorded ones by the asks' actions, the new ones by their steps. Two queries."""
+    actions = Action.objects.filter(id__in=[ask.action for ask in asks]).select_related("output")
+    recorded = {each.id: answer for each in actions if (answer := frozen.answer_of(each)) is not None}
+    cells = [cell.step for ask in asks for cell in ask.runs.values() if cell.step and not cell.missing]
+    steps = ReplayStep.objects.filter(id__in=cells, output__isnull=False).select_related("output")
+    return recorded, {each.id: text(each.output) for each in steps if each.output}
 
 
 def marks_of(steps: Sequence[int]) -> dict[int, list[CellMark]]:

@@ -130,7 +130,7 @@ def comparison(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 
 @require_safe
 def export(request: HttpRequest, id: str, form: str) -> HttpResponse:  # noqa: A002
-    """All of a comparison as a file: `csv` has a line for each cell, `json` the statistics as well."""
+    """All of a comparison as a file: `csv` has a line for each cell with its answer, `json` the statistics as well."""
     found = comparison_of(of(request).project, id)
     if form not in FORMS:
         raise NotFound("A comparison is exported as csv or json.", code="not_found")
