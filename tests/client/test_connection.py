@@ -154,7 +154,7 @@ def test_a_name_stays_one_part_of_the_path(name: str, path: str) -> None:
 
 
 def test_a_name_with_a_slash_names_nothing() -> None:
-    with pytest.raises(NotFound, match="There is no collection"):
+    with pytest.raises(NotFound, match="names no collection: a name or an id has no slash"):
         segment("a/../b", "collection")
 
 
