@@ -75,6 +75,18 @@ def test_one_that_was_killed_is_asked_no_more_while_there_is_another() -> None:
         beside.end()
 
 
+def test_one_that_ended_while_it_was_chosen_thinks_nothing_more() -> None:
+    beside = Beside(1)
+    (thinker,) = beside._all  # who chose it still holds it
+    try:
+        os.kill(beside(os.getpid), signal.SIGKILL)
+        thinker._hearing.join(20)
+        with pytest.raises(aside_module._NotThought):
+            thinker.ask(max, (3, 4))
+    finally:
+        beside.end()
+
+
 class Unreadable:
     """What can be sent and not be received."""
 
