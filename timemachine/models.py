@@ -28,6 +28,7 @@ from timemachine.retrieval.models import (
     SourcePassage,
     TermCount,
 )
+from timemachine.rollup.models import Bin, FirstUse, Latency, Usage
 from timemachine.sharing.models import ShareGrant, ShareLink, ShareOpening
 from timemachine.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun, SuiteSession, SuiteStep
 from timemachine.sweeping.models import Sweep, SweepRow
@@ -37,6 +38,7 @@ __all__ = [
     "AnswerCacheSwitch",
     "ApiKey",
     "AskUnderWay",
+    "Bin",
     "BlankFrame",
     "CachedAnswer",
     "CallBeside",
@@ -48,12 +50,14 @@ __all__ = [
     "ComparisonReplay",
     "Delivery",
     "EmbeddingWork",
+    "FirstUse",
     "Frame",
     "FrameEmbedding",
     "FrameWeights",
     "Hit",
     "Intake",
     "Judgement",
+    "Latency",
     "LongDiff",
     "Membership",
     "ModelAccessChange",
@@ -84,5 +88,6 @@ __all__ = [
     "Sweep",
     "SweepRow",
     "TermCount",
+    "Usage",
     "User",
 ]

@@ -113,13 +113,6 @@ def test_the_first_match_and_the_counts_are_those_of_the_session_only(record: Re
     assert matches(session, parse("")) == 4
 
 
-def test_the_kinds_of_a_very_long_session_are_named_and_not_counted(record: Record) -> None:
-    record([ActionDraft(kind="put")], key="other")
-    session = record([*events(3), *asks(1)])
-    assert kinds_of(session, most_counted=4) == {"event": None, "ask": None, "find": None}
-    assert kinds_of(session, most_counted=5) == {"event": 3, "ask": 1, "find": 1}
-
-
 def test_a_window_takes_two_queries_wherever_it_is(
     record: Record, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:

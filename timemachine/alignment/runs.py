@@ -15,7 +15,7 @@ from timemachine.recording.models import Action, Session
 from timemachine.recording.queries import session_of
 from timemachine.replay.models import Replay
 from timemachine.replay.queries import replay_of, tally
-from timemachine.timeline.moment import totals_of
+from timemachine.rollup.queries import totals_of
 
 # What a replay repeats, and so what a session is held against a replay by.
 REPLAYED_KINDS: Final = ("find", "ask")

@@ -14,6 +14,8 @@ from timemachine.base.numbers import whole_number
 from timemachine.recording.models import KEY_PATTERN, Action, Session
 
 KEY: Final = re.compile(KEY_PATTERN)
+FAILED: Final = Q(error_type__isnull=False) | Q(error_message__isnull=False)
+"""Which actions recorded an error."""
 
 
 def session_of(project: Project, id_or_key: str | UUID) -> Session:

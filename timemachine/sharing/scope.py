@@ -19,13 +19,13 @@ from timemachine.recording.models import Action, Hit
 from timemachine.replay.models import Replay, ReplayHit, ReplayStep
 from timemachine.replay.queries import steps_of, tally
 from timemachine.replay.summary import Tally
+from timemachine.rollup.queries import totals_of
+from timemachine.rollup.totals import Totals
 from timemachine.sharing.models import REPLAY, SESSION, ShareLink
 from timemachine.timeline.document import action_json, with_everything
-from timemachine.timeline.moment import totals_of
 from timemachine.timeline.nesting import REACH, Place, nest
 from timemachine.timeline.origin import Origin, origin_of
 from timemachine.timeline.rows import Row, rows_of
-from timemachine.timeline.state import Totals
 from timemachine.timeline.step import FIRST_BYTES, Step, step
 
 PAGE: Final = 200

@@ -2,22 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from decimal import Decimal
+from datetime import datetime
+from typing import Final
 
-from django.db.models import Count, DateTimeField, ExpressionWrapper, F, Max, Min, Q, QuerySet, Sum
-from django.db.models.functions import Coalesce
+from django.db.models import QuerySet
 
 from timemachine.base.clock import parse_time
-from timemachine.recording.costs import UNKNOWN_COST
-from timemachine.recording.models import Action, Hit, Session
-from timemachine.recording.vocabulary import KINDS
+from timemachine.recording.models import Action, Session
 from timemachine.retrieval.queries import frames_at
-from timemachine.timeline.rows import FAILED
-from timemachine.timeline.state import Totals, fold
+from timemachine.rollup.queries import frames_used_through, totals_through
+from timemachine.rollup.totals import Totals
 from timemachine.timeline.step import Head, heads
 
-MESSAGE_BYTES = 2_000
+MESSAGE_BYTES: Final = 2_000
+TALKING: Final = ("message", "ask")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,59 +54,18 @@ class State:
 
 
 def state_at(session: Session, sequence: int, *, most_messages: int = 50, most_frames: int = 200) -> State:
-    """Everything known when that step had been recorded. Six queries at most."""
+    """Everything known when that step had been recorded. Seven queries at most, none of which reads the whole session."""
     until = Action.objects.filter(session=session, sequence__lte=sequence)
     as_of = _moment_of(until.order_by("-sequence").first(), session)
-    said, count = _messages(until, most_messages)
+    totals = totals_through(session, sequence)
     return State(
         sequence=sequence,
-        totals=totals_of(until),
-        messages=said,
-        message_count=count,
+        totals=totals,
+        messages=_messages(until, most_messages),
+        message_count=sum(totals.kinds.get(kind, 0) for kind in TALKING),
         frames_used=_frames_used(session, sequence, most_frames),
         frames_existed=_frames_existed(session, as_of),
         as_of=as_of,
-    )
-
-
-def totals_of(actions: QuerySet[Action]) -> Totals:
-    """The exact totals of some actions, added up by the database per kind. One query."""
-    ended = ExpressionWrapper(
-        F("started_at") + Coalesce(F("duration_ms"), 0.0) * timedelta(milliseconds=1),
-        output_field=DateTimeField(),
-    )
-    rows = (
-        actions.order_by()
-        .values("kind")
-        .annotate(
-            number=Count("id"),
-            errors=Count("id", filter=FAILED),
-            input_sum=Sum("input_tokens"),
-            output_sum=Sum("output_tokens"),
-            cost_sum=Sum("cost_usd"),
-            unknown=Count("id", filter=UNKNOWN_COST),
-            cached_number=Count("id", filter=Q(cached=True)),
-            saved_sum=Sum("saved_usd", filter=Q(cached=True)),
-            unknown_saved=Count("id", filter=Q(cached=True, saved_usd=None)),
-            first=Min("started_at"),
-            last=Max(ended),
-        )
-    )
-    return fold(
-        Totals(
-            kinds={row["kind"]: row["number"]},
-            errors=row["errors"],
-            input_tokens=row["input_sum"],
-            output_tokens=row["output_sum"],
-            cost_usd=row["cost_sum"] or Decimal(0),
-            unknown_cost_calls=row["unknown"],
-            cached_calls=row["cached_number"],
-            saved_usd=row["saved_sum"] or Decimal(0),
-            unknown_saved_calls=row["unknown_saved"],
-            first=row["first"],
-            last=row["last"],
-        )
-        for row in sorted(rows, key=lambda row: KINDS.index(row["kind"]))
     )
 
 
@@ -120,20 +77,23 @@ def _moment_of(action: Action | None, session: Session) -> datetime:
     return parse_time(named) if named else action.started_at or action.recorded_at
 
 
-def _messages(until: QuerySet[Action], most: int) -> tuple[list[Said], int]:
-    """The latest messages, in their order, and how many there are; an ask is a question and its answer."""
-    talking = until.filter(kind__in=("message", "ask"))
-    latest = [*talking.order_by("-sequence")[:most]][::-1]
+def _messages(until: QuerySet[Action], most: int) -> list[Said]:
+    """The latest messages, in their order; an ask is a question and its answer."""
+    if not most:
+        return []
+    first, *others = [
+        until.filter(kind=kind).order_by("-sequence")[:most] for kind in TALKING
+    ]  # each by its index
+    latest = [*first.union(*others, all=True).order_by("-sequence")[:most]][::-1]
     found = heads(
         [payload for action in latest for payload in (action.input_id, action.output_id)], MESSAGE_BYTES
     )
-    said = [
+    return [
         Said(sequence=action.sequence, role=role, text=found[payload])
         for action in latest
         for role, payload in _turns(action)
         if payload is not None
     ]
-    return said, talking.count()
 
 
 def _turns(action: Action) -> list[tuple[str | None, int | None]]:
@@ -144,13 +104,10 @@ def _turns(action: Action) -> list[tuple[str | None, int | None]]:
 
 
 def _frames_used(session: Session, sequence: int, most: int) -> list[UsedFrame]:
-    hits = Hit.objects.filter(action__session=session, action__sequence__lte=sequence, frame__isnull=False)
-    used = (
-        hits.values("frame", "version", "title")
-        .annotate(first_used=Min("action__sequence"))
-        .order_by("first_used")
-    )
-    return [UsedFrame(**row) for row in used[:most]]
+    return [
+        UsedFrame(frame=used.frame, version=used.version, title=used.title, first_used=used.sequence)
+        for used in frames_used_through(session, sequence, most)
+    ]
 
 
 def _frames_existed(session: Session, as_of: datetime) -> int | None:

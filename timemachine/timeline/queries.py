@@ -1,8 +1,9 @@
 """What the timeline is asked. Each question lives in the module of its noun; this page lists them."""
 
+from timemachine.rollup.queries import kinds_of, totals_of, totals_through
 from timemachine.timeline.document import action_json, with_everything
-from timemachine.timeline.moment import state_at, totals_of
-from timemachine.timeline.rows import first_match, kinds_of, matches, rows_after, rows_before, window
+from timemachine.timeline.moment import state_at
+from timemachine.timeline.rows import first_match, matches, rows_after, rows_before, window
 from timemachine.timeline.sessions import sessions_page
 from timemachine.timeline.step import heads, nearest, neighbours, relatives, step
 
@@ -21,6 +22,7 @@ __all__ = [
     "state_at",
     "step",
     "totals_of",
+    "totals_through",
     "window",
     "with_everything",
 ]

@@ -4,17 +4,15 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from django.db.models import BooleanField, Count, ExpressionWrapper, Q, QuerySet
+from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet
 
 from timemachine.recording.models import Action, Session
-from timemachine.recording.vocabulary import KINDS
+from timemachine.recording.queries import FAILED
 from timemachine.timeline.filter import EVERYTHING, Filter
 from timemachine.timeline.nesting import REACH, Place, flat, nest
 
 SIDE: Final = 100
-MOST_COUNTED: Final = 10_000
 LOOK: Final = 2 * REACH
-FAILED: Final = Q(error_type__isnull=False) | Q(error_message__isnull=False)
 COLUMNS: Final = (
     "sequence",
     "kind",
@@ -105,15 +103,6 @@ def matches(session: Session, shown: Filter) -> int:
     if not shown:
         return session.last_sequence
     return Action.objects.filter(matching(shown), session=session).count()
-
-
-def kinds_of(session: Session, most_counted: int = MOST_COUNTED) -> dict[str, int | None]:
-    """The kinds of steps that there are and how many of each; None where there are too many to count them all. One query."""
-    steps = Action.objects.filter(session=session)
-    if session.last_sequence <= most_counted:
-        return dict(steps.values("kind").annotate(number=Count("sequence")).values_list("kind", "number"))
-    first, *others = [steps.filter(kind=kind).order_by().values_list("kind", flat=True)[:1] for kind in KINDS]
-    return dict.fromkeys(first.union(*others, all=True))
 
 
 def first_match(session: Session, shown: Filter) -> int | None:

@@ -6,7 +6,7 @@ from django.db.models import Count, Max, QuerySet, Sum
 
 from timemachine.base.clock import written
 from timemachine.recording.models import Action, Session
-from timemachine.timeline.moment import totals_of
+from timemachine.rollup.queries import totals_of
 
 
 def summary_of(session: Session) -> dict[str, Any]:

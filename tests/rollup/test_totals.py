@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from timemachine.recording.vocabulary import KINDS
-from timemachine.timeline.state import NOTHING, Totals, add, fold
+from timemachine.rollup.totals import NOTHING, Totals, add, fold
 
 START = datetime(2026, 11, 20, 9, tzinfo=UTC)
 moments = st.none() | st.integers(0, 10**9).map(lambda ms: START + timedelta(milliseconds=ms))
