@@ -9,7 +9,6 @@ from decimal import Decimal
 from uuid import UUID
 
 import pytest
-from django.db.models import Sum
 
 from timemachine.accounts.models import Project
 from timemachine.recording.commands import append, start_session
@@ -80,12 +79,21 @@ def test_the_kinds_are_counted_whole(session: Session) -> None:
     assert kinds_of(session) == Counter(Action.objects.filter(session=session).values_list("kind", flat=True))
 
 
-def test_steps_inside_others_are_counted_in_their_bin(session: Session) -> None:
-    inside = Bin.objects.filter(session=session, bin=2).aggregate(steps=Sum("inside"))["steps"]
-    assert (
-        inside
-        == Action.objects.filter(session=session, sequence__range=(201, 300), parent_sequence=1).count()
+def test_steps_that_a_timeline_folds_are_counted_in_their_bin(project: Project) -> None:
+    session = start_session(project, name="Folding", by="test")
+    ask = [
+        ActionDraft(kind="ask", id="q"),
+        ActionDraft(kind="find", parent="q"),
+        ActionDraft(kind="event", parent=1),
+    ]
+    beside = [ActionDraft(kind="tool_call", id="c"), ActionDraft(kind="tool_result", parent="c")]
+    append(session.id, [*ask, *beside])
+    append(session.id, [ActionDraft(kind="event", parent="not yet"), ActionDraft(kind="ask", id="not yet")])
+    append(
+        session.id, [ActionDraft(kind="event") for _ in range(64)] + [ActionDraft(kind="event", parent="q")]
     )
+    folded = Bin.objects.filter(session=session).order_by("bin").values_list("kind", "folded")
+    assert {kind: number for kind, number in folded if number} == {"find": 1, "event": 1}
 
 
 def test_usage_tells_apart_day_agent_model_and_tool(session: Session) -> None:

@@ -45,15 +45,23 @@ def added(table: str) -> str:
 
 
 BINS = f"""
-INSERT INTO tm_bin (session_id, bin, kind, {COLUMNS}, inside, first, last)
+INSERT INTO tm_bin (session_id, bin, kind, {COLUMNS}, folded, first, last)
 SELECT a.session_id, (a.sequence - 1) / 100, a.kind, {COUNTED},
-    count(*) FILTER (WHERE a.parent_id_given IS NOT NULL OR a.parent_sequence IS NOT NULL),
+    count(*) FILTER (WHERE a.folded),
     min(a.started_at),
     max(a.started_at + coalesce(a.duration_ms, 0) * interval '1 millisecond')
-FROM {{actions}} AS a
+FROM (
+    SELECT one.*, EXISTS (
+        SELECT FROM tm_action AS above
+        WHERE above.session_id = one.session_id AND above.kind IN ('ask', 'find', 'put')
+        AND above.sequence BETWEEN one.sequence - 64 AND one.sequence - 1
+        AND (above.sequence = one.parent_sequence OR above.client_id = one.parent_id_given)
+    ) AS folded
+    FROM {{actions}} AS one
+) AS a
 GROUP BY 1, 2, 3
 ON CONFLICT (session_id, bin, kind) DO UPDATE SET {added("tm_bin")},
-    inside = tm_bin.inside + excluded.inside,
+    folded = tm_bin.folded + excluded.folded,
     first = least(tm_bin.first, excluded.first),
     last = greatest(tm_bin.last, excluded.last);
 """
@@ -145,7 +153,7 @@ class Migration(migrations.Migration):
                 ('pk', models.CompositePrimaryKey('session_id', 'bin', 'kind', blank=True, editable=False, primary_key=True, serialize=False)),
                 ('bin', models.IntegerField()),
                 ('kind', models.CharField(max_length=12)),
-                ('inside', models.BigIntegerField()),
+                ('folded', models.BigIntegerField()),
                 ('first', models.DateTimeField(null=True)),
                 ('last', models.DateTimeField(null=True)),
                 ('session', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.DB_CASCADE, related_name='+', to='timemachine.session')),

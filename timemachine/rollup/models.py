@@ -42,14 +42,14 @@ class Counted(models.Model):
 class Bin(Counted):
     """The actions of one kind among `BIN` steps of a session.
 
-    `inside` of them name a parent; `first` and `last` are their earliest start and latest end, None where no time was recorded.
+    `folded` of them stand inside an ask, find or put that a timeline folds (`timeline.nesting`); `first` and `last` are their earliest start and latest end, None where no time was recorded.
     """
 
     pk = models.CompositePrimaryKey("session_id", "bin", "kind")
     session = models.ForeignKey(Session, on_delete=models.DB_CASCADE, related_name="+", db_index=False)
     bin = models.IntegerField()
     kind = models.CharField(max_length=12)
-    inside = models.BigIntegerField()
+    folded = models.BigIntegerField()
     first = models.DateTimeField(null=True)
     last = models.DateTimeField(null=True)
 
