@@ -22,6 +22,11 @@ class Filter:
     def __bool__(self) -> bool:
         return bool(self.kinds or self.status)
 
+    @property
+    def is_counted(self) -> bool:
+        """Whether counts by kind and error tell how many steps it shows."""
+        return True
+
     def __str__(self) -> str:
         """The filter as it is written; `parse` is its inverse."""
         terms = [f"kind:{','.join(self.kinds)}"] if self.kinds else []
