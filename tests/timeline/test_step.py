@@ -96,6 +96,17 @@ def test_the_steps_beside_a_step_are_those_of_the_filter_and_of_its_kind(record:
     assert (last.next, last.next_same_kind) == (None, None)
 
 
+def test_the_steps_beside_a_step_are_also_the_failed_ones_and_the_checkpoints(record: Record) -> None:
+    failed = ActionDraft(kind="event", error_type="Odd")
+    point, plain = ActionDraft(kind="checkpoint"), ActionDraft(kind="event")
+    session = record([failed, point, plain, plain, failed, point])
+    beside = neighbours(session, action(session, 4), parse("kind:message"))
+    assert (beside.previous_error, beside.next_error) == (1, 5)
+    assert (beside.previous_checkpoint, beside.next_checkpoint) == (2, 6)
+    first = neighbours(session, action(session, 1))
+    assert (first.previous_error, first.next_error, first.previous_checkpoint) == (None, 5, None)
+
+
 @pytest.mark.parametrize(("wanted", "found"), [(-5, 1), (0, 1), (2, 2), (3, 3), (4, 3), (2**63, 3)])
 def test_any_number_leads_to_the_nearest_step(record: Record, wanted: int, found: int) -> None:
     session = record([ActionDraft(kind="event")] * 3)

@@ -221,6 +221,14 @@ class Migration(migrations.Migration):
                 'indexes': [models.Index(fields=['project', 'day'], name='usage_of_day')],
             },
         ),
+        migrations.AddIndex(
+            model_name="action",
+            index=models.Index(
+                fields=["session", "sequence"],
+                condition=models.Q(("error_type__isnull", False), ("error_message__isnull", False), _connector="OR"),
+                name="action_failed",
+            ),
+        ),
         migrations.RunSQL(KEPT, NOT_KEPT),
         migrations.RunSQL(BEFORE, migrations.RunSQL.noop),
     ]

@@ -142,6 +142,11 @@ class Action(models.Model):
         indexes = [
             models.Index(fields=["session", "kind", "sequence"], name="action_of_kind"),
             models.Index(
+                fields=["session", "sequence"],
+                condition=Q(error_type__isnull=False) | Q(error_message__isnull=False),
+                name="action_failed",
+            ),
+            models.Index(
                 fields=["session", "parent_sequence"],
                 condition=Q(parent_sequence__isnull=False),
                 name="action_children_by_seq",

@@ -6,7 +6,7 @@ from django.db.models.functions import Cast
 from timemachine.recording.models import Action, Session
 from timemachine.rollup.models import BIN, Bin
 from timemachine.timeline.filter import Filter
-from timemachine.timeline.rows import matching
+from timemachine.timeline.matching import matching
 from timemachine.timeline.scale import Scale
 
 

@@ -9,6 +9,7 @@ from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet
 from timemachine.recording.models import Action, Session
 from timemachine.recording.queries import FAILED
 from timemachine.timeline.filter import EVERYTHING, Filter
+from timemachine.timeline.matching import matching
 from timemachine.timeline.nesting import REACH, Place, flat, nest
 
 SIDE: Final = 100
@@ -55,7 +56,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """What of a timeline is seen: the steps of a filter, with some folds open. Under a filter nothing nests or folds."""
+    """What of a timeline is seen: the steps of a filter, with some folds open. Where a filter leaves steps out nothing nests or folds."""
 
     shown: Filter = EVERYTHING
     unfolded: frozenset[int] = frozenset()
@@ -88,14 +89,6 @@ def rows_after(session: Session, sequence: int, view: View = ALL, limit: int = S
     beyond = _before(session, sequence + 1, LOOK, view)
     after = _from(session, sequence + 1, limit + LOOK, view)
     return _window(beyond, after, (0, limit), _places([*beyond, *after], view))
-
-
-def matching(shown: Filter) -> Q:
-    """The condition of a filter on actions."""
-    condition = Q(kind__in=shown.kinds) if shown.kinds else Q()
-    if shown.status is None:
-        return condition
-    return condition & (FAILED if shown.status == "error" else ~FAILED)
 
 
 def matches(session: Session, shown: Filter) -> int:
@@ -135,7 +128,7 @@ def _from(session: Session, sequence: int, limit: int, view: View) -> list[Row]:
 
 
 def _places(rows: Sequence[Row], view: View, selected: int | None = None) -> list[Place[Row]]:
-    return flat(rows) if view.shown else nest(rows, view.unfolded, selected)
+    return flat(rows) if view.shown.picks else nest(rows, view.unfolded, selected)
 
 
 def _window(

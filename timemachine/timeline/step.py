@@ -12,9 +12,11 @@ from django.db.models.functions import Substr
 from timemachine.base.errors import NotFound
 from timemachine.payloads.models import Payload
 from timemachine.recording.models import Action, Hit, Session
+from timemachine.recording.queries import FAILED
 from timemachine.recording.vocabulary import PARTIAL_TEXT
 from timemachine.timeline.filter import EVERYTHING, Filter
-from timemachine.timeline.rows import Row, matching, rows_of
+from timemachine.timeline.matching import matching
+from timemachine.timeline.rows import Row, rows_of
 
 FIRST_BYTES: Final = 32 * 1024
 MORE_BYTES: Final = 512 * 1024
@@ -42,12 +44,16 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbours:
-    """The sequences beside a step, in the filter and of its kind; None where there is none."""
+    """The sequences beside a step: in the filter, of its kind, of a failed step and of a checkpoint; None where there is none."""
 
     previous: int | None
     next: int | None
     previous_same_kind: int | None
     next_same_kind: int | None
+    previous_error: int | None
+    next_error: int | None
+    previous_checkpoint: int | None
+    next_checkpoint: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,14 +137,17 @@ def heads(payload_ids: Iterable[int | None], first_bytes: int = FIRST_BYTES) -> 
 
 def neighbours(session: Session, action: Action, shown: Filter = EVERYTHING) -> Neighbours:
     """The steps beside a step. One query."""
-    seen = Action.objects.filter(matching(shown), session=session)
-    of_kind = Action.objects.filter(session=session, kind=action.kind)
-    asked = {
-        "previous": _last_before(seen, action.sequence),
-        "next": _first_after(seen, action.sequence),
-        "previous_same_kind": _last_before(of_kind, action.sequence),
-        "next_same_kind": _first_after(of_kind, action.sequence),
+    steps = Action.objects.filter(session=session)
+    groups = {
+        "": steps.filter(matching(shown)),
+        "_same_kind": steps.filter(kind=action.kind),
+        "_error": steps.filter(FAILED),
+        "_checkpoint": steps.filter(kind="checkpoint"),
     }
+    asked: dict[str, QuerySet[Action]] = {}
+    for group, of in groups.items():
+        asked[f"previous{group}"] = _last_before(of, action.sequence)
+        asked[f"next{group}"] = _first_after(of, action.sequence)
     first, *others = [
         found.annotate(place=Value(place)).values_list("place", "sequence")[:1]
         for place, found in asked.items()

@@ -19,15 +19,19 @@ from timemachine.replay.engine import REPLAYED_KINDS
 from timemachine.replay.queries import trials_of
 from timemachine.timeline import queries
 from timemachine.timeline.document import USAGE
+from timemachine.timeline.extent import scale_of
 from timemachine.timeline.filter import EVERYTHING, Filter, parse
+from timemachine.timeline.minimap import Stretch, minimap
 from timemachine.timeline.origin import origin_of
-from timemachine.timeline.rows import View
+from timemachine.timeline.rows import View, Window
+from timemachine.timeline.scale import Scale
 from timemachine.timeline.step import FIRST_BYTES, MORE_BYTES, Head, Step
 from timemachine.web.access import of
 from timemachine.web.evidence import evidence, sources_of
 from timemachine.web.hits import frame_addresses
 from timemachine.web.http import asked_part, page
 from timemachine.web.judging import judging_of, judging_page
+from timemachine.web.minimap_plot import MinimapPlot, plot
 from timemachine.web.notes import taken
 from timemachine.web.sentences import sentences
 
@@ -49,6 +53,7 @@ class Asked:
     written: str
     unfolded: frozenset[int]
     near: int | None
+    row: int | None
     before: int | None
     after: int | None
     more: bool
@@ -87,6 +92,8 @@ def timeline(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
         context["told"] = taken(request, judging_page(context["found"].action))
     if part != "step":
         context |= _list(session, asked, context["sequence"])
+    if part in {None, "timeline"}:
+        context["minimap"] = _minimap(session, asked)
     return page(request, TEMPLATE, context, parts=PARTS, status=422 if asked.wrong_filter else 200)
 
 
@@ -104,6 +111,7 @@ def _asked(query: QueryDict) -> Asked:
             number for each in query.get("open", "").split(",") if (number := _whole(each)) is not None
         ),
         near=_whole(query.get("near", "")),
+        row=_whole(query.get("row", "")),
         before=_whole(query.get("before", "")),
         after=_whole(query.get("after", "")),
         more=query.get("more") == "1",
@@ -198,19 +206,43 @@ def _raw(action: Action, first_bytes: int) -> dict[str, Any]:
 
 def _list(session: Session, asked: Asked, sequence: int | None) -> dict[str, Any]:
     """The rows around the step, how many there are in all, and the chips of the filter."""
+    scale = scale_of(session, asked.shown)
+    around = asked.near or (None if asked.row is None else scale.step_at(asked.row)) or sequence or 1
+    window = queries.window(session, around, asked.view, selected=sequence)
     return {
-        "window": queries.window(session, asked.near or sequence or 1, asked.view, selected=sequence),
-        "matches": queries.matches(session, asked.shown),
+        "window": window,
+        "beyond": _beyond(session, scale, window),
+        "matches": scale.total
+        if asked.shown.is_counted and asked.shown.picks
+        else queries.matches(session, asked.shown),
         "chips": _chips(session, asked.shown),
+        "terms": [(term, str(asked.shown.without(term))) for term in asked.shown.terms],
+        "whole": str(asked.shown.within(None)),
         "errors_filter": str(asked.shown.with_status("error")),
         "judged_cost": spent_on(session),
     }
 
 
+def _beyond(session: Session, scale: Scale, window: Window) -> dict[str, int]:
+    """How many rows there are before and after a window, for a scrollbar as long as the list."""
+    before = 0 if window.earlier is None else scale.before(window.earlier)
+    after = 0 if window.later is None else scale.total - scale.before(window.later + 1)
+    return {"before": max(before, 1), "after": max(after, 1), "total": scale.total}
+
+
+def _minimap(session: Session, asked: Asked) -> MinimapPlot | None:
+    steps = asked.shown.steps
+    drawn = minimap(session, None if steps is None else Stretch(first=steps[0], last=steps[1]))
+    return None if drawn is None else plot(drawn)
+
+
 def _more_rows(session: Session, asked: Asked) -> dict[str, Any]:
-    if asked.before is not None:
-        return {"window": queries.rows_before(session, asked.before, asked.view)}
-    return {"window": queries.rows_after(session, asked.after or 0, asked.view)}
+    window = (
+        queries.rows_before(session, asked.before, asked.view)
+        if asked.before is not None
+        else queries.rows_after(session, asked.after or 0, asked.view)
+    )
+    return {"window": window, "beyond": _beyond(session, scale_of(session, asked.shown), window)}
 
 
 def _chips(session: Session, shown: Filter) -> list[dict[str, Any]]:
@@ -219,7 +251,7 @@ def _chips(session: Session, shown: Filter) -> list[dict[str, Any]]:
     return [
         {
             "kind": kind,
-            "number": counts.get(kind),
+            "number": counts.get(kind, 0),
             "on": kind in shown.kinds,
             "filter": str(shown.toggled(kind)),
         }

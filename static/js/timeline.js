@@ -1,0 +1,349 @@
+// The timeline: its list is as long as the session and holds only the rows around what is seen; it keeps its place while
+// parts of it are swapped and follows the selected step. The minimap and its scrubber lead to any step.
+{
+  const HEIGHT = 32;
+  const MOST_ROWS = 240;
+  const list = () => one(".list");
+  const row = (sequence) => document.getElementById(`s${sequence}`);
+  const offset = (element) => element.getBoundingClientRect().top - list().getBoundingClientRect().top;
+  const rows = () => all(".row", list());
+  const here = (changes) => {
+    const address = new URL(location.href);
+    address.hash = "";
+    for (const [name, value] of Object.entries(changes))
+      value === null ? address.searchParams.delete(name) : address.searchParams.set(name, value);
+    return address.pathname + address.search;
+  };
+
+  let place = null; // the row at the top of the list, and how far it is scrolled under the edge
+  let jumping = null; // how far the list is scrolled, while the rows of that place are on their way
+  let settling = 0;
+  let announcing = 0;
+  let shown; // the step in the detail pane, and how far it was read
+  let read = 0;
+  let refocus = false; // the focus was on a row that is about to be replaced
+
+  // --- the list
+
+  function stretch() {
+    for (const each of all(".sentinel[data-rows]", list())) each.style.height = `${each.dataset.rows * HEIGHT}px`;
+  }
+
+  function keepPlace() {
+    const top = rows().find((each) => offset(each) > -HEIGHT);
+    place = top && offset(top) < list().clientHeight ? { id: top.id, offset: offset(top) } : null;
+  }
+
+  function restorePlace() {
+    const kept = place && document.getElementById(place.id);
+    if (!kept) return false;
+    const moved = offset(kept) - place.offset;
+    if (Math.abs(moved) >= 1) list().scrollTop += moved;
+    return true;
+  }
+
+  function scrolled() {
+    keepPlace();
+    frame();
+    clearTimeout(settling);
+    if (!place) settling = setTimeout(jump, 60);
+  }
+
+  // Whoever drags the scrollbar far away sees no rows: those of that place are fetched.
+  function jump() {
+    const box = list();
+    const [first] = rows();
+    if (!first || place) return;
+    const middle = box.scrollTop + box.clientHeight / 2;
+    const total = Number(one("#steps").dataset.total);
+    const wanted = offset(first) > 0 ? middle / HEIGHT : total - (box.scrollHeight - middle) / HEIGHT;
+    jumping = box.scrollTop;
+    fetchRows(here({ row: Math.max(0, Math.floor(wanted)) }));
+  }
+
+  function fetchRows(address) {
+    window.htmx?.ajax("GET", address, { source: "#steps", target: "#steps", swap: "outerHTML" });
+  }
+
+  function intoView(element, where) {
+    const box = list();
+    const above = offset(element) - HEIGHT;
+    const below = offset(element) + 2 * HEIGHT - box.clientHeight;
+    if (where === "middle" && (above < 0 || below > 0)) box.scrollTop += offset(element) - box.clientHeight / 2;
+    else if (above < 0) box.scrollTop += above;
+    else if (below > 0) box.scrollTop += below;
+  }
+
+  function select(step) {
+    const sequence = step.dataset.sequence;
+    const chosen = row(sequence);
+    const focused = document.activeElement?.closest?.(".row");
+    for (const link of all(".row > [aria-current]")) link.removeAttribute("aria-current");
+    if (!chosen) {
+      refocus = Boolean(focused);
+      place = null;
+      fetchRows(here({ step: sequence }));
+      return;
+    }
+    const link = one("a", chosen);
+    link.setAttribute("aria-current", "step");
+    intoView(chosen, "near");
+    if (focused) link.focus({ preventScroll: true });
+  }
+
+  function announce(step) {
+    clearTimeout(announcing);
+    announcing = setTimeout(() => {
+      const live = document.getElementById("live");
+      if (live) live.textContent = step.dataset.announce;
+    }, 500);
+  }
+
+  // A window of rows is enough in the page: what is far away goes, its room stays, and its sentinel brings it back.
+  function trim(added) {
+    const present = rows();
+    const far = present.length - MOST_ROWS;
+    if (far <= 0) return;
+    const below = added.compareDocumentPosition(present[0]) & Node.DOCUMENT_POSITION_PRECEDING;
+    const going = below ? present.slice(0, far) : present.slice(MOST_ROWS);
+    const edge = below ? present[far] : present[MOST_ROWS - 1];
+    const id = below ? "earlier" : "later";
+    const beyond = Number(document.getElementById(id)?.dataset.rows ?? 0);
+    document.getElementById(id)?.remove();
+    going.forEach((each) => each.remove());
+    const sentinel = document.createElement("li");
+    sentinel.id = id;
+    sentinel.className = "sentinel";
+    sentinel.dataset.rows = beyond + going.length;
+    const link = document.createElement("a");
+    const sequence = edge.id.slice(1);
+    link.href = here({ step: sequence });
+    link.textContent = below ? "Earlier steps" : "Later steps";
+    link.setAttribute("hx-get", here({ step: null, tab: null, near: null, more: null, [below ? "before" : "after"]: sequence }));
+    link.setAttribute("hx-trigger", "intersect once, click");
+    link.setAttribute("hx-target", `#${id}`);
+    link.setAttribute("hx-swap", "outerHTML");
+    sentinel.append(link);
+    below ? edge.before(sentinel) : edge.after(sentinel);
+    window.htmx?.process(sentinel);
+  }
+
+  // --- the minimap: where the selected step and the rows in view lie, and the way to any other
+
+  const map = () => document.getElementById("minimap");
+  const scrubber = () => document.getElementById("scrubber");
+  const range = () => ({ first: Number(map().dataset.first), last: Number(map().dataset.last) });
+  let framing = 0;
+  let scrubbing = 0;
+  let brushed = null; // the step where a drag over the minimap began
+
+  function mark(name) {
+    const found = one(`.${name}`, map());
+    if (found) return found;
+    const made = document.createElement("div");
+    made.className = name;
+    one(".lanes", map()).append(made);
+    return made;
+  }
+
+  function put(name, from, to) {
+    const { first, last } = range();
+    const part = (sequence) => Math.min(1, Math.max(0, (sequence - first) / (last - first + 1)));
+    const element = mark(name);
+    element.style.left = `${part(from) * 100}%`;
+    element.style.width = `${(part(to + 1) - part(from)) * 100}%`;
+    element.hidden = to < first || from > last;
+  }
+
+  function frame() {
+    if (!map()) return;
+    cancelAnimationFrame(framing);
+    framing = requestAnimationFrame(() => {
+      const height = list()?.clientHeight;
+      const seen = rows().filter((each) => offset(each) > -HEIGHT && offset(each) < height);
+      if (seen.length) put("seen", Number(seen[0].id.slice(1)), Number(seen.at(-1).id.slice(1)));
+    });
+  }
+
+  function point(sequence) {
+    if (!map()) return;
+    put("at", sequence, sequence);
+    if (document.activeElement === scrubber() && scrubbing) return;
+    scrubber().value = sequence;
+    const last = Number(document.getElementById("goto")?.max ?? 0);
+    scrubber().setAttribute("aria-valuetext", `Step ${sequence.toLocaleString("en")} of ${last.toLocaleString("en")}`);
+  }
+
+  function go(sequence, push) {
+    const address = here({ step: sequence });
+    put("at", sequence, sequence);
+    const number = document.getElementById("goto");
+    if (number) number.value = sequence;
+    history[push ? "pushState" : "replaceState"](history.state, "", address);
+    window.htmx?.ajax("GET", address, { source: scrubber(), target: "#step", swap: "outerHTML" });
+  }
+
+  document.addEventListener("input", (event) => {
+    if (event.target !== scrubber()) return;
+    clearTimeout(scrubbing);
+    put("at", Number(scrubber().value), Number(scrubber().value));
+    scrubbing = setTimeout(() => {
+      scrubbing = 0;
+      go(Number(scrubber().value), false);
+    }, 50);
+  });
+
+  const sequenceAt = (event) => {
+    const box = one(".lanes svg", map()).getBoundingClientRect();
+    const { first, last } = range();
+    const part = Math.min(1, Math.max(0, (event.clientX - box.left) / box.width));
+    return Math.min(last, first + Math.floor(part * (last - first + 1)));
+  };
+
+  document.addEventListener("pointerdown", (event) => {
+    const drawn = event.target.closest?.("#minimap svg");
+    if (!drawn || event.button !== 0) return;
+    event.preventDefault();
+    drawn.setPointerCapture(event.pointerId);
+    brushed = { from: sequenceAt(event), x: event.clientX };
+  });
+  document.addEventListener("pointermove", (event) => {
+    if (!brushed || Math.abs(event.clientX - brushed.x) < 4) return;
+    const to = sequenceAt(event);
+    put("brush", Math.min(brushed.from, to), Math.max(brushed.from, to));
+  });
+  document.addEventListener("pointerup", (event) => {
+    if (!brushed) return;
+    const { from, x } = brushed;
+    const to = sequenceAt(event);
+    brushed = null;
+    one(".brush", map())?.remove();
+    if (Math.abs(event.clientX - x) < 4) go(to, true);
+    else zoom(Math.min(from, to), Math.max(from, to));
+  });
+  document.addEventListener("pointercancel", () => {
+    brushed = null;
+    if (map()) one(".brush", map())?.remove();
+  });
+
+  // To look at a stretch is to filter by its steps: the address says so, and the filter's chip leads back.
+  function zoom(first, last) {
+    const end = Number(document.getElementById("goto").max);
+    const [from, to] = [Math.max(1, first), Math.min(end, last)];
+    const whole = from === 1 && to === end;
+    const filter = [map().dataset.filter, whole ? "" : `step:${from}-${to}`].filter(Boolean).join(" ");
+    const address = here({ filter: filter || null });
+    history.pushState(history.state, "", address);
+    window.htmx?.ajax("GET", address, { source: scrubber(), target: "#timeline", swap: "outerHTML" });
+  }
+
+  document.addEventListener("keydown", (event) => {
+    if (event.target !== scrubber() || event.ctrlKey || event.metaKey || event.altKey) return;
+    const { first, last } = range();
+    const wide = last - first + 1;
+    const at = Number(scrubber().value);
+    const half = Math.max(5, Math.round(wide / 4));
+    const pan = Math.max(1, Math.round(wide / 4));
+    const moves = {
+      w: [at - half, at + half],
+      s: [at - wide, at + wide],
+      a: [first - Math.min(pan, first - 1), last - Math.min(pan, first - 1)],
+      d: [first + pan, last + pan],
+    };
+    if (!moves[event.key]) return;
+    event.preventDefault();
+    zoom(...moves[event.key]);
+  });
+
+  // --- play: one step after the other, as if somebody pressed Next
+
+  let playing = 0;
+
+  function stop() {
+    clearInterval(playing);
+    playing = 0;
+    const button = document.getElementById("play");
+    if (button) button.textContent = button.dataset.play;
+  }
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("#play");
+    if (!button) return;
+    if (playing) {
+      stop();
+      return;
+    }
+    button.textContent = button.dataset.stop;
+    playing = setInterval(() => {
+      const next = one('.navigator a[data-key="j"]');
+      if (next && !document.hidden) next.click();
+      else if (!next) stop();
+    }, 1000 / Number(document.getElementById("speed").value));
+  });
+  document.addEventListener("change", (event) => {
+    if (event.target.id !== "speed" || !playing) return;
+    stop();
+    document.getElementById("play").click();
+  });
+
+  // --- what comes from the server
+
+  function begin() {
+    if (!list()) return;
+    for (const each of all("[data-script]")) each.hidden = false;
+    stretch();
+    const step = document.getElementById("step");
+    const chosen = step && row(step.dataset.sequence);
+    if (!restorePlace() && chosen) intoView(chosen, "middle");
+    if (step?.dataset.sequence === shown) one(".detail").scrollTop = read;
+    shown = step?.dataset.sequence;
+    one(".detail").addEventListener("scroll", () => (read = one(".detail").scrollTop), { passive: true });
+    keepPlace();
+    list().addEventListener("scroll", scrolled, { passive: true });
+    if (step) point(Number(step.dataset.sequence));
+    frame();
+  }
+
+  function arrived(added) {
+    stretch();
+    if (jumping !== null) {
+      list().scrollTop = jumping;
+      jumping = null;
+    } else if (!restorePlace()) {
+      const chosen = row(document.getElementById("step")?.dataset.sequence);
+      if (chosen) intoView(chosen, "middle");
+    }
+    trim(added);
+    stretch();
+    if (refocus) {
+      refocus = false;
+      one(".row > [aria-current]")?.focus({ preventScroll: true });
+    }
+  }
+
+  new MutationObserver((changes) => {
+    if (!list()) return;
+    const added = changes.flatMap((change) => [...change.addedNodes]).filter((node) => node.nodeType === 1);
+    const whole = added.find((node) => node.contains(list()));
+    if (whole) {
+      begin();
+      return;
+    }
+    const fresh = added.find((node) => node.matches(".row, #steps"));
+    if (fresh) arrived(fresh);
+    const step = added.find((node) => node.id === "step");
+    if (step) {
+      if (step.dataset.sequence !== shown) one(".detail").scrollTop = 0;
+      select(step);
+      announce(step);
+      shown = step.dataset.sequence;
+      point(Number(shown));
+    }
+    if (fresh || step) {
+      keepPlace();
+      frame();
+    }
+  }).observe(document.documentElement, { childList: true, subtree: true });
+
+  begin();
+}

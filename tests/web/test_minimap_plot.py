@@ -1,0 +1,52 @@
+"""The minimap draws what was counted."""
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from timemachine.timeline.minimap import LANES, Minimap, Stretch
+from timemachine.web.minimap_plot import HEIGHT, LANE_HEIGHT, LEAST, TOP, plot
+
+BAR = re.compile(r"M(\d+) (\d+)h(\d+)v-(\d+)h-(\d+)z")
+
+
+def drawn(columns: list[dict[str, int]], width: int, errors: list[int] | None = None) -> Minimap:
+    lanes = {name: [column.get(name, 0) for column in columns] for name in LANES}
+    return Minimap(
+        stretch=Stretch(first=1, last=len(columns) * width),
+        width=width,
+        lanes=lanes,
+        errors=errors or [0] * len(columns),
+    )
+
+
+def test_a_full_column_fills_its_lane_and_a_single_step_is_seen() -> None:
+    found = plot(drawn([{"model": 100}, {"model": 1, "tool": 99}, {"tool": 100}], 100, [0, 1, 0]))
+    by_name = {lane.name: lane for lane in found.lanes}
+    floor = TOP + 12 + LANE_HEIGHT
+    assert by_name["model"].path == f"M0 {floor}h1v-{LANE_HEIGHT}h-1zM1 {floor}h1v-{LEAST}h-1z"
+    assert by_name["model"].steps == 101
+    assert by_name["agent"].path == ""
+    assert (found.errors, found.error_steps) == ("M1 6h1v-6h-1z", 1)
+
+
+def test_the_last_column_is_as_wide_as_its_steps() -> None:
+    found = plot(
+        Minimap(stretch=Stretch(first=1, last=25), width=10, lanes={"agent": [10, 10, 5]}, errors=[0, 0, 0])
+    )
+    assert found.columns == 2.5
+
+
+@given(st.lists(st.dictionaries(st.sampled_from(sorted(LANES)), st.integers(1, 50)), min_size=1, max_size=60))
+def test_every_column_with_a_step_has_a_bar_within_its_lane(columns: list[dict[str, int]]) -> None:
+    for place, lane in enumerate(plot(drawn(columns, 250)).lanes):
+        covered = set()
+        floor = TOP + place * 12 + LANE_HEIGHT
+        for at, bottom, wide, high, back in BAR.findall(lane.path):
+            assert wide == back
+            assert int(bottom) == floor <= HEIGHT
+            assert LEAST <= int(high) <= LANE_HEIGHT
+            covered |= set(range(int(at), int(at) + int(wide)))
+        assert covered == {at for at, column in enumerate(columns) if column.get(lane.name)}
+        assert "".join(match[0] for match in BAR.finditer(lane.path)) == lane.path
