@@ -12,6 +12,7 @@ from timemachine.recording.vocabulary import KINDS
 from timemachine.web.steps import LETTERS
 
 STATIC = Path(__file__).resolve().parents[2] / "static"
+TEMPLATES = STATIC.parent / "templates"
 CSS = (STATIC / "css" / "timemachine.css").read_text()
 TEXT, MARK = 4.5, 3.0
 INKS = (
@@ -99,13 +100,24 @@ def test_every_colour_that_is_used_is_a_token() -> None:
 
 
 @pytest.mark.parametrize(
-    ("files", "kilobytes"),
-    [(("css/*.css",), 15), (("js/*.js",), 12), (("js/*.js", "vendor/htmx/htmx.min.js"), 30)],
+    ("files", "kilobytes"), [(("js/*.js",), 12), (("js/*.js", "vendor/htmx/htmx.min.js"), 30)]
 )
-def test_what_every_page_loads_is_light(files: tuple[str, ...], kilobytes: int) -> None:
+def test_all_scripts_together_are_light(files: tuple[str, ...], kilobytes: int) -> None:
     found = [path for pattern in files for path in STATIC.glob(pattern)]
     assert found
-    assert sum(len(gzip.compress(path.read_bytes(), 9)) for path in found) <= kilobytes * 1024
+    assert sum(map(_packed, found)) <= kilobytes * 1024
+
+
+def test_the_styles_of_every_page_are_light() -> None:
+    pages = [page for page in TEMPLATES.glob("**/*.html") if "css/" in page.read_text()]
+    assert pages
+    for page in pages:
+        own = set(re.findall(r"css/[\w-]+\.css", page.read_text())) | {"css/timemachine.css"}
+        assert sum(_packed(STATIC / path) for path in own) <= 15 * 1024, page
+
+
+def _packed(path: Path) -> int:
+    return len(gzip.compress(path.read_bytes(), 9))
 
 
 @pytest.mark.parametrize(

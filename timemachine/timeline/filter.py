@@ -57,7 +57,7 @@ class Measured:
     negated: bool = False
 
     def __str__(self) -> str:
-        number = int(self.number) if self.number.is_integer() and self.number < 1e15 else self.number
+        number = int(self.number) if self.number.is_integer() else self.number
         return f"{'-' if self.negated else ''}{self.field}:{'' if self.sign == '=' else self.sign}{number}"
 
 

@@ -1,4 +1,4 @@
-"""A session's minimap as paths of an SVG: a lane for each kind of work, as high as its share of a column, and the errors above them. Pure."""
+"""A session's minimap as paths of an SVG: a lane for each kind of work, as high as its share of a column, and the errors above them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

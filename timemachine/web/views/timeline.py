@@ -211,7 +211,7 @@ def _list(session: Session, asked: Asked, sequence: int | None) -> dict[str, Any
     window = queries.window(session, around, asked.view, selected=sequence)
     return {
         "window": window,
-        "beyond": _beyond(session, scale, window),
+        "beyond": _beyond(scale, window),
         "matches": scale.total
         if asked.shown.is_counted and asked.shown.picks
         else queries.matches(session, asked.shown),
@@ -223,7 +223,7 @@ def _list(session: Session, asked: Asked, sequence: int | None) -> dict[str, Any
     }
 
 
-def _beyond(session: Session, scale: Scale, window: Window) -> dict[str, int]:
+def _beyond(scale: Scale, window: Window) -> dict[str, int]:
     """How many rows there are before and after a window, for a scrollbar as long as the list."""
     before = 0 if window.earlier is None else scale.before(window.earlier)
     after = 0 if window.later is None else scale.total - scale.before(window.later + 1)
@@ -242,7 +242,7 @@ def _more_rows(session: Session, asked: Asked) -> dict[str, Any]:
         if asked.before is not None
         else queries.rows_after(session, asked.after or 0, asked.view)
     )
-    return {"window": window, "beyond": _beyond(session, scale_of(session, asked.shown), window)}
+    return {"window": window, "beyond": _beyond(scale_of(session, asked.shown), window)}
 
 
 def _chips(session: Session, shown: Filter) -> list[dict[str, Any]]:
