@@ -17,6 +17,7 @@
 
   let place = null; // the row at the top of the list, and how far it is scrolled under the edge
   let jumping = null; // how far the list is scrolled, while the rows of that place are on their way
+  let following = false; // the rows around the selected step are on their way
   let settling = 0;
   let announcing = 0;
   let shown; // the step in the detail pane, and how far it was read
@@ -25,8 +26,14 @@
 
   // --- the list
 
+  // The room is an element of its own: htmx would copy the style of one with an id, which the page's policy refuses.
   function stretch() {
-    for (const each of all(".sentinel[data-rows]", list())) each.style.height = `${each.dataset.rows * HEIGHT}px`;
+    for (const each of all(".sentinel[data-rows]", list())) {
+      const room = one(".room", each) ?? document.createElement("div");
+      room.className = "room";
+      room.style.height = `${(each.dataset.rows - 1) * HEIGHT}px`;
+      if (!room.parentNode) each.id === "earlier" ? each.prepend(room) : each.append(room);
+    }
   }
 
   function keepPlace() {
@@ -81,7 +88,8 @@
     for (const link of all(".row > [aria-current]")) link.removeAttribute("aria-current");
     if (!chosen) {
       refocus = Boolean(focused);
-      place = null;
+      following = true;
+      jumping = place = null;
       fetchRows(here({ step: sequence }));
       return;
     }
@@ -177,10 +185,9 @@
   function go(sequence, push) {
     const address = here({ step: sequence });
     put("at", sequence, sequence);
-    const number = document.getElementById("goto");
-    if (number) number.value = sequence;
+    for (const field of [document.getElementById("goto"), scrubber()]) field.value = sequence;
     history[push ? "pushState" : "replaceState"](history.state, "", address);
-    window.htmx?.ajax("GET", address, { source: scrubber(), target: "#step", swap: "outerHTML" });
+    window.htmx?.ajax("GET", address, { source: "#step", target: "#step", swap: "outerHTML" });
   }
 
   document.addEventListener("input", (event) => {
@@ -232,9 +239,10 @@
     const [from, to] = [Math.max(1, first), Math.min(end, last)];
     const whole = from === 1 && to === end;
     const filter = [map().dataset.filter, whole ? "" : `step:${from}-${to}`].filter(Boolean).join(" ");
-    const address = here({ filter: filter || null });
+    const at = Number(document.getElementById("step").dataset.sequence);
+    const address = here({ filter: filter || null, step: at < from || at > to ? from : at });
     history.pushState(history.state, "", address);
-    window.htmx?.ajax("GET", address, { source: scrubber(), target: "#timeline", swap: "outerHTML" });
+    window.htmx?.ajax("GET", address, { source: "#timeline", target: "#timeline", swap: "outerHTML" });
   }
 
   document.addEventListener("keydown", (event) => {
@@ -306,13 +314,14 @@
 
   function arrived(added) {
     stretch();
-    if (jumping !== null) {
+    const chosen = following && row(document.getElementById("step")?.dataset.sequence);
+    if (chosen) {
+      intoView(chosen, "middle");
+      following = false;
+    } else if (jumping !== null) {
       list().scrollTop = jumping;
-      jumping = null;
-    } else if (!restorePlace()) {
-      const chosen = row(document.getElementById("step")?.dataset.sequence);
-      if (chosen) intoView(chosen, "middle");
-    }
+      if (added.id === "steps") jumping = null;
+    } else restorePlace();
     trim(added);
     stretch();
     if (refocus) {

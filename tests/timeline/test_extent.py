@@ -16,7 +16,21 @@ def drafts(number: int) -> list[ActionDraft]:
     return [ActionDraft(kind=kinds[n % 3], error_type="Odd" if n % 10 == 9 else None) for n in range(number)]
 
 
-@pytest.mark.parametrize("written", ["", "kind:event", "status:error", "status:ok kind:message", "kind:put"])
+@pytest.mark.parametrize(
+    "written",
+    [
+        "",
+        "kind:event",
+        "status:error",
+        "status:ok kind:message",
+        "kind:put",
+        "step:101-300",
+        "step:<=50",
+        "step:>=301 kind:event",
+        "tool:x",
+        "-tool:x step:7-9",
+    ],
+)
 def test_a_list_is_as_long_as_what_its_filter_shows(record: Record, written: str) -> None:
     session = record(drafts(370))
     shown = parse(written)

@@ -14,7 +14,21 @@ def scale_of(session: Session, shown: Filter) -> Scale:
     """How many rows the list of a filter has for every hundred steps; without one the steps in closed folds are no rows. One query."""
     found = dict(_kept(session, shown) if shown.is_counted else _anew(session, shown))
     hundreds = -(-session.last_sequence // BIN)
-    return Scale(rows=[found.get(number, 0) for number in range(hundreds)], width=BIN)
+    rows = [found.get(number, 0) for number in range(hundreds)]
+    return Scale(rows=_within(rows, shown) if shown.is_counted else rows, width=BIN)
+
+
+def _within(rows: list[int], shown: Filter) -> list[int]:
+    """The rows of the stretch that a filter looks at; in the hundreds where it begins and ends its part of theirs."""
+    if shown.steps is None:
+        return rows
+    first, last = shown.steps
+    parts = (_overlap(number * BIN + 1, (number + 1) * BIN, first, last) for number in range(len(rows)))
+    return [round(number * part / BIN) for number, part in zip(rows, parts, strict=True)]
+
+
+def _overlap(begin: int, end: int, first: int, last: int) -> int:
+    return max(0, min(end, last) - max(begin, first) + 1)
 
 
 def _kept(session: Session, shown: Filter) -> QuerySet[Bin, tuple[int, int]]:

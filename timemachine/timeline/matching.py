@@ -26,7 +26,7 @@ _COLUMNS: Final = {
     "iteration": "iteration",
 }
 _TOKENS: Final = ("total_tokens", "input_tokens", "output_tokens")
-_SEARCHED: Final = ("label", "name", "tool", "error_type", "error_message")
+_SEARCHED: Final = ("label", "error_message")
 
 
 def matching(shown: Filter) -> Q:

@@ -1,0 +1,160 @@
+"""A person puts a finger on any moment of a long session: by its scrollbar, its minimap, its scrubber and its keys."""
+
+import re
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.conftest import Product
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.browser
+
+STEPS = 6_300
+FAILED = 4_321
+ROW = 32
+MOST_NODES = 2_500
+IN_VIEW = """() => {
+    const box = document.querySelector(".list").getBoundingClientRect();
+    const rows = [...document.querySelectorAll(".row")].filter(row => {
+        const own = row.getBoundingClientRect();
+        return own.top >= box.top - 1 && own.bottom <= box.bottom + 1;
+    });
+    return rows.map(row => Number(row.id.slice(1)));
+}"""
+
+
+@pytest.fixture(scope="module")
+def session(product: Product) -> Iterator[str]:
+    """A session of so many steps, one of them failed, recorded over HTTP."""
+    headers = {"Authorization": f"Bearer {product.key}"}
+    with httpx.Client(base_url=f"{product.url}/api", headers=headers, timeout=60) as client:
+        assert client.post("/sessions", json={"name": "Long run", "key": "long"}).status_code == 201
+        for first in range(1, STEPS + 1, 900):
+            actions = [action(number) for number in range(first, min(first + 900, STEPS + 1))]
+            assert client.post("/sessions/long/actions", json={"actions": actions}).status_code == 201
+        yield f"{product.url}/sessions/long/"
+
+
+def action(number: int) -> dict[str, object]:
+    kinds = ("llm_call", "tool_call", "message")
+    failed = {"error": {"type": "Timeout", "message": "Gave up"}} if number == FAILED else {}
+    return {
+        "kind": kinds[number % 3],
+        "output": f"what step {number} said",
+        "duration_ms": number % 1_000,
+    } | failed
+
+
+@pytest.fixture
+def desk(ada: Page) -> Page:
+    """A page on a desk's screen."""
+    return ada
+
+
+def selected(page: Page) -> int:
+    return int(page.locator("#step").get_attribute("data-sequence") or 0)
+
+
+def expect_selected(page: Page, sequence: int) -> None:
+    expect(page.locator(f'#step[data-sequence="{sequence}"]')).to_be_attached()
+    expect(page.locator(f"#s{sequence} > [aria-current=step]")).to_be_in_viewport()
+
+
+def scroll_to(page: Page, pixels: int) -> None:
+    page.evaluate("pixels => { document.querySelector('.list').scrollTop = pixels; }", pixels)
+
+
+def test_the_scrollbar_is_as_long_as_the_session_and_leads_to_any_place_of_it(
+    desk: Page, session: str
+) -> None:
+    desk.goto(session)
+    assert desk.evaluate("document.querySelector('.list').scrollHeight") == STEPS * ROW
+    for share in (0.5, 0.9, 0.1):
+        scroll_to(desk, int(STEPS * share) * ROW)
+        expect(desk.locator(f"#s{int(STEPS * share) + 3}")).to_be_in_viewport()
+        assert int(STEPS * share) + 1 in desk.evaluate(IN_VIEW)
+        assert desk.evaluate("document.querySelector('.list').scrollHeight") == STEPS * ROW
+
+
+def test_scrolling_on_never_jumps_and_the_page_never_grows(desk: Page, session: str) -> None:
+    desk.goto(f"{session}?step=3000")
+    top = "document.querySelector('.list').scrollTop"
+    began = desk.evaluate(top)
+    box = desk.locator(".list").bounding_box()
+    assert box is not None
+    desk.mouse.move(box["x"] + 50, box["y"] + 50)
+    for turn in range(1, 41):
+        desk.mouse.wheel(0, 10 * ROW)
+        wait_until(lambda due=began + turn * 10 * ROW: desk.evaluate(top) == due)
+    last = int((began + 400 * ROW) / ROW) + 3
+    expect(desk.locator(f"#s{last}")).to_be_in_viewport()
+    assert desk.evaluate(IN_VIEW)[0] in {last - 2, last - 1}
+    assert desk.evaluate("document.querySelectorAll('*').length") <= MOST_NODES
+
+
+def test_a_click_on_the_minimap_selects_that_step_and_a_drag_looks_at_a_stretch(
+    desk: Page, session: str
+) -> None:
+    desk.goto(session)
+    box = desk.locator("#minimap svg").bounding_box()
+    assert box is not None
+    across, middle = box["x"], box["y"] + box["height"] / 2
+    desk.mouse.click(across + box["width"] / 3, middle)
+    wait_until(lambda: selected(desk) > 1)
+    expect_selected(desk, selected(desk))
+    assert f"step={selected(desk)}" in desk.url
+    assert abs(selected(desk) - STEPS / 3) < STEPS / box["width"] + 1
+
+    desk.mouse.move(across + box["width"] * 0.5, middle)
+    desk.mouse.down()
+    desk.mouse.move(across + box["width"] * 0.6, middle, steps=4)
+    desk.mouse.up()
+    chip = desk.get_by_role("link", name=re.compile("^steps 3,1"))
+    expect(chip).to_be_visible()
+    assert 3_100 < selected(desk) < 3_200
+    rows = desk.evaluate("document.querySelector('.list').scrollHeight") / ROW
+    assert abs(rows - STEPS / 10) < 20
+    chip.click()
+    expect(chip).to_have_count(0)
+
+
+def test_the_scrubber_goes_through_the_session_by_keys_and_looks_closer(desk: Page, session: str) -> None:
+    desk.goto(f"{session}?step=5000")
+    scrubber = desk.get_by_label("Step of the session")
+    scrubber.focus()
+    desk.keyboard.press("ArrowRight")
+    expect_selected(desk, 5_001)
+    assert scrubber.get_attribute("aria-valuetext") == "Step 5,001 of 6,300"
+    desk.keyboard.press("End")
+    expect_selected(desk, STEPS)
+    desk.keyboard.press("w")
+    expect(desk.get_by_role("link", name=re.compile("^steps 4,725–6,300"))).to_be_visible()
+    desk.go_back()
+    expect(desk.get_by_role("link", name=re.compile("^steps "))).to_have_count(0)
+
+
+def test_keys_lead_to_the_failed_step_and_the_filter_finds_it(desk: Page, session: str) -> None:
+    desk.goto(session)
+    desk.keyboard.press("e")
+    expect_selected(desk, FAILED)
+    desk.keyboard.press("f")
+    desk.keyboard.type('took:321ms status:error "gave up"')
+    desk.keyboard.press("Enter")
+    expect(desk.locator(".row")).to_have_count(1)
+    expect(desk.locator(f"#s{FAILED}")).to_be_visible()
+    expect(desk.locator(".totals")).to_contain_text("1 of 6,300 steps")
+
+
+def test_play_goes_on_step_by_step_until_it_is_paused(desk: Page, session: str) -> None:
+    desk.goto(f"{session}?step=10")
+    desk.get_by_label("Steps a second").select_option("4")
+    desk.get_by_role("button", name="Play").click()
+    expect(desk.get_by_role("button", name="Pause")).to_be_visible()
+    wait_until(lambda: selected(desk) >= 13)
+    desk.get_by_role("button", name="Pause").click()
+    at = selected(desk)
+    desk.wait_for_timeout(700)
+    assert selected(desk) in {at, at + 1}  # one may have been on its way
