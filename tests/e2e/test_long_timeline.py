@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 import httpx
 import pytest
@@ -63,6 +64,10 @@ def expect_selected(page: Page, sequence: int) -> None:
     expect(page.locator(f"#s{sequence} > [aria-current=step]")).to_be_in_viewport()
 
 
+def is_at(page: Page, pixels: int) -> bool:
+    return bool(page.evaluate("document.querySelector('.list').scrollTop") == pixels)
+
+
 def scroll_to(page: Page, pixels: int) -> None:
     page.evaluate("pixels => { document.querySelector('.list').scrollTop = pixels; }", pixels)
 
@@ -81,14 +86,13 @@ def test_the_scrollbar_is_as_long_as_the_session_and_leads_to_any_place_of_it(
 
 def test_scrolling_on_never_jumps_and_the_page_never_grows(desk: Page, session: str) -> None:
     desk.goto(f"{session}?step=3000")
-    top = "document.querySelector('.list').scrollTop"
-    began = desk.evaluate(top)
+    began = desk.evaluate("document.querySelector('.list').scrollTop")
     box = desk.locator(".list").bounding_box()
     assert box is not None
     desk.mouse.move(box["x"] + 50, box["y"] + 50)
     for turn in range(1, 41):
         desk.mouse.wheel(0, 10 * ROW)
-        wait_until(lambda due=began + turn * 10 * ROW: desk.evaluate(top) == due)
+        wait_until(partial(is_at, desk, began + turn * 10 * ROW))
     last = int((began + 400 * ROW) / ROW) + 3
     expect(desk.locator(f"#s{last}")).to_be_in_viewport()
     assert desk.evaluate(IN_VIEW)[0] in {last - 2, last - 1}
