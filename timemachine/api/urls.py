@@ -12,6 +12,7 @@ from timemachine.api import (
     collections,
     compare,
     comparisons,
+    costs,
     embeddings,
     errors,
     files,
@@ -65,6 +66,7 @@ api.add_router("/import", imports.router)
 api.add_router("/shares", shares.router)
 api.add_router("/suites", suites.router)
 api.add_router("/sweeps", sweeps.router)
+api.add_router("/costs", costs.router)
 api.add_router("/keys", keys.router)
 api.add_router("/models", models.router)
 api.add_router("/answer-cache", answer_cache.router)

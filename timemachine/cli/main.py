@@ -9,6 +9,7 @@ import click
 from timemachine.base.errors import TimeMachineError
 from timemachine.cli import terminal
 from timemachine.cli.comparisons import comparison
+from timemachine.cli.costs import costs
 from timemachine.cli.embedding import reembed
 from timemachine.cli.failure import Interrupted, NotWritten, ReaderGone
 from timemachine.cli.group import InOrder
@@ -56,6 +57,7 @@ for command in (
     session,
     comparison,
     suite,
+    costs,
     share,
     models,
     key,

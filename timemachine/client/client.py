@@ -9,6 +9,7 @@ from timemachine.client.comparisons import Comparisons
 from timemachine.client.connection import PATIENCE, Connection, Document
 from timemachine.client.judgements import Judgements
 from timemachine.client.keys import Keys
+from timemachine.client.pages import LARGEST_PAGE, every
 from timemachine.client.replays import Replays
 from timemachine.client.server import Server
 from timemachine.client.sessions import Sessions
@@ -50,6 +51,15 @@ class Client:
     def models(self) -> Document:
         """What the project is offered: which models can be used, where their keys come from, what they cost."""
         return self.connection.get("/api/models")
+
+    def costs(self, by: str, **asked: str | None) -> Document:
+        """What recorded work cost, with every row of one group; `asked` are `since`, `until`, `agent`, `model`, `tag` and `tool`."""
+        query = {"by": by, "limit": LARGEST_PAGE, **asked}
+        found = self.connection.get("/api/costs", query)
+        rows = every(
+            lambda after: self.connection.get("/api/costs", query | {"after": after}) if after else found
+        )
+        return found | {"items": list(rows), "next": None}
 
     def ground(self, answer: str, context: Sequence[str]) -> Document:
         """How far the context supports an answer, sentence by sentence."""

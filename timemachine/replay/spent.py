@@ -1,12 +1,13 @@
 """What attempts at steps cost, counted in one way for replays, suites and comparisons."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, Final
 
 from django.db.models import Count, F, Max, Q, QuerySet, Sum
 
+from timemachine.accounts.models import Project
 from timemachine.base.clock import now
 from timemachine.replay.models import ReplayAttempt
 
@@ -60,3 +61,12 @@ def under_way() -> Q:
     """The attempts whose call is being made now, by a worker that holds their step."""
     held = Q(step__status="running", step__lease_token=F("lease_token"), step__lease_until__gte=now())
     return INTENDED & Q(finished_at=None) & held
+
+
+def spent_on_replays(project: Project, since: date, until: date) -> Spent:
+    """What the replays of a project cost on these days (UTC), by when each try at a step began. One query."""
+    begin, end = (datetime.combine(day, time.min, UTC) for day in (since, until))
+    attempts = ReplayAttempt.objects.filter(
+        step__replay__project=project, started_at__gte=begin, started_at__lt=end + timedelta(days=1)
+    )
+    return spent_by("step__replay__project_id", attempts).get(project.pk, NOTHING)

@@ -1,0 +1,79 @@
+"""What recorded work cost, over HTTP."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import Query, Router
+
+from timemachine.accounts.models import Project
+from timemachine.api import paging
+from timemachine.api.access import caller
+from timemachine.api.paging import checked_limit, page
+from timemachine.api.paging import read as read_place
+from timemachine.api.schemas import CostFilter
+from timemachine.base.clock import now
+from timemachine.base.content import sha256_hex
+from timemachine.base.errors import InvalidInput
+from timemachine.costs.document import costs, row_json, totals_json
+from timemachine.costs.figures import Row
+from timemachine.costs.queries import Wanted
+from timemachine.costs.span import span_of
+from timemachine.replay.spent import spent_on_replays
+
+router = Router(tags=["costs"])
+
+
+@router.get("", summary="What recorded work cost")
+def index(request: HttpRequest, asked: Query[CostFilter]) -> dict[str, Any]:
+    """Totals of what was recorded on the days from `since` to `until` (UTC; the last 30 days), and the rows of one group: `by` is agent, model, tag, day or tool.
+
+    `calls` are calls of models and `tool_calls` those of tools; `p50_ms` and `p95_ms` of calls that recorded how long they took, within 2.5 %, null without
+    any. A session with several tags counts under each. `replays` is what replays spent on these days, which is no part of the totals; null where a filter is
+    given.
+    """
+    project = caller(request, "read").project
+    size = checked_limit(asked.limit)
+    span = span_of(asked.since, asked.until, now().date())
+    wanted = Wanted(span=span, agent=asked.agent, model=asked.model, tag=asked.tag, tool=asked.tool)
+    found = costs(project, wanted, asked.by)
+    begin = 0 if asked.after is None else _behind(asked.after, found.rows)
+    listed = page(
+        found.rows[begin : begin + size + 1],
+        size,
+        lambda row: [_place(row)],
+        lambda row: row_json(row, asked.by),
+    )
+    return {
+        "since": span.since.isoformat(),
+        "until": span.until.isoformat(),
+        "by": asked.by,
+        "totals": totals_json(found),
+        "replays": None if wanted.filters else _replays(project, wanted),
+        **listed,
+    }
+
+
+def _replays(project: Project, wanted: Wanted) -> dict[str, Any]:
+    spent = spent_on_replays(project, wanted.span.since, wanted.span.until)
+    return {
+        "cost_usd": float(spent.cost_usd),
+        "unknown_cost_calls": spent.unknown_calls,
+        "uncertain_calls": spent.uncertain_calls,
+    }
+
+
+def _behind(after: str, rows: Sequence[Row]) -> int:
+    """Where the rows go on behind the one that `after` names, in their order of now. Raises `InvalidInput`."""
+    last = read_place(after, paging.name)
+    for number, row in enumerate(rows):
+        if _place(row) == last:
+            return number + 1
+    raise InvalidInput(
+        "The row that `after` names is not there any more; begin without it.", code="unknown_after"
+    )
+
+
+def _place(row: Row) -> str:
+    """A row by a digest of what it is of: recorded names may hold anything."""
+    return sha256_hex(repr(row.value).encode())
