@@ -32,6 +32,7 @@ OF_TABLES = (
     "comparisons",
     "suites",
     "suite",
+    "costs",
     "settings",
     "models",
 )
@@ -105,6 +106,7 @@ def test_the_empty_pages_are_sound(screen: Page, product: Product) -> None:
         "sessions": "/?q=nothing-of-that-name",
         "collection": "/collections/nope/",
         "missing": "/nope/",
+        "costs": "/costs/?since=2020-01-01&until=2020-01-02",
     }.items():
         faults += look(screen, f"empty-{name}", product.url + path)
     assert faults == []
@@ -150,6 +152,10 @@ def pages(demo: dict[str, Any]) -> dict[str, str]:
         "suite-run": f"{demo['suite']}/runs/2/",
         "suite-first-run": f"{demo['suite']}/runs/1/",
         "suite-delete": f"{demo['suite']}/delete/",
+        "costs": "/costs/",
+        "costs-of-a-model": "/costs/?model=local:extractive-1",
+        "costs-by-week": "/costs/?since=2026-01-01&until=2026-12-31",
+        "costs-wrong-day": "/costs/?since=yesterday",
         "collections": "/collections/",
         "collection": "/collections/demo: card desk handbook/",
         "collection-found": "/collections/demo: card desk handbook/?q=fee&adaptive=on&relative=0.2",

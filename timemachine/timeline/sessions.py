@@ -13,7 +13,8 @@ from timemachine.accounts.models import Project
 from timemachine.base.clock import begin_as_written, parse_time, time_as_written
 from timemachine.base.errors import InvalidInput
 from timemachine.base.faithful import storable
-from timemachine.recording.models import Action, Session
+from timemachine.recording.models import Session
+from timemachine.rollup.models import Usage
 
 PAGE: Final = 50
 
@@ -79,7 +80,7 @@ def _matching(sessions: QuerySet[Session], wanted: Wanted) -> QuerySet[Session]:
             sessions = sessions.filter(**{name: asked})
     for name in ("tool", "kind", "model"):
         if asked := _asked(wanted, name):
-            sessions = sessions.filter(Exists(Action.objects.filter(session=OuterRef("id"), **{name: asked})))
+            sessions = sessions.filter(Exists(Usage.objects.filter(session=OuterRef("id"), **{name: asked})))
     if wanted.tag:
         sessions = sessions.filter(tags__contains=[wanted.tag])
     if wanted.min_cost is not None:

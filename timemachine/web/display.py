@@ -79,6 +79,12 @@ def total_cost(dollars: Decimal, unknown_calls: int) -> str:
 
 
 @register.filter
+def percent(share: float | None) -> str:
+    """A share from 0 to 1 in percent: `12.5 %`; a dash for None."""
+    return "–" if share is None else f"{share * 100:.1f} %"
+
+
+@register.filter
 def tokens(number: int | None) -> str:
     """A number of tokens, whole: `1,204`; "not recorded" for None."""
     return or_absent(None if number is None else f"{number:,}", wording.ABSENT)

@@ -1,6 +1,7 @@
 """The list of sessions, and one recorded payload as a file."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.db.models import Q
@@ -17,24 +18,22 @@ from timemachine.web.access import of
 from timemachine.web.http import page
 from timemachine.web.local_key import local_key
 
-FILTERS = ("q", "agent", "status", "tag")
+FILTERS = ("q", "agent", "status", "tag", "model", "tool", "since", "until")
+
+CHIPS = ("agent", "tag", "model", "tool", "since", "until")
 
 
 @require_safe
 def sessions(request: HttpRequest) -> HttpResponse:
-    """`/`: the project's sessions, newest first; `q`, `agent`, `status`, `tag` filter, `after` goes on."""
+    """`/`: the project's sessions, newest first; `q`, `agent`, `status`, `tag`, `model`, `tool`, `since` and `until` filter, `after` goes on."""
     access = of(request)
     here = {name: request.GET[name].strip() for name in FILTERS if request.GET.get(name, "").strip()}
     after = request.GET.get("after") or None
-    wanted = Wanted(
-        q=here.get("q", ""),
-        agent=here.get("agent", ""),
-        status=here.get("status", ""),
-        tag=here.get("tag", ""),
-    )
+    wanted = Wanted(**{name: here.get(name, "") for name in FILTERS})  # type: ignore[arg-type]
     found = sessions_page(access.project, wanted, after)
     context: dict[str, Any] = {
         "here": here,
+        "chips": [(name, value, _without(here, name)) for name, value in here.items() if name in CHIPS],
         "after": after,
         "found": found,
         "may_record": access.may("operator"),
@@ -46,6 +45,12 @@ def sessions(request: HttpRequest) -> HttpResponse:
     response = page(request, "sessions/list.html", context | {"example_key": local_key(access)})
     response["Cache-Control"] = "private, no-store"  # it may show a key
     return response
+
+
+def _without(here: dict[str, str], name: str) -> str:
+    """The address's query without one of its filters."""
+    kept = {each: value for each, value in here.items() if each != name}
+    return "?" + urlencode(kept, safe=":,", errors="surrogatepass")
 
 
 @require_safe

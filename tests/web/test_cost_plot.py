@@ -1,0 +1,74 @@
+"""What each day cost as bars: as high as it cost, marked where prices are unknown, by week where days would be too thin."""
+
+from datetime import date, timedelta
+from decimal import Decimal
+
+from timemachine.costs.figures import Row, Sums
+from timemachine.costs.span import Span
+from timemachine.web.cost_plot import (
+    BOTTOM,
+    LEFT,
+    MARK,
+    PLACES,
+    RIGHT,
+    TOP,
+    cost_plot,
+    days_in_words,
+    last_of,
+)
+
+FIRST = date(2026, 11, 1)
+
+
+def span(days: int) -> Span:
+    return Span(since=FIRST, until=FIRST + timedelta(days=days - 1))
+
+
+def row(day: int, cost: str = "0", unknown: int = 0) -> Row:
+    sums = Sums(cost_usd=Decimal(cost), unknown_cost_calls=unknown)
+    return Row(value=FIRST + timedelta(days=day), sums=sums)
+
+
+def test_where_nothing_cost_anything_there_is_no_plot() -> None:
+    assert cost_plot([], span(3)) is None
+    assert cost_plot([row(0)], span(3)) is None
+
+
+def test_every_day_has_a_place_and_the_dearest_reaches_the_top() -> None:
+    plot = cost_plot([row(0, "4"), row(2, "1"), row(3, "0.00001")], span(4))
+    assert plot is not None
+    assert [bar.height for bar in plot.bars] == [BOTTOM - TOP, 0, (BOTTOM - TOP) / 4, 1]
+    assert [bar.y + bar.height for bar in plot.bars] == [BOTTOM] * 4
+    assert all(bar.x >= LEFT and bar.x + bar.width <= RIGHT for bar in plot.bars)
+    assert [tick.words for tick in plot.upwards] == ["$0", "$2.00", "$4.00"]
+    assert [tick.words for tick in plot.across] == ["2026-11-01", "2026-11-03", "2026-11-04"]
+    assert plot.unknown == 0
+
+
+def test_a_day_of_unknown_price_is_marked_and_says_so() -> None:
+    plot = cost_plot([row(0, "4", 2), row(1, "0", 1)], span(2))
+    assert plot is not None
+    assert [bar.mark for bar in plot.bars] == [TOP - MARK, BOTTOM - MARK]
+    assert [bar.says for bar in plot.bars] == [
+        "2026-11-01: $4.00 + 2 calls of unknown price",
+        "2026-11-02: $0 + 1 call of unknown price",
+    ]
+    assert plot.unknown == 2
+
+
+def test_where_only_unknown_prices_are_the_axis_has_nothing_but_its_begin() -> None:
+    plot = cost_plot([row(0, unknown=1)], span(1))
+    assert plot is not None
+    assert [tick.words for tick in plot.upwards] == ["$0"]
+    assert [tick.words for tick in plot.across] == ["2026-11-01"]
+
+
+def test_of_many_days_a_bar_is_a_week_and_the_last_ends_with_the_span() -> None:
+    long = span(PLACES + 2)
+    plot = cost_plot([row(63, "1")], long)
+    assert plot is not None
+    assert len(plot.bars) == 10
+    assert plot.bars[-1].says == "2027-01-03 to 2027-01-03: $1.00"
+    assert days_in_words(FIRST, long) == "2026-11-01 to 2026-11-07"
+    assert days_in_words(FIRST, span(3)) == "2026-11-01"
+    assert last_of(None, span(3)) == FIRST

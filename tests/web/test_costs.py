@@ -1,0 +1,175 @@
+"""The page of costs: what it adds up, where it leads, what it says where there is nothing or a day is wrong."""
+
+import re
+from datetime import timedelta
+from html import unescape
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from tests.builders import recorded_session, replayed
+from tests.costs.recorded import NOON, call, two_sessions
+from tests.web.people import browser_of
+from timemachine.accounts.models import VIEWER, Project
+from timemachine.base.clock import now
+from timemachine.recording.commands import append, start_session
+from timemachine.replay.options import ReplayOptions
+from timemachine.web.views import costs as view
+
+DAYS = "since=2026-11-20&until=2026-11-21"
+
+
+@pytest.fixture
+def browser(project: Project) -> Client:
+    return browser_of(project)
+
+
+def words(browser: Client, address: str, status: int = 200, **headers: str) -> str:
+    """What a page says, without its markup."""
+    answer = browser.get(address, headers=headers)
+    assert answer.status_code == status
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", answer.content.decode())).split())
+
+
+def links(browser: Client, address: str) -> set[str]:
+    return {unescape(each) for each in re.findall(r'href="([^"]+)"', browser.get(address).content.decode())}
+
+
+def test_the_page_adds_up_what_was_recorded(browser: Client, project: Project) -> None:
+    two_sessions(project)
+    said = words(browser, f"/costs/?{DAYS}")
+    assert "What was recorded from 2026-11-20 to 2026-11-21, 2 days" in said
+    assert "Cost $0.42 + 1 call of unknown price Sessions 2 Model calls 5 Tool calls 3 Tokens 48" in said
+    assert "Saved by the answer cache $0.05 1 answer" in said
+    assert "3 model calls recorded how long they took: half of them at most 996 ms" in said
+    assert "acme:large 2 24 $0.40 996 ms 2.0 s Sessions of acme:large" in said
+    assert "acme:odd 1 12 $0 + 1 call of unknown price not recorded not recorded" in said
+    assert "sub 1 12 $0.10" in said
+    assert "nightly 3 36 $0.40 + 1 call of unknown price" in said
+    assert "read 2 1 50.0 % 20 ms 20 ms" in said
+    assert "2026-11-21: $0.02 + 1 call of unknown price" in said
+    assert "1 day with calls of unknown price: hatched, with a question mark." in said
+
+
+def test_rows_lead_to_the_same_alone_and_to_their_sessions(browser: Client, project: Project) -> None:
+    coder, reviewer = two_sessions(project)
+    found = links(browser, f"/costs/?{DAYS}")
+    for filtered in ("agent=sub", "model=acme:large", "tag=eu", "tool=read"):
+        assert f"?{DAYS}&{filtered}" in found
+        assert f"/?{DAYS}&{filtered}" in found
+    assert "?since=2026-11-21&until=2026-11-21" in found
+    alone = words(browser, f"/costs/?{DAYS}&model=acme:small")
+    assert "model: acme:small" in alone
+    assert "By tool" not in alone
+    assert f"?{DAYS}" in links(browser, f"/costs/?{DAYS}&model=acme:small")
+    listed = words(browser, "/?model=acme:small")
+    assert reviewer.name in listed
+    assert coder.name not in listed
+    assert "model: acme:small" in listed
+    assert coder.name in words(browser, "/?tool=read&since=2020-01-01")
+    assert "No session matches" in words(browser, "/?tool=read&until=2020-01-01")
+
+
+def test_an_empty_project_is_told_what_fills_the_page(browser: Client, project: Project) -> None:
+    assert "Nothing is recorded yet" in words(browser, "/costs/")
+    assert "Record a session" in words(browser, "/costs/")
+    viewer = browser_of(project, VIEWER)
+    assert "Record a session" not in words(viewer, "/costs/")
+    two_sessions(project)
+    said = words(browser, "/costs/?since=2020-01-01&until=2020-01-02&agent=coder")
+    assert "Nothing was recorded from 2020-01-01 to 2020-01-02 that fits" in said
+
+
+@pytest.mark.parametrize(
+    ("asked", "field", "said"),
+    [
+        ("since=yesterday", "since", "'yesterday' is not a day; write `since` like 2026-11-20."),
+        ("until=%00", "until", "is not a day"),
+        ("since=2026-11-22&until=2026-11-20", "since", "after `until`"),
+        ("since=2020-01-01&until=2026-11-20", "since", "at most 366 are added up at once"),
+    ],
+)
+def test_a_wrong_day_is_told_at_its_field_and_the_page_keeps_working(
+    browser: Client, project: Project, asked: str, field: str, said: str
+) -> None:
+    session = start_session(project, name="Today", by="test", agent="coder")
+    append(session.id, [call("acme:large", "0.30", day=(now() - NOON).days)])
+    answer = browser.get(f"/costs/?{asked}")
+    page = unescape(answer.content.decode())
+    assert answer.status_code == 422
+    assert said in page
+    assert f'aria-describedby="{field}_error"' in page
+    assert f'id="{field}_error"' in page
+    assert "acme:large" in page
+
+
+def test_of_very_much_the_latencies_and_tags_come_after_the_rest(
+    browser: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    two_sessions(project)
+    monkeypatch.setattr(view, "AT_ONCE", 3)
+    first = browser.get(f"/costs/?{DAYS}").content.decode()
+    assert 'hx-trigger="load"' in first
+    assert "By tag" not in first
+    assert f"?{DAYS}&latency=on" in links(browser, f"/costs/?{DAYS}")
+    asked = {"HX-Request": "true", "HX-Target": "groups"}
+    part = browser.get(f"/costs/?{DAYS}&latency=on", headers=asked).content.decode()
+    assert part.strip().startswith('<div id="groups"')
+    assert "hx-trigger" not in part
+    assert "By tag" in part
+    assert "996 ms" in part
+
+
+def test_what_replays_spent_stands_on_a_line_of_its_own(browser: Client, project: Project) -> None:
+    session = recorded_session(project)
+    replayed(session, ReplayOptions(audit=True, reason="Test", use_model="local:extractive-3"))
+    assert "in no sum here. Replays spent $0 on these days." in words(browser, "/costs/")
+    assert "Replays spent" not in words(browser, "/costs/?model=local:extractive-1")
+
+
+def test_many_rows_end_in_one_line(browser: Client, project: Project) -> None:
+    session = start_session(project, name="Many", by="test")
+    append(session.id, [call(f"acme:{number:02}", "0.01") for number in range(30)])
+    said = words(browser, f"/costs/?{DAYS}")
+    assert "5 more, $0.05 together" in said
+    assert "acme:24" in said
+    assert "acme:25" not in said
+
+
+def test_a_long_span_is_told_by_weeks(browser: Client, project: Project) -> None:
+    two_sessions(project)
+    since = (now().date() - timedelta(days=99)).isoformat()
+    session = start_session(project, name="Old", by="test")
+    append(session.id, [call("acme:large", "0.30")])
+    said = words(browser, f"/costs/?since={since}&until=2026-11-27")
+    assert "Cost per week" in said
+    assert "By week" in said
+
+
+def test_recorded_names_do_no_harm(browser: Client, project: Project) -> None:
+    odd = "<script>\x00\u202e"
+    session = start_session(project, name="Odd", by="test", agent=odd, tags=[odd])
+    append(session.id, [call(odd, "0.30")])
+    page = browser.get(f"/costs/?{DAYS}").content.decode()
+    assert "<script>\x00" not in page
+    assert "&lt;script&gt;⟨NUL⟩⟨U+202E⟩" in page
+    (link,) = {
+        each for each in links(browser, f"/costs/?{DAYS}") if each.startswith("?") and "agent=" in each
+    }
+    assert "$0.30" in words(browser, f"/costs/{link}")
+
+
+def test_another_project_sees_nothing_of_it(other_project: Project, project: Project) -> None:
+    two_sessions(project)
+    assert "Nothing is recorded yet" in words(browser_of(other_project), f"/costs/?{DAYS}")
+
+
+def test_the_page_asks_as_much_of_many_sessions_as_of_one(
+    browser: Client, project: Project, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    browser.get("/costs/")
+    for _ in range(3):
+        two_sessions(project)
+        with django_assert_max_num_queries(12):
+            assert browser.get(f"/costs/?{DAYS}").status_code == 200
