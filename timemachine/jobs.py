@@ -3,6 +3,7 @@
 import logging
 import os
 import socket
+import time
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 from uuid import UUID
@@ -23,11 +24,15 @@ from timemachine.intake.working import work as put_file
 from timemachine.replay import commands as replays
 from timemachine.replay.working import work
 from timemachine.retrieval import backlog, nearest
+from timemachine.search import indexing
 from timemachine.suites import running as suites
 from timemachine.sweeping import commands as sweeps
 from timemachine.sweeping.working import work as measure
 
 log = logging.getLogger(__name__)
+
+RING_EVERY: Final = 2.0
+_indexing_rung: Final[dict[UUID, float]] = {}
 
 
 @shared_task(name="timemachine.jobs.run_replay")
@@ -79,6 +84,13 @@ def embed_backlog(collection_id: str) -> None:
     """Make vectors that a collection lacks for a while, then queue behind the others."""
     if backlog.work_off(UUID(collection_id)):
         embed_backlog.delay(collection_id)
+
+
+@shared_task(name="timemachine.jobs.index_steps")
+def index_steps(project_id: str) -> None:
+    """Make the steps of a project findable for a while, then queue behind the others."""
+    if indexing.work_off(UUID(project_id)):
+        index_steps.delay(project_id)
 
 
 @shared_task(name="timemachine.jobs.make_long_diff")
@@ -140,6 +152,7 @@ _SWEPT: Final[tuple[tuple[Any, Callable[[], list[UUID]]], ...]] = (
     (compute_results, results.due_for_ringing),
     (embed_backlog, backlog.due_for_ringing),
     (make_long_diff, long_diffs.due_for_ringing),
+    (index_steps, indexing.due_for_ringing),
 )
 
 
@@ -149,6 +162,23 @@ def ring_backlog(collection_id: UUID) -> None:
     def ring_where_due() -> None:
         if backlog.is_due(collection_id):
             _ring_now(embed_backlog, collection_id)
+
+    transaction.on_commit(ring_where_due)
+
+
+def ring_indexing(project_id: UUID) -> None:
+    """Ring for the steps of a project that no search finds yet, once this transaction is committed.
+
+    At most once in `RING_EVERY` seconds from this process: recording does not wait for more, and the sweeper rings for what comes between.
+    """
+
+    def ring_where_due() -> None:
+        moment = time.monotonic()
+        if moment - _indexing_rung.get(project_id, -RING_EVERY) < RING_EVERY:
+            return
+        _indexing_rung[project_id] = moment
+        if indexing.may_ring(project_id):
+            _ring_now(index_steps, project_id)
 
     transaction.on_commit(ring_where_due)
 
@@ -225,3 +255,5 @@ def ring_at_start(**_: Any) -> None:
         run_intake.delay(str(intake_id))
     for collection_id in backlog.due_for_ringing(at_once=True):
         embed_backlog.delay(str(collection_id))
+    for project_id in indexing.due_for_ringing(at_once=True):
+        index_steps.delay(str(project_id))

@@ -29,12 +29,14 @@ from timemachine.retrieval.models import (
     TermCount,
 )
 from timemachine.rollup.models import Bin, FirstUse, Latency, Usage
+from timemachine.search.models import ActionMeaning, IndexedSession, Indexing, SearchedAction
 from timemachine.sharing.models import ShareGrant, ShareLink, ShareOpening
 from timemachine.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun, SuiteSession, SuiteStep
 from timemachine.sweeping.models import Sweep, SweepRow
 
 __all__ = [
     "Action",
+    "ActionMeaning",
     "AnswerCacheSwitch",
     "ApiKey",
     "AskUnderWay",
@@ -55,6 +57,8 @@ __all__ = [
     "FrameEmbedding",
     "FrameWeights",
     "Hit",
+    "IndexedSession",
+    "Indexing",
     "Intake",
     "Judgement",
     "Latency",
@@ -71,6 +75,7 @@ __all__ = [
     "ReplayAttempt",
     "ReplayHit",
     "ReplayStep",
+    "SearchedAction",
     "Session",
     "ShareGrant",
     "ShareLink",

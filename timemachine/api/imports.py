@@ -9,6 +9,7 @@ from timemachine.api.access import caller
 from timemachine.api.documents import session_json
 from timemachine.base.errors import InvalidInput
 from timemachine.exchange.commands import ImportDone, import_file
+from timemachine.jobs import ring_indexing
 
 router = Router(tags=["import"])
 
@@ -24,6 +25,7 @@ def import_(
     if not request.body:
         raise InvalidInput("The body is empty; send the file as the body.", code="empty_file")
     done = import_file(who.project, request.body, by=who.by, format_name=format, filename=filename)
+    ring_indexing(who.project.id)
     return Status(201, import_json(done))
 
 

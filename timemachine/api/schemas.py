@@ -366,6 +366,23 @@ class CostFilter(Strict):
     after: str | None = None
 
 
+class SearchIn(Strict):
+    """What is searched for, and where. `since` and `until` are about the step: RFC 3339, or a date for the whole day."""
+
+    q: str
+    mode: str = "hybrid"
+    kind: str = ""
+    tool: str = ""
+    model: str = ""
+    agent: str = ""
+    status: str = ""
+    since: str = ""
+    until: str = ""
+    session: str = ""
+    limit: int = 50
+    after: str | None = None
+
+
 class ActionFilter(Strict):
     """Which of a session's actions are listed."""
 

@@ -17,7 +17,7 @@ from timemachine.api.documents import find_json, session_json
 from timemachine.api.puts import collection_for, frames_in, puts_json
 from timemachine.base.content import sha256_hex
 from timemachine.base.errors import InvalidInput
-from timemachine.jobs import ring_backlog
+from timemachine.jobs import ring_backlog, ring_indexing
 from timemachine.recording import changes, commands, erasure
 from timemachine.recording.draft import ActionDraft
 from timemachine.recording.models import Session
@@ -65,6 +65,7 @@ def append(request: HttpRequest, session_id: str, payload: schemas.ActionsIn) ->
         idempotency_key=request.headers.get("Idempotency-Key"),
         request_sha256=sha256_hex(request.body),
     )
+    ring_indexing(who.project.id)
     return Status(201, {"sequences": sequences})
 
 

@@ -22,6 +22,7 @@ from timemachine.api import (
     models,
     replays,
     routers,
+    search,
     shares,
     suites,
     sweeps,
@@ -63,6 +64,7 @@ api.add_router("/collections", files.router)
 api.add_router("/collections", embeddings.router)
 api.add_router("/intakes", intakes.router)
 api.add_router("/import", imports.router)
+api.add_router("/search", search.router)
 api.add_router("/shares", shares.router)
 api.add_router("/suites", suites.router)
 api.add_router("/sweeps", sweeps.router)

@@ -17,6 +17,7 @@ from timemachine.cli.keys import key
 from timemachine.cli.models import models
 from timemachine.cli.puts import put
 from timemachine.cli.records import ask, find, ground
+from timemachine.cli.search import search
 from timemachine.cli.server import demo, status, up
 from timemachine.cli.sessions import session
 from timemachine.cli.shares import share
@@ -53,6 +54,7 @@ for command in (
     find,
     ask,
     ground,
+    search,
     reembed,
     session,
     comparison,

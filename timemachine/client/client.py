@@ -70,6 +70,13 @@ class Client:
         found: list[Document] = self.connection.post("/api/ground", {"items": list(items)})["items"]
         return found
 
+    def search(self, query: str, **wanted: str | int | None) -> Document:
+        """The sessions with steps that hold these words or mean this, best first: one page, `next` for the one after it.
+
+        `wanted` are `mode`, `kind`, `tool`, `model`, `agent`, `status`, `since`, `until`, `session`, `limit`, `after`.
+        """
+        return self.connection.get("/api/search", {"q": query, **wanted})
+
     def import_file(
         self, data: bytes, *, filename: str | None = None, format_name: str | None = None
     ) -> Document:

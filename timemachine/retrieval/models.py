@@ -12,8 +12,7 @@ from timemachine.accounts.models import Project
 from timemachine.base.ids import uuid7
 from timemachine.payloads.fields import FaithfulJSONField, FaithfulTextField
 from timemachine.payloads.models import Payload
-
-LEXEME_SPACE = 16_777_216
+from timemachine.retrieval.fields import LEXEME_SPACE
 
 
 class Collection(models.Model):

@@ -16,8 +16,8 @@ from uuid import UUID
 from django.db import connection
 
 from timemachine.retrieval import prepared
+from timemachine.retrieval.fields import LEXEME_SPACE
 from timemachine.retrieval.identifiers import identifiers
-from timemachine.retrieval.models import LEXEME_SPACE
 from timemachine.retrieval.moment import VISIBLE
 
 MOST_TERMS = 256
@@ -127,7 +127,7 @@ class Term:
     @property
     def vector(self) -> str:
         """The term alone as Postgres reads a sparse vector."""
-        return _sparse({self.dimension: self.weight})
+        return sparse({self.dimension: self.weight})
 
     @property
     def is_identifier(self) -> bool:
@@ -148,7 +148,7 @@ class Question:
         heaviest: dict[int, float] = {}
         for term in self.terms:
             heaviest[term.dimension] = max(term.weight, heaviest.get(term.dimension, 0.0))
-        return _sparse(heaviest)
+        return sparse(heaviest)
 
 
 def weighed(collection_id: UUID, query: str, at: datetime, counted: int | None) -> Question:
@@ -224,5 +224,6 @@ def _term(
     )
 
 
-def _sparse(weights: Mapping[int, float]) -> str:
+def sparse(weights: Mapping[int, float]) -> str:
+    """Weights by their dimensions as Postgres reads a sparse vector."""
     return "{" + ",".join(f"{at}:{weights[at]}" for at in sorted(weights)) + f"}}/{LEXEME_SPACE}"

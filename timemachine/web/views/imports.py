@@ -12,6 +12,7 @@ from timemachine.accounts.models import OPERATOR
 from timemachine.base.errors import InvalidInput, TimeMachineError
 from timemachine.exchange.commands import ImportDone, ImportedSession, import_file
 from timemachine.exchange.report import Skipped
+from timemachine.jobs import ring_indexing
 from timemachine.web.access import Access, of
 from timemachine.web.http import page
 from timemachine.web.receiving import received, receives_files
@@ -44,6 +45,7 @@ def import_page(request: HttpRequest) -> HttpResponse:
         for account in accounts:
             form.add_error("file", account["refused"])
         return page(request, "imports/form.html", {"form": form}, status=422)
+    ring_indexing(access.project.id)
     request.session[_KEPT_AS] = accounts
     return see_other("import_done")
 

@@ -1,0 +1,107 @@
+"""Search across sessions over HTTP, from recording to finding."""
+
+from typing import Any
+
+import pytest
+
+from tests.api.conftest import Program, program
+from timemachine.accounts.models import Project
+from timemachine.jobs import index_steps, sweep
+
+pytestmark = pytest.mark.django_db
+
+
+def record(api: Program, *texts: str, name: str = "a run") -> str:
+    session: str = api.post("/sessions", {"name": name}).json()["id"]
+    actions = [{"kind": "message", "role": "user", "output": text} for text in texts]
+    assert api.post(f"/sessions/{session}/actions", {"actions": actions}).status_code == 201
+    return session
+
+
+def test_what_was_recorded_is_found_with_the_place_where_it_stands(api: Program, project: Project) -> None:
+    session = record(api, "All is well.", "The <gateway> timed out: ERR_CONN_RESET")
+    assert api.get("/search", q="gateway").json()["not_indexed"] == 2
+    index_steps(str(project.id))
+    answer = api.get("/search", q="ERR_CONN_RESET", mode="text").json()
+    assert {
+        name: answer[name] for name in ("next", "mode", "not_indexed", "too_common", "embedding_model")
+    } == {
+        "next": None,
+        "mode": "text",
+        "not_indexed": 0,
+        "too_common": False,
+        "embedding_model": None,
+    }
+    [item] = answer["items"]
+    assert (item["session"]["id"], item["matches"], item["more"]) == (session, 1, 0)
+    [hit] = item["hits"]
+    assert (hit["sequence"], hit["kind"], hit["found_by"], hit["failed"], hit["cut"]) == (
+        2,
+        "message",
+        ["words"],
+        False,
+        False,
+    )
+    assert hit["address"] == f"/sessions/{session}/?step=2"
+    passage: dict[str, Any] = hit["passage"]
+    assert passage["text"] == "The <gateway> timed out: ERR_CONN_RESET"
+    assert [passage["text"][start:end] for start, end in passage["marks"]] == ["ERR_CONN_RESET"]
+    assert api.get("/search", q="gateway").json()["embedding_model"].startswith("wordllama")
+
+
+def test_the_sweeper_rings_for_what_nobody_indexed(
+    api: Program, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record(api, "one")
+    rung: list[str] = []
+    monkeypatch.setattr(index_steps, "delay", rung.append)
+    sweep()
+    assert rung == [str(project.id)]
+
+
+def test_another_projects_key_finds_nothing_of_it(
+    api: Program, project: Project, other_project: Project
+) -> None:
+    record(api, "The gateway timed out.")
+    index_steps(str(project.id))
+    assert program(other_project).get("/search", q="gateway").json()["items"] == []
+
+
+def test_pages_go_on_where_the_last_one_ended(api: Program, project: Project) -> None:
+    names = {f"run {n}" for n in range(5)}
+    for name in names:
+        record(api, "gateway", name=name)
+    index_steps(str(project.id))
+    seen: list[str] = []
+    after: dict[str, str] = {}
+    while True:
+        page = api.get("/search", q="gateway", limit=2, **after).json()
+        seen += [item["session"]["name"] for item in page["items"]]
+        if page["next"] is None:
+            break
+        after = {"after": page["next"]}
+    assert sorted(seen) == sorted(names)
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        ({"q": ""}, "unknown_search"),
+        ({"q": "-only"}, "unknown_search"),
+        ({"q": "x", "mode": "fuzzy"}, "invalid_field"),
+        ({"q": "x", "kind": "dance"}, "invalid_field"),
+        ({"q": "x", "limit": 0}, "invalid_field"),
+        ({"q": "x", "after": "nowhere"}, "unknown_after"),
+        ({"q": "x", "session": "nobody"}, "session_not_found"),
+        ({"q": "x", "since": "yesterday"}, "not_a_time"),
+        ({}, "invalid_request"),
+    ],
+)
+def test_what_cannot_be_searched_is_refused(api: Program, query: dict[str, Any], code: str) -> None:
+    answer = api.get("/search", **query)
+    assert answer.status_code in (400, 404, 422)
+    assert answer.json()["code"] == code
+
+
+def test_a_key_that_may_not_read_may_not_search(project: Project) -> None:
+    assert program(project, "record").get("/search", q="x").json()["code"] == "scope_missing"

@@ -1,0 +1,33 @@
+"""search, against a real server."""
+
+from tests.cli.terminal import Here
+from tests.search.recorded import index, said, session_of
+
+
+def test_what_was_said_is_found_in_words_and_as_the_apis_document(tm: Here) -> None:
+    texts = ["The <gateway> timed out.", *("gateway again" for _ in range(6))]
+    session = session_of(tm.project, *map(said, texts), name="Nightly\nrepair")
+    index(tm.project)
+    told = tm.run("search", "--query", "gateway").out
+    assert f"Nightly repair  {session.key}" in told
+    assert "output: " in told
+    assert f"2 more in this session: --session {session.key}" in told
+    document = tm.json("search", "--query", "timed", "--mode", "text")
+    assert [hit["sequence"] for hit in document["items"][0]["hits"]] == [1]
+    assert tm.json("search", "--query", "gateway", "--status", "error")["items"] == []
+
+
+def test_what_is_not_found_or_not_indexed_yet_is_said(tm: Here) -> None:
+    for name in ("one", "two"):
+        session_of(tm.project, said("The gateway."), said(None, kind="event", role=None, name="x"), name=name)
+    told = tm.run("search", "--query", "the", "--mode", "text").out
+    assert "Nothing was found." in told
+    assert "too common" in told
+    assert "4 steps still being indexed" in told
+    index(tm.project)
+    assert "There are more sessions: --after" in tm.run("search", "--query", "gateway", "--limit", "1").out
+
+
+def test_what_cannot_be_searched_for_is_one_line(tm: Here) -> None:
+    assert "Write a word to look for" in tm.refused("search", "--query", "-not")
+    assert "no session 'nobody'" in tm.refused("search", "--query", "x", "--session", "nobody")

@@ -1,0 +1,28 @@
+"""Search across sessions over HTTP."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import Query, Router
+
+from timemachine.api.access import caller
+from timemachine.api.paging import checked_limit
+from timemachine.api.schemas import SearchIn
+from timemachine.search.document import found_json
+from timemachine.search.queries import search as searched
+from timemachine.search.wanted import Wanted
+
+router = Router(tags=["search"])
+
+
+@router.get("", summary="Search across sessions")
+def search(request: HttpRequest, asked: Query[SearchIn]) -> dict[str, Any]:
+    """The sessions with steps that hold the words of `q`, or mean it, best first, each with at most 5 of its steps (100 with `session`).
+
+    `q`: words that a step must all hold, `"…"` as they stand, `-` not at all, `or` between what is wanted instead of each other. Identifiers
+    (`parser.js:42`, `ERR_CONN_RESET`) are looked up whole. `mode` is `hybrid`, `text` or `semantic`. `limit` and `after` count sessions. Steps
+    are found some seconds after they were recorded; `not_indexed` says how many are not yet.
+    """
+    project = caller(request, "read").project
+    wanted = Wanted(**asked.dict(exclude={"limit", "after"}))
+    return found_json(searched(project, wanted, limit=checked_limit(asked.limit), after=asked.after))

@@ -1,0 +1,101 @@
+"""The passage of a step that is shown with a hit, and which of its words are marked. Pure."""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+SIZE: Final = 240
+"""How many characters a passage has at most."""
+LOOKED_AT: Final = 200
+"""How many places of a text are compared, at most."""
+_BEFORE: Final = 60
+_SHORT_STEM: Final = 4
+_WORD: Final = re.compile(r"[^\W_]+")
+_SPACE: Final = re.compile(r"\s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A text of a step, and what of the step it is: its error, output, input or name."""
+
+    part: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """Some characters of one part of a step; `begins` and `ends` where the text does."""
+
+    part: str
+    text: str
+    begins: bool
+    ends: bool
+
+
+def passage(sources: Sequence[Source], stems: Collection[str]) -> Passage | None:
+    """The passage with the most of what was looked for, the beginning of the first text where none has any of it."""
+    told = [source for source in sources if source.text.strip()]
+    if not told:
+        return None
+    pattern = _pattern(stems)
+    best, at, most = told[0], 0, 0
+    for source in told:
+        for place in islice(pattern.finditer(source.text), LOOKED_AT) if pattern else ():
+            near = (
+                pattern.findall(source.text, place.start(), place.start() + SIZE - _BEFORE) if pattern else []
+            )
+            if (number := len({each.lower() for each in near})) > most:
+                best, at, most = source, place.start(), number
+    return _around(best, at)
+
+
+def words_in(text: str) -> list[str]:
+    """The words of a passage, each once, in lower case."""
+    return [*dict.fromkeys(word.lower() for word in _WORD.findall(text))]
+
+
+def marks(text: str, matching: Collection[str], literals: Collection[str]) -> list[tuple[int, int]]:
+    """Which characters are marked: words that match and what was named literally, as starts and ends, none within another."""
+    found = [word.span() for word in _WORD.finditer(text) if word.group().lower() in matching]
+    for literal in literals:
+        alone = rf"(?<!\w){re.escape(literal)}(?!\w)"
+        found += [place.span() for place in re.finditer(alone, text, re.IGNORECASE)]
+    return _joined(text, sorted(found))
+
+
+def _joined(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The spans with those that overlap, touch, or have one sign between them made one."""
+    joined: list[tuple[int, int]] = []
+    for start, end in spans:
+        if joined and _adjoin(text, joined[-1][1], start):
+            joined[-1] = joined[-1][0], max(joined[-1][1], end)
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _adjoin(text: str, end: int, start: int) -> bool:
+    return start <= end or (start == end + 1 and not _SPACE.match(text[end]))
+
+
+def _pattern(stems: Collection[str]) -> re.Pattern[str] | None:
+    """Where a word may stand that has one of the stems: a stem may end in another letter than its word."""
+    begun = [re.escape(stem[:-1] if len(stem) > _SHORT_STEM and stem.isalpha() else stem) for stem in stems]
+    return (
+        re.compile(rf"(?<![^\W_])(?:{'|'.join(sorted(begun, key=len, reverse=True))})", re.IGNORECASE)
+        if begun
+        else None
+    )
+
+
+def _around(source: Source, at: int) -> Passage:
+    start = max(0, at - _BEFORE)
+    if start:  # not in the middle of a word, where there is room
+        space = _SPACE.search(source.text, start, at)
+        start = space.end() if space else start
+    end = min(len(source.text), start + SIZE)
+    return Passage(
+        part=source.part, text=source.text[start:end], begins=start == 0, ends=end == len(source.text)
+    )

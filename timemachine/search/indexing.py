@@ -1,0 +1,299 @@
+"""Actions become findable: a worker indexes them batch by batch, beside the recording and never in its way.
+
+How far a session is stands in a row (`IndexedSession`), and the rows of a batch are kept together with it. So a worker may be
+killed at any point, or another do the same batch, and nothing is missing or there twice. The text is read and its vectors are
+made outside of any transaction, and the one that keeps them locks nothing that an append waits for.
+"""
+
+import json
+import logging
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from django.conf import settings
+from django.db import IntegrityError, OperationalError, connection, transaction
+from django.db.models import F
+
+from timemachine.accounts.models import Project
+from timemachine.base.clock import now
+from timemachine.base.errors import Unavailable
+from timemachine.base.faithful import searchable
+from timemachine.payloads.queries import Head, heads
+from timemachine.recording.models import Action
+from timemachine.retrieval.embedding.table import WORDLLAMA, Vectors
+from timemachine.retrieval.identifiers import identifiers
+from timemachine.search.models import ActionMeaning, IndexedSession, SearchedAction
+from timemachine.search.texts import LONGEST, text_of, unmarked
+
+log = logging.getLogger(__name__)
+
+MODEL: Final = WORDLLAMA
+"""What makes the vectors of actions: local and quick, so that nothing recorded leaves the machine by being recorded."""
+BATCH: Final = 500
+BATCH_BYTES: Final = 16 * 1024 * 1024
+TURN_SECONDS: Final = 5.0
+"""How long a job works on one project before it queues behind the others again."""
+RING_AGAIN_AFTER: Final = timedelta(seconds=15)
+LONGEST_NAME: Final = 16_384
+"""How many characters of a label, name, tool or error are searched: their first ones."""
+
+_NAMES: Final = ("label", "name", "tool", "error_type", "error_message")
+_BEHIND: Final = """
+SELECT s.id, coalesce(i.indexed_through, 0)
+FROM tm_session s LEFT JOIN tm_indexed_session i ON i.session_id = s.id
+WHERE s.project_id = %s AND s.last_sequence > coalesce(i.indexed_through, 0) AND NOT s.id = ANY(%s)
+ORDER BY s.last_sequence - coalesce(i.indexed_through, 0) LIMIT 100
+"""
+_PROJECTS_BEHIND: Final = """
+SELECT DISTINCT s.project_id
+FROM tm_session s LEFT JOIN tm_indexed_session i ON i.session_id = s.id
+WHERE s.last_sequence > coalesce(i.indexed_through, 0)
+"""
+_LACKING: Final = """
+SELECT coalesce(sum(s.last_sequence - coalesce(i.indexed_through, 0)), 0)::bigint
+FROM tm_session s LEFT JOIN tm_indexed_session i ON i.session_id = s.id
+WHERE s.project_id = %s AND s.last_sequence > coalesce(i.indexed_through, 0)
+"""
+_RING: Final = """
+INSERT INTO tm_indexing AS known (project_id, rung_at) VALUES (%(project)s, %(now)s)
+ON CONFLICT (project_id) DO UPDATE SET rung_at = excluded.rung_at
+WHERE (known.lease_until IS NULL OR known.lease_until < %(now)s)
+AND (known.rung_at IS NULL OR known.rung_at < %(before)s OR %(at_once)s)
+"""
+_CLAIM: Final = """
+INSERT INTO tm_indexing AS known (project_id, lease_until) VALUES (%(project)s, %(until)s)
+ON CONFLICT (project_id) DO UPDATE SET lease_until = excluded.lease_until, rung_at = NULL
+WHERE known.lease_until IS NULL OR known.lease_until < %(now)s
+"""
+_LET_GO: Final = (
+    "UPDATE tm_indexing SET lease_until = NULL, rung_at = %(rung_at)s WHERE project_id = %(project)s"
+)
+_KEEP_WORDS: Final = """
+INSERT INTO tm_searched_action (action_id, project_id, session_id, sequence, kind, words, weights, cut)
+SELECT given.action, %(project)s, %(session)s, given.sequence, given.kind,
+       made.words, tm_bm25_weights(made.words), given.cut OR made.cut
+FROM unnest(%(actions)s::bigint[], %(sequences)s::bigint[], %(kinds)s::text[], %(names)s::text[],
+            %(bodies)s::text[], %(identifiers)s::jsonb[], %(cuts)s::boolean[])
+     AS given(action, sequence, kind, names, body, identifiers, cut)
+CROSS JOIN LATERAL tm_action_words(
+    given.names, given.body, ARRAY(SELECT jsonb_array_elements_text(given.identifiers))
+) AS made
+ON CONFLICT (action_id) DO NOTHING
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Text:
+    """What is searched of one action. `cut`: it has more text than that."""
+
+    action: int
+    sequence: int
+    kind: str
+    names: str
+    body: str
+    cut: bool
+
+
+class _OvertakenError(Exception):
+    """Another worker has indexed the same actions."""
+
+
+def not_indexed(project: Project) -> int:
+    """How many steps of the project no search finds yet."""
+    with connection.cursor() as cursor:
+        cursor.execute(_LACKING, [project.id])
+        return int(cursor.fetchone()[0])
+
+
+def due_for_ringing(*, at_once: bool = False) -> list[UUID]:
+    """The projects with steps to index and nobody at it, marked as rung: the queue may have lost their bell."""
+    with connection.cursor() as cursor:
+        cursor.execute(_PROJECTS_BEHIND)
+        behind: list[UUID] = [row[0] for row in cursor.fetchall()]
+    return [project_id for project_id in behind if may_ring(project_id, at_once=at_once)]
+
+
+def may_ring(project_id: UUID, *, at_once: bool = False) -> bool:
+    """Whether nobody is at a project or was rung for just now; then it is marked as rung."""
+    moment = now()
+    facts = {
+        "project": project_id,
+        "now": moment,
+        "before": moment - RING_AGAIN_AFTER,
+        "at_once": at_once,
+    }
+    return _changed(_RING, facts)
+
+
+def work_off(project_id: UUID, seconds: float = TURN_SECONDS) -> bool:
+    """Index what the project recorded, at most about so long; True where there is more to do at once.
+
+    Safe to run twice, at the same time, and to be killed at any point: what has most to do goes last, so that an import holds up nothing.
+    """
+    moment = now()
+    until = moment + timedelta(seconds=settings.LEASE_SECONDS + seconds)
+    if not _changed(_CLAIM, {"project": project_id, "now": moment, "until": until}):
+        return False
+    more = False
+    try:
+        more = _turn(project_id, time.monotonic() + seconds)
+    finally:
+        _changed(_LET_GO, {"project": project_id, "rung_at": now() if more else None})
+    return more
+
+
+def forget(project_id: UUID) -> None:
+    """Forget what was indexed of a project, so that it is indexed anew."""
+    for model in (IndexedSession, ActionMeaning, SearchedAction):
+        model.objects.filter(project_id=project_id).delete()
+
+
+def _turn(project_id: UUID, until: float) -> bool:
+    """Whether there is more to do at once. What another holds is left for the sweeper."""
+    left: set[UUID] = set()
+    while behind := _behind(project_id, left):
+        for session_id, through in behind:
+            if time.monotonic() > until:
+                return True
+            if not index_some(project_id, session_id, through):
+                left.add(session_id)
+    return False
+
+
+def _behind(project_id: UUID, left: Collection[UUID]) -> list[tuple[UUID, int]]:
+    with connection.cursor() as cursor:
+        cursor.execute(_BEHIND, [project_id, list(left)])
+        return [(session, through) for session, through in cursor]
+
+
+def index_some(project_id: UUID, session_id: UUID, through: int) -> bool:
+    """Index the next actions of a session, at most `BATCH`; False where it is being erased, or another was quicker."""
+    last = _end_of_batch(session_id, through)
+    if last is None:
+        return False
+    actions = Action.objects.filter(session_id=session_id, sequence__gt=through, sequence__lte=last)
+    texts = _texts(
+        list(actions.only("sequence", "kind", "input_id", "output_id", *_NAMES).order_by("sequence"))
+    )
+    meanings = _meanings(project_id, session_id, texts)
+    try:
+        _begin(project_id, session_id)
+        _keep(project_id, session_id, texts, meanings, (through, last))
+    except (IntegrityError, OperationalError, _OvertakenError) as why:
+        log.info("steps of %s are left for later: %s", session_id, why)
+        return False
+    return True
+
+
+@transaction.atomic
+def _begin(project_id: UUID, session_id: UUID) -> None:
+    """The session's row, in a transaction of its own: it waits for an append, and no append for it."""
+    _check_at_once()
+    begun = IndexedSession(session_id=session_id, project_id=project_id)
+    IndexedSession.objects.bulk_create([begun], ignore_conflicts=True)
+
+
+def _end_of_batch(session_id: UUID, through: int) -> int | None:
+    """The last of the next actions whose payloads fit into `BATCH_BYTES`, and always the first of them."""
+    following = Action.objects.filter(session_id=session_id, sequence__gt=through).order_by("sequence")
+    last, bytes_read = None, 0
+    for sequence, *sizes in following.values_list("sequence", "input__size", "output__size")[:BATCH]:
+        bytes_read += sum(min(size or 0, LONGEST) for size in sizes)
+        if last is not None and bytes_read > BATCH_BYTES:
+            break
+        last = sequence
+    return last
+
+
+def _texts(actions: Sequence[Action]) -> list[_Text]:
+    wanted = {payload for action in actions for payload in (action.input_id, action.output_id) if payload}
+    found = heads(wanted, LONGEST)
+    return [_text(action, found) for action in actions]
+
+
+def _text(action: Action, found: Mapping[int, Head]) -> _Text:
+    payloads = [found[each] for each in (action.input_id, action.output_id) if each is not None]
+    names = [value for name in _NAMES if (value := getattr(action, name))]
+    return _Text(
+        action=action.id,
+        sequence=action.sequence,
+        kind=action.kind,
+        names=searchable("\n".join(dict.fromkeys(name[:LONGEST_NAME] for name in names))),
+        body="\n".join(text_of(head.media_type, head.data) for head in payloads),
+        cut=any(head.size > len(head.data) for head in payloads)
+        or any(len(name) > LONGEST_NAME for name in names),
+    )
+
+
+def _meanings(project_id: UUID, session_id: UUID, texts: Sequence[_Text]) -> list[ActionMeaning]:
+    """A vector for each text in which the model sees something; none at all where its files are missing."""
+    try:
+        vectors = _embed([f"{text.names}\n{text.body}"[:LONGEST_NAME] for text in texts])
+    except Unavailable:
+        return []
+    return [
+        ActionMeaning(
+            action_id=text.action,
+            project_id=project_id,
+            session_id=session_id,
+            sequence=text.sequence,
+            model=MODEL.name,
+            vector=vector.tolist(),
+        )
+        for text, vector in zip(texts, vectors, strict=True)
+        if vector.any()
+    ]
+
+
+@transaction.atomic
+def _keep(
+    project_id: UUID,
+    session_id: UUID,
+    texts: Sequence[_Text],
+    meanings: Sequence[ActionMeaning],
+    batch: tuple[int, int],
+) -> None:
+    """Keep the rows of a batch and how far that brings the session. Raises where it is erased meanwhile, or another was quicker.
+
+    Whoever erases a session must not be given up for this: its wait is longer than ours.
+    """
+    through, last = batch
+    facts: dict[str, Any] = {
+        "project": project_id,
+        "session": session_id,
+        "actions": [text.action for text in texts],
+        "sequences": [text.sequence for text in texts],
+        "kinds": [text.kind for text in texts],
+        "names": [unmarked(text.names) for text in texts],
+        "bodies": [unmarked(text.body) for text in texts],
+        "identifiers": [json.dumps(identifiers(f"{text.names}\n{text.body}")) for text in texts],
+        "cuts": [text.cut for text in texts],
+    }
+    _check_at_once()
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL lock_timeout = '300ms'")
+        cursor.execute(_KEEP_WORDS, facts)
+    ActionMeaning.objects.bulk_create(meanings, ignore_conflicts=True)
+    unmoved = IndexedSession.objects.filter(session_id=session_id, indexed_through=through)
+    if not unmoved.update(indexed_through=F("indexed_through") + (last - through)):
+        raise _OvertakenError
+
+
+def _check_at_once() -> None:
+    """Have this transaction see at each statement, and not when it ends, that what it refers to is erased."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+
+
+def _embed(texts: Sequence[str]) -> Vectors:
+    return MODEL.embed(texts)
+
+
+def _changed(sql: str, facts: Mapping[str, Any]) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, facts)
+        return bool(cursor.rowcount)

@@ -1,0 +1,91 @@
+"""What is kept so that steps are found: their words, their meaning, how far each session is indexed, and who is at it.
+
+All of it is made from the record and can be made again. It goes with its actions, so a session that is erased takes it along.
+"""
+
+from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchVectorField
+from django.db import models
+
+from timemachine.accounts.models import Project
+from timemachine.recording.models import Action, Session
+from timemachine.retrieval.fields import VectorField, WeightsField
+
+
+class OfAction(models.Model):
+    """What every row about an action has. The session has no constraint: checking it would wait for whoever appends to it."""
+
+    action = models.OneToOneField(Action, on_delete=models.DB_CASCADE, primary_key=True, related_name="+")
+    project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+", db_index=False)
+    session = models.ForeignKey(
+        Session, on_delete=models.DO_NOTHING, related_name="+", db_constraint=False, db_index=False
+    )
+    sequence = models.BigIntegerField()
+
+    class Meta:
+        abstract = True
+
+
+class SearchedAction(OfAction):
+    """The words of an action, stemmed, and its identifiers behind a "=". `cut`: some of its text is not among them."""
+
+    kind = models.CharField(max_length=12)
+    words = SearchVectorField()
+    weights = WeightsField()
+    cut = models.BooleanField()
+
+    class Meta:
+        db_table = "tm_searched_action"
+        indexes = [
+            GinIndex(fields=["words"], name="searched_words"),
+            models.Index(fields=["project"], name="searched_of_project"),
+            models.Index(fields=["session", "sequence"], name="searched_of_session"),
+        ]
+
+    def __str__(self) -> str:
+        return f"words of {self.action_id}"
+
+
+class ActionMeaning(OfAction):
+    """The vector of an action under one embedding model. An action in which the model sees nothing has none."""
+
+    model = models.CharField(max_length=200)
+    vector = VectorField()
+
+    class Meta:
+        db_table = "tm_action_meaning"
+        indexes = [
+            models.Index(fields=["project"], name="meaning_of_project"),
+            models.Index(fields=["session", "sequence"], name="meaning_of_session"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.model} of {self.action_id}"
+
+
+class IndexedSession(models.Model):
+    """How far a session is indexed: all of its actions up to `indexed_through`."""
+
+    session = models.OneToOneField(Session, on_delete=models.DB_CASCADE, primary_key=True, related_name="+")
+    project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
+    indexed_through = models.BigIntegerField(default=0)
+
+    class Meta:
+        db_table = "tm_indexed_session"
+
+    def __str__(self) -> str:
+        return f"{self.session_id} through {self.indexed_through}"
+
+
+class Indexing(models.Model):
+    """Who indexes a project: a worker has it until `lease_until`; a bell that nobody answered yet was rung at `rung_at`."""
+
+    project = models.OneToOneField(Project, on_delete=models.DB_CASCADE, primary_key=True, related_name="+")
+    lease_until = models.DateTimeField(null=True)
+    rung_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "tm_indexing"
+
+    def __str__(self) -> str:
+        return f"indexing of {self.project_id}"

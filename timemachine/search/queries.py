@@ -1,0 +1,252 @@
+"""Search: the sessions in which something was said or done, best first, each with its best steps."""
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from timemachine.accounts.models import Project
+from timemachine.base.errors import InvalidInput, Unavailable
+from timemachine.base.faithful import searchable
+from timemachine.payloads.queries import Head, heads
+from timemachine.recording.models import Action, Session
+from timemachine.retrieval.embedding import table
+from timemachine.retrieval.fusion import fuse
+from timemachine.search import excerpt
+from timemachine.search.asked import Asked, parse
+from timemachine.search.excerpt import Passage, Source
+from timemachine.search.indexing import LONGEST_NAME, MODEL, not_indexed
+from timemachine.search.legs import Question, Ranked, by_meaning, by_words, lexemes_of, question_of
+from timemachine.search.models import SearchedAction
+from timemachine.search.texts import LONGEST, text_of
+from timemachine.search.wanted import Scope, Wanted, scope_of
+
+MOST_OF_SESSION: Final = 5
+"""How many steps of a session are shown where several sessions are searched."""
+MOST_OF_ONE: Final = 100
+"""How many steps are shown where one session is searched."""
+
+_SHOWN: Final = (
+    "session_id",
+    "sequence",
+    "kind",
+    "label",
+    "name",
+    "tool",
+    "agent",
+    "model",
+    "error_type",
+    "error_message",
+    "started_at",
+    "recorded_at",
+    "input_id",
+    "output_id",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A step that was found: its rank within its session, and its score, by which sessions are ranked, too.
+
+    `scores` has the raw score of each leg that found it: `text` (BM25 without rarity) and `semantic` (cosine). `passage` is what it says, with
+    the characters in `marks` marked; None where it has no text. `cut`: some of its text is not searched.
+    """
+
+    action: Action
+    score: float
+    scores: dict[str, float]
+    passage: Passage | None
+    marks: tuple[tuple[int, int], ...]
+    cut: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """A session in which something was found. `number` is how many of its steps hold the words, None where no words were looked for."""
+
+    session: Session
+    hits: tuple[Hit, ...]
+    number: int | None
+
+    @property
+    def more(self) -> int:
+        """How many of its steps that hold the words are not shown."""
+        return max(0, (self.number or 0) - sum("text" in hit.scores for hit in self.hits))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What a search found. `next` is the opaque place to go on from; `not_indexed` is how many steps of the project no search finds yet.
+
+    `too_common`: every word was too common to be looked for. `no_embeddings` is why nothing was compared by meaning, None where it was, or was not to be.
+    """
+
+    wanted: Wanted
+    groups: tuple[Group, ...]
+    next: str | None
+    not_indexed: int
+    too_common: bool
+    no_embeddings: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rows:
+    """The steps that were found, as rows: the score of each, by leg and in all, and those of every session, best first."""
+
+    score: Mapping[int, float]
+    legs: Mapping[str, Mapping[int, float]]
+    sessions: Mapping[UUID, Sequence[int]]
+    numbers: Mapping[UUID, int]
+
+    def place(self, session: UUID) -> tuple[float, int]:
+        """Where a session stands: the best first, of equal ones the newest."""
+        return -self.score[self.sessions[session][0]], -session.int
+
+
+def search(project: Project, wanted: Wanted, *, limit: int, after: str | None = None) -> Found:
+    """The sessions of the project with steps that fit, at most `limit`, from the place `after` on. The same number of queries however many.
+
+    Raises `InvalidInput` for what cannot be searched for and for a place that was not given out, `NotFound` for a session of another's,
+    and `Unavailable` where only the meaning is asked for and the model for it is missing.
+    """
+    scope = scope_of(project, wanted)
+    asked = parse(wanted.q)
+    begin = None if after is None else _place(after)
+    question = question_of(asked)
+    rows, no_embeddings = _found(question, asked, wanted, scope)
+    ordered = sorted(rows.sessions, key=rows.place)
+    if begin is not None:
+        ordered = [session for session in ordered if rows.place(session) > begin]
+    shown = ordered[:limit]
+    return Found(
+        wanted=wanted,
+        groups=_groups(project, shown, rows, (asked, question)),
+        next=_written(rows.place(shown[-1])) if len(ordered) > limit else None,
+        not_indexed=not_indexed(project),
+        too_common=not question.query and wanted.mode != "semantic",
+        no_embeddings=no_embeddings,
+    )
+
+
+def _found(question: Question, asked: Asked, wanted: Wanted, scope: Scope) -> tuple[_Rows, str | None]:
+    each = MOST_OF_ONE if scope.session else MOST_OF_SESSION
+    text: list[Ranked] = [] if wanted.mode == "semantic" else by_words(question, scope, each)
+    semantic: list[Ranked] = []
+    missing = None
+    if wanted.mode != "text":
+        try:
+            vector = table.question_vector(MODEL, asked.words)
+            semantic = by_meaning(vector, MODEL.name, question, scope, each)
+        except Unavailable as why:
+            if wanted.mode == "semantic":
+                raise
+            missing = why.message
+    return _rows(text, semantic, wanted.mode, each), missing
+
+
+def _rows(text: Sequence[Ranked], semantic: Sequence[Ranked], mode: str, each: int) -> _Rows:
+    legs = {
+        name: {one.action: one.score for one in leg} for name, leg in (("text", text), ("semantic", semantic))
+    }
+    score = legs[mode] if mode in legs else fuse(legs["text"], legs["semantic"], MODEL.semantic_weight)
+    session_of = {one.action: one.session for one in (*text, *semantic)}
+    sessions: dict[UUID, list[int]] = {}
+    for action in sorted(score, key=lambda row: (-score[row], row)):
+        sessions.setdefault(session_of[action], []).append(action)
+    return _Rows(
+        score=score,
+        legs=legs,
+        sessions={session: actions[:each] for session, actions in sessions.items()},
+        numbers={one.session: one.number for one in text},
+    )
+
+
+# --- what is shown of it
+
+
+def _groups(
+    project: Project, shown: Sequence[UUID], rows: _Rows, looked_for: tuple[Asked, Question]
+) -> tuple[Group, ...]:
+    """The sessions with their steps; one that is erased meanwhile is left out."""
+    sessions = Session.objects.of(project).in_bulk(list(shown))
+    wanted = [action for session in shown for action in rows.sessions[session]]
+    hits = _hits(project, wanted, rows, looked_for)
+    return tuple(
+        Group(
+            session=sessions[session],
+            hits=tuple(hits[action] for action in rows.sessions[session] if action in hits),
+            number=rows.numbers.get(session, 0) if rows.legs["text"] else None,
+        )
+        for session in shown
+        if session in sessions
+    )
+
+
+def _hits(
+    project: Project, wanted: Sequence[int], rows: _Rows, looked_for: tuple[Asked, Question]
+) -> dict[int, Hit]:
+    asked, question = looked_for
+    actions = Action.objects.filter(project=project).only(*_SHOWN).in_bulk(list(wanted))
+    cut = set(
+        SearchedAction.objects.filter(action__in=list(actions), cut=True).values_list("action_id", flat=True)
+    )
+    literals = {clause.text.lower() for clause in asked.wanted if clause.identifier}
+    stems = {*question.stems, *literals}
+    payloads = heads(
+        {each for one in actions.values() for each in (one.input_id, one.output_id) if each}, LONGEST
+    )
+    passages = {row: excerpt.passage(_sources(one, payloads), stems) for row, one in actions.items()}
+    marked = _matching([each.text for each in passages.values() if each], question.stems)
+    return {
+        row: Hit(
+            action=action,
+            score=rows.score[row],
+            scores={name: leg[row] for name, leg in rows.legs.items() if row in leg},
+            passage=passages[row],
+            marks=_marks(passages[row], marked, literals),
+            cut=row in cut,
+        )
+        for row, action in actions.items()
+    }
+
+
+def _sources(action: Action, payloads: Mapping[int, Head]) -> list[Source]:
+    """The texts of a step that a passage may come from, what says most about it first."""
+    failed = " ".join(filter(None, (action.error_type, action.error_message)))
+    named = " ".join(filter(None, (action.name, action.tool))) or action.label
+    bodies = [
+        Source(part=part, text=text_of(payloads[row].media_type, payloads[row].data))
+        for part, row in (("output", action.output_id), ("input", action.input_id))
+        if row is not None
+    ]
+    name = Source(part="name", text=searchable(named[:LONGEST_NAME]))
+    return [Source(part="error", text=searchable(failed[:LONGEST_NAME])), *bodies, name]
+
+
+def _matching(texts: Sequence[str], stems: frozenset[str]) -> set[str]:
+    """The words of the texts that have one of the stems. One query."""
+    words = {word for text in texts for word in excerpt.words_in(text)}
+    return {word for word, own in lexemes_of(sorted(words)).items() if own & stems}
+
+
+def _marks(passage: Passage | None, words: set[str], literals: set[str]) -> tuple[tuple[int, int], ...]:
+    return () if passage is None else tuple(excerpt.marks(passage.text, words, literals))
+
+
+def _written(place: tuple[float, int]) -> str:
+    score, session = place
+    return base64.urlsafe_b64encode(json.dumps([score, str(session)]).encode()).decode().rstrip("=")
+
+
+def _place(after: str) -> tuple[float, int]:
+    try:
+        written: Any = json.loads(base64.urlsafe_b64decode(after + "=" * (-len(after) % 4)))
+        score, session = written
+        return float(score), int(session)
+    except (binascii.Error, ValueError, TypeError, RecursionError, OverflowError) as why:
+        raise InvalidInput(
+            "This search does not know that place; open it from its first page.", code="unknown_after"
+        ) from why

@@ -1,0 +1,98 @@
+"""What a search looks for, checked; and which steps it looks at, as a condition in SQL."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from timemachine.accounts.models import Project
+from timemachine.base.clock import begin_as_written, time_as_written
+from timemachine.base.errors import InvalidInput
+from timemachine.base.faithful import storable
+from timemachine.recording.models import Session
+from timemachine.recording.queries import session_of
+from timemachine.recording.vocabulary import KINDS
+
+MODES: Final = ("hybrid", "text", "semantic")
+STATUSES: Final = ("error", "ok")
+
+_OF_ACTION: Final = {
+    "kind": "a.kind = %(kind)s",
+    "tool": "a.tool = %(tool)s",
+    "model": "a.model = %(model)s",
+    "agent": "coalesce(a.agent, s.agent) = %(agent)s",
+    "since": "coalesce(a.started_at, a.recorded_at) >= %(since)s",
+    "until": "coalesce(a.started_at, a.recorded_at) <= %(until)s",
+}
+_STATUS: Final = {
+    "error": "(a.error_type IS NOT NULL OR a.error_message IS NOT NULL)",
+    "ok": "a.error_type IS NULL AND a.error_message IS NULL",
+}
+_JOINED: Final = "JOIN tm_action a ON a.id = x.action_id JOIN tm_session s ON s.id = a.session_id"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which steps are looked for, and how; an empty text asks for any.
+
+    `agent` is the step's own, else its session's. `since` and `until` are about when a step started, or was recorded where that is not
+    known: times as people write them, a date alone the whole day. `session` is an id or a key.
+    """
+
+    q: str
+    mode: str = "hybrid"
+    kind: str = ""
+    tool: str = ""
+    model: str = ""
+    agent: str = ""
+    status: str = ""
+    since: str = ""
+    until: str = ""
+    session: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """Which of the indexed rows (`x`) are looked at: tables to join and conditions, with their facts."""
+
+    session: Session | None
+    joined: str
+    conditions: str
+    facts: dict[str, Any]
+
+
+def scope_of(project: Project, wanted: Wanted) -> Scope:
+    """The steps of the project that fit. Raises `InvalidInput`, and `NotFound` for a session that is not the project's."""
+    _check(wanted)
+    session = session_of(project, wanted.session) if wanted.session else None
+    conditions = list(_conditions(wanted))
+    facts = {name: storable(getattr(wanted, name)) for name in ("kind", "tool", "model", "agent")}
+    times = {
+        "since": begin_as_written(wanted.since) if wanted.since else None,
+        "until": time_as_written(wanted.until) if wanted.until else None,
+    }
+    whole = ["x.project_id = %(project)s", *(["x.session_id = %(session)s"] if session else []), *conditions]
+    return Scope(
+        session=session,
+        joined=_JOINED if conditions else "",
+        conditions=" AND ".join(whole),
+        facts={"project": project.id, "session": session and session.id, **facts, **times},
+    )
+
+
+def _conditions(wanted: Wanted) -> Iterator[str]:
+    for name, condition in _OF_ACTION.items():
+        if getattr(wanted, name):
+            yield condition
+    if wanted.status:
+        yield _STATUS[wanted.status]
+
+
+def _check(wanted: Wanted) -> None:
+    for name, choices in (("mode", MODES), ("kind", ("", *KINDS)), ("status", ("", *STATUSES))):
+        given = getattr(wanted, name)
+        if given not in choices:
+            raise InvalidInput(
+                f"`{name}` cannot be {given[:80]!r}; it is one of {', '.join(filter(None, choices))}.",
+                code="invalid_field",
+                field=name,
+            )
