@@ -21,6 +21,7 @@ from timemachine.web import (
     bodies,
     comparison_matrix,
     curves,
+    found_steps,
     furniture,
     hits,
     replay_forms,
@@ -36,6 +37,7 @@ from timemachine.web.library import or_absent, register
 MODULES_OF_TAGS: Final = (
     comparison_matrix,
     curves,
+    found_steps,
     furniture,
     hits,
     replay_forms,

@@ -54,14 +54,16 @@ def sign_out_button(context: Context) -> SafeString:
 
 
 @register.simple_tag(takes_context=True)
-def nav_link(context: Context, name: str, words: str) -> SafeString:
-    """A link of the header; nothing where there is no page of that name."""
+def nav_link(context: Context, name: str, words: str, key: str = "") -> SafeString:
+    """A link of the header, with its single key except on its own page; nothing where there is no page of that name."""
     address = address_of(name)
     if not address:
         return NOTHING
     here = getattr(context.get("request"), "path", "")
     current = here.startswith("/sessions/") or here == "/" if name == "sessions" else here.startswith(address)
     mark = SafeString(' aria-current="page"') if current else NOTHING
+    if key and not current:
+        mark = format_html(' data-key="{}" title="{} ({})"', key, words, key)
     return format_html('<a class="navlink" href="{}"{}>{}</a>', address, mark, words)
 
 

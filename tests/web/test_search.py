@@ -1,0 +1,144 @@
+"""The page that searches all sessions."""
+
+import re
+from html import unescape
+
+import pytest
+from django.test import Client
+from playwright.sync_api import Browser
+from pytest_django import DjangoAssertNumQueries
+from pytest_django.live_server_helper import LiveServer
+
+from tests.search.recorded import index, said, session_of
+from timemachine.accounts.models import Project
+
+pytestmark = pytest.mark.django_db
+
+
+def words(browser: Client, address: str) -> str:
+    """What a page says, without its markup."""
+    answer = browser.get(address)
+    assert answer.status_code == 200
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", "", answer.text)))
+
+
+def test_an_empty_search_says_what_can_be_searched_for(viewer: Client) -> None:
+    page = viewer.get("/search/").text
+    assert "autofocus" in page
+    assert "an identifier, whole" in page
+    assert "still being indexed" not in page
+
+
+def test_steps_are_found_under_their_sessions_with_their_words_marked(
+    viewer: Client, project: Project
+) -> None:
+    session = session_of(project, said("All well."), said("The gateway timed out."), name="Nightly <repair>")
+    index(project)
+    page = viewer.get("/search/?q=gateway").text
+    assert "Nightly &lt;repair&gt;" in page
+    assert "<mark>gateway</mark>" in page
+    assert f"/sessions/{session.id}/?step=2" in page
+    assert "words 1." in page
+    assert "meaning 0." in page
+
+
+def test_recorded_markup_stays_text_and_hidden_signs_are_named(viewer: Client, project: Project) -> None:
+    session_of(project, said("<img src=x onerror=alert(1)> gateway \u202e hidden </mark>"))
+    index(project)
+    page = viewer.get("/search/?q=gateway+onerror").text
+    assert "<img" not in page
+    assert "\u202e" not in page
+    assert "&lt;/mark&gt;" in page
+
+
+def test_more_in_a_session_leads_to_the_search_in_it(viewer: Client, project: Project) -> None:
+    session = session_of(project, *(said(f"gateway {n}") for n in range(8)))
+    index(project)
+    address = f"?q=gateway&amp;mode=text&amp;session={session.id}"
+    page = viewer.get("/search/?q=gateway&mode=text").text
+    assert address in page
+    assert "3 more in this session" in page
+    narrowed = viewer.get(f"/search/?q=gateway&mode=text&session={session.id}").text
+    assert narrowed.count("<mark>") == 8
+    assert "Search all sessions" in narrowed
+
+
+def test_sessions_go_on_on_the_next_page(viewer: Client, project: Project) -> None:
+    for n in range(12):
+        session_of(project, said("gateway"), name=f"run {n}")
+    index(project)
+    page = viewer.get("/search/?q=gateway&mode=text").text
+    more = unescape(re.findall(r'href="(\?q=gateway[^"]+after=[^"]+)"', page)[0])
+    part = viewer.get(f"/search/{more}", headers={"HX-Request": "true", "HX-Target": "more"}).text
+    assert "<html" not in part
+    names = re.findall(r"<bdi>(run \d+)</bdi>", page + part)
+    assert sorted(names) == sorted(f"run {n}" for n in range(12))
+    assert "Back to the best" in viewer.get(f"/search/{more}").text
+
+
+def test_what_is_not_indexed_yet_is_said(viewer: Client, project: Project) -> None:
+    session_of(project, *(said("gateway") for _ in range(1_000)))
+    session_of(project, *(said("gateway") for _ in range(234)))
+    assert "1,234 steps are still being indexed." in words(viewer, "/search/")
+    assert "1,234 steps are still being indexed." in words(viewer, "/search/?q=gateway")
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("q=-not", "It only says what is not wanted"),
+        ("q=x&kind=dance", "`kind` cannot be 'dance'"),
+        ("q=x&since=yesterday", "yesterday"),
+        ("q=x&after=nowhere", "does not know that place"),
+        ("q=nothing", "Nothing was found"),
+        ("q=nothing&mode=text&tool=read", "Search all steps of all sessions"),
+        ("q=the&mode=text", "Every word is too common"),
+        ("q=%00", "Write a word to look for"),
+    ],
+)
+def test_what_cannot_be_searched_and_what_is_not_found_is_said(viewer: Client, query: str, told: str) -> None:
+    assert told in words(viewer, f"/search/?{query}")
+
+
+def test_another_projects_sessions_are_not_found_nor_searched(
+    viewer: Client, project: Project, other_project: Project
+) -> None:
+    theirs = session_of(other_project, said("their gateway"), name="theirs")
+    index(other_project)
+    assert "theirs" not in viewer.get("/search/?q=gateway").text
+    assert viewer.get(f"/search/?q=gateway&session={theirs.id}").status_code == 404
+
+
+def test_nobody_searches_without_signing_in() -> None:
+    assert Client().get("/search/?q=x").status_code == 302
+
+
+def test_no_more_queries_for_more_that_is_found(
+    viewer: Client, project: Project, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    for n in range(10):
+        session_of(project, *(said("gateway") for _ in range(4)), name=f"run {n}")
+    index(project)
+    with django_assert_max_num_queries(18):
+        viewer.get("/search/?q=gateway")
+
+
+@pytest.mark.browser
+def test_the_slash_leads_to_the_search_and_into_its_field(
+    transactional_db: None, live_server: LiveServer, chromium: Browser, project: Project, operator: Client
+) -> None:
+    context = chromium.new_context()
+    context.add_cookies(
+        [{"name": "tm_session", "value": operator.cookies["tm_session"].value, "url": live_server.url}]
+    )
+    page = context.new_page()
+    page.goto(f"{live_server.url}/suites/")
+    page.keyboard.press("/")
+    page.wait_for_url("**/search/")
+    page.keyboard.type("gateway")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search/?q=gateway*")
+    page.keyboard.press("/")
+    page.keyboard.type("other")
+    assert page.input_value("#q") == "other"
+    context.close()

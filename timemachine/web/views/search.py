@@ -1,0 +1,46 @@
+"""`/search/`: what was said and done in all sessions, by words, identifiers and meaning."""
+
+from dataclasses import fields
+from typing import Any, Final
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from timemachine.base.errors import InvalidInput, Unavailable
+from timemachine.recording.queries import session_of
+from timemachine.recording.vocabulary import KINDS
+from timemachine.search.indexing import not_indexed
+from timemachine.search.queries import search as searched
+from timemachine.search.wanted import MODES, STATUSES, Wanted
+from timemachine.web.access import of
+from timemachine.web.http import page
+
+SESSIONS: Final = 10
+"""How many sessions a page shows."""
+ASKED: Final = tuple(field.name for field in fields(Wanted))
+NARROWING: Final = ("kind", "status", "tool", "model", "agent", "since", "until", "session")
+
+
+@require_safe
+def search(request: HttpRequest) -> HttpResponse:
+    """`/search/?q=`: sessions with steps that fit, best first; `mode`, `kind`, `tool`, `session` and others narrow it, `after` goes on."""
+    project = of(request).project
+    here = {name: request.GET[name].strip() for name in ASKED if request.GET.get(name, "").strip()}
+    after = request.GET.get("after") or None
+    context: dict[str, Any] = {
+        "here": here,
+        "after": after,
+        "modes": MODES,
+        "kinds": KINDS,
+        "statuses": STATUSES,
+        "narrowed": {name: here[name] for name in NARROWING if name in here},
+        "only": session_of(project, here["session"]) if "session" in here else None,
+    }
+    found = None
+    if "q" in here:
+        try:
+            found = searched(project, Wanted(**here), limit=SESSIONS, after=after)
+        except (InvalidInput, Unavailable) as why:
+            context["wrong"] = why
+    context |= {"found": found, "not_indexed": found.not_indexed if found else not_indexed(project)}
+    return page(request, "search/search.html", context, parts=("more",))
