@@ -12,6 +12,7 @@ from timemachine.comparison.models import (
 )
 from timemachine.intake.models import Intake
 from timemachine.judging.models import Judgement
+from timemachine.notes.models import Note
 from timemachine.payloads.models import Payload
 from timemachine.providers.models import ModelAccessChange, ModelServer, ModelTrial, ProviderKey
 from timemachine.recording.models import Action, Delivery, Hit, Session
@@ -67,6 +68,7 @@ __all__ = [
     "ModelAccessChange",
     "ModelServer",
     "ModelTrial",
+    "Note",
     "Payload",
     "Project",
     "ProviderKey",

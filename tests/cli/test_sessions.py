@@ -166,7 +166,7 @@ def test_a_session_is_erased_only_after_a_yes(tm: Here) -> None:
             ran = tm.run("session", "delete", "s1", given=answer)
         assert ran.code == 1
         assert ran.err == (
-            "Erase the session s1 (Wichtig) with 0 actions, its replays, judgements and share links, for good? [y/N] "
+            "Erase the session s1 (Wichtig) with 0 actions, its notes, replays, judgements and share links, for good? [y/N] "
             "Nothing was erased; answer yes, or say --yes.\n"
         )
     assert tm.run("session", "delete", "s1", given="Yes\n").code == 0

@@ -14,6 +14,7 @@ from timemachine.api.paging import read as read_place
 from timemachine.api.schemas import ActionFilter, SessionFilter
 from timemachine.base.clock import written
 from timemachine.judging.queries import spent_on
+from timemachine.notes.queries import notes_of
 from timemachine.payloads.queries import value
 from timemachine.recording.models import Action, Session
 from timemachine.recording.queries import action_of, actions_of, session_of
@@ -81,7 +82,8 @@ def state(request: HttpRequest, session_id: str, at: int) -> dict[str, Any]:
 def summary(request: HttpRequest, session_id: str) -> dict[str, Any]:
     """Counts, tokens, cost, duration, iterations, tools, models and errors of a session.
 
-    `judgements` says what was spent on judging its answers, which is no part of the session and in none of its totals.
+    `judgements` says what was spent on judging its answers, which is no part of the session and in none of its totals;
+    `notes` how many notes are pinned to its steps.
     """
     session = session_of(caller(request, "read").project, session_id)
     spent = spent_on(session)
@@ -90,7 +92,7 @@ def summary(request: HttpRequest, session_id: str) -> dict[str, Any]:
         "cost_usd": money(spent.cost_usd),
         "unknown_cost_calls": spent.unknown,
     }
-    return summary_of(session) | {"judgements": judgements}
+    return summary_of(session) | {"judgements": judgements, "notes": notes_of(session).count()}
 
 
 @routers.sessions.get("/{session_id}/checkpoints", summary="A session's checkpoints")

@@ -328,6 +328,13 @@ class JudgementIn(Strict):
     model: str
 
 
+class NoteIn(Strict):
+    """A sentence to pin to a step."""
+
+    sequence: int = Field(ge=1, lt=2**62)
+    text: str
+
+
 class AnswerCacheChange(Strict):
     """Whether the answer cache is to be on."""
 

@@ -49,7 +49,7 @@ def change(request: HttpRequest, session_id: str, payload: schemas.SessionChange
 
 @routers.sessions.delete("/{session_id}", summary="Erase a session")
 def erase(request: HttpRequest, session_id: str) -> dict[str, Any]:
-    """Erase a session with everything it recorded, its replays, judgements and share links. There is no way back."""
+    """Erase a session with everything it recorded, its notes, replays, judgements and share links. There is no way back."""
     session = session_of(caller(request, "admin").project, session_id)
     return {"erased": str(session.id), "actions": erasure.erase_session(session)}
 

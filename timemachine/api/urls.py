@@ -29,6 +29,7 @@ from timemachine.api import (
     tools,
 )
 from timemachine.api import judgements as _judgements  # noqa: F401  # adds to routers.sessions
+from timemachine.api import notes as _notes  # noqa: F401  # adds to routers.sessions
 from timemachine.api import reading as _reading  # noqa: F401  # adds to routers.sessions
 from timemachine.api import sessions as _sessions  # noqa: F401
 from timemachine.api import trials as _trials  # noqa: F401  # adds to routers.sessions

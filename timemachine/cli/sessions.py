@@ -14,6 +14,7 @@ from timemachine.cli.group import InOrder
 from timemachine.cli.imports import import_lines
 from timemachine.cli.judging import judge
 from timemachine.cli.moment import local
+from timemachine.cli.notes import note, notes
 from timemachine.cli.question import confirmed
 from timemachine.cli.replays import replay
 from timemachine.cli.source import read_bytes, shown_name
@@ -96,7 +97,7 @@ def view(*, session: str, as_json: bool) -> None:
         if as_json:
             show(found, (), as_json=True)
             return
-        say_all(_session_facts(found, client.sessions.summary(session)["judgements"]))
+        say_all(_session_facts(found, client.sessions.summary(session)))
         if found["actions"]:
             say("")
             say_all(action_lines(client.sessions.actions(session), last=found["actions"]))
@@ -109,12 +110,12 @@ def view(*, session: str, as_json: bool) -> None:
 def delete(*, session: str, yes: bool, as_json: bool) -> None:
     """Erase a session, after asking.
 
-    Its actions, replays, judgements and share links go with it; there is no way back.
+    Its actions, notes, replays, judgements and share links go with it; there is no way back.
     """
     with connected() as client:
         found = client.sessions.get(session)
         what = f"Erase the session {found['key']} ({shortened(found['name'])}) with {counted(found['actions'], 'action')}"
-        if not yes and not confirmed(f"{what}, its replays, judgements and share links, for good?"):
+        if not yes and not confirmed(f"{what}, its notes, replays, judgements and share links, for good?"):
             raise Failure("Nothing was erased; answer yes, or say --yes.")
         erased = client.sessions.delete(found["id"])
         told = [f"Session {found['key']} is erased with {counted(erased['actions'], 'action')}."]
@@ -162,6 +163,8 @@ session.add_command(replay)
 session.add_command(trial)
 session.add_command(where)
 session.add_command(sweep)
+session.add_command(note)
+session.add_command(notes)
 
 
 def _imported(
@@ -209,7 +212,7 @@ def _row(found: dict[str, Any]) -> list[str]:
     ]
 
 
-def _session_facts(found: dict[str, Any], judged: dict[str, Any]) -> Iterator[str]:
+def _session_facts(found: dict[str, Any], summary: dict[str, Any]) -> Iterator[str]:
     yield from facts(
         [
             ("name", found["name"]),
@@ -226,7 +229,8 @@ def _session_facts(found: dict[str, Any], judged: dict[str, Any]) -> Iterator[st
             ("actions", f"{found['actions']:,}, {counted(found['errors'], 'error')}"),
             ("tokens", _tokens(found)),
             ("cost", priced(found["cost_usd"], found["unknown_cost_calls"])),
-            ("judging", _judging(judged)),
+            ("judging", _judging(summary["judgements"])),
+            ("notes", f"{summary['notes']:,}" if summary["notes"] else ""),
             ("cache", _saved(found)),
             ("address", found["url"]),
         ]

@@ -8,7 +8,7 @@ from timemachine.recording.models import Session
 
 @transaction.atomic
 def erase_session(session: Session) -> int:
-    """Remove a session with its actions, hits, replays, judgements, share links, cached answers and the payloads that nothing else uses.
+    """Remove a session with its actions, hits, notes, replays, judgements, share links, cached answers and the payloads that nothing else uses.
 
     Returns how many actions were removed. The trigger lets rows be deleted in this transaction only.
     """

@@ -1,0 +1,50 @@
+"""session note and session notes, against a real server."""
+
+import pytest
+
+from tests.cli.terminal import Here
+
+
+@pytest.fixture
+def recorded(tm: Here) -> str:
+    """A session with two steps."""
+    tm.json("session", "start", "handbook", "--name", "n", "--key", "s1")
+    for name in ("a", "b"):
+        tm.json("session", "checkpoint", "s1", "--name", name)
+    return "s1"
+
+
+def test_a_note_is_pinned_and_listed_by_its_step(tm: Here, recorded: str) -> None:
+    ran = tm.run("session", "note", recorded, "--step", "2", "--text", "Here it\nwent \x1b[31mwrong.")
+    assert ran.code == 0
+    assert ran.out.startswith("Step 2 has a note.\nid       ")
+    assert "/notes/" in ran.out
+    tm.json("session", "note", recorded, "--step", "1", "--text", "Before.")
+    listed = tm.run("session", "notes", recorded).out.splitlines()
+    assert [line.split("  ")[0] for line in listed if line.startswith("step")] == ["step 1", "step 2"]
+    assert listed[1] == "  Before."
+    assert listed[3:] == ["  Here it", "  went ␛[31mwrong."]
+    assert "notes       2" in tm.run("session", "view", recorded).out
+
+
+def test_with_json_the_apis_documents_are_printed_page_by_page(tm: Here, recorded: str) -> None:
+    made = [tm.json("session", "note", recorded, "--step", "1", "--text", text) for text in "ab"]
+    first = tm.run("session", "notes", recorded, "--limit", "1")
+    assert "There are more: timemachine session notes s1 --after " in first.err
+    after = first.err.rpartition(" ")[2].strip()
+    rest = tm.json("session", "notes", recorded, "--after", after)
+    assert tm.json("session", "notes", recorded)["items"] == made or rest["items"] == made[1:]
+    assert rest["next"] is None
+
+
+def test_no_notes_says_how_to_pin_one(tm: Here, recorded: str) -> None:
+    ran = tm.run("session", "notes", recorded)
+    assert ran.out == "There is no note; pin one with `timemachine session note ID --step N --text …`.\n"
+
+
+def test_what_cannot_be_a_note_is_refused_in_one_line(tm: Here, recorded: str) -> None:
+    assert "Write what is to be remembered" in tm.refused(
+        "session", "note", recorded, "--step", "1", "--text", " "
+    )
+    assert "has no step 9" in tm.refused("session", "note", recorded, "--step", "9", "--text", "x")
+    assert tm.run("session", "note", recorded, "--step", "0", "--text", "x").code == 2

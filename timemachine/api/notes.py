@@ -1,0 +1,53 @@
+"""Notes on the steps of a session over HTTP: add one, list them, delete one."""
+
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.http import HttpRequest
+from ninja import Status
+
+from timemachine.api import paging, routers, schemas
+from timemachine.api.access import caller
+from timemachine.base.clock import written
+from timemachine.notes.commands import add, delete
+from timemachine.notes.document import note_json
+from timemachine.notes.models import Note
+from timemachine.notes.queries import note_of, notes_after
+from timemachine.recording.queries import session_of
+
+PATH = "/{session_id}/notes"
+
+
+@routers.sessions.post(PATH, response={201: dict[str, Any]}, summary="Pin a note to a step")
+def make(request: HttpRequest, session_id: str, payload: schemas.NoteIn) -> Status[dict[str, Any]]:
+    """A sentence of 1 to 2,000 characters beside a step; the recorded session is not changed."""
+    who = caller(request, "record")
+    session = session_of(who.project, session_id)
+    return Status(201, _note_json(add(session, payload.sequence, payload.text, by=who.by)))
+
+
+@routers.sessions.get(PATH, summary="The notes of a session")
+def index(
+    request: HttpRequest, session_id: str, limit: int = paging.DEFAULT, after: str | None = None
+) -> dict[str, Any]:
+    """The session's notes by their steps, of one step the earliest first."""
+    session = session_of(caller(request, "read").project, session_id)
+    found = notes_after(session, None if after is None else paging.read(after, paging.identity))
+    shown = found[: paging.checked_limit(limit) + 1]
+    return paging.page(list(shown), limit, lambda note: [str(note.id)], _note_json)
+
+
+@routers.sessions.delete(f"{PATH}/{{uuid:note_id}}", summary="Delete a note")
+def remove(request: HttpRequest, session_id: str, note_id: UUID) -> dict[str, Any]:
+    """Take a note's text away; who deleted it and when is kept. A key may delete what it wrote itself, one with `admin` any note."""
+    who = caller(request, "record")
+    note = note_of(session_of(who.project, session_id), note_id)
+    gone = delete(note, by=who.by, administers="admin" in who.key.scopes)
+    return {"deleted": str(gone.id), "deleted_at": written(gone.deleted_at), "deleted_by": gone.deleted_by}
+
+
+def _note_json(note: Note) -> dict[str, Any]:
+    """The note, with the address that always leads to it."""
+    address = f"{settings.PUBLIC_URL}/sessions/{note.session_id}/notes/{note.id}/"
+    return note_json(note) | {"url": address}

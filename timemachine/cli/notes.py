@@ -1,0 +1,57 @@
+"""`timemachine session note` and `session notes`: sentences pinned to steps, beside the record."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from timemachine.cli import options
+from timemachine.cli.connecting import connected
+from timemachine.cli.moment import local
+from timemachine.cli.table import facts
+from timemachine.cli.terminal import complain, show
+from timemachine.cli.wording import one_line, visible
+
+
+@click.command()
+@click.argument("session", metavar="ID")
+@click.option("--step", type=click.IntRange(min=1), required=True, metavar="N", help="The step it is about.")
+@click.option("--text", required=True, metavar="TEXT", help="What it says: 1 to 2,000 characters.")
+@options.as_json
+def note(*, session: str, step: int, text: str, as_json: bool) -> None:
+    """Pin a note to a step.
+
+    The recorded session is not changed.
+    """
+    with connected() as client:
+        made = client.notes.add(session, step, text=text)
+        show(made, _added(made), as_json=as_json)
+
+
+@click.command()
+@click.argument("session", metavar="ID")
+@click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True, metavar="N")
+@click.option("--after", metavar="PLACE", help="Go on from where the page before ended.")
+@options.as_json
+def notes(*, session: str, limit: int, after: str | None, as_json: bool) -> None:
+    """List the notes of a session, step by step."""
+    with connected() as client:
+        found = client.notes.page(session, limit=limit, after=after)
+        show(found, _listed(session, found), as_json=as_json)
+
+
+def _added(made: dict[str, Any]) -> Iterator[str]:
+    yield f"Step {made['sequence']:,} has a note."
+    yield from facts([("id", made["id"]), ("address", made["url"])])
+
+
+def _listed(session: str, found: dict[str, Any]) -> Iterator[str]:
+    if not found["items"]:
+        yield "There is no note; pin one with `timemachine session note ID --step N --text …`."
+        return
+    for each in found["items"]:
+        yield f"step {each['sequence']:,}  {local(each['created_at'])}  {one_line(each['created_by'])}"
+        for line in each["text"].split("\n"):
+            yield f"  {visible(line)}"
+    if found["next"]:
+        complain(f"There are more: timemachine session notes {session} --after {found['next']}")
