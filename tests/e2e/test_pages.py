@@ -24,6 +24,7 @@ OF_TABLES = (
     "debug-replay",
     "audit-replay",
     "where",
+    "notes",
     "tried",
     "sweep",
     "launch",
@@ -56,6 +57,9 @@ def demo(api: httpx.Client) -> dict[str, Any]:
     made["trial"] = api.post(f"/sessions/{made['session']['id']}/actions/2/trials", json=trial).json()[
         "replay_id"
     ]
+    for sequence, text in ((2, "The fee is in no passage: it lies at rank 12."), (5, "Ask the desk.")):
+        note = {"sequence": sequence, "text": text}
+        assert api.post(f"/sessions/{made['session']['id']}/notes", json=note).status_code == 201
     jobs = [f"/replays/{each}" for each in (*(one["id"] for one in made["replays"]), made["trial"])]
     jobs.append(f"/sweeps/{made['sweep']}")
     wait_until(lambda: all(api.get(each).json()["status"] == "done" for each in jobs))
@@ -128,6 +132,7 @@ def pages(demo: dict[str, Any]) -> dict[str, str]:
         "timeline-state": f"{session}/?step=8&tab=state",
         "timeline-context": f"{session}/?step=2&tab=context",
         "timeline-raw": f"{session}/?step=2&tab=raw",
+        "notes": f"{session}/notes/",
         "work": f"{session}/work/",
         "launch": f"{session}/replay/",
         "where": f"{session}/where/?frame=12",

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from timemachine.timeline.minimap import LANES, Minimap, Stretch
-from timemachine.web.minimap_plot import HEIGHT, LANE_HEIGHT, LEAST, TOP, plot
+from timemachine.web.minimap_plot import HEIGHT, LANE_HEIGHT, LEAST, MOST_PINS, TOP, plot
 
 BAR = re.compile(r"M(\d+) (\d+)h(\d+)v-(\d+)h-(\d+)z")
 
@@ -36,6 +36,16 @@ def test_the_last_column_is_as_wide_as_its_steps() -> None:
         Minimap(stretch=Stretch(first=1, last=25), width=10, lanes={"agent": [10, 10, 5]}, errors=[0, 0, 0])
     )
     assert found.columns == 2.5
+
+
+def test_a_step_with_notes_is_a_pin_in_the_middle_of_its_place() -> None:
+    found = plot(drawn([{"model": 10}, {"model": 10}], 10), [1, 16])
+    assert (found.pins, found.noted, found.more_noted) == ("M0.05 5h0M1.55 5h0", [1, 16], False)
+
+
+def test_of_very_many_steps_with_notes_the_first_are_drawn_and_it_says_so() -> None:
+    found = plot(drawn([{"model": 1}] * 600, 1), list(range(1, MOST_PINS + 2)))
+    assert (found.pins.count("M"), found.noted[-1], found.more_noted) == (MOST_PINS, MOST_PINS, True)
 
 
 @given(st.lists(st.dictionaries(st.sampled_from(sorted(LANES)), st.integers(1, 50)), min_size=1, max_size=60))

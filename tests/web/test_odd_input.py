@@ -29,6 +29,7 @@ def test_a_price_of_any_form_is_shown(project: Project, price: object) -> None:
         "/sessions/new/?collection=nowhere",
         "/sessions/%00/",
         "/sessions/%00/work/",
+        "/sessions/%00/notes/",
         "/sessions/%00/replay/",
         "/sessions/%00/share/",
         "/replays/%00/",

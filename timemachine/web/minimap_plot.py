@@ -1,4 +1,5 @@
-"""A session's minimap as paths of an SVG: a lane for each kind of work, as high as its share of a column, and the errors above them."""
+"""A session's minimap as paths of an SVG: a lane for each kind of work, as high as its share of a column, and above them the errors
+and the steps that have notes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ LANE_GAP: Final = 2
 ERRORS_HEIGHT: Final = 6
 TOP: Final = ERRORS_HEIGHT + LANE_GAP
 HEIGHT: Final = TOP + len(LANES) * (LANE_HEIGHT + LANE_GAP)
+MOST_PINS: Final = 500
+PINS_MIDDLE: Final = ERRORS_HEIGHT / 2 + 2
 LEAST: Final = 3
 """How high the bar of a single step is at least, so that it is seen."""
 
@@ -37,11 +40,15 @@ class MinimapPlot:
     lanes: Sequence[Lane]
     errors: str
     error_steps: int
+    pins: str
+    noted: Sequence[int]
+    more_noted: bool
     height: int = HEIGHT
 
 
-def plot(drawn: Minimap) -> MinimapPlot:
-    """The paths of a minimap."""
+def plot(drawn: Minimap, noted: Sequence[int] = ()) -> MinimapPlot:
+    """The paths of a minimap; of the steps that have notes the first `MOST_PINS` are drawn, each as a line of no length with round ends."""
+    pinned = noted[:MOST_PINS]
     return MinimapPlot(
         first=drawn.stretch.first,
         last=drawn.stretch.last,
@@ -63,6 +70,12 @@ def plot(drawn: Minimap) -> MinimapPlot:
         ],
         errors="".join(_bars([ERRORS_HEIGHT if number else 0 for number in drawn.errors], 0, ERRORS_HEIGHT)),
         error_steps=sum(drawn.errors),
+        pins="".join(
+            f"M{round((step - drawn.stretch.first + 0.5) / drawn.width, 4):g} {PINS_MIDDLE:g}h0"
+            for step in pinned
+        ),
+        noted=pinned,
+        more_noted=len(noted) > len(pinned),
     )
 
 

@@ -7,6 +7,7 @@ from django.template import Context
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
 
+from timemachine.base.wording import counted
 from timemachine.timeline.nesting import Place
 from timemachine.timeline.rows import Row, Window
 from timemachine.web import wording
@@ -27,25 +28,31 @@ def step_rows(context: Context, window: Window) -> SafeString:
     quick = escape(query(context, step=None, tab=None).removeprefix("?"))
     ends = {"kept": kept and f"&amp;{kept}", "quick": quick and f"&amp;{quick}"}
     selected = context.get("sequence")
+    noted: Mapping[int, int] = context.get("noted") or {}
     return SafeString(
         "".join(
             _row(
-                place, ends, place.step.sequence == selected, fold_link(context, place) if place.folds else ""
+                place,
+                ends,
+                place.step.sequence == selected,
+                fold_link(context, place) if place.folds else "",
+                noted.get(place.step.sequence, 0),
             )
             for place in window.rows
         )
     )
 
 
-def _row(place: Place[Row], ends: Mapping[str, str], selected: bool, fold: str) -> str:
+def _row(place: Place[Row], ends: Mapping[str, str], selected: bool, fold: str, notes: int) -> str:
     row = place.step
     mark = '<span class="mark">error</span>' if row.failed else ""
+    pin = f'<span class="noted">{counted(notes, "note") if notes > 1 else "note"}</span>' if notes else ""
     current = ' aria-current="step"' if selected else ""
     return (
         f'<li id="s{row.sequence}" class="row d{place.depth}{" folds" if place.folds else ""}">'
         f'<a href="?step={row.sequence}{ends["kept"]}#s{row.sequence}" hx-get="?step={row.sequence}{ends["quick"]}"'
         f' {QUICK}{current}><span class="seq">{row.sequence}</span>{kind_badge(row.kind)}'
-        f'<span class="label">{row_label(row)}</span>{_significance(row)}{mark}{took(row.duration_ms)}</a>{fold}</li>\n'
+        f'<span class="label">{row_label(row)}</span>{_significance(row)}{pin}{mark}{took(row.duration_ms)}</a>{fold}</li>\n'
     )
 
 

@@ -194,8 +194,12 @@ def step_name(context: Context, row: Any, tab: str | None = None) -> SafeString:
 @register.simple_tag(takes_context=True)
 def query(context: Context, **changes: Any) -> str:
     """The current address's query with some of its values changed; None or an empty text takes one out."""
-    kept = {**context["here"], **changes}
-    said = {name: value for name, value in kept.items() if value not in (None, "")}
+    return address_query({**context["here"], **changes})
+
+
+def address_query(values: Mapping[str, Any]) -> str:
+    """These values as the query of an address; None or an empty text is left out."""
+    said = {name: value for name, value in values.items() if value not in (None, "")}
     return "?" + urlencode(said, safe=":,", errors="surrogatepass")  # a recorded tag may hold anything
 
 

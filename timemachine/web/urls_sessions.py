@@ -4,7 +4,7 @@ from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 from django.views.generic import RedirectView
 
-from timemachine.web.views import sessions, shortcuts, timeline
+from timemachine.web.views import notes, sessions, shortcuts, timeline
 
 
 class SessionId(StringConverter):
@@ -27,5 +27,8 @@ urlpatterns = [
     path("sessions/", RedirectView.as_view(pattern_name="sessions", query_string=True)),
     path("shortcuts/", shortcuts.switch, name="shortcuts"),
     path("sessions/<session:id>/", timeline.timeline, name="timeline"),
+    path("sessions/<session:id>/notes/", notes.notes, name="session_notes"),
+    path("sessions/<session:id>/notes/<uuid:note>/", notes.note, name="note"),
+    path("sessions/<session:id>/notes/<uuid:note>/delete/", notes.delete, name="delete_note"),
     path("sessions/<session:id>/payloads/<sha256:sha256>", sessions.payload, name="payload"),
 ]

@@ -7,11 +7,14 @@ from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods
 
-from timemachine.base.errors import InvalidInput
+from timemachine.accounts.models import OPERATOR
+from timemachine.base.errors import Conflict, InvalidInput
 from timemachine.base.wording import counted
 from timemachine.judging.queries import spent_on
+from timemachine.notes.commands import add
+from timemachine.notes.queries import notes_of
 from timemachine.recording.models import Action, Session
 from timemachine.recording.queries import session_of
 from timemachine.recording.vocabulary import KINDS
@@ -26,14 +29,17 @@ from timemachine.timeline.origin import origin_of
 from timemachine.timeline.rows import View, Window
 from timemachine.timeline.scale import Scale
 from timemachine.timeline.step import FIRST_BYTES, MORE_BYTES, Head, Step
-from timemachine.web.access import of
+from timemachine.web.access import Access, of
 from timemachine.web.evidence import evidence, sources_of
 from timemachine.web.hits import frame_addresses
 from timemachine.web.http import asked_part, page
 from timemachine.web.judging import judging_of, judging_page
 from timemachine.web.minimap_plot import MinimapPlot, plot
 from timemachine.web.notes import taken
+from timemachine.web.redirects import see_other
 from timemachine.web.sentences import sentences
+from timemachine.web.step_notes import NoteForm, noted_rows, notes_on, ticks
+from timemachine.web.steps import address_query
 
 TEMPLATE: Final = "sessions/timeline.html"
 PARTS: Final = ("timeline", "steps", "earlier", "later", "step")
@@ -70,12 +76,45 @@ class Asked:
         return MORE_BYTES if self.more else FIRST_BYTES
 
 
-@require_safe
+@require_http_methods(["GET", "HEAD", "POST"])
 def timeline(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/sessions/{id}/`: `step`, `tab`, `filter`, `open` and `more` are the state; `before` and `after` load more rows."""
+    """`/sessions/{id}/`: `step`, `tab`, `filter`, `open` and `more` are the state; `before` and `after` load more rows.
+
+    A form that is sent here adds a note to the step.
+    """
     access = of(request)
     session = session_of(access.project, id)
     asked = _asked(request.GET)
+    return (
+        _noted(request, access, session, asked)
+        if request.method == "POST"
+        else _shown(request, access, session, asked)
+    )
+
+
+def _noted(request: HttpRequest, access: Access, session: Session, asked: Asked) -> HttpResponse:
+    """Back to the step with its new note; where that cannot be, the page again, and why at the field."""
+    access.require(OPERATOR)
+    form = NoteForm(request.POST)
+    status = 422
+    if form.is_valid():
+        said = form.cleaned_data
+        try:
+            made = add(session, asked.step or 0, said["text"], by=access.user.email, note_id=said["form_id"])
+            return see_other(request.path + address_query(_here(asked)), part=f"note-{made.id}")
+        except (InvalidInput, Conflict) as why:
+            status = form.refuse(why)
+    return _shown(request, access, session, asked, form, status)
+
+
+def _shown(
+    request: HttpRequest,
+    access: Access,
+    session: Session,
+    asked: Asked,
+    form: NoteForm | None = None,
+    status: int = 200,
+) -> HttpResponse:
     part = asked_part(request, PARTS)
     context: dict[str, Any] = {
         "session": session,
@@ -88,13 +127,15 @@ def timeline(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     if part in {"earlier", "later"}:
         return page(request, TEMPLATE, context | _more_rows(session, asked), parts=PARTS)
     context |= _selection(session, asked)
+    if context["sequence"] is not None:
+        context |= notes_on(access, session, context["sequence"], form)
     if "judged" in context:
         context["told"] = taken(request, judging_page(context["found"].action))
     if part != "step":
         context |= _list(session, asked, context["sequence"])
     if part in {None, "timeline"}:
         context["minimap"] = _minimap(session, asked)
-    return page(request, TEMPLATE, context, parts=PARTS, status=422 if asked.wrong_filter else 200)
+    return page(request, TEMPLATE, context, parts=PARTS, status=422 if asked.wrong_filter else status)
 
 
 def _asked(query: QueryDict) -> Asked:
@@ -211,6 +252,8 @@ def _list(session: Session, asked: Asked, sequence: int | None) -> dict[str, Any
     window = queries.window(session, around, asked.view, selected=sequence)
     return {
         "window": window,
+        "noted": noted_rows(session, window),
+        "note_count": notes_of(session).count(),
         "beyond": _beyond(scale, window),
         "matches": scale.total
         if asked.shown.is_counted and asked.shown.picks
@@ -233,7 +276,7 @@ def _beyond(scale: Scale, window: Window) -> dict[str, int]:
 def _minimap(session: Session, asked: Asked) -> MinimapPlot | None:
     steps = asked.shown.steps
     drawn = minimap(session, None if steps is None else Stretch(first=steps[0], last=steps[1]))
-    return None if drawn is None else plot(drawn)
+    return None if drawn is None else plot(drawn, ticks(session, drawn.stretch))
 
 
 def _more_rows(session: Session, asked: Asked) -> dict[str, Any]:
@@ -242,7 +285,11 @@ def _more_rows(session: Session, asked: Asked) -> dict[str, Any]:
         if asked.before is not None
         else queries.rows_after(session, asked.after or 0, asked.view)
     )
-    return {"window": window, "beyond": _beyond(scale_of(session, asked.shown), window)}
+    return {
+        "window": window,
+        "noted": noted_rows(session, window),
+        "beyond": _beyond(scale_of(session, asked.shown), window),
+    }
 
 
 def _chips(session: Session, shown: Filter) -> list[dict[str, Any]]:
