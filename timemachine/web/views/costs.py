@@ -23,7 +23,7 @@ from timemachine.web.http import page
 
 FILTERS: Final = ("agent", "model", "tag", "tool")
 NAMES: Final = ("since", "until", *FILTERS, "latency")
-AT_ONCE: Final = 20_000
+AT_ONCE: Final = 5_000
 """Of how many counts the latencies and tags are worked out with the page; of more they come after it."""
 SPANS: Final = (7, 30, 90, LONGEST)
 
