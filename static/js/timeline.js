@@ -303,6 +303,7 @@
     const step = document.getElementById("step");
     const chosen = step && row(step.dataset.sequence);
     if (!restorePlace() && chosen) intoView(chosen, "middle");
+    list().classList.add("placed");
     if (step?.dataset.sequence === shown) one(".detail").scrollTop = read;
     shown = step?.dataset.sequence;
     one(".detail").addEventListener("scroll", () => (read = one(".detail").scrollTop), { passive: true });

@@ -1,0 +1,237 @@
+"""How a session of 100,000 steps feels in a browser that is four times as slow as this machine, against the budgets of the design.
+
+Baseline in the same run: the same page of a session of 1,000 steps. Every figure is a median of `RUNS` unless it says p95.
+`STEPS` sets another size. A Chromium has to be there (`CHROMIUM` names one elsewhere).
+"""
+
+import gzip
+import os
+import random
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import httpx
+from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
+
+from tests.chromium import installed
+from tests.e2e.conftest import FLAGS, Product
+from tests.embedded.machine import Machine
+
+STEPS = int(os.environ.get("STEPS", "100000"))
+SMALL, BATCH, RUNS, ASKED, SCROLLS = 1_000, 1_000, 5, 60, 200
+SLOWER = 4
+WATCH = """() => {
+    window.seen = {paint: 0, shift: 0, slowest: 0};
+    new PerformanceObserver(list => list.getEntries().forEach(e => seen.paint = e.startTime)).observe({type: "largest-contentful-paint", buffered: true});
+    new PerformanceObserver(list => list.getEntries().forEach(e => { if (!e.hadRecentInput) seen.shift += e.value; })).observe({type: "layout-shift", buffered: true});
+    new PerformanceObserver(list => list.getEntries().forEach(e => { if (e.interactionId) seen.slowest = Math.max(seen.slowest, e.duration); })).observe({type: "event", durationThreshold: 16, buffered: true});
+}"""
+PRESSED = """key => new Promise(done => {
+    const before = document.getElementById("step").dataset.sequence;
+    const began = performance.now();
+    const watch = new MutationObserver(() => {
+        if (document.getElementById("step")?.dataset.sequence === before) return;
+        watch.disconnect();
+        requestAnimationFrame(() => setTimeout(() => done(performance.now() - began)));
+    });
+    watch.observe(document.documentElement, {childList: true, subtree: true});
+    document.body.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));
+})"""
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        machine = Machine(Path(folder) / "home").ready()
+        try:
+            product = Product(machine)
+            for size in (SMALL, STEPS):
+                record(product, size)
+            first_bytes(product)
+            weights(product)
+            in_a_browser(product)
+        finally:
+            machine.end()
+
+
+def first_bytes(product: Product) -> None:
+    """The time until a page answers, at random steps of both sessions by turns."""
+    chance = random.Random(5)
+    took: dict[int, list[float]] = {SMALL: [], STEPS: []}
+    with signed_in(product) as client:
+        for _ in range(ASKED):
+            for size, times in took.items():
+                began = time.perf_counter()
+                with client.stream("GET", f"/sessions/long-{size}/?step={chance.randint(1, size)}") as answer:
+                    next(answer.iter_raw())
+                times.append((time.perf_counter() - began) * 1000)
+                assert answer.status_code == 200
+    small, large = (statistics.median(took[size]) for size in (SMALL, STEPS))
+    print(
+        f"first byte at {STEPS:,} steps: {large:.0f} ms, p95 {quantile(took[STEPS], 0.95):.0f} ms (budget 100)"
+    )
+    print(f"baseline, at {SMALL:,} steps: {small:.0f} ms; ratio {large / small:.2f} (budget 1.2)")
+
+
+def weights(product: Product) -> None:
+    """What a page of the long session loads, packed."""
+    with signed_in(product) as client:
+        page = client.get(f"/sessions/long-{STEPS}/?step={STEPS // 2}").text
+    print(f"HTML {len(gzip.compress(page.encode(), 6)) / 1024:.1f} KB packed (budget 60)")
+
+
+def in_a_browser(product: Product) -> None:
+    with sync_playwright() as running:
+        browser = running.chromium.launch(
+            executable_path=str(installed()), args=[*FLAGS, "--enable-precise-memory-info"]
+        )
+        measures = [opened(browser, product) for _ in range(RUNS)]
+        for name, unit, budget in (("paint", "ms", "1,000"), ("shift", "", "0.02"), ("nodes", "", "2,500")):
+            print(
+                f"{name}: {statistics.median(each[name] for each in measures):,.3g} {unit} (budget {budget})"
+            )
+        with desk(browser, product) as (page, session):
+            steps(page, session)
+            scrolling(page, session)
+        browser.close()
+
+
+def opened(browser: Browser, product: Product) -> dict[str, float]:
+    """The largest paint, the layout shift and the nodes of a first visit to the middle of the session."""
+    with desk(browser, product) as (page, _):
+        page.add_init_script(f"({WATCH})()")
+        page.goto(f"{product.url}/sessions/long-{STEPS}/?step={STEPS // 2}")
+        page.wait_for_timeout(1_500)
+        found: dict[str, float] = page.evaluate("seen")
+        return found | {"nodes": page.evaluate("document.querySelectorAll('*').length")}
+
+
+def steps(page: Page, session: str) -> None:
+    """The time from a key to the next step on the screen, one after the other and after a pause."""
+    page.goto(f"{session}?step={STEPS // 2}")
+    page.wait_for_timeout(500)
+    took = [page.evaluate(PRESSED, "j") for _ in range(40)]
+    print(f"step to step: {statistics.median(took):.0f} ms, p95 {quantile(took, 0.95):.0f} ms (budget 100)")
+
+
+def scrolling(page: Page, session: str) -> None:
+    """The memory of the tab and its nodes after the list was scrolled from end to end, against before."""
+    page.goto(session)
+    page.wait_for_timeout(500)
+    protocol = page.context.new_cdp_session(page)
+    before = heap(protocol)
+    most = 0
+    for turn in range(SCROLLS):
+        page.evaluate(
+            "part => { const list = document.querySelector('.list'); list.scrollTop = part * list.scrollHeight; }",
+            (turn + 1) / SCROLLS,
+        )
+        page.wait_for_timeout(150)
+        most = max(most, page.evaluate("document.querySelectorAll('*').length"))
+    after = heap(protocol)
+    print(f"scrolled from end to end in {SCROLLS} places: at most {most:,} nodes (budget 2,500)")
+    print(
+        f"memory of the tab after: {after:.1f} MB; baseline, before: {before:.1f} MB; ratio {after / before:.2f}"
+    )
+
+
+def heap(protocol: CDPSession) -> float:
+    protocol.send("HeapProfiler.collectGarbage")
+    used: float = protocol.send("Runtime.getHeapUsage")["usedSize"]
+    return used / 2**20
+
+
+@contextmanager
+def desk(browser: Browser, product: Product) -> Iterator[tuple[Page, str]]:
+    """A signed-in page of a browser so many times slower, and the address of the long session."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    with signed_in(product) as client:
+        cookies = [
+            {"name": name, "value": value, "url": product.url} for name, value in client.cookies.items()
+        ]
+        context.add_cookies(cookies)  # type: ignore[arg-type]
+        page = context.new_page()
+        context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
+        yield page, f"{product.url}/sessions/long-{STEPS}/"
+    context.close()
+
+
+_COOKIES: dict[str, str] = {}
+
+
+@contextmanager
+def signed_in(product: Product) -> Iterator[httpx.Client]:
+    """A client with the cookie of the administrator, whose one-time link is followed once."""
+    with httpx.Client(base_url=product.url, follow_redirects=True, timeout=60) as client:
+        if not _COOKIES:
+            page = client.get(product.sign_in_link).text
+            token = page.split('name="csrfmiddlewaretoken" value="')[1].split('"')[0]
+            client.post(product.sign_in_link, data={"csrfmiddlewaretoken": token})
+            _COOKIES.update(client.cookies.items())
+        client.cookies.update(_COOKIES)
+        yield client
+
+
+def record(product: Product, size: int) -> None:
+    """A session of so many steps, of the kinds and with the costs of an agent at work; the same ones in every run."""
+    chance = random.Random(3)
+    headers = {"Authorization": f"Bearer {product.key}"}
+    with httpx.Client(base_url=f"{product.url}/api", headers=headers, timeout=120) as client:
+        client.post(
+            "/sessions", json={"name": f"Run of {size:,} steps", "key": f"long-{size}"}
+        ).raise_for_status()
+        for first in range(1, size + 1, BATCH):
+            actions = [action(chance, number) for number in range(first, min(first + BATCH, size + 1))]
+            client.post(f"/sessions/long-{size}/actions", json={"actions": actions}).raise_for_status()
+
+
+def action(chance: random.Random, number: int) -> dict[str, Any]:
+    kind = chance.choice(("llm_call", "llm_call", "tool_call", "tool_result", "find", "message"))
+    made: dict[str, Any] = {
+        "kind": kind,
+        "input": f"Step {number}: look at module {chance.randrange(400)} of the parser",
+        "output": " ".join(
+            chance.choices(
+                [
+                    "the",
+                    "tests",
+                    "pass",
+                    "when",
+                    "fetch",
+                    "is",
+                    "awaited",
+                    "and",
+                    "checks",
+                    "come",
+                    "before",
+                    "it",
+                ],
+                k=20,
+            )
+        ),
+        "started_at": (datetime(2026, 11, 20, tzinfo=UTC) + timedelta(seconds=number)).isoformat(),
+        "duration_ms": chance.random() * 3_000,
+    }
+    if kind == "llm_call":
+        made |= {"model": "acme:large", "usage": {"input_tokens": 900, "output_tokens": 90}}
+        made["cost_usd"] = float(Decimal(chance.randrange(1_000)) / 10**5)
+    if kind.startswith("tool"):
+        made["tool"] = chance.choice(("read_file", "write_file", "run_tests"))
+    if chance.random() < 0.004:
+        made["error"] = {"type": "Timeout", "message": "Timed out after 30 s"}
+    return made
+
+
+def quantile(numbers: Sequence[float], share: float) -> float:
+    ordered = sorted(numbers)
+    return ordered[min(len(ordered) - 1, round(share * (len(ordered) - 1)))]
+
+
+if __name__ == "__main__":
+    main()
