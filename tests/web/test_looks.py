@@ -222,12 +222,11 @@ def test_a_long_list_loads_as_it_is_scrolled_and_keeps_its_place(
     chromium: Browser, live_server: LiveServer, cookie: str
 ) -> None:
     def top(page: Page) -> int:
-        return int(
-            page.evaluate(
-                """() => [...document.querySelectorAll(".row")].find((row) => row.getBoundingClientRect().bottom
-                    > document.querySelector(".list").getBoundingClientRect().top + 2).id.slice(1)"""
-            )
+        found = page.wait_for_function(  # the rows of a place that was not loaded yet come in a moment
+            """() => [...document.querySelectorAll(".row")].find((row) => row.getBoundingClientRect().bottom
+                > document.querySelector(".list").getBoundingClientRect().top + 2)?.id.slice(1)"""
         )
+        return int(found.json_value())
 
     with opened(chromium, live_server, cookie, viewport={"width": 1440, "height": 900}) as page:
         page.goto(f"{live_server.url}/sessions/long/?step=1500")
