@@ -373,6 +373,15 @@ class CostFilter(Strict):
     after: str | None = None
 
 
+class TotalsFilter(Strict):
+    """Which steps of a session are added up (the language of the timeline's filter; an empty text for all), and by what."""
+
+    by: str = "kind"
+    filter: str = ""
+    limit: int = 50
+    after: str | None = None
+
+
 class SearchIn(Strict):
     """What is searched for, and where. `since` and `until` are about the step: RFC 3339, or a date for the whole day."""
 

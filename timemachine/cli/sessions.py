@@ -21,6 +21,7 @@ from timemachine.cli.source import read_bytes, shown_name
 from timemachine.cli.sweeps import sweep
 from timemachine.cli.table import facts, table
 from timemachine.cli.terminal import Progress, complain, say, say_all, show
+from timemachine.cli.totals import totals
 from timemachine.cli.trials import trial
 from timemachine.cli.walk import action_lines
 from timemachine.cli.where import where
@@ -157,6 +158,7 @@ def import_(*, files: tuple[str, ...], format_name: str | None, as_json: bool) -
     show(document, import_lines(list(zip(files, done, strict=True))), as_json=as_json)
 
 
+session.add_command(totals)
 session.add_command(compare)
 session.add_command(judge)
 session.add_command(replay)

@@ -36,6 +36,14 @@ class Sessions:
         """What a session adds up to, and beside it what was spent on judging its answers."""
         return self._connection.get(_path(session) + "/summary")
 
+    def totals(self, session: str, *, by: str = "kind", filter: str | None = None) -> Document:  # noqa: A002
+        """What the steps of a filter add up to (all without one), with every row by `kind`, `tool`, `model` or `agent`."""
+        path = _path(session) + "/totals"
+        query = {"by": by, "filter": filter, "limit": LARGEST_PAGE}
+        found = self._connection.get(path, query)
+        rows = every(lambda after: self._connection.get(path, query | {"after": after}) if after else found)
+        return found | {"items": list(rows), "next": None}
+
     def end(self, session: str) -> Document:
         """Close a session."""
         return self._connection.post(_path(session) + "/end")

@@ -58,11 +58,12 @@ def _is(field: str, value: str) -> Q:
     if field == "tag":
         return Q(tags__contains=[value])
     if field == "agent":
-        return _like("agent", value) | (Q(agent=None) & _like("session__agent", value))
-    return _like(field, value)
+        return like("agent", value) | (Q(agent=None) & like("session__agent", value))
+    return like(field, value)
 
 
-def _like(column: str, value: str) -> Q:
+def like(column: str, value: str) -> Q:
+    """Rows whose column is that value, in which `*` stands for any characters."""
     if "*" not in value:
         return Q(**{column: value})
     pattern = ".*".join(

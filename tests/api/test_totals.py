@@ -1,0 +1,98 @@
+"""What some steps of a session add up to, over HTTP."""
+
+from typing import Any
+
+import pytest
+from pytest_django import DjangoAssertNumQueries
+
+from tests.api.conftest import Program, program
+from tests.costs.recorded import two_sessions
+from timemachine.accounts.models import Project
+from timemachine.recording.models import Session
+
+
+@pytest.fixture
+def session(project: Project) -> Session:
+    return two_sessions(project)[0]
+
+
+def told(api: Program, session: Session, **query: Any) -> dict[str, Any]:
+    answer = api.get(f"/sessions/{session.id}/totals", **query)
+    assert answer.status_code == 200, answer.json()
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def test_without_a_filter_it_is_the_whole_session_by_kind(api: Program, session: Session) -> None:
+    found = told(api, session)
+    assert (found["session"], found["by"], found["filter"], found["next"]) == (
+        str(session.id),
+        "kind",
+        "",
+        None,
+    )
+    assert found["totals"] == {
+        "actions": 6,
+        "timed_actions": 4,
+        "duration_ms": 3_040,
+        "calls": 3,
+        "tool_calls": 3,
+        "errors": 1,
+        "input_tokens": 30,
+        "output_tokens": 6,
+        "cost_usd": 0.4,
+        "unknown_cost_calls": 1,
+    }
+    calls, tools = found["items"]
+    assert (calls["kind"], calls["duration_ms"], calls["filter"]) == ("llm_call", 3_000, "kind:llm_call")
+    assert calls["share"] == pytest.approx(3_000 / 3_040)
+    assert (tools["kind"], tools["input_tokens"], tools["errors"]) == ("tool_call", None, 1)
+
+
+def test_a_filter_takes_a_stretch_and_rows_of_null_name_nothing(api: Program, session: Session) -> None:
+    found = told(api, session, by="tool", filter="seq:1..4")
+    assert (found["filter"], found["totals"]["actions"]) == ("step:1-4", 4)
+    assert [(each["tool"], each["actions"], each["filter"]) for each in found["items"]] == [
+        (None, 3, "step:1-4 -tool:*"),
+        ("read", 1, "step:1-4 tool:read"),
+    ]
+
+
+def test_its_rows_come_page_by_page_and_the_totals_are_of_all(api: Program, session: Session) -> None:
+    whole = told(api, session, by="model")
+    first = told(api, session, by="model", limit=1)
+    rest = told(api, session, by="model", limit=9, after=first["next"])
+    assert first["items"] + rest["items"] == whole["items"]
+    assert (rest["next"], first["totals"], rest["totals"]) == (None, whole["totals"], whole["totals"])
+
+
+@pytest.mark.parametrize(
+    ("asked", "code"),
+    [
+        ({"by": "day"}, "invalid_field"),
+        ({"filter": "colour:red"}, "unknown_filter"),
+        ({"limit": 0}, "invalid_field"),
+        ({"after": "x"}, "invalid_field"),
+        ({"after": "WyJ4Il0"}, "unknown_after"),
+    ],
+)
+def test_what_cannot_be_told_is_refused(
+    api: Program, session: Session, asked: dict[str, Any], code: str
+) -> None:
+    answer = api.get(f"/sessions/{session.id}/totals", **asked)
+    assert (answer.status_code, answer.json()["code"]) == (422, code)
+
+
+def test_it_needs_the_scope_read_and_knows_nothing_of_another_project(
+    project: Project, session: Session, stranger: Program
+) -> None:
+    path = f"/sessions/{session.id}/totals"
+    assert program(project, "record").get(path).status_code == 403
+    assert stranger.get(path).json()["code"] == "session_not_found"
+
+
+def test_it_asks_the_database_four_times(
+    api: Program, session: Session, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    with django_assert_max_num_queries(4):
+        told(api, session, by="agent", filter="status:ok")

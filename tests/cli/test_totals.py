@@ -1,0 +1,59 @@
+"""session totals, against a real server."""
+
+from tests.cli.terminal import Here
+from tests.costs.recorded import two_sessions
+
+
+def lines(tm: Here, *words: str) -> list[str]:
+    session, _ = two_sessions(tm.project)
+    ran = tm.run("session", "totals", str(session.id), *words)
+    assert ran.code == 0, ran
+    return [" ".join(line.split()) for line in ran.out.splitlines()]
+
+
+def test_the_steps_together_come_first_and_then_the_kinds(tm: Here) -> None:
+    assert lines(tm) == [
+        "steps 6, 1 error",
+        "time 3.0 s, recorded by 4 of 6 steps",
+        "calls 3 model calls, 3 tool calls",
+        "tokens 30 in, 6 out",
+        "cost $0.40 + 1 call of unknown price",
+        "",
+        "kind time share steps calls tool calls errors in out cost",
+        "llm_call 3.0 s 98.7% 3 3 0 0 30 6 $0.40 + 1 call of unknown price",
+        "tool_call 40 ms 1.3% 3 0 3 1 not recorded not recorded $0",
+    ]
+
+
+def test_of_a_filter_it_adds_up_what_that_shows(tm: Here) -> None:
+    assert lines(tm, "--by", "tool", "--filter", "kind:tool_call") == [
+        "filter kind:tool_call",
+        "steps 3, 1 error",
+        "time 40 ms, recorded by 2 of 3 steps",
+        "calls 0 model calls, 3 tool calls",
+        "tokens not recorded",
+        "cost $0",
+        "",
+        "tool time share steps calls tool calls errors in out cost",
+        "read 40 ms 100.0% 2 0 2 1 not recorded not recorded $0",
+        "write not recorded – 1 0 1 0 not recorded not recorded $0",
+    ]
+
+
+def test_what_names_no_tool_is_a_row_and_nothing_is_no_row(tm: Here) -> None:
+    assert lines(tm, "--by", "tool")[-3].startswith("not recorded 3.0 s 98.7%")
+    session, _ = two_sessions(tm.project)
+    ran = tm.run("session", "totals", str(session.id), "--filter", "tool:none")
+    assert ran.out.splitlines()[-1].split() == ["cost", "$0"]
+
+
+def test_as_json_it_is_the_apis_own_document_with_every_row(tm: Here) -> None:
+    session, _ = two_sessions(tm.project)
+    found = tm.json("session", "totals", str(session.id), "--by", "model")
+    assert [each["model"] for each in found["items"]] == ["acme:large", None, "acme:odd"]
+    assert found["next"] is None
+
+
+def test_a_filter_that_cannot_be_read_is_refused_in_one_line(tm: Here) -> None:
+    session, _ = two_sessions(tm.project)
+    assert "Did you mean kind:ask?" in tm.refused("session", "totals", str(session.id), "--filter", "knd:ask")
