@@ -13,6 +13,7 @@ from timemachine.demo.commands import DEMO_TAG
 from timemachine.payloads.models import Payload
 from timemachine.recording.models import Action, Hit, Session
 from timemachine.recording.queries import session_of
+from timemachine.timeline.course import courses_of
 from timemachine.timeline.sessions import Wanted, sessions_page
 from timemachine.web.access import of
 from timemachine.web.http import page
@@ -36,6 +37,7 @@ def sessions(request: HttpRequest) -> HttpResponse:
         "chips": [(name, value, _without(here, name)) for name, value in here.items() if name in CHIPS],
         "after": after,
         "found": found,
+        "courses": courses_of(found.sessions) if found.sessions else {},
         "may_record": access.may("operator"),
         "server": settings.PUBLIC_URL,
         "demo_is_here": any(DEMO_TAG in session.tags for session in found.sessions),
