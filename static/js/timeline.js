@@ -36,9 +36,19 @@
     }
   }
 
+  // The rows that are seen: all are of one height and stand one under the other, so one of them is measured.
+  function inView() {
+    const present = rows();
+    if (!present.length) return [];
+    const above = offset(present[0]);
+    const first = Math.max(0, Math.floor(-above / HEIGHT));
+    const end = Math.ceil((list().clientHeight - above) / HEIGHT);
+    return present.slice(first, Math.max(first, end));
+  }
+
   function keepPlace() {
-    const top = rows().find((each) => offset(each) > -HEIGHT);
-    place = top && offset(top) < list().clientHeight ? { id: top.id, offset: offset(top) } : null;
+    const [top] = inView();
+    place = top ? { id: top.id, offset: offset(top) } : null;
   }
 
   function restorePlace() {
@@ -167,8 +177,7 @@
     if (!map()) return;
     cancelAnimationFrame(framing);
     framing = requestAnimationFrame(() => {
-      const height = list()?.clientHeight;
-      const seen = rows().filter((each) => offset(each) > -HEIGHT && offset(each) < height);
+      const seen = list() ? inView() : [];
       if (seen.length) put("seen", Number(seen[0].id.slice(1)), Number(seen.at(-1).id.slice(1)));
     });
   }

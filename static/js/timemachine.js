@@ -16,6 +16,7 @@ document.addEventListener("keydown", (event) => {
   const control = all("[data-key]").find((each) => each.dataset.key === event.key);
   if (!control) return;
   event.preventDefault();
+  if (event.repeat && one(".htmx-request")) return; // a key held down goes on when the last step has come
   if (typing(control)) {
     control.focus();
     control.select();

@@ -1,12 +1,12 @@
 """A person puts a finger on any moment of a long session: by its scrollbar, its minimap, its scrubber and its keys."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.e2e.conftest import Product
 from tests.waiting import wait_until
@@ -162,3 +162,61 @@ def test_play_goes_on_step_by_step_until_it_is_paused(desk: Page, session: str) 
     at = selected(desk)
     desk.wait_for_timeout(700)
     assert selected(desk) in {at, at + 1}  # one may have been on its way
+
+
+def seen(page: Page, true: Callable[[], bool]) -> None:
+    """Let the page go on until something has been seen of it."""
+    for _ in range(400):
+        if true():
+            return
+        page.wait_for_timeout(25)
+    pytest.fail("It was not seen within ten seconds.")
+
+
+def test_the_next_step_is_fetched_while_one_is_read_and_no_second_time(desk: Page, session: str) -> None:
+    asked: list[str] = []
+    desk.on(
+        "request",
+        lambda request: asked.append(request.url.rpartition("=")[2]) if "?step=" in request.url else None,
+    )
+    desk.goto(f"{session}?step=2000")
+    for step in (2001, 2002):
+        seen(desk, partial(asked.__contains__, str(step)))
+        desk.keyboard.press("j")
+        expect_selected(desk, step)
+        expect(desk.locator("#step")).to_contain_text(f"what step {step} said")
+    seen(desk, lambda: "2003" in asked)
+    desk.keyboard.press("k")
+    expect_selected(desk, 2001)
+    seen(desk, lambda: asked[-1] == "2000")
+    assert asked == ["2000", "2001", "2002", "2003", "2001", "2000"]
+
+
+def test_a_step_that_could_not_be_fetched_ahead_is_asked_for_in_the_usual_way(
+    desk: Page, session: str
+) -> None:
+    refused: list[str] = []
+
+    def once(route: Route) -> None:
+        if refused:
+            route.continue_()
+        else:
+            refused.append(route.request.url)
+            route.abort()
+
+    desk.goto(f"{session}?step=2100")
+    desk.route("**/*step=2101*", once)
+    desk.reload()
+    seen(desk, lambda: bool(refused))
+    desk.keyboard.press("j")
+    expect_selected(desk, 2101)
+
+
+def test_a_key_that_is_held_down_walks_on_step_by_step(desk: Page, session: str) -> None:
+    desk.goto(f"{session}?step=2200")
+    for _ in range(40):  # a second press of a key without its release is a repeated one
+        desk.keyboard.down("j")
+        desk.wait_for_timeout(25)
+    reached = selected(desk)
+    desk.keyboard.up("j")
+    assert reached > 2203

@@ -1,5 +1,9 @@
 """How long the list of a timeline is, and where in it a step stands, so that its scrollbar tells the truth."""
 
+from functools import lru_cache
+from typing import Final
+from uuid import UUID
+
 from django.db.models import Count, F, IntegerField, QuerySet, Sum
 from django.db.models.functions import Cast
 
@@ -9,13 +13,28 @@ from timemachine.timeline.filter import Filter
 from timemachine.timeline.matching import matching
 from timemachine.timeline.scale import Scale
 
+KEPT: Final = 64
+"""How many scales a process keeps: what was recorded stays as it is, so one is counted anew only when steps have come."""
+
 
 def scale_of(session: Session, shown: Filter) -> Scale:
-    """How many rows the list of a filter has for every hundred steps; without one the steps in closed folds are no rows. One query."""
-    found = dict(_kept(session, shown) if shown.is_counted else _anew(session, shown))
-    hundreds = -(-session.last_sequence // BIN)
-    rows = [found.get(number, 0) for number in range(hundreds)]
-    return Scale(rows=_within(rows, shown) if shown.is_counted else rows, width=BIN)
+    """How many rows the list of a filter has for every hundred steps; without one the steps in closed folds are no rows.
+
+    One query; none where the rows of such a filter are kept with the session and it has no new steps.
+    """
+    if shown.is_counted:
+        return _kept(session.id, session.last_sequence, shown)
+    return Scale(rows=_by_hundreds(dict(_anew(session, shown)), session.last_sequence), width=BIN)
+
+
+@lru_cache(maxsize=KEPT)
+def _kept(session: UUID, last: int, shown: Filter) -> Scale:
+    found = dict(_of_bins(session, shown))
+    return Scale(rows=_within(_by_hundreds(found, last), shown), width=BIN)
+
+
+def _by_hundreds(found: dict[int, int], last: int) -> list[int]:
+    return [found.get(number, 0) for number in range(-(-last // BIN))]
 
 
 def _within(rows: list[int], shown: Filter) -> list[int]:
@@ -31,8 +50,8 @@ def _overlap(begin: int, end: int, first: int, last: int) -> int:
     return max(0, min(end, last) - max(begin, first) + 1)
 
 
-def _kept(session: Session, shown: Filter) -> QuerySet[Bin, tuple[int, int]]:
-    bins = Bin.objects.filter(session=session).order_by()
+def _of_bins(session: UUID, shown: Filter) -> QuerySet[Bin, tuple[int, int]]:
+    bins = Bin.objects.filter(session_id=session).order_by()
     if shown.kinds:
         bins = bins.filter(kind__in=shown.kinds)
     rows = {

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
+from uuid import UUID
 
 from django.db.models import Count, F, IntegerField, Sum, Value
 from django.db.models.functions import Cast
@@ -22,6 +24,8 @@ LANE_OF: Final = {kind: lane for lane, kinds in LANES.items() for kind in kinds}
 MOST_COLUMNS: Final = 400
 MOST_READ: Final = 6_000
 """How many steps are read one by one; a longer stretch is drawn from the counts that are kept for every hundred."""
+KEPT: Final = 64
+"""How many pictures a process keeps: what was recorded stays as it is, so one is drawn anew only when steps have come."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +60,7 @@ class Minimap:
 
 
 def minimap(session: Session, asked: Stretch | None = None) -> Minimap | None:
-    """The picture of a stretch, or of the whole; None where nothing was recorded. One query.
+    """The picture of a stretch, or of the whole; None where nothing was recorded. One query, none for the same picture again.
 
     A long stretch begins and ends with whole hundreds: from the one in which it was asked to begin.
     """
@@ -64,7 +68,12 @@ def minimap(session: Session, asked: Stretch | None = None) -> Minimap | None:
     if not whole.steps:
         return None
     within = _within(asked, whole) if asked else whole
-    return _from_steps(session, within) if within.steps <= MOST_READ else _from_bins(session, within)
+    return _of(session.id, session.last_sequence, within)
+
+
+@lru_cache(maxsize=KEPT)
+def _of(session: UUID, last: int, within: Stretch) -> Minimap:
+    return _from_steps(session, within) if within.steps <= MOST_READ else _from_bins(session, last, within)
 
 
 def _within(asked: Stretch, whole: Stretch) -> Stretch:
@@ -72,20 +81,20 @@ def _within(asked: Stretch, whole: Stretch) -> Stretch:
     return Stretch(first=first, last=min(max(asked.last, first), whole.last))
 
 
-def _from_steps(session: Session, stretch: Stretch) -> Minimap:
+def _from_steps(session: UUID, stretch: Stretch) -> Minimap:
     width = -(-stretch.steps // MOST_COLUMNS)
-    steps = Action.objects.filter(session=session, sequence__range=(stretch.first, stretch.last))
+    steps = Action.objects.filter(session_id=session, sequence__range=(stretch.first, stretch.last))
     column = Cast((F("sequence") - stretch.first) / Value(width), IntegerField())
     counted = steps.order_by().annotate(column=column).values_list("column", "kind")
     rows = counted.annotate(number=Count("id"), failed=Count("id", filter=FAILED))
     return _drawn(stretch, width, rows)
 
 
-def _from_bins(session: Session, asked: Stretch) -> Minimap:
+def _from_bins(session: UUID, last_recorded: int, asked: Stretch) -> Minimap:
     first, last = (asked.first - 1) // BIN, (asked.last - 1) // BIN
     together = -(-(last - first + 1) // MOST_COLUMNS)
-    stretch = Stretch(first=first * BIN + 1, last=min((last + 1) * BIN, session.last_sequence))
-    bins = Bin.objects.filter(session=session, bin__range=(first, last)).order_by()
+    stretch = Stretch(first=first * BIN + 1, last=min((last + 1) * BIN, last_recorded))
+    bins = Bin.objects.filter(session_id=session, bin__range=(first, last)).order_by()
     counted = bins.annotate(column=(F("bin") - first) / Value(together)).values_list("column", "kind")
     rows = counted.annotate(all=Sum("number"), failed=Sum("errors"))
     return _drawn(stretch, together * BIN, rows)

@@ -12,7 +12,9 @@ from timemachine.timeline.filter import EVERYTHING, Filter
 from timemachine.timeline.matching import matching
 from timemachine.timeline.nesting import REACH, Place, flat, nest
 
-SIDE: Final = 100
+SIDE: Final = 50
+"""How many rows a page shows first, on each side of its step: more than the highest screen, few enough to be drawn at once."""
+MORE: Final = 100
 LOOK: Final = 2 * REACH
 COLUMNS: Final = (
     "sequence",
@@ -77,14 +79,14 @@ def window(
     return _window(before, after, (side, side), _places([*before, *after], view, selected or around))
 
 
-def rows_before(session: Session, sequence: int, view: View = ALL, limit: int = SIDE) -> Window:
+def rows_before(session: Session, sequence: int, view: View = ALL, limit: int = MORE) -> Window:
     """The rows that end just before a step. Two queries."""
     before = _before(session, sequence, limit + LOOK, view)
     beyond = _from(session, sequence, LOOK, view)
     return _window(before, beyond, (limit, 0), _places([*before, *beyond], view))
 
 
-def rows_after(session: Session, sequence: int, view: View = ALL, limit: int = SIDE) -> Window:
+def rows_after(session: Session, sequence: int, view: View = ALL, limit: int = MORE) -> Window:
     """The rows that begin just after a step. Two queries."""
     beyond = _before(session, sequence + 1, LOOK, view)
     after = _from(session, sequence + 1, limit + LOOK, view)
