@@ -305,3 +305,15 @@ def test_a_debug_replay_is_launched_with_its_thresholds_and_shows_both_curves(
     assert shown.count("<svg") - shown.count('<svg class="moves"') == 2
     assert "rank-biased" in shown
     assert "Cut below this share of the best score" in page(browser, f"/replays/{replay.id}/")
+
+
+def test_a_replay_from_a_step_leaves_out_what_comes_before_it(browser: Client, session: Session) -> None:
+    browser.post(f"/sessions/{session.id}/replay/", ASKED | {"from_sequence": "4"})
+    replay = Replay.objects.get()
+    assert replay.options["after_sequence"] == 3
+    assert [step.sequence for step in replay.steps.order_by("sequence")] == [4, 6]
+    assert "After step" in page(browser, f"/replays/{replay.id}/")
+    browser.post(f"/sessions/{session.id}/replay/", ASKED | {"from_sequence": "1"})
+    assert "after_sequence" not in Replay.objects.latest("created_at").options
+    refused = browser.post(f"/sessions/{session.id}/replay/", ASKED | {"from_sequence": "0"})
+    assert refused.status_code == 422

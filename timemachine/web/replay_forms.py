@@ -42,6 +42,8 @@ _IN_WORDS: Final[dict[tuple[str, object], tuple[str, str]]] = {
 }
 _NAMES: Final = {
     "spend_limit_usd": "Spend at most (USD)",
+    "after_sequence": "After step",
+    "through_sequence": "Through step",
     "relative": "Cut below this share of the best score",
     "cliff": "Cut below this share of the score before",
     "min_score": "Least score",
@@ -88,6 +90,7 @@ class ReplayForm(SentOnce, RetrievalFields, CallFields):
         help_text="Required for an audit; it is kept with it.",
         widget=forms.Textarea(attrs={"rows": 2}),
     )
+    from_sequence = forms.IntegerField(label="From step", required=False, min_value=1)
     through_sequence = forms.IntegerField(label="Through step", required=False, min_value=1)
     skip_asks = forms.BooleanField(label="Leave asks out", required=False)
     skip_finds = forms.BooleanField(label="Leave finds out", required=False)
@@ -103,6 +106,7 @@ class ReplayForm(SentOnce, RetrievalFields, CallFields):
         super().__init__(data, label_suffix="", **more)
         select = cast("ModelSelect", self.fields["model"].widget)
         select.offer(choices, "None: an audit asks nobody, a debug replay asks as recorded")
+        self.fields["from_sequence"].widget.attrs |= {"placeholder": "1"}
         self.fields["through_sequence"].widget.attrs |= {"placeholder": str(session.last_sequence)}
         self.offer_embedding_models(session)
 
@@ -110,6 +114,11 @@ class ReplayForm(SentOnce, RetrievalFields, CallFields):
     def is_debug(self) -> bool:
         """Whether a debug replay is chosen, so far."""
         return bool(self["kind"].value() == "debug")
+
+    @property
+    def has_range(self) -> bool:
+        """Whether a step to begin or to end with is chosen, so far."""
+        return any(self[name].value() for name in ("from_sequence", "through_sequence"))
 
     def options(self) -> ReplayOptions:
         """The options that were chosen; retrieval options belong to a debug replay and are left out of an audit."""
@@ -122,6 +131,7 @@ class ReplayForm(SentOnce, RetrievalFields, CallFields):
             **self.call_options(),
             skip_asks=asked["skip_asks"],
             skip_finds=asked["skip_finds"],
+            after_sequence=(asked["from_sequence"] or 1) - 1 or None,
             through_sequence=asked["through_sequence"],
             spend_limit_usd=asked["spend_limit_usd"],
             **self.retrieval_options(),

@@ -29,18 +29,18 @@ from timemachine.web.side_by_side import side_by_side
 
 SHOWN_STEPS = 200
 SHOWN_REPLAYS = 20
+MOST_DIGITS = 18
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def launch(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/sessions/{id}/replay/`: the form; POST launches, or with `estimate` says what it would cost."""
+    """`/sessions/{id}/replay/`: the form, with `from` the step to begin with; POST launches, or with `estimate` says what it would cost."""
     access = of(request)
     access.require("operator")
     session = session_of(access.project, id)
     data = request.POST if request.method == "POST" else None
-    form = ReplayForm(
-        model_choices(access.project.id), session, data, initial={"kind": request.GET.get("kind", "audit")}
-    )
+    initial = {"kind": request.GET.get("kind", "audit"), "from_sequence": _first_step(request)}
+    form = ReplayForm(model_choices(access.project.id), session, data, initial=initial)
     if data is None or not form.is_valid():
         return _form(request, session, form, status=200 if data is None else 422)
     try:
@@ -127,6 +127,12 @@ def retry(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 
 def _no_news(request: HttpRequest, found: Replay) -> bool:
     return request.GET.get("rev") == str(found.revision) and request.headers.get("HX-Request") == "true"
+
+
+def _first_step(request: HttpRequest) -> int | None:
+    """The step that the address asks to begin with; None for what is no number."""
+    written = request.GET.get("from", "")[:MOST_DIGITS]
+    return int(written) if written.isascii() and written.isdigit() else None
 
 
 def _form(
