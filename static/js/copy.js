@@ -13,3 +13,21 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   });
   field.addEventListener("focus", () => field.select());
 }
+
+// A link that copies its own address; without this script, and where the clipboard is closed, it leads to that address.
+document.addEventListener("click", async (event) => {
+  const link = event.target.closest?.("[data-copy-address]");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  try {
+    await navigator.clipboard.writeText(link.href);
+  } catch {
+    location.assign(link.href);
+    return;
+  }
+  const live = document.getElementById("live");
+  if (live) live.textContent = "Link copied";
+  const words = link.dataset.words ?? (link.dataset.words = link.textContent);
+  link.textContent = "Copied";
+  setTimeout(() => (link.textContent = words), 2_000);
+});

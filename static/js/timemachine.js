@@ -4,7 +4,7 @@
 const one = (selector, from = document) => from.querySelector(selector);
 const all = (selector, from = document) => [...from.querySelectorAll(selector)];
 
-// --- single keys: every control says its own key in data-key
+// --- single keys: every control says its own keys in data-key, with a space between two
 
 const typing = (element) =>
   element.isContentEditable || /^(input|textarea|select)$/i.test(element.tagName);
@@ -13,7 +13,7 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
   if (document.documentElement.dataset.keys === "off" || typing(event.target)) return;
   if (event.target.closest("[popover], dialog")) return;
-  const control = all("[data-key]").find((each) => each.dataset.key === event.key);
+  const control = all("[data-key]").find((each) => each.dataset.key.split(" ").includes(event.key));
   if (!control) return;
   event.preventDefault();
   if (event.repeat && one(".htmx-request")) return; // a key held down goes on when the last step has come

@@ -80,6 +80,12 @@ def frames_used_through(session: Session, sequence: int, most: int) -> list[Firs
     return list(used.order_by("sequence", "rank")[:most])
 
 
+def frames_first_used(session: Session, after: int, through: int) -> QuerySet[FirstUse]:
+    """The versions of frames that no step up to `after` had returned and one up to `through` did, the latest first."""
+    used = FirstUse.objects.filter(session=session, sequence__gt=after, sequence__lte=through)
+    return used.order_by("-sequence", "-rank")
+
+
 def _folded(rows: Iterable[Any]) -> Totals:
     return fold(_totals(row) for row in sorted(rows, key=lambda row: KINDS.index(row["kind"])))
 

@@ -1,6 +1,6 @@
 """Everything that was known at a step: what had been said, what existed, what it had cost so far."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from timemachine.base.clock import parse_time
 from timemachine.recording.models import Action, Session
 from timemachine.retrieval.queries import frames_at
+from timemachine.rollup.models import FirstUse
 from timemachine.rollup.queries import frames_used_through, totals_through
 from timemachine.rollup.totals import Totals
 from timemachine.timeline.step import Head, heads
@@ -56,20 +57,25 @@ class State:
 def state_at(session: Session, sequence: int, *, most_messages: int = 50, most_frames: int = 200) -> State:
     """Everything known when that step had been recorded. Seven queries at most, none of which reads the whole session."""
     until = Action.objects.filter(session=session, sequence__lte=sequence)
-    as_of = _moment_of(until.order_by("-sequence").first(), session)
+    as_of = moment_of(until.order_by("-sequence").first(), session)
     totals = totals_through(session, sequence)
     return State(
         sequence=sequence,
         totals=totals,
-        messages=_messages(until, most_messages),
-        message_count=sum(totals.kinds.get(kind, 0) for kind in TALKING),
-        frames_used=_frames_used(session, sequence, most_frames),
+        messages=messages_of(until, most_messages),
+        message_count=messages_in(totals),
+        frames_used=used_frames(frames_used_through(session, sequence, most_frames)),
         frames_existed=_frames_existed(session, as_of),
         as_of=as_of,
     )
 
 
-def _moment_of(action: Action | None, session: Session) -> datetime:
+def messages_in(totals: Totals) -> int:
+    """How many of the counted steps are messages; an ask is one."""
+    return sum(totals.kinds.get(kind, 0) for kind in TALKING)
+
+
+def moment_of(action: Action | None, session: Session) -> datetime:
     """When a step saw the world: the moment its retrieval names, else its start, else its recording."""
     if action is None:
         return session.started_at
@@ -77,12 +83,12 @@ def _moment_of(action: Action | None, session: Session) -> datetime:
     return parse_time(named) if named else action.started_at or action.recorded_at
 
 
-def _messages(until: QuerySet[Action], most: int) -> list[Said]:
-    """The latest messages, in their order; an ask is a question and its answer."""
+def messages_of(actions: QuerySet[Action], most: int) -> list[Said]:
+    """The latest messages of some actions, in their order; an ask is a question and its answer. Two queries."""
     if not most:
         return []
     first, *others = [
-        until.filter(kind=kind).order_by("-sequence")[:most] for kind in TALKING
+        actions.filter(kind=kind).order_by("-sequence")[:most] for kind in TALKING
     ]  # each by its index
     latest = [*first.union(*others, all=True).order_by("-sequence")[:most]][::-1]
     found = heads(
@@ -103,10 +109,11 @@ def _turns(action: Action) -> list[tuple[str | None, int | None]]:
     return [(action.role, action.output_id or action.input_id)]
 
 
-def _frames_used(session: Session, sequence: int, most: int) -> list[UsedFrame]:
+def used_frames(found: Iterable[FirstUse]) -> list[UsedFrame]:
+    """First uses as they are shown."""
     return [
         UsedFrame(frame=used.frame, version=used.version, title=used.title, first_used=used.sequence)
-        for used in frames_used_through(session, sequence, most)
+        for used in found
     ]
 
 

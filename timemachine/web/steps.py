@@ -149,6 +149,12 @@ def step_link(context: Context, words: str, sequence: int | None, key: str, arro
 
 
 @register.simple_tag
+def tab_keys(tab: str, number: int, current: str) -> str:
+    """The single keys of a tab: its number, and `d` for the one that it leads to, the Diff tab or back from it."""
+    return f"{number} d" if tab == ("action" if current == "diff" else "diff") else f"{number}"
+
+
+@register.simple_tag
 def supported_text(sentences: Sequence[Sentence], in_answer: bool, side: str = "") -> SafeString:
     """An answer with each of its sentences underlined and marked by its support; those without an answer one by one.
 
@@ -195,6 +201,14 @@ def step_name(context: Context, row: Any, tab: str | None = None) -> SafeString:
 def query(context: Context, **changes: Any) -> str:
     """The current address's query with some of its values changed; None or an empty text takes one out."""
     return address_query({**context["here"], **changes})
+
+
+@register.simple_tag(takes_context=True)
+def permanent(context: Context, sequence: int) -> str:
+    """The query of a step's permanent link: the step and what is seen of it, without the list around it."""
+    here = context["here"]
+    pin = here["pin"] if here["tab"] == "diff" else None
+    return address_query({"step": sequence, "tab": here["tab"], "pin": pin})
 
 
 def address_query(values: Mapping[str, Any]) -> str:

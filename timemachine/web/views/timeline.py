@@ -38,23 +38,26 @@ from timemachine.web.minimap_plot import MinimapPlot, plot
 from timemachine.web.notes import taken
 from timemachine.web.redirects import see_other
 from timemachine.web.sentences import sentences
+from timemachine.web.step_diff import Pin, pin_of, step_diff
 from timemachine.web.step_notes import NoteForm, noted_rows, notes_on, ticks
 from timemachine.web.steps import address_query
 
 TEMPLATE: Final = "sessions/timeline.html"
 PARTS: Final = ("timeline", "steps", "earlier", "later", "step")
-TABS: Final = ("action", "state", "context", "raw")
+TABS: Final = ("action", "state", "diff", "context", "raw")
 PROSE: Final = frozenset({"ask", "find", "put", "llm_call", "message", "memory_op"})
 SHOWN_TRIALS: Final = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What the address asks for: a step, a tab, a filter, open folds, and a place in the list to go on from."""
+    """What the address asks for: a step, a tab, a pinned step, a filter, open folds, and places to go on from."""
 
     step: int | None
     step_written: str
     tab: str
+    pin: str
+    line: int
     shown: Filter
     written: str
     unfolded: frozenset[int]
@@ -78,7 +81,7 @@ class Asked:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def timeline(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/sessions/{id}/`: `step`, `tab`, `filter`, `open` and `more` are the state; `before` and `after` load more rows.
+    """`/sessions/{id}/`: `step`, `tab`, `pin`, `filter`, `open` and `more` are the state; `before` and `after` load more rows.
 
     A form that is sent here adds a note to the step.
     """
@@ -146,6 +149,8 @@ def _asked(query: QueryDict) -> Asked:
         step=_whole(query.get("step", "")),
         step_written=query.get("step", "").strip(),
         tab=tab if tab in TABS else TABS[0],
+        pin=query.get("pin", "").strip(),
+        line=_whole(query.get("line", "")) or 0,
         shown=shown,
         written=written,
         unfolded=frozenset(
@@ -177,6 +182,7 @@ def _here(asked: Asked) -> dict[str, Any]:
     return {
         "step": asked.step,
         "tab": asked.tab if asked.tab != TABS[0] else None,
+        "pin": asked.pin or None,
         "filter": str(asked.shown) or None,
         "open": ",".join(str(number) for number in sorted(asked.unfolded)) or None,
     }
@@ -190,12 +196,17 @@ def _selection(session: Session, asked: Asked) -> dict[str, Any]:
         return context
     found = queries.step(session, sequence, asked.first_bytes)
     context["found"] = found
-    context["here"] = _here(asked) | {"step": sequence}
+    pin = pin_of(session, asked.pin)
+    context["pin"] = pin
+    context["here"] = _here(asked) | {"step": sequence, "pin": pin.step}
     context["beside"] = queries.neighbours(session, found.action, asked.shown)
-    return context | _tab(session, found, asked)
+    return context | _tab(session, found, asked, pin)
 
 
-def _tab(session: Session, found: Step, asked: Asked) -> dict[str, Any]:
+def _tab(session: Session, found: Step, asked: Asked, pin: Pin) -> dict[str, Any]:
+    if asked.tab == "diff":
+        diff = step_diff(session, found, pin, first_bytes=asked.first_bytes, line=asked.line)
+        return {"diff": diff, "more_asked": 1 if asked.more else None}
     if asked.tab == "state":
         return {"state": queries.state_at(session, found.action.sequence)}
     if asked.tab == "raw":

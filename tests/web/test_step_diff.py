@@ -1,0 +1,223 @@
+"""The Diff tab, through the front door: what a step changed against the one before it or a pinned one."""
+
+import re
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from tests.builders import recorded_session
+from tests.web.timelines import HOSTILE, get, recorded, story, words
+from timemachine.accounts.models import Project
+from timemachine.notes.commands import add
+from timemachine.recording.draft import ActionDraft
+from timemachine.web.step_diff import FIRST_CHARACTERS
+
+pytestmark = pytest.mark.django_db
+MOST_QUERIES = 45
+
+
+def links(page: str) -> list[str]:
+    return [found.replace("&amp;", "&") for found in re.findall(r'href="(\?[^"#]*)', page)]
+
+
+def test_a_step_is_compared_with_the_one_before_it(operator: Client, project: Project) -> None:
+    recorded(project, story())
+    page = words(get(operator, "/sessions/s/?step=5&tab=diff"))
+    assert "Against the previous step 4" in page
+    assert "Steps 4 5 +1" in page
+    assert "Errors 0 1 +1" in page
+    assert "Kind tool call tool result" in page
+    assert "Error message not recorded npm test exited with 1" in page
+    assert "$0.0213 $0.0213 ±0" in page
+
+
+def test_a_pinned_step_is_the_base_and_stays_so_while_one_walks_on(
+    operator: Client, project: Project
+) -> None:
+    recorded(project, story())
+    page = get(operator, "/sessions/s/?step=4&tab=diff&pin=1")
+    assert "Against the pinned step 1" in words(page)
+    assert "Messages said 1" in words(page)
+    assert "Frames used for the first time 2" in words(page)
+    onward = [link for link in links(page) if "step=5" in link]
+    assert onward
+    assert all("pin=1" in link for link in onward)
+    assert 'name="pin" value="1"' in page
+    assert "pin=1" not in "".join(links(get(operator, "/sessions/s/?step=4&tab=diff")))
+
+
+def test_the_first_step_is_compared_with_the_beginning(operator: Client, project: Project) -> None:
+    recorded(project, story())
+    page = words(get(operator, "/sessions/s/?step=1&tab=diff"))
+    assert "Against the beginning of the session" in page
+    assert "Steps 0 1 +1" in page
+    assert "there is none before it" in page
+
+
+def test_the_pinned_step_itself_says_what_it_is(operator: Client, project: Project) -> None:
+    recorded(project, story())
+    page = words(get(operator, "/sessions/s/?step=4&tab=diff&pin=4"))
+    assert "This is the pinned step itself" in page
+    assert "Unpin this step" in page
+
+
+def test_a_base_that_comes_later_is_told_as_such(operator: Client, project: Project) -> None:
+    recorded(project, story())
+    page = words(get(operator, "/sessions/s/?step=2&tab=diff&pin=5"))
+    assert "which comes after this one" in page
+    assert "Steps 2 5 +3" in page
+
+
+@pytest.mark.parametrize(
+    ("pin", "said"),
+    [
+        ("99", "There is no step 99 to pin: this session has 5 steps. Pinned is the nearest, step 5."),
+        ("0", "Pinned is the nearest, step 1."),
+        ("9" * 40, "Pinned is the nearest, step 5."),
+        ("-3", "“-3” is not the number of a step, so none is pinned"),
+        ("%00", "is not the number of a step, so none is pinned"),
+        ("²", "is not the number of a step, so none is pinned"),
+    ],
+)
+def test_a_pin_that_cannot_be_is_mended_with_a_notice(
+    operator: Client, project: Project, pin: str, said: str
+) -> None:
+    recorded(project, story())
+    for tab in ("diff", "action"):
+        assert said in words(get(operator, f"/sessions/s/?step=3&tab={tab}&pin={pin}"))
+
+
+def test_texts_are_compared_word_by_word_and_json_by_its_structure(
+    operator: Client, project: Project
+) -> None:
+    recorded(
+        project,
+        [
+            ActionDraft(
+                kind="tool_call", tool="sh", input={"command": "ls", "in": "/a"}, output="Seven files."
+            ),
+            ActionDraft(
+                kind="tool_call", tool="sh", input={"command": "ls", "in": "/b"}, output="Nine files."
+            ),
+        ],
+    )
+    page = get(operator, "/sessions/s/?step=2&tab=diff")
+    assert '<del class="removed">Seven</del>' in page
+    assert '<ins class="added">Nine</ins>' in page
+    assert ">/in</th>" in page
+    assert ">/command</th>" not in page
+
+
+def test_parameters_and_figures_are_compared_value_to_value(operator: Client, project: Project) -> None:
+    calls = [
+        ActionDraft(kind="llm_call", model="a:b", parameters={"temperature": t, "seed": 1}, duration_ms=d)
+        for t, d in ((0, 1_000), (0.7, 3_400))
+    ]
+    recorded(project, calls)
+    page = get(operator, "/sessions/s/?step=2&tab=diff")
+    assert "/parameters/temperature" in page
+    assert "/parameters/seed" not in page
+    assert "Took 1.0 s 3.4 s +2.4 s" in words(page)
+    assert "1 call of unknown price" in words(page)
+
+
+def test_the_same_step_again_differs_in_nothing(operator: Client, project: Project) -> None:
+    recorded(project, [ActionDraft(kind="message", role="user", output="Again.")] * 2)
+    page = words(get(operator, "/sessions/s/?step=2&tab=diff"))
+    assert "The same in every field with one value." in page
+    assert "The same on both sides." in page
+
+
+def test_of_long_values_the_beginnings_are_compared_and_it_is_said(
+    operator: Client, project: Project
+) -> None:
+    text = "A sentence of some words that says little. " * 3_000
+    recorded(project, [ActionDraft(kind="message", output=f"{n} {text}") for n in (1, 2)])
+    page = get(operator, "/sessions/s/?step=2&tab=diff")
+    assert f"At most the first {FIRST_CHARACTERS:,} characters of each are compared." in words(page)
+    assert "more=1" in page
+    more = get(operator, "/sessions/s/?step=2&tab=diff&more=1")
+    assert "At most the first 30,000 characters of each are compared." in words(more)
+    assert "Compare more" not in more
+
+
+def test_a_diff_of_many_rows_is_read_page_by_page(operator: Client, project: Project) -> None:
+    drafts = [
+        ActionDraft(kind="message", output="\n".join(f"{each} {n} is." for n in range(400))) for each in "ab"
+    ]
+    recorded(project, drafts)
+    page = get(operator, "/sessions/s/?step=2&tab=diff")
+    later = re.search(r'href="(\?[^"]*line=150[^"]*)"', page)
+    assert later
+    assert "Earlier rows" in get(operator, "/sessions/s/" + later[1].replace("&amp;", "&"))
+
+
+def test_the_steps_with_notes_can_be_chosen_as_the_base(operator: Client, project: Project) -> None:
+    session = recorded(project, story())
+    add(session, 2, f"Here it began. {HOSTILE}", by="a@example.org")
+    page = get(operator, "/sessions/s/?step=4&tab=diff")
+    assert "Here it began." in words(page)
+    assert "?step=4&tab=diff&pin=2" in links(page)
+    assert "<script>alert(1)" not in page
+
+
+def test_what_came_into_the_collection_is_linked(operator: Client, project: Project) -> None:
+    session = recorded_session(project)
+    page = get(operator, f"/sessions/{session.id}/?step=3&tab=diff&pin=1")
+    assert "0 came, 0 got a new version, 0 left" in words(page)
+
+
+def test_hostile_records_are_harmless_in_a_diff(operator: Client, project: Project) -> None:
+    drafts = [
+        ActionDraft(
+            kind="tool_call",
+            name=f"{n}{HOSTILE}",
+            tool=f"{n}{HOSTILE}",
+            input={f"{n}{HOSTILE}": HOSTILE},
+            output=f"{n}{HOSTILE}",
+            parameters={HOSTILE: n},
+            tags=(f"{n}{HOSTILE}",),
+            error_type=f"{n}{HOSTILE}",
+        )
+        for n in (1, 2)
+    ]
+    recorded(project, drafts)
+    page = get(operator, "/sessions/s/?step=2&tab=diff")
+    assert "<script>alert(1)" not in page
+    assert "\u202e" not in page
+    assert "49" not in words(page).split()
+
+
+def test_the_tab_asks_as_much_however_far_apart_the_two_steps_are(operator: Client, project: Project) -> None:
+    recorded(project, [ActionDraft(kind="message", output=f"{n}") for n in range(900)])
+    counts = []
+    for step, pin in ((2, 1), (900, 1), (900, 899)):
+        with CaptureQueriesContext(connection) as asked:
+            get(operator, f"/sessions/s/?step={step}&tab=diff&pin={pin}", target="step")
+        counts.append(len(asked))
+    assert max(counts) <= MOST_QUERIES
+    assert len(set(counts)) == 1
+
+
+def test_the_link_of_a_step_is_permanent_and_says_what_is_seen(operator: Client, project: Project) -> None:
+    session = recorded(project, story())
+    page = get(operator, "/sessions/s/?step=4&tab=diff&pin=1&filter=kind:tool_call&open=2")
+    assert f'href="/sessions/{session.id}/?step=4&amp;tab=diff&amp;pin=1"' in page
+    page = get(operator, "/sessions/s/?step=4&pin=1&filter=kind:tool_call")
+    assert f'href="/sessions/{session.id}/?step=4"' in page
+
+
+def test_a_replay_from_here_begins_with_the_step_and_only_for_who_may_record(
+    operator: Client, viewer: Client, project: Project
+) -> None:
+    session = recorded_session(project)
+    page = get(operator, f"/sessions/{session.id}/?step=4")
+    assert f'href="/sessions/{session.id}/replay/?from=4"' in page
+    inside = get(operator, f"/sessions/{session.id}/?step=5")  # the find inside the ask of step 4
+    assert f'href="/sessions/{session.id}/replay/?from=4"' in inside
+    assert "/replay/?from=" not in get(viewer, f"/sessions/{session.id}/?step=4")
+    form = get(operator, f"/sessions/{session.id}/replay/?from=4")
+    assert re.search(r'name="from_sequence"[^>]*value="4"|value="4"[^>]*name="from_sequence"', form)
+    assert 'name="from_sequence"' in get(operator, f"/sessions/{session.id}/replay/?from=x")

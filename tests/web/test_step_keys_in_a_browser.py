@@ -1,0 +1,96 @@
+"""The keys of a step in a real browser: pin and compare, copy its link, replay from it."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from pytest_django.fixtures import Settings
+from pytest_django.live_server_helper import LiveServer
+
+from tests.accounts.people import PASSWORD, member
+from tests.builders import recorded_session
+from timemachine.accounts.models import Project
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def page(chromium: Browser, live_server: LiveServer, project: Project, settings: Settings) -> Iterator[Page]:
+    """The second step of a session, for somebody who may record."""
+    settings.ALLOWED_HOSTS = ["localhost"]
+    member(project, "operator", "new@example.org")
+    recorded_session(project, key="s")
+    context = chromium.new_context(
+        viewport={"width": 1440, "height": 900}, permissions=["clipboard-read", "clipboard-write"]
+    )
+    found = context.new_page()
+    found.goto(f"{live_server.url}/sessions/s/?step=2")
+    found.get_by_label("E-mail").fill("new@example.org")
+    found.get_by_label("Password").fill(PASSWORD)
+    found.get_by_role("button", name="Sign in").click()
+    expect(found.locator("#step")).to_be_visible()
+    found.wait_for_load_state()
+    yield found
+    context.close()
+
+
+def test_b_pins_a_step_and_d_compares_every_other_with_it_and_goes_back(page: Page) -> None:
+    page.keyboard.press("b")
+    expect(page.get_by_role("link", name="Unpin this step")).to_be_visible()
+    assert "pin=2" in page.url
+    page.keyboard.press("J")
+    expect(page.locator("#step")).to_have_attribute("data-sequence", "4")
+    page.keyboard.press("d")
+    expect(page.locator("#against-head")).to_contain_text("Against the pinned step 2")
+    page.keyboard.press("J")
+    expect(page.locator("#step")).to_have_attribute("data-sequence", "6")
+    expect(page.locator("#against-head")).to_contain_text("Against the pinned step 2")
+    page.keyboard.press("n")
+    expect(page.locator("[data-difference]").first).to_be_focused()
+    page.keyboard.press("d")
+    expect(page.locator(".tabs [aria-current]")).to_have_text("Action")
+    page.locator("#s4 > a").first.click()
+    expect(page.locator("#step")).to_have_attribute("data-sequence", "4")
+    assert "pin=2" in page.url
+    page.keyboard.press("3")
+    expect(page.locator("#against-head")).to_contain_text("Against the pinned step 2")
+    page.get_by_role("link", name="Unpin", exact=True).click()
+    expect(page.locator("#against-head")).to_contain_text("Against the previous step 3")
+    assert "pin=" not in page.url
+
+
+def test_y_copies_the_permanent_link_of_the_step_and_says_so(page: Page) -> None:
+    page.keyboard.press("J")
+    expect(page.locator("#step")).to_have_attribute("data-sequence", "4")
+    page.keyboard.press("y")
+    expect(page.locator("#live")).to_have_text("Link copied")
+    expect(page.get_by_role("link", name="Copied")).to_be_visible()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert re.fullmatch(r"http://localhost:\d+/sessions/[0-9a-f-]{36}/\?step=4", copied)
+    page.goto(copied)
+    expect(page.locator("#step")).to_have_attribute("data-sequence", "4")
+
+
+def test_where_the_clipboard_is_closed_the_link_leads_to_the_address(page: Page) -> None:
+    page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('closed')); }")
+    page.keyboard.press("y")
+    page.wait_for_url(re.compile(r"/sessions/[0-9a-f-]{36}/\?step=2$"))
+
+
+def test_r_leads_to_the_replay_form_with_the_step_as_its_beginning(page: Page) -> None:
+    page.keyboard.press("J")
+    expect(page.locator("#step")).to_have_attribute("data-sequence", "4")
+    page.keyboard.press("r")
+    expect(page.get_by_label("From step")).to_have_value("4")
+
+
+def test_the_list_of_keys_names_every_key_that_a_step_answers_to(page: Page) -> None:
+    keys = {
+        key
+        for written in page.evaluate("[...document.querySelectorAll('[data-key]')].map(e => e.dataset.key)")
+        for key in written.split(" ")
+    }
+    page.keyboard.press("?")
+    listed = set(page.locator("#keys dt kbd").all_inner_texts())
+    assert keys - listed - {"2", "3", "4"} == set()
