@@ -113,7 +113,7 @@
     clearTimeout(announcing);
     announcing = setTimeout(() => {
       const live = document.getElementById("live");
-      if (live) live.textContent = step.dataset.announce;
+      if (live && step.dataset.announce) live.textContent = step.dataset.announce;
     }, 500);
   }
 
@@ -363,6 +363,13 @@
       frame();
     }
   }).observe(document.documentElement, { childList: true, subtree: true });
+
+  // live.js made the list longer
+  document.addEventListener("grown", () => {
+    stretch();
+    point(Number(shown));
+    scrolled();
+  });
 
   begin();
 }

@@ -2,9 +2,21 @@ import pytest
 from pytest_django import DjangoAssertNumQueries
 
 from tests.timeline.conftest import Record
+from timemachine.recording.commands import append
 from timemachine.recording.draft import ActionDraft
 from timemachine.timeline.filter import parse
-from timemachine.timeline.queries import first_match, kinds_of, matches, rows_after, rows_before, window
+from timemachine.timeline.queries import (
+    first_match,
+    kinds_of,
+    last_match,
+    matches,
+    matches_since,
+    next_match,
+    rows_after,
+    rows_before,
+    rows_since,
+    window,
+)
 from timemachine.timeline.rows import View, Window
 
 pytestmark = pytest.mark.django_db
@@ -122,3 +134,27 @@ def test_a_window_takes_two_queries_wherever_it_is(
             window(session, around)
     with django_assert_num_queries(2):
         rows_after(session, 300)
+
+
+def test_what_is_new_begins_with_the_last_row_that_it_may_be_inside(record: Record) -> None:
+    session = record(events(5) + asks(1)[:1])
+    append(session.id, [*asks(1)[1:], *events(1)])
+    found = rows_since(session, 6)
+    assert sequences(found) == [6, 8]
+    assert found.rows[0].inside == 1
+    assert sequences(rows_since(session, 6, View(unfolded=frozenset({6})))) == [6, 7, 8]
+    assert sequences(rows_since(session, 6, selected=7)) == [6, 7, 8]
+
+
+def test_of_very_much_that_is_new_the_rest_is_for_later(record: Record) -> None:
+    found = rows_since(record(events(400)), 0)
+    assert (sequences(found)[0], sequences(found)[-1], found.later) == (1, 50, 50)
+
+
+def test_what_is_new_under_a_filter_is_what_it_shows(record: Record) -> None:
+    session = record(asks(4))
+    only = parse("kind:find")
+    assert sequences(rows_since(session, 4, View(shown=only))) == [4, 6, 8]
+    assert [matches_since(session, 4, each) for each in (only, parse(""))] == [2, 4]
+    assert (last_match(session, only), next_match(session, 4, only)) == (8, 6)
+    assert (last_match(session, parse("kind:put")), next_match(session, 8, only)) == (None, None)

@@ -3,7 +3,17 @@
 from timemachine.rollup.queries import kinds_of, totals_of, totals_through
 from timemachine.timeline.document import action_json, with_everything
 from timemachine.timeline.moment import state_at
-from timemachine.timeline.rows import first_match, matches, rows_after, rows_before, window
+from timemachine.timeline.rows import (
+    first_match,
+    last_match,
+    matches,
+    matches_since,
+    next_match,
+    rows_after,
+    rows_before,
+    rows_since,
+    window,
+)
 from timemachine.timeline.sessions import sessions_page
 from timemachine.timeline.step import heads, nearest, neighbours, relatives, step
 
@@ -12,12 +22,16 @@ __all__ = [
     "first_match",
     "heads",
     "kinds_of",
+    "last_match",
     "matches",
+    "matches_since",
     "nearest",
     "neighbours",
+    "next_match",
     "relatives",
     "rows_after",
     "rows_before",
+    "rows_since",
     "sessions_page",
     "state_at",
     "step",

@@ -93,6 +93,39 @@ def rows_after(session: Session, sequence: int, view: View = ALL, limit: int = M
     return _window(beyond, after, (0, limit), _places([*beyond, *after], view))
 
 
+def rows_since(session: Session, sequence: int, view: View = ALL, selected: int | None = None) -> Window:
+    """What is new in a list that ended with a step: its last outermost row and all since then, `SIDE` after the step. Two queries.
+
+    What was recorded since may be inside that row: no row before it changes.
+    """
+    before = _before(session, sequence + 1, LOOK, view)
+    after = _from(session, sequence + 1, SIDE + LOOK, view)
+    places = _places([*before, *after], view, selected)
+    again = next((n for n, place in enumerate(reversed(places[: len(before)]), 1) if not place.depth), 0)
+    return _window(before, after, (again, SIDE), places)
+
+
+def matches_since(session: Session, sequence: int, shown: Filter) -> int:
+    """How many steps after that one a filter shows. One query, none for the empty filter."""
+    if not shown:
+        return max(0, session.last_sequence - sequence)
+    return Action.objects.filter(matching(shown), session=session, sequence__gt=sequence).count()
+
+
+def last_match(session: Session, shown: Filter) -> int | None:
+    """The last step that a filter shows. One query."""
+    found = Action.objects.filter(matching(shown), session=session).order_by("-sequence")
+    return found.values_list("sequence", flat=True).first()
+
+
+def next_match(session: Session, sequence: int, shown: Filter) -> int | None:
+    """The first step after that one that a filter shows. One query."""
+    found = Action.objects.filter(matching(shown), session=session, sequence__gt=sequence).order_by(
+        "sequence"
+    )
+    return found.values_list("sequence", flat=True).first()
+
+
 def matches(session: Session, shown: Filter) -> int:
     """How many steps a filter shows. One query, none for the empty filter."""
     if not shown:

@@ -87,7 +87,7 @@ def timeline(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     """
     access = of(request)
     session = session_of(access.project, id)
-    asked = _asked(request.GET)
+    asked = asked_of(request.GET)
     return (
         _noted(request, access, session, asked)
         if request.method == "POST"
@@ -104,7 +104,7 @@ def _noted(request: HttpRequest, access: Access, session: Session, asked: Asked)
         said = form.cleaned_data
         try:
             made = add(session, asked.step or 0, said["text"], by=access.user.email, note_id=said["form_id"])
-            return see_other(request.path + address_query(_here(asked)), part=f"note-{made.id}")
+            return see_other(request.path + address_query(kept_by(asked)), part=f"note-{made.id}")
         except (InvalidInput, Conflict) as why:
             status = form.refuse(why)
     return _shown(request, access, session, asked, form, status)
@@ -122,7 +122,7 @@ def _shown(
     context: dict[str, Any] = {
         "session": session,
         "asked": asked,
-        "here": _here(asked),
+        "here": kept_by(asked),
         "tabs": TABS,
         "may_record": access.may("operator"),
         "may_delete": access.administers,
@@ -137,29 +137,29 @@ def _shown(
     if part != "step":
         context |= _list(session, asked, context["sequence"])
     if part in {None, "timeline"}:
-        context["minimap"] = _minimap(session, asked)
+        context["minimap"] = minimap_of(session, asked)
     return page(request, TEMPLATE, context, parts=PARTS, status=422 if asked.wrong_filter else status)
 
 
-def _asked(query: QueryDict) -> Asked:
+def asked_of(query: QueryDict) -> Asked:
     written = query.get("filter", "").strip()
     shown, wrong = _filter(written)
     tab = query.get("tab", "")
     return Asked(
-        step=_whole(query.get("step", "")),
+        step=whole(query.get("step", "")),
         step_written=query.get("step", "").strip(),
         tab=tab if tab in TABS else TABS[0],
         pin=query.get("pin", "").strip(),
-        line=_whole(query.get("line", "")) or 0,
+        line=whole(query.get("line", "")) or 0,
         shown=shown,
         written=written,
         unfolded=frozenset(
-            number for each in query.get("open", "").split(",") if (number := _whole(each)) is not None
+            number for each in query.get("open", "").split(",") if (number := whole(each)) is not None
         ),
-        near=_whole(query.get("near", "")),
-        row=_whole(query.get("row", "")),
-        before=_whole(query.get("before", "")),
-        after=_whole(query.get("after", "")),
+        near=whole(query.get("near", "")),
+        row=whole(query.get("row", "")),
+        before=whole(query.get("before", "")),
+        after=whole(query.get("after", "")),
         more=query.get("more") == "1",
         wrong_filter=wrong,
     )
@@ -172,12 +172,12 @@ def _filter(written: str) -> tuple[Filter, InvalidInput | None]:
         return EVERYTHING, wrong
 
 
-def _whole(text: str) -> int | None:
+def whole(text: str) -> int | None:
     digits = text.strip()[:19]
     return min(int(digits), 2**63 - 1) if digits.isascii() and digits.isdigit() else None
 
 
-def _here(asked: Asked) -> dict[str, Any]:
+def kept_by(asked: Asked) -> dict[str, Any]:
     """The parts of the address that links on the page keep."""
     return {
         "step": asked.step,
@@ -198,7 +198,7 @@ def _selection(session: Session, asked: Asked) -> dict[str, Any]:
     context["found"] = found
     pin = pin_of(session, asked.pin)
     context["pin"] = pin
-    context["here"] = _here(asked) | {"step": sequence, "pin": pin.step}
+    context["here"] = kept_by(asked) | {"step": sequence, "pin": pin.step}
     context["beside"] = queries.neighbours(session, found.action, asked.shown)
     return context | _tab(session, found, asked, pin)
 
@@ -269,7 +269,7 @@ def _list(session: Session, asked: Asked, sequence: int | None) -> dict[str, Any
         "matches": scale.total
         if asked.shown.is_counted and asked.shown.picks
         else queries.matches(session, asked.shown),
-        "chips": _chips(session, asked.shown),
+        "chips": chips_of(session, asked.shown),
         "terms": [(term, str(asked.shown.without(term))) for term in asked.shown.terms],
         "whole": str(asked.shown.within(None)),
         "errors_filter": str(asked.shown.with_status("error")),
@@ -284,7 +284,7 @@ def _beyond(scale: Scale, window: Window) -> dict[str, int]:
     return {"before": max(before, 1), "after": max(after, 1), "total": scale.total}
 
 
-def _minimap(session: Session, asked: Asked) -> MinimapPlot | None:
+def minimap_of(session: Session, asked: Asked) -> MinimapPlot | None:
     steps = asked.shown.steps
     drawn = minimap(session, None if steps is None else Stretch(first=steps[0], last=steps[1]))
     return None if drawn is None else plot(drawn, ticks(session, drawn.stretch))
@@ -303,7 +303,7 @@ def _more_rows(session: Session, asked: Asked) -> dict[str, Any]:
     }
 
 
-def _chips(session: Session, shown: Filter) -> list[dict[str, Any]]:
+def chips_of(session: Session, shown: Filter) -> list[dict[str, Any]]:
     """A chip for every kind that the session has, with its number of steps and the filter that it leads to."""
     counts = queries.kinds_of(session)
     return [

@@ -1,0 +1,167 @@
+// A session that is still recorded: what is new comes to the timeline by itself. Who reads at the end of the list sees it there;
+// elsewhere a line says how much came. Nothing moves that is looked at, and nothing that has the focus is replaced.
+{
+  const EVERY = 2_000;
+  const SAID_EVERY = 10_000;
+  const END = 64;
+  const tail = () => document.getElementById("tail");
+  const box = () => one(".list");
+  const atEnd = () => !document.getElementById("later") && box().scrollHeight - box().scrollTop - box().clientHeight < END;
+  const selected = () => document.getElementById("step")?.dataset.sequence;
+
+  let missed = 0; // new steps that the reader is not at
+  let unsaid = 0; // new steps that were not announced
+  let said = 0;
+  let over = false; // the session ended
+  let followed; // the step that following selected: whoever selects another one follows no more
+  let waiting;
+
+  const many = (number) => `${number.toLocaleString("en")} new step${number === 1 ? "" : "s"}`;
+
+  async function poll() {
+    clearTimeout(waiting);
+    const from = tail();
+    if (!from || document.hidden) return;
+    caughtUp();
+    const asked = new URLSearchParams(location.search);
+    asked.set("since", from.dataset.since);
+    if (selected()) asked.set("step", selected());
+    const answer = await fetch(`${from.dataset.address}?${asked}`).catch(() => null);
+    if (answer?.redirected || (answer?.status > 399 && answer.status < 500)) return;
+    const came = answer?.status === 200 && new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("tail");
+    if (came && from === tail()) news(from, came);
+    announce();
+    waiting = setTimeout(poll, answer?.ok ? EVERY : SAID_EVERY);
+  }
+
+  function news(from, came) {
+    const { since, status, newest } = came.dataset;
+    const added = Number(came.dataset.new);
+    Object.assign(from.dataset, { since, newest });
+    if (!box()) {
+      if (added) window.htmx?.ajax("GET", location.href, { source: "#timeline", target: "#timeline", swap: "outerHTML" });
+      else ended(from, status);
+      return;
+    }
+    const map = document.getElementById("minimap");
+    Object.assign(map.dataset, { first: came.dataset.first, last: came.dataset.last });
+    document.getElementById("scrubber").max = came.dataset.last;
+    document.getElementById("goto").max = since;
+    for (const each of all("template", came)) put(one(each.dataset.into), each);
+    rows(came, added);
+    document.dispatchEvent(new Event("grown"));
+    unsaid += added;
+    follow(newest);
+    ended(from, status);
+  }
+
+  function put(place, fresh) {
+    if (!place || place.matches(":focus-within, :active") || place.innerHTML.trim() === fresh.innerHTML.trim()) return;
+    place.replaceChildren(...fresh.content.childNodes);
+    window.htmx?.process(place);
+  }
+
+  function rows(came, added) {
+    const stay = atEnd();
+    const steps = one(".steps", box());
+    document.getElementById("steps").dataset.total = Number(document.getElementById("steps").dataset.total) + added;
+    for (const each of all("ol > *", came)) {
+      const old = document.getElementById(each.id);
+      if (old && each.id !== "later") refold(old, each);
+      else if (stay) add(steps, each);
+    }
+    if (stay) {
+      requestAnimationFrame(() => (box().scrollTop = box().scrollHeight));
+      return;
+    }
+    missed = added + (one(".newer").hidden ? 0 : missed);
+    const later = document.getElementById("later");
+    if (later) later.dataset.rows = Number(later.dataset.rows) + added;
+    else if (added) add(steps, one("ul > *", came));
+    told();
+  }
+
+  function add(steps, each) {
+    one(".nomatch")?.remove();
+    steps.append(each);
+    window.htmx?.process(each);
+  }
+
+  // What was recorded inside a step may give it a fold.
+  function refold(old, each) {
+    const fold = one(".inside", each);
+    const had = one(".inside", old);
+    if (had && fold) had.textContent = fold.textContent;
+    else if (fold) {
+      old.className = each.className;
+      old.append(fold);
+      window.htmx?.process(fold);
+    }
+  }
+
+  function told() {
+    const line = one(".newer");
+    line.hidden = !missed;
+    line.firstElementChild.textContent = many(missed);
+  }
+
+  function caughtUp() {
+    if (!missed || !box() || !atEnd()) return;
+    missed = 0;
+    told();
+  }
+
+  function follow(newest) {
+    const button = document.getElementById("follow");
+    if (button?.getAttribute("aria-pressed") !== "true" || !newest || newest === selected()) return;
+    if (followed && followed !== selected()) {
+      button.setAttribute("aria-pressed", "false");
+      return;
+    }
+    followed = newest;
+    const address = new URL(location.href);
+    address.searchParams.set("step", newest);
+    address.hash = "";
+    history.replaceState(history.state, "", address);
+    const arrived = window.htmx?.ajax("GET", address.pathname + address.search, { source: "#step", target: "#step", swap: "outerHTML" });
+    Promise.resolve(arrived).then(() => (document.getElementById("step").dataset.announce = "")); // it is said how many came
+  }
+
+  function ended(from, status) {
+    if (status === "recording") return;
+    from.remove();
+    const button = document.getElementById("follow");
+    button.setAttribute("aria-disabled", "true");
+    button.setAttribute("aria-pressed", "false");
+    for (const each of all(".while-recording")) each.classList.add("gone");
+    const word = one(".where .status");
+    word.className = `status ${status}`;
+    word.textContent = status;
+    over = true;
+    said = 0;
+  }
+
+  function announce() {
+    if ((!unsaid && !over) || Date.now() - said < SAID_EVERY) return;
+    said = Date.now();
+    document.getElementById("live").textContent = [unsaid && many(unsaid), over && "The session has ended"].filter(Boolean).join(". ");
+    unsaid = 0;
+    over = false;
+  }
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest('#follow:not([aria-disabled])');
+    if (button) {
+      const on = button.getAttribute("aria-pressed") !== "true";
+      button.setAttribute("aria-pressed", on);
+      followed = undefined;
+      if (on && tail().dataset.newest) follow(tail().dataset.newest);
+    }
+    const end = event.target.closest(".newer button");
+    if (end) told((missed = 0));
+    if ((button || end) && box()) box().scrollTop = box().scrollHeight;
+  });
+  document.addEventListener("scroll", (event) => event.target === box() && caughtUp(), { capture: true, passive: true });
+  document.addEventListener("visibilitychange", poll);
+  setTimeout(poll, EVERY);
+}
