@@ -44,7 +44,7 @@ class Named:
     negated: bool = False
 
     def __str__(self) -> str:
-        return f"{'-' if self.negated else ''}{self.field}:{','.join(map(_quoted, self.values))}"
+        return f"{'-' if self.negated else ''}{self.field}:{','.join(map(quoted, self.values))}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ class Said:
     negated: bool = False
 
     def __str__(self) -> str:
-        return ("-" if self.negated else "") + _quoted(self.words, r'[\s",\\:]|^-')
+        return ("-" if self.negated else "") + quoted(self.words, r'[\s",\\:]|^-')
 
 
 Term = Named | Measured | Said
@@ -161,7 +161,7 @@ def _with(found: Filter, token: re.Match[str]) -> Filter:
     if token["name"] and name not in _TERMS and name not in WORDS and name not in MEASURES and name:
         raise _unknown(whole, f"{token['name']}:{value}", token["name"], (*_TERMS, *WORDS, *MEASURES), value)
     if name in _TERMS:
-        return _TERMS[name](found, _values(value), negated, whole)
+        return _TERMS[name](found, values_of(value), negated, whole)
     term = _term(name, value, negated, whole)
     if term is None or term in found.terms:
         return found
@@ -175,12 +175,12 @@ def _term(name: str, value: str, negated: bool, whole: str) -> Term | None:
         return _measured(name, value, negated, whole)
     if name in WORDS:
         return _named(name, value, negated, whole)
-    words = ",".join(_values(value)).strip()
+    words = ",".join(values_of(value)).strip()
     return Said(words=words, negated=negated) if words else None
 
 
 def _named(name: str, value: str, negated: bool, whole: str) -> Named | None:
-    values = tuple(dict.fromkeys(each for each in _values(value) if each))
+    values = tuple(dict.fromkeys(each for each in values_of(value) if each))
     for each in values:
         if name in CHOICES and each not in CHOICES[name]:
             raise _unknown(whole, f"{name}:{each}", each, CHOICES[name])
@@ -250,7 +250,7 @@ _TERMS: Final[dict[str, Callable[[Filter, Sequence[str], bool, str], Filter]]] =
 }
 
 
-def _values(written: str) -> list[str]:
+def values_of(written: str) -> list[str]:
     """The values between the commas, without their quotation marks."""
     values = [""]
     for part in _PART.finditer(written):
@@ -261,7 +261,7 @@ def _values(written: str) -> list[str]:
     return values
 
 
-def _quoted(value: str, confusing: str = r'[\s",\\]') -> str:
+def quoted(value: str, confusing: str = r'[\s",\\]') -> str:
     """A value as it is written: in quotation marks where it would be read as something else."""
     if value and not re.search(confusing, value):
         return value

@@ -1,0 +1,76 @@
+"""Suggestions for the filter, as its page shows them."""
+
+import html
+import re
+from urllib.parse import urlencode
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from tests.web.people import browser_of
+from tests.web.timelines import HOSTILE, get, recorded, story, words
+from timemachine.accounts.models import Project
+from timemachine.recording.draft import ActionDraft
+
+pytestmark = pytest.mark.django_db
+
+
+def test_what_is_typed_is_answered_with_options_and_the_filters_they_lead_to(
+    operator: Client, project: Project
+) -> None:
+    recorded(project, story())
+    page = get(operator, "/sessions/s/suggest/?filter=status:error tool:&at=18")
+    assert 'data-filter="status:error tool:Bash "' in page
+    assert 'data-at="23"' in page
+    assert "Bash 2" in words(page)
+    assert "tool: by name" in words(get(operator, "/sessions/s/suggest/?filter=kind:ask to"))
+
+
+def test_at_the_caret_and_not_at_the_end(operator: Client, project: Project) -> None:
+    recorded(project, story())
+    page = get(operator, "/sessions/s/suggest/?filter=sta kind:ask&at=3")
+    assert 'data-filter="status: kind:ask"' in page
+
+
+def test_recorded_values_are_quoted_and_only_text(operator: Client, project: Project) -> None:
+    recorded(project, [ActionDraft(kind="tool_call", tool=HOSTILE.replace("\ud800", "").replace("\x00", ""))])
+    page = get(operator, "/sessions/s/suggest/?filter=tool:")
+    assert "<script" not in page
+    assert "<img" not in page
+    leads = re.search(r'data-filter="([^"]*)"', page)
+    assert leads
+    found = get(operator, f"/sessions/s/?{_query(html.unescape(leads[1]))}")
+    assert "1 of 1 step" in words(found)
+
+
+def _query(written: str) -> str:
+    return urlencode({"filter": written})
+
+
+@pytest.mark.parametrize(
+    "query", ["", "?at=x", "?at=-1", "?filter=%00%22", "?filter=tool:%22&at=99999999999"]
+)
+def test_whatever_is_typed_is_no_error(operator: Client, project: Project, query: str) -> None:
+    recorded(project, [])
+    assert operator.get(f"/sessions/s/suggest/{query}").status_code == 200
+
+
+def test_few_queries_are_asked(
+    operator: Client, project: Project, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    recorded(project, story())
+    with django_assert_num_queries(5):  # who asks (two), for which project, the session, the values
+        operator.get("/sessions/s/suggest/?filter=tool:")
+
+
+def test_another_projects_values_are_not_suggested(project: Project, other_project: Project) -> None:
+    recorded(other_project, story())
+    assert browser_of(project).get("/sessions/s/suggest/?filter=tool:").status_code == 404
+
+
+def test_without_script_the_filter_is_a_plain_field(operator: Client, project: Project) -> None:
+    recorded(project, story())
+    page = get(operator, "/sessions/s/")
+    assert "combobox" not in page
+    assert re.search(r'<ul id="suggestions"[^>]* hidden>\s*</ul>', page)
