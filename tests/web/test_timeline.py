@@ -146,7 +146,11 @@ def test_without_script_the_ends_of_a_window_are_links_to_pages(operator: Client
 @pytest.mark.parametrize(
     ("target", "has", "has_not"),
     [
-        ("article#step", ['<article id="step"', 'id="navigator"', 'hx-swap-oob="true"'], ["<html", "<ol"]),
+        (
+            "article#step",
+            ['<article id="step"', 'id="navigator"', 'hx-swap-oob="true"'],
+            ["<html", '<ol class="steps"'],
+        ),
         ("step", ['<article id="step"'], ["<html"]),
         ("div#steps", ['<div id="steps"', "<ol"], ["<html", "<article"]),
         ("div#timeline", ['<div id="timeline"', "<ol", "<article"], ["<html"]),

@@ -25,6 +25,7 @@ from timemachine.providers.queries import usable_model
 from timemachine.recording.commands import append, require_open
 from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft
 from timemachine.recording.models import Session
+from timemachine.recording.putting import place_in_file, put_output
 from timemachine.retrieval import finding
 from timemachine.retrieval.commands import NewFrame, Put
 from timemachine.retrieval.commands import put as put_frames
@@ -232,23 +233,14 @@ def _put_draft(
         started_at=started,
         duration_ms=took,
         input=frame.text,
-        output={
-            "collection": collection.name,
-            "frame": done.frame.number,
-            "version": done.frame.version,
-            "sha256": done.frame.sha256,
-            "already_there": done.already_there,
-            **_origin(frame),
-        },
+        output=put_output(collection.name, done.frame, _origin(frame), already_there=done.already_there),
     )
 
 
-def _origin(frame: NewFrame) -> dict[str, Any]:
+def _origin(frame: NewFrame) -> dict[str, Any] | None:
     """Where in which file the passage stood, where it comes from one."""
-    if frame.origin is None:
-        return {}
     found = frame.origin
-    return {"source": {"id": str(found.source), "uri": frame.uri, "start": found.start, "end": found.end}}
+    return None if found is None else place_in_file(f"{found.source}", frame.uri, found.start, found.end)
 
 
 def _find_draft(findings: Findings, started: datetime | None) -> ActionDraft:

@@ -36,6 +36,7 @@ from timemachine.web.http import asked_part, page
 from timemachine.web.judging import judging_of, judging_page
 from timemachine.web.minimap_plot import MinimapPlot, plot
 from timemachine.web.notes import taken
+from timemachine.web.provenance import provenance
 from timemachine.web.redirects import see_other
 from timemachine.web.sentences import sentences
 from timemachine.web.step_diff import Pin, pin_of, step_diff
@@ -212,8 +213,10 @@ def _tab(session: Session, found: Step, asked: Asked, pin: Pin) -> dict[str, Any
     if asked.tab == "raw":
         return {"raw": _raw(found.action, asked.first_bytes)}
     addresses = frame_addresses(found.passages)
-    return {"frame_addresses": addresses} | (
-        _action_tab(session, found, addresses) if asked.tab == "action" else {}
+    return (
+        {"frame_addresses": addresses}
+        | provenance(session, found)
+        | (_action_tab(session, found, addresses) if asked.tab == "action" else {})
     )
 
 
