@@ -93,6 +93,8 @@ def test_the_exact_time_is_in_utc_with_milliseconds() -> None:
         ("win\r\nmac\runix\n", "win\nmac⟨CR⟩unix\n"),
         ("a\u200bb\ufeff\x85", "a⟨U+200B⟩b⟨U+FEFF⟩⟨U+0085⟩"),
         ("<script>&", "<script>&"),
+        ("Z" + "\u0301\u0489" * 4 + "z", "Z" + "\u0301\u0489" * 4 + "z"),
+        ("Z" + "\u0301\u0489" * 5 + "z", "Z" + "\u0301\u0489" * 4 + "⟨2 more marks⟩z"),
     ],
 )
 def test_no_character_of_a_recording_hides_or_reorders_others(text: str, seen: str) -> None:

@@ -11,8 +11,9 @@ from django.db.models import F, Q
 
 from timemachine.base.clock import now
 from timemachine.base.errors import Conflict
+from timemachine.base.faithful import storable
 from timemachine.base.ids import uuid7
-from timemachine.recording.models import Session
+from timemachine.recording.models import Action, Session
 from timemachine.replay import options as replay_options
 from timemachine.replay.engine import provider_called
 from timemachine.replay.models import Replay, ReplayAttempt, ReplayStep
@@ -182,13 +183,19 @@ def _facts(plan: Planned, *, by: str) -> dict[str, Any]:
 def _write_steps(plans: Iterable[tuple[UUID, Planned]]) -> None:
     """The steps of these replays; written by hand, because the ORM would send every column of each and takes five times as long."""
     rows = (
-        (replay_id, each.id, each.sequence, each.kind, provider_called(recorded(each), plan.options))
+        (replay_id, each.id, each.sequence, each.kind, _provider(each, plan.options))
         for replay_id, plan in plans
         for each in plan.actions
     )
     with connection.cursor() as cursor:
         for together in batched(rows, BATCH):
             cursor.execute(_WAITING, [list(column) for column in zip(*together, strict=True)])
+
+
+def _provider(action: Action, options: ReplayOptions) -> str | None:
+    """The provider as its column holds it: a recorded name may have what Postgres does not store."""
+    called = provider_called(recorded(action), options)
+    return None if called is None else storable(called)
 
 
 def _check_same(replay: Replay, session: Session, options: ReplayOptions) -> None:

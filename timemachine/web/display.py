@@ -60,8 +60,8 @@ def shown(value: Any) -> str:
 
 @register.filter
 def recorded(value: Any) -> str:
-    """The value, or "not recorded" where there is none."""
-    return or_absent(None if value in (None, "") else str(value), wording.ABSENT)
+    """The value, harmless as `shown` makes it, or "not recorded" where there is none."""
+    return or_absent(None if value in (None, "") else wording.shown(str(value)), wording.ABSENT)
 
 
 @register.filter
@@ -173,7 +173,7 @@ def plain(value: Any) -> str:
 def who(name: str | None) -> str:
     """A person or a program as it was noted; the command on the server's machine in two words, with what was noted on hover."""
     if name == _LOCAL_COMMAND:
-        return format_html('<span title="{}">timemachine command</span>', name)
+        return format_html('<span title="{}">timemachine command</span>', shown(name))
     return shown(name)
 
 

@@ -1,0 +1,149 @@
+"""Whatever somebody recorded, visited on every page: nothing of it runs, nothing loads, nothing breaks the layout."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+from urllib.parse import quote, urlsplit
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.e2e.conftest import Product, Watched
+from tests.e2e.hostile import COLLECTION, CORPUS, recorded
+
+pytestmark = pytest.mark.browser
+
+PHONE: Final = 360
+DESK: Final = 1440
+TABS: Final = ("action", "state", "diff", "context", "raw")
+VIEWS: Final = ("timeline", "table", "compact", "raw")
+MOST_HTML: Final = 1_500_000
+"""What a page may weigh unpacked: of a line of five million characters it shows the beginning."""
+OURS: Final = "/pwned"
+HARMED: Final = """() => [
+    ...(window.pwned ? ["a script of the record ran"] : []),
+    ...[...document.querySelectorAll("iframe, object, embed, base, [onclick], [onload], [onerror], [srcdoc], img[src*=pwned], [hx-get*=pwned], [href*=pwned], [src*=pwned]")]
+        .filter(e => !(e.href && e.origin === location.origin && e.pathname !== "/pwned/"))
+        .map(e => "made of the record: " + e.outerHTML.slice(0, 120)),
+    ...[...document.querySelectorAll("a[href]")].filter(e => !["http:", "https:"].includes(e.protocol)).map(e => "leads to " + e.href.slice(0, 80)),
+    ...(document.documentElement.scrollWidth > innerWidth ? ["wider than the screen: " + document.documentElement.scrollWidth] : []),
+    ...(document.querySelector("main")?.contains(document.querySelector("#live")) ? ["the record closed an element of ours"] : []),
+    ...(document.querySelectorAll("main").length === 1 && document.querySelectorAll("h1").length === 1 ? [] : ["not one main and one h1"]),
+    ...(document.title.includes("Time Machine") ? [] : ["the title is not ours: " + document.title.slice(0, 80)]),
+]"""
+
+
+@pytest.fixture(scope="module")
+def made(product: Product) -> Iterator[dict[str, str]]:
+    """The corpus, recorded."""
+    headers = {"Authorization": f"Bearer {product.key}"}
+    with httpx.Client(base_url=f"{product.url}/api", headers=headers, timeout=120) as client:
+        yield recorded(client)
+
+
+@pytest.fixture
+def reader(browser: Browser, product: Product, signed_in: list[dict[str, Any]]) -> Iterator[Page]:
+    """The administrator's watched page."""
+    context = browser.new_context()
+    context.add_cookies(signed_in)  # type: ignore[arg-type]
+    watched = Watched(context.new_page(), product.url)
+    watched.page.on("dialog", lambda said: watched.faults.append(f"dialog: {said.message}"))
+    watched.page.on("request", lambda asked: loaded(asked.url, watched.faults))
+    yield watched.page
+    context.close()
+    assert watched.faults == []
+
+
+def loaded(url: str, faults: list[str]) -> None:
+    """What the record names must not be fetched."""
+    if urlsplit(url).path.startswith(OURS):
+        faults.append(f"loaded by the record: {url}")
+
+
+def harm(page: Page, address: str) -> list[str]:
+    """What went wrong on a page, on a phone and on a desk; it is there and not too heavy."""
+    page.set_viewport_size({"width": PHONE, "height": 900})
+    answer = page.goto(address)
+    assert answer is not None
+    found = [] if answer.status in (200, 422) else [f"status {answer.status}"]
+    if len(answer.body()) > MOST_HTML:
+        found.append(f"{len(answer.body()):,} bytes")
+    found += page.evaluate(HARMED)
+    page.set_viewport_size({"width": DESK, "height": 900})
+    found += page.evaluate(HARMED)
+    return [f"{urlsplit(address).path}?{urlsplit(address).query[:60]}: {each}" for each in found]
+
+
+def test_nothing_that_was_recorded_runs_loads_or_breaks_a_page(
+    reader: Page, product: Product, made: dict[str, str]
+) -> None:
+    assert [fault for path in pages(made) for fault in harm(reader, product.url + path)] == []
+
+
+def test_what_was_recorded_is_read_as_it_was_written(
+    reader: Page, product: Product, made: dict[str, str]
+) -> None:
+    steps = {name: 2 * place + 1 for place, name in enumerate(CORPUS)}
+    for name in ("markup", "breakout", "htmx", "template"):
+        reader.goto(f"{product.url}/sessions/hostile/?step={steps[name]}")
+        assert CORPUS[name] in reader.locator("#step").inner_text()
+
+
+def test_an_auditor_is_as_safe(browser: Browser, product: Product, made: dict[str, str]) -> None:
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    watched = Watched(context.new_page(), product.url)
+    watched.page.on("request", lambda asked: loaded(asked.url, watched.faults))
+    watched.page.goto(made["share"])
+    watched.page.locator("main button").click()
+    watched.page.wait_for_url("**/share/**/")
+    inside = watched.page.url
+    faults = harm(watched.page, inside)
+    for link in [
+        each.get_attribute("href") or "" for each in watched.page.locator("main a[href*='step=']").all()[:30]
+    ]:
+        faults += harm(watched.page, str(httpx.URL(inside).join(link)))
+    context.close()
+    assert faults + watched.faults == []
+
+
+def pages(made: dict[str, str]) -> list[str]:
+    """Every page on which some of the corpus is shown, and what people type with it in it."""
+    session = "/sessions/hostile"
+    last = 2 * len(CORPUS)
+    steps = [f"{session}/?step={step}&tab={tab}" for step in range(1, last + 3) for tab in TABS]
+    typed = [quote(text, errors="replace") for text in CORPUS.values()]
+    return [
+        "/",
+        *steps,
+        *(f"{session}/?view={view}" for view in VIEWS),
+        *(f"{session}/?filter={each}" for each in typed),
+        *(f"/?q={each}&agent={each}&tag={each}" for each in typed),
+        *(f"/search/?q={each}&mode=text" for each in typed),
+        f"{session}/notes/",
+        f"{session}/work/",
+        f"{session}/replay/",
+        f"{session}/where/?frame=1",
+        f"{session}/sweep/",
+        f"{session}/share/",
+        *(f"{session}/steps/{step}/trial/" for step in (1, 3)),
+        *(f"/replays/{made[kind]}/" for kind in ("audit", "debug")),
+        *(
+            f"/replays/{made[kind]}/steps/{step}/"
+            for kind in ("audit", "debug")
+            for step in range(1, last, 2)
+        ),
+        f"/compare/?a={made['session']}&b={made['audit']}",
+        f"/compare/steps/?a={made['session']}&b={made['audit']}&left=1&right=1",
+        "/comparisons/",
+        f"/comparisons/{made['comparison']}/",
+        "/suites/",
+        f"/suites/{made['suite']}/",
+        f"/suites/{made['suite']}/edit/",
+        "/costs/",
+        "/collections/",
+        f"/collections/{COLLECTION}/",
+        *(f"/collections/{COLLECTION}/?q={each}" for each in typed[:3]),
+        *(f"/collections/{COLLECTION}/frames/{number}/" for number in range(len(CORPUS))),
+        "/shares/",
+        "/settings/",
+    ]
