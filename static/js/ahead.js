@@ -11,7 +11,7 @@
   let walking = false;
 
   const whole = (address) => new URL(address, location.href).href;
-  const link = () => one(`.navigator a[data-key="${direction}"]`);
+  const link = () => one(`.navigator a[data-key="${direction}"][hx-target="#step"]`);
 
   async function fetched(address) {
     const headers = { "HX-Request": "true", "HX-Request-Type": "partial", "HX-Target": "article#step", Accept: "text/html" };

@@ -15,13 +15,15 @@
   let over = false; // the session ended
   let followed; // the step that following selected: whoever selects another one follows no more
   let waiting;
+  let resting = false; // another view is shown, which does not grow
 
   const many = (number) => `${number.toLocaleString("en")} new step${number === 1 ? "" : "s"}`;
 
   async function poll() {
     clearTimeout(waiting);
     const from = tail();
-    if (!from || document.hidden) return;
+    resting = !from || document.hidden;
+    if (resting) return;
     caughtUp();
     const asked = new URLSearchParams(location.search);
     asked.set("since", from.dataset.since);
@@ -163,5 +165,6 @@
   });
   document.addEventListener("scroll", (event) => event.target === box() && caughtUp(), { capture: true, passive: true });
   document.addEventListener("visibilitychange", poll);
+  document.addEventListener("htmx:after:swap", () => resting && tail() && poll());
   setTimeout(poll, EVERY);
 }

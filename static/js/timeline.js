@@ -7,9 +7,12 @@
   const row = (sequence) => document.getElementById(`s${sequence}`);
   const offset = (element) => element.getBoundingClientRect().top - list().getBoundingClientRect().top;
   const rows = () => all(".row", list());
+  const counted = () => "total" in one("#steps").dataset; // a compact list is as long as what was loaded of it
+  const target = () => (document.getElementById("step") ? "#step" : "#timeline");
   const here = (changes) => {
     const address = new URL(location.href);
     address.hash = "";
+    for (const name of ["before", "after"]) address.searchParams.delete(name); // a page that was turned to
     for (const [name, value] of Object.entries(changes))
       value === null ? address.searchParams.delete(name) : address.searchParams.set(name, value);
     return address.pathname + address.search;
@@ -70,7 +73,7 @@
   function jump() {
     const box = list();
     const [first] = rows();
-    if (!first || place) return;
+    if (!first || place || !counted()) return;
     const middle = box.scrollTop + box.clientHeight / 2;
     const total = Number(one("#steps").dataset.total);
     const wanted = offset(first) > 0 ? middle / HEIGHT : total - (box.scrollHeight - middle) / HEIGHT;
@@ -132,7 +135,7 @@
     const sentinel = document.createElement("li");
     sentinel.id = id;
     sentinel.className = "sentinel";
-    sentinel.dataset.rows = beyond + going.length;
+    if (counted()) sentinel.dataset.rows = beyond + going.length;
     const link = document.createElement("a");
     const sequence = edge.id.slice(1);
     link.href = here({ step: sequence });
@@ -144,6 +147,7 @@
     sentinel.append(link);
     below ? edge.before(sentinel) : edge.after(sentinel);
     window.htmx?.process(sentinel);
+    if (!counted()) restorePlace();
   }
 
   // --- the minimap: where the selected step and the rows in view lie, and the way to any other
@@ -196,7 +200,7 @@
     put("at", sequence, sequence);
     for (const field of [document.getElementById("goto"), scrubber()]) field.value = sequence;
     history[push ? "pushState" : "replaceState"](history.state, "", address);
-    window.htmx?.ajax("GET", address, { source: "#step", target: "#step", swap: "outerHTML" });
+    window.htmx?.ajax("GET", address, { source: target(), target: target(), swap: "outerHTML" });
   }
 
   document.addEventListener("input", (event) => {
@@ -248,7 +252,7 @@
     const [from, to] = [Math.max(1, first), Math.min(end, last)];
     const whole = from === 1 && to === end;
     const filter = [map().dataset.filter, whole ? "" : `step:${from}-${to}`].filter(Boolean).join(" ");
-    const at = Number(document.getElementById("step").dataset.sequence);
+    const at = Number(document.getElementById("step")?.dataset.sequence ?? scrubber().value);
     const address = here({ filter: filter || null, step: at < from || at > to ? from : at });
     history.pushState(history.state, "", address);
     window.htmx?.ajax("GET", address, { source: "#timeline", target: "#timeline", swap: "outerHTML" });
@@ -306,7 +310,10 @@
   // --- what comes from the server
 
   function begin() {
-    if (!list()) return;
+    if (!list()) {
+      if (map()) point(Number(document.getElementById("goto").value));
+      return;
+    }
     for (const each of all("[data-script]")) each.hidden = false;
     stretch();
     const step = document.getElementById("step");
@@ -341,8 +348,11 @@
   }
 
   new MutationObserver((changes) => {
-    if (!list()) return;
     const added = changes.flatMap((change) => [...change.addedNodes]).filter((node) => node.nodeType === 1);
+    if (!list()) {
+      if (added.some((node) => node.id === "timeline")) begin();
+      return;
+    }
     const whole = added.find((node) => node.contains(list()));
     if (whole) {
       begin();

@@ -27,6 +27,7 @@ COLUMNS: Final = (
     "client_id",
     "parent_id_given",
     "parent_sequence",
+    "call_id",
 )
 
 
@@ -45,6 +46,7 @@ class Row:
     parent_id_given: str | None
     parent_sequence: int | None
     failed: bool
+    call_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,22 +76,22 @@ def window(
 
     The selected step, which is that one where none is named, is never folded away.
     """
-    before = _before(session, around, side + LOOK, view)
-    after = _from(session, around, side + LOOK, view)
+    before = steps_before(session, around, side + LOOK, view)
+    after = steps_from(session, around, side + LOOK, view)
     return _window(before, after, (side, side), _places([*before, *after], view, selected or around))
 
 
 def rows_before(session: Session, sequence: int, view: View = ALL, limit: int = MORE) -> Window:
     """The rows that end just before a step. Two queries."""
-    before = _before(session, sequence, limit + LOOK, view)
-    beyond = _from(session, sequence, LOOK, view)
+    before = steps_before(session, sequence, limit + LOOK, view)
+    beyond = steps_from(session, sequence, LOOK, view)
     return _window(before, beyond, (limit, 0), _places([*before, *beyond], view))
 
 
 def rows_after(session: Session, sequence: int, view: View = ALL, limit: int = MORE) -> Window:
     """The rows that begin just after a step. Two queries."""
-    beyond = _before(session, sequence + 1, LOOK, view)
-    after = _from(session, sequence + 1, limit + LOOK, view)
+    beyond = steps_before(session, sequence + 1, LOOK, view)
+    after = steps_from(session, sequence + 1, limit + LOOK, view)
     return _window(beyond, after, (0, limit), _places([*beyond, *after], view))
 
 
@@ -98,8 +100,8 @@ def rows_since(session: Session, sequence: int, view: View = ALL, selected: int 
 
     What was recorded since may be inside that row: no row before it changes.
     """
-    before = _before(session, sequence + 1, LOOK, view)
-    after = _from(session, sequence + 1, SIDE + LOOK, view)
+    before = steps_before(session, sequence + 1, LOOK, view)
+    after = steps_from(session, sequence + 1, SIDE + LOOK, view)
     places = _places([*before, *after], view, selected)
     again = next((n for n, place in enumerate(reversed(places[: len(before)]), 1) if not place.depth), 0)
     return _window(before, after, (again, SIDE), places)
@@ -153,12 +155,14 @@ def _rows(session: Session) -> QuerySet[Action, dict[str, Any]]:
     return found
 
 
-def _before(session: Session, sequence: int, limit: int, view: View) -> list[Row]:
+def steps_before(session: Session, sequence: int, limit: int, view: View) -> list[Row]:
+    """The last recorded steps before one, so many, in their order. One query."""
     found = _rows(session).filter(matching(view.shown), sequence__lt=sequence).order_by("-sequence")[:limit]
     return [Row(**values) for values in reversed(found)]
 
 
-def _from(session: Session, sequence: int, limit: int, view: View) -> list[Row]:
+def steps_from(session: Session, sequence: int, limit: int, view: View) -> list[Row]:
+    """The first recorded steps from one on, so many. One query."""
     return rows_of(session, matching(view.shown) & Q(sequence__gte=sequence), limit)
 
 

@@ -29,6 +29,7 @@ from timemachine.web import (
     sparkline,
     steps,
     suite_report,
+    table_rows,
     trial_changes,
     wording,
 )
@@ -46,6 +47,7 @@ MODULES_OF_TAGS: Final = (
     sparkline,
     steps,
     suite_report,
+    table_rows,
     trial_changes,
 )
 THEMES: Final = furniture.THEMES

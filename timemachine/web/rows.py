@@ -83,6 +83,7 @@ def bar(milliseconds: float) -> int:
 def fold_link(context: Context, place: Any) -> SafeString:
     """The link of a row that shows or folds away what is inside it."""
     sequence = place.step.sequence
+    standing: Mapping[int, str] = context.get("standing") or {}
     unfolded = {int(each) for each in (context["here"].get("open") or "").split(",") if each}
     state = ",".join(
         str(each) for each in sorted(unfolded - {sequence} if place.unfolded else unfolded | {sequence})
@@ -98,5 +99,5 @@ def fold_link(context: Context, place: Any) -> SafeString:
         "true" if place.unfolded else "false",
         asked,
         "#tab" if place.unfolded else "#at, #tab",
-        "fold" if place.unfolded else f"{place.inside} inside",
+        "fold" if place.unfolded else standing.get(sequence) or f"{place.inside} inside",
     )

@@ -6,7 +6,7 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from django.template import Context
-from django.utils.html import escape, format_html
+from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from timemachine.base.wording import spaced
@@ -135,16 +135,18 @@ def step_link(context: Context, words: str, sequence: int | None, key: str, arro
         return format_html(
             '<a class="button step-link" role="link" aria-disabled="true">{}</a>', _arrowed(words, arrow)
         )
+    there = query(context, step=sequence, **(context.get("held") or {}))
     return format_html(
-        '<a class="button step-link" href="{}#s{}" title="{} ({})" data-key="{}" hx-get="{}" hx-target="#step"'
-        ' hx-swap="outerHTML" hx-push-url="true" hx-sync="#main:replace" hx-indicator="#step">{}</a>',
-        query(context, step=sequence),
+        '<a class="button step-link" href="{}#s{}" title="{} ({})" data-key="{}" hx-get="{}" hx-target="{target}"'
+        ' hx-swap="outerHTML" hx-push-url="true" hx-sync="#main:replace" hx-indicator="{target}">{}</a>',
+        there,
         sequence,
         words,
         key,
         key,
-        query(context, step=sequence),
+        there,
         _arrowed(words, arrow),
+        target="#timeline" if "sheet" in context else "#step",
     )
 
 
@@ -209,6 +211,20 @@ def permanent(context: Context, sequence: int) -> str:
     here = context["here"]
     pin = here["pin"] if here["tab"] == "diff" else None
     return address_query({"step": sequence, "tab": here["tab"], "pin": pin})
+
+
+@register.simple_tag(takes_context=True)
+def kept_fields(context: Context, *changed: str) -> SafeString:
+    """Hidden fields of a form for what links keep of the address, without what the form itself says."""
+    return format_html_join(
+        "",
+        '<input type="hidden" name="{}" value="{}">',
+        (
+            (name, value)
+            for name, value in context["here"].items()
+            if name not in changed and value not in (None, "")
+        ),
+    )
 
 
 def address_query(values: Mapping[str, Any]) -> str:

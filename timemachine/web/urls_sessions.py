@@ -4,7 +4,7 @@ from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 from django.views.generic import RedirectView
 
-from timemachine.web.views import notes, sessions, shortcuts, suggest, tail, timeline
+from timemachine.web.views import notes, session_totals, sessions, shortcuts, suggest, tail, timeline
 
 
 class SessionId(StringConverter):
@@ -29,6 +29,7 @@ urlpatterns = [
     path("sessions/<session:id>/", timeline.timeline, name="timeline"),
     path("sessions/<session:id>/suggest/", suggest.suggest, name="suggest"),
     path("sessions/<session:id>/tail/", tail.tail, name="tail"),
+    path("sessions/<session:id>/totals/", session_totals.totals, name="session_totals"),
     path("sessions/<session:id>/notes/", notes.notes, name="session_notes"),
     path("sessions/<session:id>/notes/<uuid:note>/", notes.note, name="note"),
     path("sessions/<session:id>/notes/<uuid:note>/delete/", notes.delete, name="delete_note"),

@@ -29,7 +29,7 @@ def tail(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 def _news(session: Session, asked: Asked, since: int) -> dict[str, Any]:
     """The rows since a step, and what else of the timeline says how long the session is."""
     shown = asked.shown
-    window = queries.rows_since(session, since, asked.view, asked.step)
+    window = queries.rows_since(session, since, asked.seen, asked.step)
     new = queries.matches_since(session, since, shown)
     return {
         "session": session,

@@ -21,6 +21,7 @@ from timemachine.recording.vocabulary import KINDS
 from timemachine.replay.engine import REPLAYED_KINDS
 from timemachine.replay.queries import trials_of
 from timemachine.timeline import queries
+from timemachine.timeline.bottom_up import GROUPS
 from timemachine.timeline.document import USAGE
 from timemachine.timeline.extent import scale_of
 from timemachine.timeline.filter import EVERYTHING, Filter, parse
@@ -30,6 +31,7 @@ from timemachine.timeline.rows import View, Window
 from timemachine.timeline.scale import Scale
 from timemachine.timeline.step import FIRST_BYTES, MORE_BYTES, Head, Step
 from timemachine.web.access import Access, of
+from timemachine.web.bottom_up import Panel, panel
 from timemachine.web.evidence import evidence, sources_of
 from timemachine.web.hits import frame_addresses
 from timemachine.web.http import asked_part, page
@@ -39,6 +41,14 @@ from timemachine.web.notes import taken
 from timemachine.web.provenance import provenance
 from timemachine.web.redirects import see_other
 from timemachine.web.sentences import sentences
+from timemachine.web.session_views import (
+    SHEETS,
+    VIEWS,
+    compact_list,
+    more_compact,
+    sheet_page,
+    view_notice,
+)
 from timemachine.web.step_diff import Pin, pin_of, step_diff
 from timemachine.web.step_notes import NoteForm, noted_rows, notes_on, ticks
 from timemachine.web.steps import address_query
@@ -68,9 +78,12 @@ class Asked:
     after: int | None
     more: bool
     wrong_filter: InvalidInput | None
+    view: str = VIEWS[0]
+    view_notice: str = ""
+    totals: str | None = None
 
     @property
-    def view(self) -> View:
+    def seen(self) -> View:
         """What of the timeline is seen."""
         return View(shown=self.shown, unfolded=self.unfolded)
 
@@ -82,7 +95,7 @@ class Asked:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def timeline(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/sessions/{id}/`: `step`, `tab`, `pin`, `filter`, `open` and `more` are the state; `before` and `after` load more rows.
+    """`/sessions/{id}/`: `step`, `tab`, `pin`, `filter`, `view`, `totals`, `open` and `more` are the state; `before` and `after` load more rows.
 
     A form that is sent here adds a note to the step.
     """
@@ -119,19 +132,21 @@ def _shown(
     form: NoteForm | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    part = asked_part(request, PARTS)
+    parts = PARTS[:1] if asked.view in SHEETS else PARTS
+    part = asked_part(request, parts)
     context: dict[str, Any] = {
         "session": session,
         "asked": asked,
         "here": kept_by(asked),
         "tabs": TABS,
+        "views": VIEWS,
         "may_record": access.may("operator"),
         "may_delete": access.administers,
     }
     if part in {"earlier", "later"}:
-        return page(request, TEMPLATE, context | _more_rows(session, asked), parts=PARTS)
-    context |= _selection(session, asked)
-    if context["sequence"] is not None:
+        return page(request, TEMPLATE, context | _more_rows(session, asked), parts=parts)
+    context |= sheet_page(session, asked) if asked.view in SHEETS else _selection(session, asked)
+    if "found" in context:
         context |= notes_on(access, session, context["sequence"], form)
     if "judged" in context:
         context["told"] = taken(request, judging_page(context["found"].action))
@@ -139,13 +154,16 @@ def _shown(
         context |= _list(session, asked, context["sequence"])
     if part in {None, "timeline"}:
         context["minimap"] = minimap_of(session, asked)
-    return page(request, TEMPLATE, context, parts=PARTS, status=422 if asked.wrong_filter else status)
+        context["panel"] = _totals(session, asked, context["here"])
+    return page(request, TEMPLATE, context, parts=parts, status=422 if asked.wrong_filter else status)
 
 
 def asked_of(query: QueryDict) -> Asked:
     written = query.get("filter", "").strip()
     shown, wrong = _filter(written)
     tab = query.get("tab", "")
+    view = query.get("view", "").strip()
+    totals = query.get("totals", "")
     return Asked(
         step=whole(query.get("step", "")),
         step_written=query.get("step", "").strip(),
@@ -163,6 +181,9 @@ def asked_of(query: QueryDict) -> Asked:
         after=whole(query.get("after", "")),
         more=query.get("more") == "1",
         wrong_filter=wrong,
+        view=view if view in VIEWS else VIEWS[0],
+        view_notice=view_notice(view),
+        totals=totals if totals in GROUPS else None,
     )
 
 
@@ -186,6 +207,8 @@ def kept_by(asked: Asked) -> dict[str, Any]:
         "pin": asked.pin or None,
         "filter": str(asked.shown) or None,
         "open": ",".join(str(number) for number in sorted(asked.unfolded)) or None,
+        "view": asked.view if asked.view != VIEWS[0] else None,
+        "totals": asked.totals,
     }
 
 
@@ -262,13 +285,8 @@ def _raw(action: Action, first_bytes: int) -> dict[str, Any]:
 def _list(session: Session, asked: Asked, sequence: int | None) -> dict[str, Any]:
     """The rows around the step, how many there are in all, and the chips of the filter."""
     scale = scale_of(session, asked.shown)
-    around = asked.near or (None if asked.row is None else scale.step_at(asked.row)) or sequence or 1
-    window = queries.window(session, around, asked.view, selected=sequence)
-    return {
-        "window": window,
-        "noted": noted_rows(session, window),
+    return _rows(session, asked, sequence, scale) | {
         "note_count": notes_of(session).count(),
-        "beyond": _beyond(scale, window),
         "matches": scale.total
         if asked.shown.is_counted and asked.shown.picks
         else queries.matches(session, asked.shown),
@@ -278,6 +296,28 @@ def _list(session: Session, asked: Asked, sequence: int | None) -> dict[str, Any
         "errors_filter": str(asked.shown.with_status("error")),
         "judged_cost": spent_on(session),
     }
+
+
+def _rows(session: Session, asked: Asked, sequence: int | None, scale: Scale) -> dict[str, Any]:
+    """The rows around the step, in the views that have a list."""
+    if asked.view == "compact":
+        return compact_list(session, asked, sequence)
+    if asked.view in SHEETS:
+        return {}
+    around = asked.near or (None if asked.row is None else scale.step_at(asked.row)) or sequence or 1
+    window = queries.window(session, around, asked.seen, selected=sequence)
+    return {
+        "window": window,
+        "noted": noted_rows(session, window),
+        "beyond": _beyond(scale, window),
+    }
+
+
+def _totals(session: Session, asked: Asked, here: dict[str, Any]) -> Panel | None:
+    """What the steps of the filter add up to, where the address asks for it."""
+    if asked.totals is None:
+        return None
+    return panel(session, asked.totals, asked.shown, here=here, name="totals", timeline="")
 
 
 def _beyond(scale: Scale, window: Window) -> dict[str, int]:
@@ -294,10 +334,12 @@ def minimap_of(session: Session, asked: Asked) -> MinimapPlot | None:
 
 
 def _more_rows(session: Session, asked: Asked) -> dict[str, Any]:
+    if asked.view == "compact":
+        return more_compact(session, asked)
     window = (
-        queries.rows_before(session, asked.before, asked.view)
+        queries.rows_before(session, asked.before, asked.seen)
         if asked.before is not None
-        else queries.rows_after(session, asked.after or 0, asked.view)
+        else queries.rows_after(session, asked.after or 0, asked.seen)
     )
     return {
         "window": window,
