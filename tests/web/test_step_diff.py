@@ -169,6 +169,23 @@ def test_what_came_into_the_collection_is_linked(operator: Client, project: Proj
     assert "0 came, 0 got a new version, 0 left" in words(page)
 
 
+def test_the_passages_of_two_finds_stand_side_by_side_with_what_moved(
+    operator: Client, project: Project
+) -> None:
+    session = recorded_session(project)
+    page = get(operator, f"/sessions/{session.id}/?step=4&tab=diff&pin=2")
+    assert re.search(r"Frames (changed|moved|same)", words(page))
+    assert "Frames left" in page
+    assert "Frames left" not in get(operator, f"/sessions/{session.id}/?step=1&tab=diff")
+
+
+def test_a_filter_keeps_the_pinned_step(operator: Client, project: Project) -> None:
+    recorded(project, story())
+    page = get(operator, "/sessions/s/?step=4&pin=1")
+    form = page[page.index('class="filter-form"') :]
+    assert '<input type="hidden" name="pin" value="1">' in form[: form.index("</form>")]
+
+
 def test_hostile_records_are_harmless_in_a_diff(operator: Client, project: Project) -> None:
     drafts = [
         ActionDraft(

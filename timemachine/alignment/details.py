@@ -106,7 +106,7 @@ def _detail(run: Run, action: Action, came: Action | ReplayStep, *, answered: bo
         input=value(action.input) if isinstance(came, Action) else _asked(came),
         output=_output(action, came),
         answered=answered,
-        frames=None if hits is None else [_frame_at(hit) for hit in hits],
+        frames=None if hits is None else [frame_at(hit) for hit in hits],
     )
 
 
@@ -122,7 +122,8 @@ def _output(action: Action, came: Action | ReplayStep) -> Any:
     return value(came.output) if answer is None else answer
 
 
-def _frame_at(hit: Hit | ReplayHit) -> FrameAt:
+def frame_at(hit: Hit | ReplayHit) -> FrameAt:
+    """A hit as a place in a ranked list."""
     frame = hit.frame
     return FrameAt(
         key=frame_key(frame, hit.sha256),

@@ -6,16 +6,18 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Final
 
+from timemachine.alignment.details import frame_at
 from timemachine.alignment.long_diffs import LONG
 from timemachine.base.wording import counted, money, priced
 from timemachine.notes.models import Note
 from timemachine.notes.queries import notes_of
-from timemachine.recording.models import Action, Session
+from timemachine.recording.models import Action, Hit, Session
 from timemachine.rollup.totals import Totals
 from timemachine.timeline.between import Between, between
 from timemachine.timeline.step import FIRST_BYTES, Head, Step, heads
 from timemachine.web import wording
 from timemachine.web.differing import Differing, differing
+from timemachine.web.ranked import RankedLists, ranked_lists
 from timemachine.web.step_fields import Field, fields, signed, structures
 from timemachine.web.steps import payload_words
 
@@ -71,6 +73,7 @@ class StepDiff:
     fields: Sequence[Field]
     structures: Differing | None
     values: Sequence[Value]
+    ranked: RankedLists | None
     noted: Sequence[Note]
     more_noted: bool
 
@@ -122,6 +125,7 @@ def step_diff(session: Session, found: Step, pin: Pin, *, first_bytes: int, line
         fields=fields(base, found.action) if base is not None else (),
         structures=structures(base, found.action) if base is not None else None,
         values=list(_values(base, found, first_bytes, line)) if base is not None else (),
+        ranked=_ranked(base, found) if base is not None else None,
         noted=noted[:SHOWN_NOTED],
         more_noted=len(noted) > SHOWN_NOTED,
     )
@@ -174,6 +178,12 @@ def _more_cost(cost: Decimal, unknown: int) -> str:
 
 def _grouped(number: int) -> str:
     return f"{number:,}"
+
+
+def _ranked(base: Action, found: Step) -> RankedLists | None:
+    """The passages of the two steps side by side; None where neither has any."""
+    before = Hit.objects.filter(action=base).order_by("rank")
+    return ranked_lists([frame_at(hit) for hit in before], [frame_at(each.hit) for each in found.passages])
 
 
 def _values(base: Action, found: Step, first_bytes: int, line: int) -> Iterator[Value]:
