@@ -1,5 +1,7 @@
 """Where is it: at which rank a frame stands at every find and ask, through every door."""
 
+import html
+import re
 from typing import Any
 
 import pytest
@@ -300,3 +302,17 @@ def test_a_person_looks_on_the_session_s_page(project: Project, session: Session
     assert viewer.get(page, {"frame": "99"}).status_code == 404
     assert viewer.get(page, {"frame": "0", "text": "both"}).status_code == 422
     assert viewer.get(page, {"frame": "x"}).status_code == 422
+
+
+def test_a_person_goes_on_to_the_later_steps(project: Project) -> None:
+    session = recorded_session(project, questions=QUESTIONS * 8, key="many")
+    viewer = browser_of(project, VIEWER)
+    page = viewer.get(f"/sessions/{session.id}/where/", {"frame": "0"})
+    later = re.search(r'href="(\?[^"]+)">Later steps', page.text)
+    assert page.status_code == 200
+    assert later
+    rest = viewer.get(f"/sessions/{session.id}/where/{html.unescape(later[1])}")
+    assert rest.status_code == 200
+    first, then = ([int(each) for each in re.findall(r'/\?step=(\d+)"', each.text)] for each in (page, rest))
+    assert then
+    assert min(then) > max(first)

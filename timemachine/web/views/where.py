@@ -33,7 +33,8 @@ def where_is_it(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     session = session_of(of(request).project, id)
     asked = bool(request.GET.get("frame") or request.GET.get("text"))
     form = WhereForm(request.GET if asked else None, label_suffix="")
-    context: dict[str, Any] = {"session": session, "form": form}
+    here = {name: request.GET.get(name, "") for name in form.fields}
+    context: dict[str, Any] = {"session": session, "form": form, "here": here}
     status = 200
     if asked:
         status = _look(form, context)

@@ -1,0 +1,108 @@
+"""No page asks the database more often because it has more rows."""
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from tests.api.conftest import Program, program
+from tests.builders import FACTS, QUESTIONS, recorded_session
+from tests.suites.conftest import work_off
+from tests.web.people import browser_of
+from timemachine.accounts.models import ADMIN, Project
+
+MODELS = ["local:extractive-1", "local:extractive-3"]
+FEW, MORE = 3, 9
+
+
+def more_of_everything(api: Program, project: Project, since: int, until: int) -> dict[str, str]:
+    """Rows of every list; the addresses of those whose own pages have lists."""
+    made: dict[str, str] = {}
+    session = recorded_session(project, key=f"s{until}", questions=QUESTIONS * until, facts=FACTS * until)
+    made["session"] = str(session.id)
+    for number in range(since, until):
+        sent(api, "/collections", {"name": f"Collection {number}"})
+        frames = [{"text": f"Passage {number} of the handbook.", "title": f"Title {number}"}]
+        sent(api, "/collections/handbook/put", {"frames": frames})
+        sent(api, f"/sessions/{session.key}/notes", {"sequence": 1, "text": f"Note {number}"})
+        sent(
+            api,
+            "/shares",
+            {"target_type": "session", "target_id": str(session.id), "label": f"Auditor {number}"},
+        )
+        sent(api, "/keys", {"name": f"Key {number}", "scopes": ["read"]})
+        suite = {
+            "name": f"Suite {number}",
+            "sessions": [session.key],
+            "options": {"audit": True, "reason": "x"},
+        }
+        sent(api, "/suites", suite | {"use_models": MODELS[:1]})
+    for _ in range(since, until):
+        made["replay"] = sent(api, f"/sessions/{session.key}/replays", {"top_k": 3})["replay_id"]
+        comparison = {"sessions": [session.key], "arms": [{"model": each} for each in MODELS], "reason": "x"}
+        made["comparison"] = sent(api, "/comparisons", comparison)["comparison_id"]
+        sent(api, f"/suites/Suite {since}/runs", {})
+        work_off()
+    made["suite"] = f"Suite {since}"
+    return made
+
+
+def sent(api: Program, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    answer = api.post(path, body)
+    assert answer.status_code < 300, (path, answer.content)
+    made: dict[str, Any] = answer.json()
+    return made
+
+
+def pages(made: dict[str, str]) -> dict[str, str]:
+    session = f"/sessions/{made['session']}"
+    return {
+        "sessions": "/",
+        "timeline": f"{session}/?step=2",
+        "state": f"{session}/?step=2&tab=state",
+        "context": f"{session}/?step=2&tab=context",
+        "diff": f"{session}/?step=2&tab=diff",
+        "notes": f"{session}/notes/",
+        "launch": f"{session}/replay/",
+        "trial": f"{session}/steps/2/trial/",
+        "share": f"{session}/share/",
+        "replay": f"/replays/{made['replay']}/",
+        "compare": f"/compare/?a={made['session']}&b={made['replay']}",
+        "comparisons": "/comparisons/",
+        "comparison": f"/comparisons/{made['comparison']}/",
+        "new comparison": f"/comparisons/new/?session={made['session']}",
+        "suites": "/suites/",
+        "suite": f"/suites/{made['suite']}/",
+        "suite run": f"/suites/{made['suite']}/runs/1/",
+        "collections": "/collections/",
+        "collection": "/collections/handbook/",
+        "found": "/collections/handbook/?q=handbook",
+        "frame": "/collections/handbook/frames/0/",
+        "shares": "/shares/",
+        "search": "/search/?q=kept&mode=text",
+        "costs": "/costs/",
+        "settings": "/settings/",
+        "models": "/settings/models/",
+    }
+
+
+def asked(browser: Client, made: dict[str, str]) -> dict[str, int]:
+    """How often each page asks the database, the second time that it is opened."""
+    found = {}
+    for name, address in pages(made).items():
+        assert browser.get(address).status_code == 200, address
+        with CaptureQueriesContext(connection) as queries:
+            browser.get(address)
+        found[name] = len(queries)
+    return found
+
+
+@pytest.mark.django_db
+def test_no_page_asks_the_database_more_often_because_it_has_more_rows(project: Project) -> None:
+    api, browser = program(project), browser_of(project, ADMIN)
+    recorded_session(project, key="before")
+    few = asked(browser, more_of_everything(api, project, 0, FEW))
+    many = asked(browser, more_of_everything(api, project, FEW, MORE))
+    assert {name: number for name, number in many.items() if number > few[name]} == {}
