@@ -1,5 +1,5 @@
-// A session that is still recorded: what is new comes to the timeline by itself. Who reads at the end of the list sees it there;
-// elsewhere a line says how much came. Nothing moves that is looked at, and nothing that has the focus is replaced.
+// A session that is still recorded or replayed: what is new comes to the timeline by itself. Who reads at the end of the list sees
+// it there; elsewhere a line says how much came. Nothing moves that is looked at, and nothing that has the focus is replaced.
 {
   const EVERY = 2_000;
   const SAID_EVERY = 10_000;
@@ -12,7 +12,7 @@
   let missed = 0; // new steps that the reader is not at
   let unsaid = 0; // new steps that were not announced
   let said = 0;
-  let over = false; // the session ended
+  let ending = ""; // what ended, which is said at once
   let followed; // the step that following selected: whoever selects another one follows no more
   let waiting;
   let resting = false; // another view is shown, which does not grow
@@ -26,8 +26,10 @@
     if (resting) return;
     caughtUp();
     const asked = new URLSearchParams(location.search);
-    asked.set("since", from.dataset.since);
-    if (selected()) asked.set("step", selected());
+    const rows = all(".row");
+    const { since, status, revision } = from.dataset;
+    const facts = { since, status, revision, step: selected(), first: rows[0]?.id.slice(1), last: rows.at(-1)?.id.slice(1) };
+    for (const [name, value] of Object.entries(facts)) if (value) asked.set(name, value);
     const answer = await fetch(`${from.dataset.address}?${asked}`).catch(() => null);
     if (answer?.redirected || (answer?.status > 399 && answer.status < 500)) return;
     const came = answer?.status === 200 && new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("tail");
@@ -37,24 +39,31 @@
   }
 
   function news(from, came) {
-    const { since, status, newest } = came.dataset;
+    const { since, status, revision, newest } = came.dataset;
     const added = Number(came.dataset.new);
-    Object.assign(from.dataset, { since, newest });
-    if (!box()) {
-      if (added) window.htmx?.ajax("GET", location.href, { source: "#timeline", target: "#timeline", swap: "outerHTML" });
-      else ended(from, status);
+    const grew = since !== from.dataset.since || status !== from.dataset.status;
+    const wasRecording = from.dataset.status === "recording";
+    Object.assign(from.dataset, { since, status, revision }, grew && { newest });
+    if (status !== "recording" && !revision) from.remove();
+    ending = came.dataset.said;
+    if (!box() && added) {
+      window.htmx?.ajax("GET", location.href, { source: "#timeline", target: "#timeline", swap: "outerHTML" });
       return;
     }
-    const map = document.getElementById("minimap");
-    Object.assign(map.dataset, { first: came.dataset.first, last: came.dataset.last });
-    document.getElementById("scrubber").max = came.dataset.last;
-    document.getElementById("goto").max = since;
     for (const each of all("template", came)) put(one(each.dataset.into), each);
+    if (box() && grew) grow(came, added);
+    if (box()) document.dispatchEvent(new Event("grown"));
+    if (grew) follow(newest);
+    if (wasRecording && status !== "recording") ended(status);
+  }
+
+  function grow(came, added) {
+    const { since, first, last } = came.dataset;
+    Object.assign(document.getElementById("minimap").dataset, { first, last });
+    document.getElementById("scrubber").max = last;
+    document.getElementById("goto").max = since;
     rows(came, added);
-    document.dispatchEvent(new Event("grown"));
     unsaid += added;
-    follow(newest);
-    ended(from, status);
   }
 
   function put(place, fresh) {
@@ -129,9 +138,7 @@
     Promise.resolve(arrived).then(() => (document.getElementById("step").dataset.announce = "")); // it is said how many came
   }
 
-  function ended(from, status) {
-    if (status === "recording") return;
-    from.remove();
+  function ended(status) {
     const button = document.getElementById("follow");
     button.setAttribute("aria-disabled", "true");
     button.setAttribute("aria-pressed", "false");
@@ -139,16 +146,15 @@
     const word = one(".where .status");
     word.className = `status ${status}`;
     word.textContent = status;
-    over = true;
-    said = 0;
+    ending = "The session has ended";
   }
 
   function announce() {
-    if ((!unsaid && !over) || Date.now() - said < SAID_EVERY) return;
+    if (!ending && (!unsaid || Date.now() - said < SAID_EVERY)) return;
     said = Date.now();
-    document.getElementById("live").textContent = [unsaid && many(unsaid), over && "The session has ended"].filter(Boolean).join(". ");
+    document.getElementById("live").textContent = [unsaid && many(unsaid), ending].filter(Boolean).join(". ");
     unsaid = 0;
-    over = false;
+    ending = "";
   }
 
   document.addEventListener("click", (event) => {

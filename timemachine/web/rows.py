@@ -29,6 +29,7 @@ def step_rows(context: Context, window: Window) -> SafeString:
     ends = {"kept": kept and f"&amp;{kept}", "quick": quick and f"&amp;{quick}"}
     selected = context.get("sequence")
     noted: Mapping[int, int] = context.get("noted") or {}
+    replayed: Mapping[int, str] = context.get("replayed") or {}
     return SafeString(
         "".join(
             _row(
@@ -37,22 +38,26 @@ def step_rows(context: Context, window: Window) -> SafeString:
                 place.step.sequence == selected,
                 fold_link(context, place) if place.folds else "",
                 noted.get(place.step.sequence, 0),
+                replayed.get(place.step.sequence, ""),
             )
             for place in window.rows
         )
     )
 
 
-def _row(place: Place[Row], ends: Mapping[str, str], selected: bool, fold: str, notes: int) -> str:
+def _row(
+    place: Place[Row], ends: Mapping[str, str], selected: bool, fold: str, notes: int, replayed: str
+) -> str:
     row = place.step
     mark = '<span class="mark">error</span>' if row.failed else ""
     pin = f'<span class="noted">{counted(notes, "note") if notes > 1 else "note"}</span>' if notes else ""
+    verdict = f'<span class="replayed">{replayed}</span>' if replayed else ""
     current = ' aria-current="step"' if selected else ""
     return (
         f'<li id="s{row.sequence}" class="row d{place.depth}{" folds" if place.folds else ""}">'
         f'<a href="?step={row.sequence}{ends["kept"]}#s{row.sequence}" hx-get="?step={row.sequence}{ends["quick"]}"'
         f' {QUICK}{current}><span class="seq">{row.sequence}</span>{kind_badge(row.kind)}'
-        f'<span class="label">{row_label(row)}</span>{_significance(row)}{pin}{mark}{took(row.duration_ms)}</a>{fold}</li>\n'
+        f'<span class="label">{row_label(row)}</span>{_significance(row)}{pin}{mark}{verdict}{took(row.duration_ms)}</a>{fold}</li>\n'
     )
 
 

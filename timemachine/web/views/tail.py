@@ -1,4 +1,4 @@
-"""What is new in a session while it is recorded, for a timeline that stands open."""
+"""What is new in a session while it is recorded or replayed, for a timeline that stands open."""
 
 from typing import Any
 
@@ -8,33 +8,72 @@ from django.views.decorators.http import require_safe
 from timemachine.judging.queries import spent_on
 from timemachine.recording.models import Session
 from timemachine.recording.queries import session_of
+from timemachine.replay.progress import replay_named
 from timemachine.timeline import queries
 from timemachine.timeline.rows import SIDE
 from timemachine.web.access import of
 from timemachine.web.http import page
+from timemachine.web.replayed import Replayed, reach, replay_marks, replayed
 from timemachine.web.step_notes import noted_rows
 from timemachine.web.views.timeline import Asked, asked_of, chips_of, kept_by, minimap_of, whole
+
+MOST_MARKS = 400
 
 
 @require_safe
 def tail(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/sessions/{id}/tail/`: what came after the step `since`, as the timeline of the same query shows it; 204 where nothing did."""
+    """`/sessions/{id}/tail/`: what came after the step `since`, as the timeline of the same query shows it; 204 where nothing did.
+
+    With `revision` also what became of the replays that had it, and with `first` and `last` of the steps between them.
+    """
     session = session_of(of(request).project, id)
+    asked = asked_of(request.GET)
     since = whole(request.GET.get("since", "")) or 0
-    if session.last_sequence <= since and session.status == Session.RECORDING:
+    has_grown = session.last_sequence > since or session.status != request.GET.get(
+        "status", Session.RECORDING
+    )
+    revision = request.GET.get("revision")
+    replays = (
+        _replays(request, session, asked, None if has_grown else revision) if has_grown or revision else None
+    )
+    if not has_grown and replays is None:
         return HttpResponse(status=204)
-    return page(request, "sessions/tail.html", _news(session, asked_of(request.GET), since))
+    context = {
+        "session": session,
+        "asked": asked,
+        "here": kept_by(asked),
+        "minimap": minimap_of(session, asked),
+        **(replays or {}),
+        **(_grown(session, asked, since) if has_grown else {}),
+    }
+    context["reach"] = reach(context["replays"], context["minimap"])
+    return page(request, "sessions/tail.html", context)
 
 
-def _news(session: Session, asked: Asked, since: int) -> dict[str, Any]:
+def _replays(
+    request: HttpRequest, session: Session, asked: Asked, unless: str | None
+) -> dict[str, Any] | None:
+    """The replays as they are now and the verdicts of the page's rows; None where they are still those of a revision."""
+    chosen = replay_named(session, asked.replay)
+    found = replayed(session, chosen, unless=unless)
+    if found is None:
+        return None
+    first, last = (whole(request.GET.get(name, "")) or 0 for name in ("first", "last"))
+    rows = range(first, min(last, first + MOST_MARKS) + 1)
+    return {"replays": found, "replayed": replay_marks(chosen, rows), "said": _said(found)}
+
+
+def _said(found: Replayed) -> str:
+    """What is announced: how the newest replay ended, or the chosen one; nothing while one runs."""
+    return found.lines[0].words if found.lines and not found.is_open else ""
+
+
+def _grown(session: Session, asked: Asked, since: int) -> dict[str, Any]:
     """The rows since a step, and what else of the timeline says how long the session is."""
     shown = asked.shown
     window = queries.rows_since(session, since, asked.seen, asked.step)
     new = queries.matches_since(session, since, shown)
     return {
-        "session": session,
-        "asked": asked,
-        "here": kept_by(asked),
         "sequence": asked.step,
         "since": since,
         "window": window,
@@ -49,5 +88,4 @@ def _news(session: Session, asked: Asked, since: int) -> dict[str, Any]:
         "whole": str(shown.within(None)),
         "errors_filter": str(shown.with_status("error")),
         "judged_cost": spent_on(session),
-        "minimap": minimap_of(session, asked),
     }

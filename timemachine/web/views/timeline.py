@@ -40,6 +40,7 @@ from timemachine.web.minimap_plot import MinimapPlot, plot
 from timemachine.web.notes import taken
 from timemachine.web.provenance import provenance
 from timemachine.web.redirects import see_other
+from timemachine.web.replayed import replayed_rows, replays_shown
 from timemachine.web.sentences import sentences
 from timemachine.web.session_views import (
     SHEETS,
@@ -81,6 +82,7 @@ class Asked:
     view: str = VIEWS[0]
     view_notice: str = ""
     totals: str | None = None
+    replay: str = ""
 
     @property
     def seen(self) -> View:
@@ -155,6 +157,7 @@ def _shown(
     if part in {None, "timeline"}:
         context["minimap"] = minimap_of(session, asked)
         context["panel"] = _totals(session, asked, context["here"])
+        context |= replays_shown(session, asked.replay, context["minimap"])
     return page(request, TEMPLATE, context, parts=parts, status=422 if asked.wrong_filter else status)
 
 
@@ -184,6 +187,7 @@ def asked_of(query: QueryDict) -> Asked:
         view=view if view in VIEWS else VIEWS[0],
         view_notice=view_notice(view),
         totals=totals if totals in GROUPS else None,
+        replay=query.get("replay", "").strip()[:40],
     )
 
 
@@ -209,6 +213,7 @@ def kept_by(asked: Asked) -> dict[str, Any]:
         "open": ",".join(str(number) for number in sorted(asked.unfolded)) or None,
         "view": asked.view if asked.view != VIEWS[0] else None,
         "totals": asked.totals,
+        "replay": asked.replay or None,
     }
 
 
@@ -309,6 +314,7 @@ def _rows(session: Session, asked: Asked, sequence: int | None, scale: Scale) ->
     return {
         "window": window,
         "noted": noted_rows(session, window),
+        "replayed": replayed_rows(session, asked.replay, window),
         "beyond": _beyond(scale, window),
     }
 
@@ -344,6 +350,7 @@ def _more_rows(session: Session, asked: Asked) -> dict[str, Any]:
     return {
         "window": window,
         "noted": noted_rows(session, window),
+        "replayed": replayed_rows(session, asked.replay, window),
         "beyond": _beyond(scale_of(session, asked.shown), window),
     }
 

@@ -1,0 +1,124 @@
+"""A session's replays on its timeline, through the front door."""
+
+import re
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from tests.builders import recorded_session, replayed
+from tests.web.timelines import get, words
+from timemachine.accounts.models import Project
+from timemachine.base.ids import uuid7
+from timemachine.recording.models import Session
+from timemachine.replay.commands import launch
+from timemachine.replay.options import ReplayOptions
+from timemachine.replay.progress import StepState
+from timemachine.replay.working import work
+from timemachine.web.replayed import state_mark
+from timemachine.web.views import tail
+
+pytestmark = pytest.mark.django_db
+AUDIT = ReplayOptions(audit=True, reason="Regression", use_model="local:extractive-1")
+
+
+@pytest.fixture
+def session(project: Project) -> Session:
+    return recorded_session(project, key="s")
+
+
+def said(page: str, name: str) -> str:
+    found = re.search(rf'data-{name}="([^"]*)"', page)
+    assert found
+    return found[1]
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [
+        ({"status": "waiting"}, "○ waiting"),
+        ({"status": "running"}, "◐ running"),
+        ({"status": "failed", "verdict": "error"}, "✗ failed"),
+        ({"status": "skipped"}, "– skipped"),
+        ({"status": "done", "verdict": "identical", "context": "verified"}, "✓ identical"),
+        ({"status": "done", "verdict": "numbers_differ"}, "≠ numbers differ"),
+        ({"status": "done", "verdict": "error"}, "✗ error"),
+        ({"status": "done", "retrieval": "reordered", "context": "verified"}, "≠ reordered"),
+        ({"status": "done", "context": "verified"}, "✓ verified"),
+        ({"status": "done", "context": "altered"}, "✗ altered"),
+        ({"status": "done"}, "✓ done"),
+    ],
+)
+def test_a_state_is_a_sign_and_a_word(state: dict[str, str], expected: str) -> None:
+    whole = {"verdict": None, "retrieval": None, "context": None} | state
+    assert words(state_mark(StepState(sequence=1, **whole))).strip() == expected  # type: ignore[arg-type]
+
+
+def test_a_session_without_replays_says_nothing_of_them(operator: Client, session: Session) -> None:
+    page = get(operator, "/sessions/s/")
+    assert 'class="replays"' not in page
+    assert 'class="replayed"' not in page
+    assert 'id="tail"' not in page
+
+
+def test_a_replay_is_told_and_its_verdicts_stand_in_the_rows_where_the_address_names_it(
+    operator: Client, session: Session
+) -> None:
+    replay = replayed(session, AUDIT)
+    page = get(operator, "/sessions/s/")
+    assert "Replay done: 4 of 4 steps" in words(page)
+    assert f'href="?step=1&amp;replay={replay.id}"' in page
+    assert 'class="replayed"' not in page
+    assert f"/sessions/{session.id}/?replay={replay.id}" in get(operator, f"/replays/{replay.id}/")
+    page = get(operator, f"/sessions/s/?replay={replay.id}")
+    assert "✓ identical" in words(page)
+    assert "replayed up to step 6" in page
+    assert f'href="?step=2&amp;replay={replay.id}#s2"' in page
+    assert "hide its verdicts" in page
+
+
+def test_rows_that_are_loaded_later_have_their_verdicts_too(operator: Client, session: Session) -> None:
+    replay = replayed(session, AUDIT)
+    assert "identical" in get(operator, f"/sessions/s/?after=1&replay={replay.id}", "li#later")
+
+
+@pytest.mark.parametrize("named", [str(uuid7()), "x"])
+def test_a_replay_that_is_not_there_is_said(operator: Client, session: Session, named: str) -> None:
+    assert "This session has no such replay." in get(operator, f"/sessions/s/?replay={named}")
+
+
+def test_another_projects_replay_is_not_there(
+    operator: Client, session: Session, other_project: Project
+) -> None:
+    elsewhere = replayed(recorded_session(other_project), AUDIT)
+    assert "no such replay" in get(operator, f"/sessions/s/?replay={elsewhere.id}")
+
+
+def test_the_page_of_a_running_replay_asks_and_is_told_what_changed(
+    operator: Client, session: Session, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    replay = launch(session, AUDIT, by="test")
+    page = get(operator, f"/sessions/s/?replay={replay.id}")
+    assert "Replay queued: 0 of 4 steps" in words(page)
+    assert "○ waiting" in words(page)
+    query = f"since=7&status=ended&revision={said(page, 'revision')}&replay={replay.id}&first=1&last=3"
+    with django_assert_num_queries(6):  # as without a replay, and the one that is looked at, and the newest
+        assert operator.get(f"/sessions/s/tail/?{query}").status_code == 204
+    work(replay.id, "test")
+    news = get(operator, f"/sessions/s/tail/?{query}")
+    assert said(news, "revision") == ""
+    assert said(news, "said") == "Replay done: 4 of 4 steps"
+    assert set(re.findall(r'data-into="#s(\d+) .replayed"', news)) == {"1", "2"}
+    assert "✓ identical" in words(news)
+    assert "replayed up to step 6" in news
+    assert "<ol>" not in news
+
+
+def test_the_rows_of_a_page_are_marked_and_no_more_than_a_page_has(
+    operator: Client, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replay = launch(session, AUDIT, by="test")
+    monkeypatch.setattr(tail, "MOST_MARKS", 1)
+    query = f"since=7&status=ended&revision=old&replay={replay.id}&first=1&last=999999999999"
+    news = get(operator, f"/sessions/s/tail/?{query}")
+    assert re.findall(r'data-into="#s(\d+) .replayed"', news) == ["1", "2"]
