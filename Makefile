@@ -7,7 +7,7 @@ WITH_MINILM = $(if $(filter minilm,$(EMBEDDING_MODEL)),.venv/.minilm)
 shown_if_wrong = said=$$($(1) 2>&1) || { echo "$$said"; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help up link test lint fix bench crash clean browser \
+.PHONY: help up link test lint fix bench crash pictures clean browser \
 	lint-format lint-rules lint-types lint-imports lint-templates lint-migrations lint-deployment
 
 help: ## list the targets
@@ -37,6 +37,9 @@ bench: .venv/.synced .venv/.minilm ## run every benchmark, each on a database of
 
 crash: .venv/.synced .venv/.minilm ## kill processes at the worst moments, and look for what was lost
 	@CRASH_KILLS=$${CRASH_KILLS:-200} $(PYTHON) -m pytest -m crash -s
+
+pictures: browser ## take the pictures of the pages in the docs anew
+	@KEEP_PICTURES=1 $(PYTHON) -m pytest -q tests/e2e/test_pages.py -k has_its_picture
 
 clean: ## remove what was built and measured; never data
 	@rm -rf build dist htmlcov test-results .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,7 +1,6 @@
 """Every page, full and empty, in both themes and three widths: nothing overflows, axe finds nothing, nothing foreign loads."""
 
 import os
-import shutil
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,6 +14,52 @@ from tests.waiting import wait_until
 
 pytestmark = pytest.mark.browser
 
+KEPT = PICTURES.parent.parent / "docs" / "pictures"
+GALLERY = {
+    "sessions": "Sessions",
+    "timeline": "The timeline of a session",
+    "timeline-state": "What was known at a step",
+    "timeline-diff": "What a step changed",
+    "timeline-context": "The passages that a step froze",
+    "timeline-raw": "A step as it was recorded",
+    "timeline-table": "The steps as a table",
+    "timeline-compact": "The steps, compact",
+    "timeline-documents": "The steps as documents",
+    "totals": "What steps add up to",
+    "notes": "Notes of a session",
+    "work": "Record by hand",
+    "launch": "Launch a replay",
+    "audit-replay": "An audit replay",
+    "audit-step": "A step of it, beside the recording",
+    "debug-replay": "A debug replay",
+    "debug-step": "A step of it, beside the recording, debug",
+    "where": "Where is it?",
+    "trial": "One step, one change",
+    "tried": "A trial, beside the recording",
+    "new-sweep": "A grid of settings",
+    "sweep": "A sweep",
+    "compare": "Two runs aligned",
+    "compare-steps": "Two steps side by side",
+    "comparisons": "Comparisons",
+    "new-comparison": "Compare models",
+    "comparison": "A comparison of models",
+    "suites": "Suites",
+    "new-suite": "A new suite",
+    "suite": "A suite and its runs",
+    "suite-run": "What changed in a run",
+    "search": "Search",
+    "costs": "Costs",
+    "collections": "Collections",
+    "collection": "A collection",
+    "collection-found": "What a find gives",
+    "frame": "A frame and its versions",
+    "new-session": "A new session",
+    "import": "Import",
+    "share": "Share",
+    "shares": "Shares",
+    "settings": "Settings",
+    "models": "Models",
+}
 PHONE = 360
 NARROWEST = 320
 SCROLLING = (
@@ -231,13 +276,22 @@ def test_the_page_of_a_cell_is_sound(screen: Page, product: Product, demo: dict[
     assert look(screen, "comparison-cell", f"{product.url}{cell}") == []
 
 
-def test_the_timelines_picture_is_kept_for_the_readme(
-    screen: Page, product: Product, demo: dict[str, Any]
-) -> None:
-    assert (
-        look(screen, "timeline", f"{product.url}/sessions/{demo['session']['id']}/?step=2&tab=context") == []
-    )
+@pytest.mark.parametrize("screen", ["light"], indirect=True)
+def test_every_page_has_its_picture_in_the_docs(screen: Page, product: Product, demo: dict[str, Any]) -> None:
+    addresses = pages(demo)
     if os.environ.get("KEEP_PICTURES"):
-        kept = PICTURES.parent.parent / "docs" / "pictures"
-        kept.mkdir(parents=True, exist_ok=True)
-        shutil.copy(PICTURES / "timeline-light-1440.png", kept / "timeline.png")
+        KEPT.mkdir(parents=True, exist_ok=True)
+        for name in GALLERY:
+            screen.goto(product.url + addresses[name])
+            screen.screenshot(path=KEPT / f"{name}.jpg", type="jpeg", quality=70)
+        (KEPT.parent / "pages.md").write_text(gallery())
+    assert [name for name in GALLERY if not (KEPT / f"{name}.jpg").exists()] == []
+    assert (KEPT.parent / "pages.md").read_text() == gallery()
+
+
+def gallery() -> str:
+    """The page of the docs that shows them all."""
+    shown = "\n".join(f"## {words}\n\n![{words}](pictures/{name}.jpg)\n" for name, words in GALLERY.items())
+    return (
+        f"# The pages\n\nEach as it is after `timemachine demo`; `make pictures` takes them anew.\n\n{shown}"
+    )
