@@ -116,6 +116,7 @@ def pages(made: dict[str, str]) -> list[str]:
         "/",
         *steps,
         *(f"{session}/?view={view}" for view in VIEWS),
+        *(f"{session}/totals/?by={by}" for by in ("kind", "tool", "model", "agent")),
         *(f"{session}/?filter={each}" for each in typed),
         *(f"/?q={each}&agent={each}&tag={each}" for each in typed),
         *(f"/search/?q={each}&mode=text" for each in typed),

@@ -76,6 +76,7 @@ def test_what_was_not_recorded_is_none_and_costs_add_up() -> None:
         ("tool:r*", "tool", "read", "tool:r* tool:read"),
         ("", "tool", "read*", None),
         ("", "tool", "", None),
+        ("", "tool", "x" * 501, None),
     ],
 )
 def test_a_row_leads_to_its_steps_where_a_filter_can_say_which(

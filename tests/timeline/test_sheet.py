@@ -61,6 +61,8 @@ def test_pages_follow_each_other_in_both_directions_until_the_end(session: Sessi
         ("", 48, 0, 48, 48, None),
         ("status:error", 20, 2, 10, 10, 40),
         ("status:error", 2, 2, 5, None, 35),
+        ("", 51, 0, 44, 44, None),
+        ("step:1-3", 40, 0, 1, None, None),
     ],
 )
 def test_a_sheet_is_opened_at_a_step_with_some_in_front_of_it(

@@ -79,6 +79,17 @@ def test_no_step_a_filter_without_any_and_a_wrong_one_are_said(
     assert (wrong.status_code, "All steps are shown." in wrong.text) == (422, True)
 
 
+@pytest.mark.parametrize(("view", "seen"), [("table", "tr"), ("raw", "article")])
+def test_a_step_that_is_not_there_leads_to_the_nearest_with_a_notice(
+    operator: Client, project: Project, view: str, seen: str
+) -> None:
+    recorded(project, story())
+    page = get(operator, f"/sessions/s/?view={view}&step=99")
+    assert "This is the nearest, step 5." in words(page)
+    assert f'<{seen} id="s5"' in page
+    assert "is not the number of a step" in get(operator, f"/sessions/s/?view={view}&step=x")
+
+
 @pytest.mark.parametrize("view", ["table", "compact", "raw"])
 def test_another_projects_session_is_not_found(operator: Client, other_project: Project, view: str) -> None:
     recorded(other_project, story())
@@ -114,6 +125,14 @@ def test_the_table_says_of_each_step_what_was_recorded(operator: Client, project
     assert '<span class="mark">Exit</span>' in failed
     assert '<a href="?step=5#s5">5</a>' in failed
     assert 'id="step"' not in page
+
+
+def test_a_very_long_name_is_cut(operator: Client, project: Project) -> None:
+    recorded(project, [ActionDraft(kind="tool_call", tool="t" * 1_000, error_type="e" * 1_000)])
+    page = get(operator, "/sessions/s/?view=table&totals=tool")
+    assert "t" * 120 + "…" in page
+    assert "e" * 120 + "…" in page
+    assert "e" * 121 not in page
 
 
 def test_a_bar_is_drawn_only_where_a_start_was_recorded(operator: Client, project: Project) -> None:

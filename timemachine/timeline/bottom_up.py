@@ -12,6 +12,8 @@ from timemachine.base.numbers import together
 from timemachine.timeline.filter import Filter, Named
 
 GROUPS: Final = ("kind", "tool", "model", "agent")
+LONGEST_NAME: Final = 500
+"""A filter is part of an address: it takes no longer name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,10 +88,10 @@ def summed(several: Iterable[Sums]) -> Sums:
 
 
 def narrowed(shown: Filter, by: str, value: str | None) -> Filter | None:
-    """The filter that shows only the steps of a line; None where no filter can be written: an empty name, or one with a `*` in it."""
+    """The filter that shows only the steps of a line; None where no filter can be written: an empty or very long name, or one with a `*` in it."""
     if by == "kind" and value is not None:
         return replace(shown, kinds=(value,))
-    if value is not None and (not value or "*" in value):
+    if value is not None and (not 0 < len(value) <= LONGEST_NAME or "*" in value):
         return None
     only = Named(field=by, values=("*",), negated=True) if value is None else Named(field=by, values=(value,))
     return shown if only in shown.terms else replace(shown, terms=(*shown.terms, only))

@@ -30,7 +30,7 @@ class Sheet:
 
 
 def sheet(session: Session, shown: Filter, place: Place, size: int) -> Sheet:
-    """So many steps of a filter. Three queries at most, none of which reads more than a sheet."""
+    """So many steps of a filter; the last ones where none is left at a place. Four queries at most, none of which reads more than a sheet."""
     steps = (
         Action.objects.filter(matching(shown), session=session)
         .order_by("sequence")
@@ -43,6 +43,8 @@ def sheet(session: Session, shown: Filter, place: Place, size: int) -> Sheet:
         before = steps.filter(sequence__lt=place.near).order_by("-sequence")[: place.lead]
         begin = min(before, default=place.near)
     found = list(steps.filter(sequence__gte=begin)[: size + 1])
+    if not found:
+        return _ending(steps, begin, size)
     return _between(found[:size], earlier=steps.filter(sequence__lt=begin).exists(), later=len(found) > size)
 
 

@@ -16,6 +16,8 @@ from timemachine.web.steps import kind_badge, query, row_label
 
 ABSENT: Final = '<td class="absent" title="not recorded">·</td>'
 NUMBER_ABSENT: Final = '<td class="number absent" title="not recorded">·</td>'
+LONGEST: Final = 120
+"""How many characters of a name are shown."""
 SHORTEST: Final = 0.4
 """How long the shortest bar is, in percent of the cell."""
 
@@ -62,8 +64,13 @@ def _row(row: TableRow, kept: str, span: Span | None, notes: int, *, selected: b
 def _text(value: str | None) -> str:
     if value is None:
         return ABSENT
-    text = escape(wording.shown(value))
+    text = escape(_name(value))
     return f'<td class="name" dir="auto" title="{text}">{text}</td>'
+
+
+def _name(value: str) -> str:
+    text = wording.shown(value[: LONGEST + 1])
+    return text if len(value) <= LONGEST else f"{text[:LONGEST]}…"
 
 
 def _started(row: TableRow) -> str:
@@ -105,11 +112,7 @@ def _cost(row: TableRow) -> str:
 
 
 def _status(row: TableRow, notes: int) -> str:
-    said = (
-        [f'<span class="mark">{escape(wording.shown(row.error_type or "error"))}</span>']
-        if row.failed
-        else ["ok"]
-    )
+    said = [f'<span class="mark">{escape(_name(row.error_type or "error"))}</span>'] if row.failed else ["ok"]
     if notes:
         said.append(f'<span class="noted">{counted(notes, "note") if notes > 1 else "note"}</span>')
     return f'<td class="status-of">{" ".join(said)}</td>'

@@ -147,7 +147,7 @@ def _shown(
     }
     if part in {"earlier", "later"}:
         return page(request, TEMPLATE, context | _more_rows(session, asked), parts=parts)
-    context |= sheet_page(session, asked) if asked.view in SHEETS else _selection(session, asked)
+    context |= _turned(session, asked) if asked.view in SHEETS else _selection(session, asked)
     if "found" in context:
         context |= notes_on(access, session, context["sequence"], form)
     if "judged" in context:
@@ -230,6 +230,12 @@ def _selection(session: Session, asked: Asked) -> dict[str, Any]:
     context["here"] = kept_by(asked) | {"step": sequence, "pin": pin.step}
     context["beside"] = queries.neighbours(session, found.action, asked.shown)
     return context | _tab(session, found, asked, pin)
+
+
+def _turned(session: Session, asked: Asked) -> dict[str, Any]:
+    """A page of the table or of the documents."""
+    found = sheet_page(session, asked)
+    return found | {"notice": _notice(session, asked, found["sequence"])}
 
 
 def _tab(session: Session, found: Step, asked: Asked, pin: Pin) -> dict[str, Any]:
