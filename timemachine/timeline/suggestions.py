@@ -75,7 +75,7 @@ def _few(session: Session, field: str, words: str) -> Iterator[tuple[str, int | 
     elif field == "status":
         counts = {"error": session.error_count, "ok": session.last_sequence - session.error_count}
     found = [(value, number) for value, number in counts.items() if words.lower() in value]
-    yield from sorted(found, key=lambda each: -each[1])
+    yield from sorted(found, key=lambda each: (-each[1], each[0]))
 
 
 def _kept(session: Session, field: str, words: str) -> Iterable[tuple[str, int | None]]:
@@ -91,6 +91,6 @@ def _latest(session: Session, field: str, words: str) -> Iterable[tuple[str, int
     one = (
         Func(F("tags"), function="unnest", output_field=FaithfulTextField()) if field == "tag" else F("name")
     )
-    counted: Any = steps.annotate(value=one).values("value").annotate(steps=Count("id")).order_by("-steps")
+    counted: Any = steps.annotate(value=one).values("value").annotate(steps=Count("id")).order_by("-steps", "value")
     like = words.lower()
     return ((row["value"], row["steps"]) for row in counted if row["value"] and like in row["value"].lower())
