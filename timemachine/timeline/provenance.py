@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Case, IntegerField, QuerySet, Value, When
+from django.db.models import Case, IntegerField, Value, When
 
 from timemachine.recording.models import Action, Hit, Session
 from timemachine.recording.putting import sha256_of_put
@@ -16,6 +16,7 @@ from timemachine.timeline.putting import Putting, frames_put, putting_of
 from timemachine.timeline.step import Head, Passage
 
 MOST_USES: Final = 20
+USE: Final = ("id", "sequence", "kind", "label", "tool", "grounding")
 FRAME: Final = (
     "number",
     "version",
@@ -110,12 +111,13 @@ def uses_of(session: Session, action: Action, output: Head | None) -> Uses | Non
     if frame is None:
         return None
     hits = Hit.objects.filter(stored_frame=frame, action_id__gt=action.id).order_by("action_id")[:MOST_HITS]
-    later = Action.objects.filter(session=session, id__in=hits.values("action_id"))
+    used = Action.objects.filter(session=session, id__in=hits.values("action_id"))
+    later = list(used.order_by("sequence").values_list("id", flat=True))
     return Uses(
         putting=putting,
         frame=frame,
-        uses=_uses(frame, later),
-        number=later.count(),
+        uses=_uses(frame, later[:MOST_USES]),
+        number=len(later),
         more=hits.count() == MOST_HITS,
         everywhere=usage_of([frame.id]),
     )
@@ -147,11 +149,9 @@ def _steps_that_put(session: Session, hashes: Collection[str]) -> Mapping[str, P
     }
 
 
-def _uses(frame: Frame, later: QuerySet[Action]) -> list[Use]:
-    rows = list(
-        later.order_by("sequence").values("id", "sequence", "kind", "label", "tool", "grounding")[:MOST_USES]
-    )
-    hits = Hit.objects.filter(action__in=[row["id"] for row in rows], stored_frame=frame).order_by("-rank")
+def _uses(frame: Frame, steps: Sequence[int]) -> list[Use]:
+    rows = Action.objects.filter(id__in=steps).order_by("sequence").values(*USE)
+    hits = Hit.objects.filter(action__in=steps, stored_frame=frame).order_by("-rank")
     best = {action: (rank, named) for action, rank, named in hits.values_list("action_id", "rank", "frame")}
     return [Use(rank=best[row["id"]][0], frame=best[row["id"]][1], **_without_id(row)) for row in rows]
 
