@@ -179,6 +179,7 @@ def pages(demo: dict[str, Any]) -> dict[str, str]:
         "timeline-diff-pinned": f"{session}/?step=6&tab=diff&pin=2",
         "timeline-context": f"{session}/?step=2&tab=context",
         "timeline-raw": f"{session}/?step=2&tab=raw",
+        "timeline-replayed": f"{session}/?step=2&replay={demo['replays'][1]['id']}",
         "timeline-table": f"{session}/?step=2&view=table",
         "timeline-compact": f"{session}/?step=2&view=compact",
         "timeline-documents": f"{session}/?step=2&view=raw",

@@ -15,7 +15,8 @@ from timemachine.replay.commands import launch
 from timemachine.replay.options import ReplayOptions
 from timemachine.replay.progress import StepState
 from timemachine.replay.working import work
-from timemachine.web.replayed import state_mark
+from timemachine.timeline.queries import window
+from timemachine.web.replayed import state_mark, with_verdicts
 from timemachine.web.views import tail
 
 pytestmark = pytest.mark.django_db
@@ -80,6 +81,20 @@ def test_a_replay_is_told_and_its_verdicts_stand_in_the_rows_where_the_address_n
 def test_rows_that_are_loaded_later_have_their_verdicts_too(operator: Client, session: Session) -> None:
     replay = replayed(session, AUDIT)
     assert "identical" in get(operator, f"/sessions/s/?after=1&replay={replay.id}", "li#later")
+
+
+def test_the_compact_rows_have_their_verdicts_except_those_that_stand_for_several(
+    operator: Client, session: Session
+) -> None:
+    replay = replayed(session, AUDIT)
+    rows = {"window": window(session, 2), "standing": {2: "2–3", 4: "×2 · 4–7"}}
+    found = with_verdicts(session, str(replay.id), rows)["replayed"]
+    assert 2 in found
+    assert 4 not in found
+    for view in ("compact", "table", "raw"):
+        page = get(operator, f"/sessions/s/?view={view}&replay={replay.id}")
+        assert "Replay done: 4 of 4 steps" in words(page)
+        assert ("✓ verified" in words(page)) is (view == "compact")
 
 
 @pytest.mark.parametrize("named", [str(uuid7()), "x"])

@@ -18,7 +18,6 @@ from timemachine.replay.progress import (
     replay_named,
     states_of,
 )
-from timemachine.timeline.rows import Window
 from timemachine.web.minimap_plot import HEIGHT, MinimapPlot
 
 SHOWN: Final = 2
@@ -85,9 +84,15 @@ def replays_shown(session: Session, named: str, drawn: MinimapPlot | None) -> di
     }
 
 
-def replayed_rows(session: Session, named: str, window: Window) -> Mapping[int, SafeString]:
-    """What became of the rows of a window in the replay that the address names. Two queries, none where it names none."""
-    return replay_marks(replay_named(session, named), [place.step.sequence for place in window.rows])
+def with_verdicts(session: Session, named: str, rows: dict[str, Any]) -> dict[str, Any]:
+    """The rows of a page, and what became of each in the replay that the address names. Two queries, none where it names none.
+
+    A row that stands for several steps beside each other says nothing: each of them may have come to something else.
+    """
+    several = {first for first, words in rows.get("standing", {}).items() if words.startswith("×")}
+    sequences = [place.step.sequence for place in rows["window"].rows]
+    asked = [sequence for sequence in sequences if sequence not in several]
+    return rows | {"replayed": replay_marks(replay_named(session, named), asked)}
 
 
 def replay_marks(chosen: Replay | None, sequences: Collection[int]) -> Mapping[int, SafeString]:

@@ -40,7 +40,7 @@ from timemachine.web.minimap_plot import MinimapPlot, plot
 from timemachine.web.notes import taken
 from timemachine.web.provenance import provenance
 from timemachine.web.redirects import see_other
-from timemachine.web.replayed import replayed_rows, replays_shown
+from timemachine.web.replayed import replays_shown, with_verdicts
 from timemachine.web.sentences import sentences
 from timemachine.web.session_views import (
     SHEETS,
@@ -146,7 +146,8 @@ def _shown(
         "may_delete": access.administers,
     }
     if part in {"earlier", "later"}:
-        return page(request, TEMPLATE, context | _more_rows(session, asked), parts=parts)
+        context |= with_verdicts(session, asked.replay, _more_rows(session, asked))
+        return page(request, TEMPLATE, context, parts=parts)
     context |= _turned(session, asked) if asked.view in SHEETS else _selection(session, asked)
     if "found" in context:
         context |= notes_on(access, session, context["sequence"], form)
@@ -296,7 +297,8 @@ def _raw(action: Action, first_bytes: int) -> dict[str, Any]:
 def _list(session: Session, asked: Asked, sequence: int | None) -> dict[str, Any]:
     """The rows around the step, how many there are in all, and the chips of the filter."""
     scale = scale_of(session, asked.shown)
-    return _rows(session, asked, sequence, scale) | {
+    rows = _rows(session, asked, sequence, scale)
+    return (with_verdicts(session, asked.replay, rows) if rows else rows) | {
         "note_count": notes_of(session).count(),
         "matches": scale.total
         if asked.shown.is_counted and asked.shown.picks
@@ -320,7 +322,6 @@ def _rows(session: Session, asked: Asked, sequence: int | None, scale: Scale) ->
     return {
         "window": window,
         "noted": noted_rows(session, window),
-        "replayed": replayed_rows(session, asked.replay, window),
         "beyond": _beyond(scale, window),
     }
 
@@ -356,7 +357,6 @@ def _more_rows(session: Session, asked: Asked) -> dict[str, Any]:
     return {
         "window": window,
         "noted": noted_rows(session, window),
-        "replayed": replayed_rows(session, asked.replay, window),
         "beyond": _beyond(scale_of(session, asked.shown), window),
     }
 
