@@ -91,6 +91,8 @@ def _latest(session: Session, field: str, words: str) -> Iterable[tuple[str, int
     one = (
         Func(F("tags"), function="unnest", output_field=FaithfulTextField()) if field == "tag" else F("name")
     )
-    counted: Any = steps.annotate(value=one).values("value").annotate(steps=Count("id")).order_by("-steps", "value")
+    counted: Any = (
+        steps.annotate(value=one).values("value").annotate(steps=Count("id")).order_by("-steps", "value")
+    )
     like = words.lower()
     return ((row["value"], row["steps"]) for row in counted if row["value"] and like in row["value"].lower())
