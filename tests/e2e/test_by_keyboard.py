@@ -1,0 +1,127 @@
+"""The five main tasks by keyboard alone: walk, search, replay, compare, share. The mouse is never touched, and the focus is always seen."""
+
+import re
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.e2e.conftest import Product
+
+pytestmark = pytest.mark.browser
+
+MOST_TABS = 250
+IS_SEEN = """() => {
+    const focused = document.activeElement;
+    const marks = [focused, focused.closest("label, tr, li")].filter(Boolean).map(each => getComputedStyle(each));
+    return marks.some(style => style.outlineStyle !== "none" || style.boxShadow !== "none");
+}"""
+
+
+@pytest.fixture(scope="module")
+def demo(product: Product) -> Iterator[str]:
+    """The demo's session."""
+    headers = {"Authorization": f"Bearer {product.key}"}
+    with httpx.Client(base_url=f"{product.url}/api", headers=headers, timeout=30) as client:
+        made = client.post("/demo").json()
+        other = {"name": "Another run", "key": "other"}
+        assert client.post("/sessions", json=other).status_code == 201
+        action = {"kind": "message", "output": "Only a word."}
+        assert client.post("/sessions/other/actions", json={"actions": [action]}).status_code == 201
+        yield str(made["session"]["id"])
+
+
+def tab_to(page: Page, wanted: Locator) -> None:
+    """Press Tab until it has the focus, which shows on the way."""
+    target = wanted.first.element_handle()
+    for _ in range(MOST_TABS):
+        page.keyboard.press("Tab")
+        if page.evaluate("wanted => document.activeElement === wanted", target):
+            assert page.evaluate(IS_SEEN), f"the focus is not seen on {wanted}"
+            return
+    pytest.fail(f"{MOST_TABS} presses of Tab did not reach {wanted}.")
+
+
+def press(page: Page, wanted: Locator) -> None:
+    """Go there by Tab, and press Enter."""
+    tab_to(page, wanted)
+    page.keyboard.press("Enter")
+
+
+def test_walk_a_session(ada: Page, product: Product, demo: str) -> None:
+    ada.goto(product.url)
+    ada.keyboard.press("Tab")
+    assert ada.evaluate("document.activeElement.className") == "skip"
+    ada.keyboard.press("Enter")
+    press(ada, ada.locator("tbody th a", has_text="Demo"))
+    ada.wait_for_url("**/sessions/**")
+    for key, step in (("j", 2), ("j", 3), ("k", 2), ("J", 6)):
+        ada.keyboard.press(key)
+        expect(ada.locator(f'#step[data-sequence="{step}"]')).to_be_attached()
+    for number, tab in enumerate(("Action", "State", "Diff", "Context", "Raw"), 1):
+        ada.keyboard.press(str(number))
+        expect(ada.locator(".tabs [aria-current]")).to_have_text(tab)
+    ada.keyboard.press("g")
+    ada.keyboard.type("8")
+    ada.keyboard.press("Enter")
+    expect(ada.locator('#step[data-sequence="8"]')).to_be_attached()
+    ada.keyboard.press("f")
+    ada.keyboard.type("kind:find")
+    ada.keyboard.press("Escape")
+    ada.keyboard.press("Enter")
+    ada.wait_for_url("**filter=kind**")
+    expect(ada.locator("#s5")).to_be_visible()
+    expect(ada.locator("#s8")).to_have_count(0)
+
+
+def test_search_for_a_step(ada: Page, product: Product, demo: str) -> None:
+    ada.goto(product.url)
+    ada.keyboard.press("/")
+    ada.wait_for_url("**/search/**")
+    tab_to(ada, ada.locator("main input[name=q]"))
+    ada.keyboard.type("courier")
+    ada.keyboard.press("Enter")
+    press(ada, ada.locator(".found-steps a"))
+    ada.wait_for_url("**/sessions/**step=**")
+    expect(ada.locator("#step")).to_be_visible()
+
+
+def test_launch_a_replay(ada: Page, product: Product, demo: str) -> None:
+    ada.goto(f"{product.url}/sessions/{demo}/?step=2")
+    ada.keyboard.press("r")
+    ada.wait_for_url("**/replay/**")
+    tab_to(ada, ada.get_by_label("Reason"))
+    ada.keyboard.type("A look without a mouse")
+    press(ada, ada.get_by_role("button", name="Launch replay"))
+    ada.wait_for_url("**/replays/**")
+    expect(ada.locator(".outcome .sentence")).to_contain_text("context verified", timeout=20_000)
+    press(ada, ada.locator(".replay-steps a.verdict, .replay-steps a"))
+    expect(ada.get_by_role("heading", name=re.compile("^Recorded")).first).to_be_visible()
+
+
+def test_compare_two_sessions(ada: Page, product: Product, demo: str) -> None:
+    ada.goto(product.url)
+    for name in ("Demo", "Another run"):
+        tab_to(ada, ada.locator("tbody tr", has_text=name).locator("input[type=checkbox]"))
+        ada.keyboard.press("Space")
+        ada.keyboard.press("Home")
+        ada.evaluate("document.activeElement.blur()")
+    press(ada, ada.locator("#compare-ticked"))
+    ada.wait_for_url(re.compile(r"/compare/\?.*"))
+    expect(ada.locator("h1")).to_be_visible()
+    expect(ada.locator("main")).to_contain_text("Another run")
+
+
+def test_share_with_an_auditor(ada: Page, product: Product, demo: str) -> None:
+    ada.goto(f"{product.url}/sessions/{demo}/")
+    press(ada, ada.get_by_role("link", name="Share", exact=True))
+    ada.wait_for_url("**/share/**")
+    tab_to(ada, ada.get_by_label("Label"))
+    ada.keyboard.type("The auditor")
+    press(ada, ada.get_by_role("button", name="Create link"))
+    made = ada.locator("input[readonly], .once input, code").first
+    expect(made).to_be_visible()
+    ada.goto(f"{product.url}/shares/")
+    press(ada, ada.get_by_role("button", name="Revoke"))
+    expect(ada.locator("main")).to_contain_text("revoked")
