@@ -116,8 +116,14 @@ def steps(page: Page, session: str) -> None:
     """The time from a key to the next step on the screen, one after the other and after a pause."""
     page.goto(f"{session}?step={STEPS // 2}")
     page.wait_for_timeout(500)
-    took = [page.evaluate(PRESSED, "j") for _ in range(40)]
-    print(f"step to step: {statistics.median(took):.0f} ms, p95 {quantile(took, 0.95):.0f} ms (budget 100)")
+    for how, pause in (("one after the other", 0), ("after a look of 0.3 s", 300)):
+        took = []
+        for _ in range(40):
+            page.wait_for_timeout(pause)
+            took.append(page.evaluate(PRESSED, "j"))
+        print(
+            f"step to step, {how}: {statistics.median(took):.0f} ms, p95 {quantile(took, 0.95):.0f} ms (budget 100)"
+        )
 
 
 def scrolling(page: Page, session: str) -> None:

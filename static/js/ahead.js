@@ -21,11 +21,25 @@
 
   function fetchAhead() {
     const address = link()?.getAttribute("hx-get");
-    if (!address || document.hidden || navigator.connection?.saveData || ahead.has(whole(address))) return;
-    const answer = fetched(whole(address));
-    answer.catch(() => ahead.delete(whole(address)));
-    ahead.set(whole(address), { answer, at: performance.now() });
+    if (!address || document.hidden || navigator.connection?.saveData) return;
+    const asked = asking(whole(address));
+    if (walking) asked.then(goOn).catch(() => {});
+  }
+
+  // Who walks is two steps behind what is fetched: the one that came says which is the next.
+  function goOn(given) {
+    const next = given.ok && new RegExp(`data-key="${direction}" hx-get="([^"]+)" hx-target="#step"`).exec(given.text);
+    if (next) asking(whole(next[1].replaceAll("&amp;", "&"))).catch(() => {});
+  }
+
+  function asking(address) {
+    const known = ahead.get(address);
+    if (known) return known.answer;
+    const answer = fetched(address);
+    answer.catch(() => ahead.delete(address));
+    ahead.set(address, { answer, at: performance.now() });
     for (const oldest of [...ahead.keys()].slice(0, -MOST)) ahead.delete(oldest);
+    return answer;
   }
 
   function readAhead(after) {

@@ -361,17 +361,15 @@
     const fresh = added.find((node) => node.matches(".row, #steps"));
     if (fresh) arrived(fresh);
     const step = added.find((node) => node.id === "step");
+    if (step) select(step);
+    if (fresh || step) keepPlace(); // measured before anything else is written: the page is laid out once
     if (step) {
       if (step.dataset.sequence !== shown) one(".detail").scrollTop = 0;
-      select(step);
       announce(step);
       shown = step.dataset.sequence;
       point(Number(shown));
     }
-    if (fresh || step) {
-      keepPlace();
-      frame();
-    }
+    if (fresh || step) frame();
   }).observe(document.documentElement, { childList: true, subtree: true });
 
   // live.js made the list longer

@@ -185,11 +185,11 @@ def test_the_next_step_is_fetched_while_one_is_read_and_no_second_time(desk: Pag
         desk.keyboard.press("j")
         expect_selected(desk, step)
         expect(desk.locator("#step")).to_contain_text(f"what step {step} said")
-    seen(desk, lambda: "2003" in asked)
+    seen(desk, lambda: "2003" in asked and "2004" in asked)
+    assert sorted(asked) == sorted(set(asked))
     desk.keyboard.press("k")
     expect_selected(desk, 2001)
-    seen(desk, lambda: asked[-1] == "2000")
-    assert asked == ["2000", "2001", "2002", "2003", "2001", "2000"]
+    seen(desk, lambda: asked.count("2000") == 2)
 
 
 def test_a_step_that_could_not_be_fetched_ahead_is_asked_for_in_the_usual_way(
