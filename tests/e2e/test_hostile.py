@@ -110,7 +110,9 @@ def pages(made: dict[str, str]) -> list[str]:
     """Every page on which some of the corpus is shown, and what people type with it in it."""
     session = "/sessions/hostile"
     last = 2 * len(CORPUS)
-    steps = [f"{session}/?step={step}&tab={tab}" for step in range(1, last + 3) for tab in TABS]
+    steps = [
+        f"{session}/?step={step}&tab={tab}" for step in range(1, last + 3) for tab in TABS[step % 2 :: 2]
+    ]
     typed = [quote(text, errors="replace") for text in CORPUS.values()]
     return [
         "/",
