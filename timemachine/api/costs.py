@@ -9,9 +9,9 @@ from ninja import Query, Router
 from timemachine.accounts.models import Project
 from timemachine.api import paging
 from timemachine.api.access import caller
+from timemachine.api.filter_schemas import CostFilter
 from timemachine.api.paging import checked_limit, page
 from timemachine.api.paging import read as read_place
-from timemachine.api.schemas import CostFilter
 from timemachine.base.clock import now
 from timemachine.base.content import sha256_hex
 from timemachine.base.errors import InvalidInput

@@ -6,8 +6,8 @@ from django.http import HttpRequest
 from ninja import Query, Router
 
 from timemachine.api.access import caller
+from timemachine.api.filter_schemas import SearchIn
 from timemachine.api.paging import checked_limit
-from timemachine.api.schemas import SearchIn
 from timemachine.search.document import found_json
 from timemachine.search.queries import search as searched
 from timemachine.search.wanted import Wanted

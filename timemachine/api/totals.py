@@ -8,9 +8,9 @@ from ninja import Query
 
 from timemachine.api import paging, routers
 from timemachine.api.access import caller
+from timemachine.api.filter_schemas import TotalsFilter
 from timemachine.api.paging import checked_limit, page
 from timemachine.api.paging import read as read_place
-from timemachine.api.schemas import TotalsFilter
 from timemachine.base.content import sha256_hex
 from timemachine.base.errors import InvalidInput
 from timemachine.recording.queries import session_of
