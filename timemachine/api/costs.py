@@ -1,22 +1,16 @@
 """What recorded work cost, over HTTP."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from django.http import HttpRequest
 from ninja import Query, Router
 
 from timemachine.accounts.models import Project
-from timemachine.api import paging
 from timemachine.api.access import caller
 from timemachine.api.filter_schemas import CostFilter
-from timemachine.api.paging import checked_limit, page
-from timemachine.api.paging import read as read_place
+from timemachine.api.paging import checked_limit, computed_page
 from timemachine.base.clock import now
-from timemachine.base.content import sha256_hex
-from timemachine.base.errors import InvalidInput
 from timemachine.costs.document import costs, row_json, totals_json
-from timemachine.costs.figures import Row
 from timemachine.costs.queries import Wanted
 from timemachine.costs.span import span_of
 from timemachine.replay.spent import spent_on_replays
@@ -37,13 +31,7 @@ def index(request: HttpRequest, asked: Query[CostFilter]) -> dict[str, Any]:
     span = span_of(asked.since, asked.until, now().date())
     wanted = Wanted(span=span, agent=asked.agent, model=asked.model, tag=asked.tag, tool=asked.tool)
     found = costs(project, wanted, asked.by)
-    begin = 0 if asked.after is None else _behind(asked.after, found.rows)
-    listed = page(
-        found.rows[begin : begin + size + 1],
-        size,
-        lambda row: [_place(row)],
-        lambda row: row_json(row, asked.by),
-    )
+    listed = computed_page(found.rows, asked.after, size, lambda row: row_json(row, asked.by))
     return {
         "since": span.since.isoformat(),
         "until": span.until.isoformat(),
@@ -61,19 +49,3 @@ def _replays(project: Project, wanted: Wanted) -> dict[str, Any]:
         "unknown_cost_calls": spent.unknown_calls,
         "uncertain_calls": spent.uncertain_calls,
     }
-
-
-def _behind(after: str, rows: Sequence[Row]) -> int:
-    """Where the rows go on behind the one that `after` names, in their order of now. Raises `InvalidInput`."""
-    last = read_place(after, paging.name)
-    for number, row in enumerate(rows):
-        if _place(row) == last:
-            return number + 1
-    raise InvalidInput(
-        "The row that `after` names is not there any more; begin without it.", code="unknown_after"
-    )
-
-
-def _place(row: Row) -> str:
-    """A row by a digest of what it is of: recorded names may hold anything."""
-    return sha256_hex(repr(row.value).encode())

@@ -5,12 +5,12 @@ import binascii
 import json
 from collections.abc import Callable, Sequence
 from itertools import accumulate
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
 from django.db.models import Expression, Model, QuerySet
 
-from timemachine.base.content import parse_json
+from timemachine.base.content import parse_json, sha256_hex
 from timemachine.base.errors import InvalidInput
 from timemachine.base.faithful import is_plain
 
@@ -33,6 +33,21 @@ def page[Item](
     shown = found[:limit]
     more = len(found) > limit
     return {"items": [show(item) for item in shown], "next": written(place(shown[-1])) if more else None}
+
+
+class Valued(Protocol):
+    """A row of what was added up, known by what it is of: a recorded name, a day, or None."""
+
+    @property
+    def value(self) -> object: ...
+
+
+def computed_page[R: Valued](
+    rows: Sequence[R], after: str | None, limit: int, show: Callable[[R], Any]
+) -> dict[str, Any]:
+    """One page of rows that are computed whole, in their order of now. Raises `InvalidInput` where the row that `after` names is gone."""
+    begin = 0 if after is None else _behind(read(after, name), rows)
+    return page(rows[begin : begin + limit + 1], limit, lambda row: [_digest(row)], show)
 
 
 def sized_page[Row: Model](
@@ -85,6 +100,20 @@ def name(part: Any) -> str:
 def identity(part: Any) -> UUID:
     """A UUID. Raises `ValueError`."""
     return UUID(part if isinstance(part, str) else "")
+
+
+def _behind(digest: str, rows: Sequence[Valued]) -> int:
+    for place, row in enumerate(rows, 1):
+        if _digest(row) == digest:
+            return place
+    raise InvalidInput(
+        "The row that `after` names is not there any more; begin without it.", code="unknown_after"
+    )
+
+
+def _digest(row: Valued) -> str:
+    """A row by a digest of what it is of: recorded names may hold anything."""
+    return sha256_hex(repr(row.value).encode())
 
 
 def _fitting(sizes: Sequence[int]) -> int:
