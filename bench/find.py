@@ -102,7 +102,7 @@ def recall(collection: Collection, questions: Sequence[str]) -> float:
         asked = (collection.id, vector.tolist(), collection.embedding_model, now(), nearest.DEPTH)
         with transaction.atomic():
             near = list(nearest.nearest(*asked))[:TOP]
-        exact = list(ranking.semantic(*asked))[:TOP]
+        exact = list(ranking.semantic(*asked)())[:TOP]
         shares.append(len(set(near) & set(exact)) / len(exact))
     return statistics.fmean(shares)
 

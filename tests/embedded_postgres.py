@@ -6,6 +6,7 @@ command such a database: `python -m tests.embedded_postgres COMMAND…`.
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -22,11 +23,19 @@ from timemachine.embedded.sockets import clear_socket_folder, socket_folder
 @pytest.hookimpl(wrapper=True)  # wrappers run before pytest-django's own hook
 def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None]:
     """Set `DATABASE_URL` and an empty `TIMEMACHINE_HOME` for this run; xdist's workers inherit them."""
+    _hear_signals()
     if "PYTEST_XDIST_WORKER" not in os.environ:
         started = ExitStack()
         early_config.add_cleanup(started.close)
         os.environ.update(throwaway_environment(started))
     return (yield)
+
+
+def _hear_signals() -> None:
+    """Have the programs of the tests end by Ctrl-C and with their terminal, also where a shell runs the tests behind others."""
+    for which in (signal.SIGINT, signal.SIGHUP):
+        if signal.getsignal(which) is signal.SIG_IGN:
+            signal.signal(which, signal.default_int_handler if which == signal.SIGINT else signal.SIG_DFL)
 
 
 def throwaway_environment(started: ExitStack) -> dict[str, str]:

@@ -156,7 +156,7 @@ def test_rare_words_are_looked_up_and_rank_as_a_scan_would(project: Project) -> 
     many.refresh_from_db()
     question = weighed(many.id, "zebra d-17/zoo 'quoted \\ words'", now(), many.frame_count)
     assert sum(term.frames for term in question.terms) < ranking.RARE * question.frames
-    found = ranking.lexical(many.id, question, now(), 10)
+    found = ranking.lexical(many.id, question, now(), 10)()
     assert list(found) == _rows(many, 200)
     explained = reading.read(list(found), question)[next(iter(found))].matched
     assert sum([*explained.terms.values(), *explained.identifiers.values()]) == pytest.approx(
@@ -168,7 +168,7 @@ def test_versions_that_have_ended_hide_none_that_is_near(collection: Collection)
     for n in range(2 * ranking.LEAST_SLACK):
         put(collection, [NewFrame(number=0, text=f"Apple trees blossom in spring, week {n}.")], by="test")
     [vector] = wordllama.embed(["apple trees in spring"])
-    near = ranking.semantic(collection.id, vector.tolist(), wordllama.NAME, now(), 3)
+    near = ranking.semantic(collection.id, vector.tolist(), wordllama.NAME, now(), 3)()
     current = Frame.objects.filter(collection=collection, valid_until=None)
     by_hand = {
         frame.id: float(vector @ wordllama.embed([f"{frame.search_title}\n{frame.search_text}".strip()])[0])

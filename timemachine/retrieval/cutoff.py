@@ -50,14 +50,17 @@ class Curve:
 
     def as_json(self) -> dict[str, Any]:
         """As it is kept with a find."""
-        return {"leg": self.leg, "scores": list(self.scores), "kept": self.kept}
+        return {"leg": self.leg, "scores": [shown(score) for score in self.scores], "kept": self.kept}
 
 
 def curve(leg: str, scores: Sequence[float], cut: Cut) -> Curve:
-    """The score curve of a cut, to six significant digits."""
-    return Curve(
-        leg=leg, scores=tuple(float(f"{score:.6g}") for score in scores[:LONGEST_CURVE]), kept=cut.keep
-    )
+    """The score curve of a cut."""
+    return Curve(leg=leg, scores=tuple(scores[:LONGEST_CURVE]), kept=cut.keep)
+
+
+def shown(score: float) -> float:
+    """A score of a curve as it is kept and shown: to six significant digits."""
+    return float(f"{score:.6g}")
 
 
 def cut_at(found: int, top_k: int) -> Cut:

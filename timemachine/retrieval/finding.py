@@ -5,19 +5,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
-
 from timemachine.base.errors import InvalidInput
 from timemachine.base.faithful import searchable
-from timemachine.retrieval import nearest, ranking
-from timemachine.retrieval.cutoff import Curve, Thresholds
+from timemachine.retrieval import nearest, prepared, ranking
+from timemachine.retrieval.cutoff import Curve, Thresholds, shown
 from timemachine.retrieval.cutting import CutRule, Ranked, best_first, cut
 from timemachine.retrieval.fusion import fuse
 from timemachine.retrieval.matching import Matched
 from timemachine.retrieval.meaning import Meaning, meaning_of, not_embedded
 from timemachine.retrieval.models import Collection
-from timemachine.retrieval.moment import Moment, hold
-from timemachine.retrieval.question import Question, weighed
+from timemachine.retrieval.moment import Moment, ask_to_hold, held
+from timemachine.retrieval.question import Question, ask_for_terms, weighed
 from timemachine.retrieval.reading import Read, read
 
 DEFAULT_TOP_K = 8
@@ -175,10 +173,16 @@ def find(collection: Collection, query: Query) -> Findings:
     began = time.perf_counter()
     words = searchable(query.text)
     meaning = None if query.mode == "lexical" else meaning_of(collection, words, query.embedding_model)
-    with transaction.atomic():
-        moment = hold(collection.id, query.as_of)
+    with prepared.one_transaction():
+        holding = ask_to_hold(collection.id)
+        ahead = query.as_of is None and query.mode != "semantic"
+        terms = ask_for_terms(collection.id, words) if ahead else None
+        moment = held(holding, query.as_of)
         missing = None if meaning is None else not_embedded(collection, meaning.model, moment)
-        ranked = _rank(collection, query, words, meaning, moment)
+        question = Question(terms=(), frames=0)
+        if query.mode != "semantic":
+            question = weighed(collection.id, words, moment.at, moment.counted, terms)
+        ranked = _rank(collection, query, question, meaning, moment)
         made = cut(ranked, query.rule)
         hits, below = _shown(ranked, made.curve)
     return Findings(
@@ -202,16 +206,16 @@ def depth(top_k: int) -> int:
 
 
 def _rank(
-    collection: Collection, query: Query, words: str, meaning: Meaning | None, moment: Moment
+    collection: Collection, query: Query, question: Question, meaning: Meaning | None, moment: Moment
 ) -> Ranked:
     window = depth(query.top_k)
-    legs: dict[str, dict[int, float]] = {}
-    question, searched = Question(terms=(), frames=0), None
+    asked: dict[str, ranking.Scores] = {}
+    searched = None
     if query.mode != "semantic":
-        question = weighed(collection.id, words, moment.at, moment.counted)
-        legs["lexical"] = ranking.lexical(collection.id, question, moment.at, window)
+        asked["lexical"] = ranking.lexical(collection.id, question, moment.at, window)
     if meaning is not None:
-        legs["semantic"], searched = _semantic(collection, meaning, moment, window)
+        asked["semantic"], searched = _semantic(collection, meaning, moment, window)
+    legs = {name: scores() for name, scores in asked.items()}
     score = legs.get(query.mode)
     if score is None:
         score = fuse(legs["lexical"], legs["semantic"], meaning.weight if meaning else 0)
@@ -221,15 +225,15 @@ def _rank(
 
 def _semantic(
     collection: Collection, meaning: Meaning, moment: Moment, depth: int
-) -> tuple[dict[int, float], str | None]:
-    """The semantic leg, and how it was searched: by an index where that is right, and gives as many as there are to give."""
+) -> tuple[ranking.Scores, str | None]:
+    """The semantic leg, and how it is searched: by an index where that is right, and gives as many as there are to give."""
     if not meaning.vector:
-        return {}, None
+        return dict, None
     asked = (collection.id, meaning.vector, meaning.model, moment.at, depth)
     if nearest.serves(collection.id, meaning.model, moment.counted or 0, depth):
         found = nearest.nearest(*asked)
         if len(found) >= depth:
-            return found, APPROXIMATE
+            return lambda: found, APPROXIMATE
     return ranking.semantic(*asked, sees_all=moment.sees_all), EXACT
 
 
@@ -264,5 +268,5 @@ def _hit(ranked: Ranked, rank: int, row: int, frame: Read) -> Found:
 
 def _below(ranked: Ranked, curve: Curve, row: int, frame: Read) -> Below:
     drawn = curve.kept < len(curve.scores)
-    score = curve.scores[curve.kept] if drawn else ranked.score[row]
+    score = shown(curve.scores[curve.kept]) if drawn else ranked.score[row]
     return Below(frame=frame.number, version=frame.version, title=frame.title, score=score)

@@ -1,7 +1,8 @@
 """Why a frame was found: the words and identifiers that it shares with the question, and what each was worth. Pure."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 from timemachine.retrieval.question import Term
@@ -22,21 +23,19 @@ class Matched:
 
 def matched(parts: Sequence[tuple[Term, float]]) -> Matched:
     """What the question shares with a frame, from what each of its terms gave to the frame's score."""
-    shared = {term.term for term, _ in parts}
     terms: dict[str, float] = {}
     named: dict[str, float] = {}
-    for term, part in sorted(parts, key=lambda each: -each[1]):
+    for term, part in sorted(parts, key=itemgetter(1), reverse=True):
         if term.is_identifier:
             named[term.term[1:]] = round(part, 4)
         else:  # a word is shown whole where the frame has all of it: then its parts add up
-            word = _spelled(term, shared)
+            word = term.spellings[0].word if len(term.spellings) == 1 else _spelled(term, parts)
             terms[word] = round(terms.get(word, 0.0) + part, 4)
     return Matched(terms=terms, identifiers=named)
 
 
-def _spelled(term: Term, shared: Collection[str]) -> str:
+def _spelled(term: Term, parts: Sequence[tuple[Term, float]]) -> str:
     """The first word that the frame has whole, else the last: a part, where the word has any."""
-    if len(term.spellings) == 1:
-        return term.spellings[0].word
+    shared = {each.term for each, _ in parts}
     whole = (each.word for each in term.spellings if each.terms.issubset(shared))
     return next(whole, term.spellings[-1].word)

@@ -1,6 +1,7 @@
 """What a find looks for by meaning: the query as a vector of one embedding model, and how many frames have none of it."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from django.db.models import QuerySet
 
@@ -12,24 +13,41 @@ from timemachine.retrieval.queries import frames_at
 from timemachine.retrieval.vectors import without_vector
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(kw_only=True)
 class Meaning:
-    """The query under an embedding model; `vector` is empty where there is nothing to compare."""
+    """The words of a query under an embedding model."""
 
-    model: str
-    vector: list[float]
-    weight: float
+    words: str
+    embedding_model: table.EmbeddingModel
+
+    @property
+    def model(self) -> str:
+        """The name that its vectors are stored under."""
+        return self.embedding_model.name
+
+    @property
+    def weight(self) -> float:
+        """What it counts beside the words."""
+        return self.embedding_model.semantic_weight
+
+    @cached_property
+    def vector(self) -> list[float]:
+        """Empty where there is nothing to compare."""
+        settled = table.is_settled(self.embedding_model)
+        return table.question_vector(self.embedding_model, self.words) if settled else []
 
 
 def meaning_of(collection: Collection, words: str, asked: str | None = None) -> Meaning:
-    """The query's vector under the collection's own model, or another that the collection has vectors of.
+    """The query under the collection's own model, or another that the collection has vectors of.
 
+    A vector that is quickly made is made when it is asked for first, so that the database is at work meanwhile.
     Raises `InvalidInput` (`embedding_model_not_there`) for a model without vectors in it, `Unavailable`, `ModelFailed`.
     """
     name = searchable_name(collection, asked) if asked else collection.embedding_model
-    model = table.named(name)
-    vector = table.question_vector(model, words) if table.is_settled(model) else []
-    return Meaning(model=model.name, vector=vector, weight=model.semantic_weight)
+    meaning = Meaning(words=words, embedding_model=table.named(name))
+    if meaning.embedding_model.slow:
+        _ = meaning.vector
+    return meaning
 
 
 def not_embedded(collection: Collection, model: str, moment: Moment) -> int:

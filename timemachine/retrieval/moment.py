@@ -5,6 +5,8 @@ looks at a `Moment` at which no change is under way. So a find "as of" the momen
 whatever the clocks of the machines say.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
@@ -67,23 +69,34 @@ def stamp(collection_id: UUID) -> datetime:
     return found
 
 
-def hold(collection_id: UUID, as_of: datetime | None) -> Moment:
-    """The moment that is asked for (None: now), with no change under way until this transaction ends.
+def ask_to_hold(collection_id: UUID) -> prepared.Asked:
+    """Have no change under way until this transaction ends; `held` waits for that."""
+    with _busy_is_unavailable():
+        return prepared.ask(_HOLD, {"collection": collection_id, "longest_wait": LONGEST_WAIT})
+
+
+def held(asked: prepared.Asked, as_of: datetime | None) -> Moment:
+    """The moment that is looked at (`as_of` None: now) in a collection that `ask_to_hold` was called for.
 
     Raises `Unavailable` where a put holds the collection for too long, `NotFound` where it is gone, `InvalidInput` for the future.
     """
-    held = _held(collection_id)
+    found = _held(asked)
     if as_of is not None:
-        check_has_come(as_of, held.present)
-    at = held.present if as_of is None else min(as_of, held.present)
-    unchanged = held.changed_at is None or held.changed_at <= at
+        check_has_come(as_of, found.present)
+    at = found.present if as_of is None else min(as_of, found.present)
+    unchanged = found.changed_at is None or found.changed_at <= at
     return Moment(
         at=at,
-        counted=held.frame_count if unchanged else None,
-        embedding_model=held.embedding_model,
-        all_embedded=held.all_embedded,
-        any_ended=held.any_ended,
+        counted=found.frame_count if unchanged else None,
+        embedding_model=found.embedding_model,
+        all_embedded=found.all_embedded,
+        any_ended=found.any_ended,
     )
+
+
+def hold(collection_id: UUID, as_of: datetime | None) -> Moment:
+    """`ask_to_hold`, and what `held` says at once."""
+    return held(ask_to_hold(collection_id), as_of)
 
 
 def check_has_come(as_of: datetime, present: datetime) -> None:
@@ -102,9 +115,18 @@ def hold_for_change(collection_id: UUID) -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(tm_collection_lock(%s))", [collection_id])
 
 
-def _held(collection_id: UUID) -> _Held:
+def _held(asked: prepared.Asked) -> _Held:
+    with _busy_is_unavailable():
+        rows = asked.rows()
+    if not rows:
+        raise NotFound("This collection is not there any more.", code="collection_not_found")
+    return _Held(*rows[0])
+
+
+@contextmanager
+def _busy_is_unavailable() -> Iterator[None]:
     try:
-        held = prepared.rows(_HOLD, {"collection": collection_id, "longest_wait": LONGEST_WAIT})
+        yield
     except OperationalError as why:
         if not isinstance(why.__cause__, LockNotAvailable):
             raise
@@ -112,6 +134,3 @@ def _held(collection_id: UUID) -> _Held:
             "This collection is being changed for longer than a find waits; ask again in a minute.",
             code="collection_busy",
         ) from why
-    if not held:
-        raise NotFound("This collection is not there any more.", code="collection_not_found")
-    return _Held(*held[0])

@@ -67,7 +67,7 @@ def nearest(
         visible=VISIBLE.format("w"),
     )
     with connection.cursor() as cursor:
-        cursor.execute(f"SET LOCAL hnsw.ef_search = {DEPTH}")
+        cursor.execute("SELECT set_config('hnsw.ef_search', %s, true)", [str(DEPTH)])
         facts: dict[str, Any] = {
             "collection": collection_id,
             "vector": dense(vector),

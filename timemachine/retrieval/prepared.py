@@ -2,13 +2,18 @@
 
 A find over a small collection takes less time than parsing and planning its statements. Postgres may settle on one plan for
 all facts of a statement, so what calls for another plan (the collection) belongs in its text.
+
+To wait for an answer costs more than most of these statements: in `one_transaction` they are sent one behind the other, and only
+who reads the rows of one waits.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import psycopg
-from django.db import connection
+from django.db import connection, transaction
 from pgvector import HalfVector
 from pgvector.psycopg.halfvec import HalfVectorBinaryDumper, HalfVectorDumper
 
@@ -19,8 +24,42 @@ def send_vectors_as_they_are() -> None:
         psycopg.adapters.register_dumper(HalfVector, dumper)
 
 
-def rows(sql: str, facts: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    """All rows of a statement, whose facts are bound by the server. `jsonb` comes as text, as everywhere in Django."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A statement that was sent, outside of `one_transaction` one that was answered."""
+
+    _cursor: psycopg.Cursor[tuple[Any, ...]]
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        """All its rows, as soon as they are there; to be called once. `jsonb` comes as text, as everywhere in Django."""
+        with connection.wrap_database_errors, self._cursor as cursor:
+            return cursor.fetchall()
+
+
+@contextmanager
+def one_transaction() -> Iterator[None]:
+    """What is asked here is one transaction; an error shows where the rows are read, or at its end.
+
+    Libpq's pipeline: what lies between two of its syncs is a transaction without `BEGIN` and `COMMIT`, and every statement of it
+    sees what was committed before it. Inside of another transaction it is a savepoint, and every statement is waited for.
+    """
     connection.ensure_connection()
-    with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
-        return cursor.execute(sql, facts).fetchall()
+    if connection.in_atomic_block:
+        with transaction.atomic():
+            yield
+    else:
+        with connection.wrap_database_errors, connection.connection.pipeline():
+            yield
+
+
+def ask(sql: str, facts: Mapping[str, Any], *, binary: bool = False) -> Asked:
+    """Send a statement, whose facts are bound by the server; `binary` is how its rows come: for many numbers."""
+    connection.ensure_connection()
+    with connection.wrap_database_errors:
+        cursor = psycopg.Cursor(connection.connection)
+        return Asked(cursor.execute(sql, facts, binary=binary))
+
+
+def rows(sql: str, facts: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    """All rows of a statement, whose facts are bound by the server."""
+    return ask(sql, facts).rows()

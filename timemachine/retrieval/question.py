@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import connection
@@ -103,19 +103,17 @@ _TERMS_NOW, _TERMS_THEN, _TERMS_BACK = (
 _FRAMES_THEN = f"SELECT count(*) FROM tm_frame f WHERE {VISIBLE.format('f')}"  # noqa: S608  # constants of this file
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spelling:
+class Spelling(NamedTuple):
     """A word as the question spells it, and the terms that it has: several where it has parts ("freon-12", "12,000")."""
 
     word: str
     terms: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Term:
+class Term(NamedTuple):
     """A word of a question as Postgres stems it, or an identifier behind a "=", with its weight and how many frames hold it.
 
-    `spellings` are the words of the question that it is in, whole ones before their parts.
+    `spellings` are the words of the question that it is in, whole ones before their parts; an identifier is matched only exactly.
     """
 
     term: str
@@ -123,16 +121,12 @@ class Term:
     dimension: int
     weight: float
     frames: int
+    is_identifier: bool
 
     @property
     def vector(self) -> str:
         """The term alone as Postgres reads a sparse vector."""
         return sparse({self.dimension: self.weight})
-
-    @property
-    def is_identifier(self) -> bool:
-        """Whether only the exact identifier matches it."""
-        return self.term.startswith("=")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,29 +145,38 @@ class Question:
         return sparse(heaviest)
 
 
-def weighed(collection_id: UUID, query: str, at: datetime, counted: int | None) -> Question:
+def ask_for_terms(collection_id: UUID, query: str) -> prepared.Asked:
+    """Ask for the terms of a query as they are counted now, for `weighed`."""
+    return prepared.ask(_TERMS_NOW, _facts(collection_id, query))
+
+
+def weighed(
+    collection_id: UUID, query: str, at: datetime, counted: int | None, asked: prepared.Asked | None = None
+) -> Question:
     """The terms of a query with their weights among the frames at a moment.
 
-    `counted` is how many frames the collection has now, where the moment is now: the terms are counted already. For a moment
-    that has passed (None) they are counted there.
+    `counted` is how many frames the collection has now, where the moment is now: the terms are counted already, and `asked` for
+    if that was known. For a moment that has passed (None) they are counted there.
     """
-    facts: dict[str, Any] = {
+    if counted is None:
+        counted, rows = _counted_then({**_facts(collection_id, query), "at": at})
+    else:
+        rows = (asked or ask_for_terms(collection_id, query)).rows()
+    made_of = _made_of((term, words) for term, words, *_ in rows)
+    found = [_term(counted, made_of, *row) for row in rows]
+    heaviest = sorted(found, key=lambda term: (-term.weight, term.term))
+    return Question(terms=tuple(heaviest), frames=counted)
+
+
+def _facts(collection_id: UUID, query: str) -> dict[str, Any]:
+    return {
         "collection": collection_id,
         "query": query,
-        "at": at,
         "most": MOST_TERMS,
         "identifiers": list(identifiers(query))[:MOST_TERMS],
         "words": _words(query),
         "identifier_times": IDENTIFIER_TIMES,
     }
-    if counted is None:
-        counted, rows = _counted_then(facts)
-    else:
-        rows = prepared.rows(_TERMS_NOW, facts)
-    made_of = _made_of((term, words) for term, words, *_ in rows)
-    found = [_term(counted, made_of, *row) for row in rows]
-    heaviest = sorted(found, key=lambda term: (-term.weight, term.term))
-    return Question(terms=tuple(heaviest), frames=counted)
 
 
 def _counted_then(facts: dict[str, Any]) -> tuple[int, list[tuple[Any, ...]]]:
@@ -221,6 +224,7 @@ def _term(
         dimension=dimension,
         weight=max(round(times * rarity, 4), LEAST_WEIGHT),
         frames=frames,
+        is_identifier=term.startswith("="),
     )
 
 

@@ -4,7 +4,7 @@ Both look only at the frames of one collection as they were at one moment, and w
 moment hold them, so a find of the past is exactly the find that could have been made then.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -14,6 +14,9 @@ from pgvector import HalfVector
 from timemachine.retrieval import prepared
 from timemachine.retrieval.moment import VISIBLE
 from timemachine.retrieval.question import QUOTED, Question
+
+type Scores = Callable[[], dict[int, float]]
+"""A leg that was asked for: called once, it waits for the scores by frame row, best first."""
 
 RARE = 0.05
 """Where the terms of a question occur in less than this share of the frames, these are looked up by an index and no others read."""
@@ -40,10 +43,10 @@ JOIN (
 """  # noqa: S608
 
 
-def lexical(collection_id: UUID, question: Question, at: datetime, limit: int) -> dict[int, float]:
-    """BM25 of the frames that share a term with the question, best first; frame row → score (above 0)."""
+def lexical(collection_id: UUID, question: Question, at: datetime, limit: int) -> Scores:
+    """BM25 (above 0) of the frames that share a term with the question."""
     if not question.terms:
-        return {}
+        return dict
     rare = sum(term.frames for term in question.terms) < RARE * question.frames
     sql = _LEXICAL.format(candidates=_CANDIDATES if rare else "", visible=VISIBLE.format("w"))
     facts: dict[str, Any] = {
@@ -52,7 +55,8 @@ def lexical(collection_id: UUID, question: Question, at: datetime, limit: int) -
         "identifiers": [term.term[1:] for term in question.terms if term.is_identifier],
         "words": [term.term for term in question.terms if not term.is_identifier],
     }
-    return dict(prepared.rows(_settled(sql, collection_id, limit), facts))
+    asked = prepared.ask(_settled(sql, collection_id, limit), facts, binary=True)
+    return lambda: dict(asked.rows())
 
 
 # the nearest of all versions first, so that few rows are looked at whole; "+ 0" keeps approximate indexes out
@@ -95,25 +99,27 @@ def semantic(
     limit: int,
     *,
     sees_all: bool = False,
-) -> dict[int, float]:
-    """Cosine similarity of the frames to the query's vector, best first; frame row → score (−1 to 1).
+) -> Scores:
+    """Cosine similarity (−1 to 1) of the frames to the query's vector.
 
     `sees_all`: every version that there is stands at that moment (then they came in the order of their numbers).
     """
     facts = {"vector": dense(vector), "model": model, "at": at}
-    if sees_all:
-        near = prepared.rows(_settled(_NEAR_ALL, collection_id, limit), facts)
-        return {row: 1 - distance for row, distance in near}
-    found = _visible(prepared.rows(_settled(_NEAR, collection_id, limit), facts), limit)
-    if found is None:
-        found = prepared.rows(_settled(_SEMANTIC, collection_id, limit), facts)
-    return {row: 1 - distance for row, distance in found}
+    near = prepared.ask(_settled(_NEAR_ALL if sees_all else _NEAR, collection_id, limit), facts, binary=True)
+
+    def scores() -> dict[int, float]:
+        found = near.rows() if sees_all else _visible(near.rows(), limit)
+        if found is None:
+            found = prepared.rows(_settled(_SEMANTIC, collection_id, limit), facts)
+        return {row: 1 - distance for row, distance in found}
+
+    return scores
 
 
 def semantic_at(
     collection_id: UUID, vector: Sequence[float], model: str, moments: Sequence[datetime]
 ) -> list[dict[int, float]]:
-    """As `semantic`, of each of several moments and without a limit: a frame is as near at one as at any other."""
+    """As `semantic` finds them at each of several moments, without a limit: a frame is as near at one as at any other."""
     visible = [VISIBLE.format("w").replace("%(at)s", f"%(at_{place})s") for place in range(len(moments))]
     sql = _SEMANTIC_AT.format(seen=", ".join(visible), any_seen=" OR ".join(f"({each})" for each in visible))
     facts = {"vector": dense(vector), "model": model} | {

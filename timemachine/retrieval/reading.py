@@ -2,8 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from timemachine.base.errors import TooLarge
 from timemachine.base.faithful import original, original_json
@@ -29,8 +28,7 @@ WHERE f.id = ANY(%(rows)s::bigint[])
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Read:
+class Read(NamedTuple):
     """One frame as it is shown."""
 
     number: int

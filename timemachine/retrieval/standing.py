@@ -134,7 +134,7 @@ def _there(collection: Collection, moment: Moment, numbers: Those[int]) -> _Rows
 def _lexical(collection: Collection, words: str, moment: Moment) -> _Leg:
     _check_size(collection, moment)
     question = weighed(collection.id, words, moment.at, moment.counted)
-    return ranking.lexical(collection.id, question, moment.at, MOST_RANKED)
+    return ranking.lexical(collection.id, question, moment.at, MOST_RANKED)()
 
 
 def _semantic(collection: Collection, meaning: Meaning, seen: Mapping[_State, Moment]) -> dict[_State, _Leg]:
@@ -143,7 +143,7 @@ def _semantic(collection: Collection, meaning: Meaning, seen: Mapping[_State, Mo
         return {state: {} for state in seen}
     moments = [moment.at for moment in seen.values()]
     if len(moments) == 1:
-        legs = [ranking.semantic(collection.id, meaning.vector, meaning.model, moments[0], MOST_RANKED)]
+        legs = [ranking.semantic(collection.id, meaning.vector, meaning.model, moments[0], MOST_RANKED)()]
     else:
         legs = ranking.semantic_at(collection.id, meaning.vector, meaning.model, moments)
     return dict(zip(seen, legs, strict=True))
