@@ -2,16 +2,19 @@
 // button and play find it there. What was fetched ahead is used once, and not after half a minute: notes may have come since.
 {
   const READING = 150; // ms on a step before the next one is fetched
-  const WALKING = 20; // the same for who came by the key of the next one
   const FRESH = 30_000;
   const MOST = 4;
   const ahead = new Map(); // address → the answer on its way, and when it was asked for
   let waiting = 0;
+  let came = 0; // when the step came that is there
   let direction = "j";
-  let walking = false;
 
-  const whole = (address) => new URL(address, location.href).href;
-  const link = () => one(`.navigator a[data-key="${direction}"][hx-target="#step"]`);
+  function whole(address, step) {
+    const found = new URL(address, location.href);
+    if (step) found.searchParams.set("step", step);
+    found.searchParams.sort();
+    return found.href;
+  }
 
   async function fetched(address) {
     const headers = { "HX-Request": "true", "HX-Request-Type": "partial", "HX-Target": "article#step", Accept: "text/html" };
@@ -20,31 +23,29 @@
   }
 
   function fetchAhead() {
-    const address = link()?.getAttribute("hx-get");
-    if (!address || document.hidden || navigator.connection?.saveData) return;
-    const asked = asking(whole(address));
-    if (walking) asked.then(goOn).catch(() => {});
+    const address = one(`.navigator a[data-key="${direction}"][hx-target="#step"]`)?.getAttribute("hx-get");
+    if (address && !document.hidden) asking(whole(address));
   }
 
-  // Who walks is two steps behind what is fetched: the one that came says which is the next.
-  function goOn(given) {
-    const next = given.ok && new RegExp(`data-key="${direction}" hx-get="([^"]+)" hx-target="#step"`).exec(given.text);
-    if (next) asking(whole(next[1].replaceAll("&amp;", "&"))).catch(() => {});
+  // Who hurries stays two steps behind what is fetched: the row behind the one that comes says which is the next.
+  function goOn(address) {
+    const coming = document.getElementById(`s${new URL(address, location.href).searchParams.get("step")}`);
+    const next = direction === "j" ? coming?.nextElementSibling : coming?.previousElementSibling;
+    if (next?.matches(".row")) asking(whole(address, next.id.slice(1)));
   }
 
   function asking(address) {
-    const known = ahead.get(address);
-    if (known) return known.answer;
+    if (ahead.has(address) || navigator.connection?.saveData) return;
     const answer = fetched(address);
     answer.catch(() => ahead.delete(address));
     ahead.set(address, { answer, at: performance.now() });
     for (const oldest of [...ahead.keys()].slice(0, -MOST)) ahead.delete(oldest);
-    return answer;
   }
 
-  function readAhead(after) {
+  function readAhead() {
     clearTimeout(waiting);
-    waiting = setTimeout(fetchAhead, after);
+    came = performance.now();
+    waiting = setTimeout(fetchAhead, READING);
   }
 
   // An answer that went wrong, or does not come, is asked for again in the usual way, which says what is the matter.
@@ -55,7 +56,7 @@
         return null;
       });
       if (!given?.ok) return usual(address, request);
-      return new Response(given.text, { status: given.status, headers: given.headers });
+      return { status: given.status, headers: given.headers, text: async () => given.text }; // what htmx reads of an answer
     };
   }
 
@@ -67,21 +68,24 @@
   }
 
   document.addEventListener("htmx:before:request", ({ detail: { ctx } }) => {
+    clearTimeout(waiting);
     const { action, method, signal } = ctx.request;
     if (method && method.toUpperCase() !== "GET") {
       ahead.clear();
       return;
     }
+    if (ctx.target?.id !== "step") return;
     const key = ctx.sourceElement?.dataset.key;
-    walking = key === "j" || key === "k";
-    if (walking) direction = key;
-    const found = ctx.target?.id === "step" && ahead.get(whole(action));
-    if (!found || signal?.aborted) return;
-    ahead.delete(whole(action));
-    if (performance.now() - found.at < FRESH) ctx.fetch = answering(found, ctx.fetch);
+    const address = whole(action);
+    const found = ahead.get(address);
+    ahead.delete(address);
+    if (found && !signal?.aborted && performance.now() - found.at < FRESH) ctx.fetch = answering(found, ctx.fetch);
+    if (key !== "j" && key !== "k") return;
+    direction = key;
+    if (performance.now() - came < READING) goOn(action);
   });
-  document.addEventListener("htmx:after:swap", () => readAhead(walking ? WALKING : READING));
-  document.addEventListener("visibilitychange", () => readAhead(READING));
+  document.addEventListener("htmx:after:swap", readAhead);
+  document.addEventListener("visibilitychange", readAhead);
 
-  readAhead(READING);
+  readAhead();
 }
