@@ -3,6 +3,8 @@ BIN := .venv/bin
 PYTHON := $(BIN)/python
 TEMPLATES = $(shell find templates -name '*.html' 2>/dev/null)
 ON_A_DATABASE := $(PYTHON) -m tests.embedded_postgres
+# one more than CI has cores: many tests wait for the programs that they start, once for the tests of a file
+TEST_WORKERS ?= 3
 WITH_MINILM = $(if $(filter minilm,$(EMBEDDING_MODEL)),.venv/.minilm)
 shown_if_wrong = said=$$($(1) 2>&1) || { echo "$$said"; exit 1; }
 
@@ -21,7 +23,7 @@ link: .venv/.synced ## print a new sign-in link for what `make up` runs
 
 test: lint browser .venv/.minilm ## check everything and run the whole test suite
 	@$(BIN)/coverage erase
-	@$(BIN)/coverage run -m pytest -n 2
+	@$(BIN)/coverage run -m pytest -n $(TEST_WORKERS) --dist loadfile
 	@$(BIN)/coverage combine --quiet
 	@$(BIN)/coverage report --include="$$($(PYTHON) -m tests.pure)" --fail-under=100
 	@$(BIN)/coverage report --fail-under=95
