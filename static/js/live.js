@@ -139,9 +139,7 @@
   }
 
   function ended(status) {
-    const button = document.getElementById("follow");
-    button.setAttribute("aria-disabled", "true");
-    button.setAttribute("aria-pressed", "false");
+    document.getElementById("follow")?.remove();
     for (const each of all(".while-recording")) each.classList.add("gone");
     const word = one(".where .status");
     word.className = `status ${status}`;
@@ -158,7 +156,7 @@
   }
 
   document.addEventListener("click", (event) => {
-    const button = event.target.closest('#follow:not([aria-disabled])');
+    const button = event.target.closest("#follow");
     if (button) {
       const on = button.getAttribute("aria-pressed") !== "true";
       button.setAttribute("aria-pressed", on);

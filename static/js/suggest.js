@@ -68,4 +68,6 @@
     else return;
     event.preventDefault();
   });
+  // Back from a page that a filter led to: the field says what this one was filtered by.
+  window.addEventListener("pageshow", ({ persisted }) => persisted && field()?.form.reset());
 }

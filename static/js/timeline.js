@@ -195,11 +195,18 @@
     scrubber().setAttribute("aria-valuetext", `Step ${sequence.toLocaleString("en")} of ${last.toLocaleString("en")}`);
   }
 
+  // An entry of the history without htmx's mark is one that Back would leave the page as it is for.
+  function visit(address, push) {
+    const mark = { htmx: true };
+    history.replaceState(mark, "", push ? location.href : address);
+    if (push) history.pushState(mark, "", address);
+  }
+
   function go(sequence, push) {
     const address = here({ step: sequence });
     put("at", sequence, sequence);
     for (const field of [document.getElementById("goto"), scrubber()]) field.value = sequence;
-    history[push ? "pushState" : "replaceState"](history.state, "", address);
+    visit(address, push);
     window.htmx?.ajax("GET", address, { source: target(), target: target(), swap: "outerHTML" });
   }
 
@@ -254,7 +261,7 @@
     const filter = [map().dataset.filter, whole ? "" : `step:${from}-${to}`].filter(Boolean).join(" ");
     const at = Number(document.getElementById("step")?.dataset.sequence ?? scrubber().value);
     const address = here({ filter: filter || null, step: at < from || at > to ? from : at });
-    history.pushState(history.state, "", address);
+    visit(address, true);
     window.htmx?.ajax("GET", address, { source: "#timeline", target: "#timeline", swap: "outerHTML" });
   }
 

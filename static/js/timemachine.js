@@ -9,6 +9,17 @@ const all = (selector, from = document) => [...from.querySelectorAll(selector)];
 const typing = (element) =>
   element.isContentEditable || /^(input|textarea|select)$/i.test(element.tagName);
 
+// Escape leaves a field that a key led to, where it closes nothing first; then the keys are the page's again.
+document.addEventListener("keydown", (event) => {
+  const field = event.target;
+  if (event.key !== "Escape" || !typing(field) || !field.dataset.key) return;
+  setTimeout(() => {
+    if (event.defaultPrevented) return;
+    if (field.id === "goto") field.value = field.defaultValue;
+    field.blur();
+  });
+});
+
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
   if (document.documentElement.dataset.keys === "off" || typing(event.target)) return;

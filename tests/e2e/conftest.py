@@ -51,13 +51,13 @@ def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
     assert machine.end() == 0
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def playwright() -> Iterator[Playwright]:
     with sync_playwright() as running:
         yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser(playwright: Playwright) -> Iterator[Browser]:
     """A Chromium; without one these tests are skipped, in CI they fail."""
     path = installed()

@@ -124,6 +124,16 @@ def test_a_click_on_the_minimap_selects_that_step_and_a_drag_looks_at_a_stretch(
     chip.click()
     expect(chip).to_have_count(0)
 
+    desk.goto(session)  # an address that the script alone leads on from
+    desk.mouse.move(across + box["width"] * 0.5, middle)
+    desk.mouse.down()
+    desk.mouse.move(across + box["width"] * 0.6, middle, steps=4)
+    desk.mouse.up()
+    expect(chip).to_be_visible()
+    desk.go_back()
+    expect(chip).to_have_count(0)
+    expect(desk.locator(".totals")).not_to_contain_text("of 6,300")
+
 
 def test_the_scrubber_goes_through_the_session_by_keys_and_looks_closer(desk: Page, session: str) -> None:
     desk.goto(f"{session}?step=5000")

@@ -183,6 +183,19 @@ def test_a_replay_that_cannot_be_is_refused_and_nothing_is_made(
     assert not Replay.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (ReplayOptions(after_sequence=1000), "No find or ask lies in this range"),
+        (ReplayOptions(after_sequence=3, through_sequence=3), "after 3 and up to 3: the range ends before"),
+        (ReplayOptions(after_sequence=1000, through_sequence=2), "after 1,000 and up to 2"),
+    ],
+)
+def test_an_empty_range_is_told_as_one(session: Session, options: ReplayOptions, says: str) -> None:
+    with pytest.raises(InvalidInput, match=says):
+        launch(session, options, by="test")
+
+
 def test_a_range_replays_only_its_steps(session: Session) -> None:
     replay = launch(session, ReplayOptions(after_sequence=2, through_sequence=4), by="test")
     assert [step.sequence for step in all_steps(replay)] == [4]

@@ -40,7 +40,8 @@ def chromium() -> Iterator[Browser]:
     """A Chromium, where there is one."""
     path = installed()
     if path is None:
-        pytest.skip("no Chromium")
+        missing = "no Chromium: install the package chromium, or set CHROMIUM to its path"
+        pytest.fail(missing) if os.environ.get("CI") else pytest.skip(missing)
     # playwright's loop runs in this thread, our queries are no part of it
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
     with sync_playwright() as playwright:

@@ -94,3 +94,21 @@ def test_the_list_of_keys_names_every_key_that_a_step_answers_to(page: Page) -> 
     page.keyboard.press("?")
     listed = set(page.locator("#keys dt kbd").all_inner_texts())
     assert keys - listed - {"2", "3", "4"} == set()
+
+
+def test_escape_leaves_a_field_as_it_was_and_gives_the_keys_back(page: Page) -> None:
+    page.keyboard.press("g")
+    page.keyboard.type("9999")
+    page.keyboard.press("Escape")
+    expect(page.get_by_label("step", exact=True)).to_have_value("2")
+    page.keyboard.press("j")
+    expect(page.locator("#step")).to_have_attribute("data-sequence", "3")
+    page.keyboard.press("f")
+    page.keyboard.type("ki")
+    expect(page.locator("#suggestions")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#suggestions")).to_be_hidden()
+    expect(page.get_by_label("Filter")).to_be_focused()
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    expect(page.locator("#step")).to_have_attribute("data-sequence", "4")

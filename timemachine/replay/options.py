@@ -87,7 +87,9 @@ def check(options: ReplayOptions) -> None:
     _check_retrieval(options)
     if options.skip_asks and options.skip_finds:
         raise InvalidInput(
-            "With `skip_asks` and `skip_finds` nothing is left to replay.", code="nothing_to_replay"
+            "With asks and finds both left out nothing is left to replay; leave out only one of them.",
+            code="nothing_to_replay",
+            field="skip_finds",
         )
 
 

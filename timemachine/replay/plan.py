@@ -56,10 +56,7 @@ class Planning:
         kept = self._over_collection(session, self._settled[options])
         repeated = [action for action in actions if planned(recorded(action), options)]
         if not repeated:
-            raise InvalidInput(
-                "This session has no find or ask to repeat, so there is nothing to replay; tools are never run again.",
-                code="nothing_to_replay",
-            )
+            raise _nothing_to_repeat(options)
         return Planned(session=session, options=kept, actions=repeated)
 
     def _over_collection(self, session: Session, options: ReplayOptions) -> ReplayOptions:
@@ -70,6 +67,17 @@ class Planning:
         if place not in self._searchable:
             self._searchable[place] = searchable_name(session.collection, asked)
         return replace(options, embedding_model=self._searchable[place])
+
+
+def _nothing_to_repeat(options: ReplayOptions) -> InvalidInput:
+    first, last = options.after_sequence, options.through_sequence
+    if first is not None and last is not None and first >= last:
+        said = f"No step lies after {first:,} and up to {last:,}: the range ends before it begins."
+    elif (first, last) != (None, None):
+        said = "No find or ask lies in this range, so there is nothing to replay; choose other steps."
+    else:
+        said = "This session has no find or ask to repeat, so there is nothing to replay; tools are never run again."
+    return InvalidInput(said, code="nothing_to_replay")
 
 
 def replayable(session: Session) -> list[Action]:

@@ -15,11 +15,12 @@ from timemachine.replay.statuses import OPEN_REPLAY_STATUSES, TERMINAL_STEP_STAT
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """A replay: how many of its steps are over, of how many, and the last of those that are over, None where none is."""
+    """A replay: how many of its steps are over, of how many, how many failed, and the last that is over, None where none is."""
 
     replay: Replay
     done: int
     total: int
+    failed: int
     reached: int | None
 
     @property
@@ -59,6 +60,7 @@ def progress_of(replays: Sequence[Replay]) -> list[Progress]:
     """How far each of the replays is. One query for any number of them."""
     done: dict[UUID, int] = {}
     total: dict[UUID, int] = {}
+    failed: dict[UUID, int] = {}
     reached: dict[UUID, int] = {}
     counted = ReplayStep.objects.filter(replay__in=replays).order_by().values_list("replay_id", "status")
     for replay, status, steps, last in counted.annotate(steps=Count("id"), last=Max("sequence")):
@@ -66,9 +68,15 @@ def progress_of(replays: Sequence[Replay]) -> list[Progress]:
         if status in TERMINAL_STEP_STATUSES:
             done[replay] = done.get(replay, 0) + steps
             reached[replay] = max(reached.get(replay, 0), last)
+        if status == "failed":
+            failed[replay] = steps
     return [
         Progress(
-            replay=each, done=done.get(each.id, 0), total=total.get(each.id, 0), reached=reached.get(each.id)
+            replay=each,
+            done=done.get(each.id, 0),
+            total=total.get(each.id, 0),
+            failed=failed.get(each.id, 0),
+            reached=reached.get(each.id),
         )
         for each in replays
     ]

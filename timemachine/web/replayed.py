@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
 from timemachine.base.wording import counted, spaced
 from timemachine.recording.models import Session
@@ -23,6 +23,7 @@ from timemachine.web.minimap_plot import HEIGHT, MinimapPlot
 SHOWN: Final = 2
 SAME: Final = frozenset({"identical", "formatting", "equivalent", "same", "verified"})
 WRONG: Final = frozenset({"failed", "error", "altered", "missing"})
+OTHER_PASSAGES: Final = mark_safe(' <span class="verdict passages_differ">≠ passages</span>')
 SIGNS: Final = {"waiting": "○", "running": "◐", "uncertain": "?", "skipped": "–", "cancelled": "–"}
 
 
@@ -35,9 +36,15 @@ class Line:
 
     @property
     def words(self) -> str:
-        """How far it is: `Replay running: 12 of 40 steps`."""
+        """How far it is: `Replay running: 12 of 40 steps, 2 failed`."""
         found = self.progress
-        return f"Replay {found.replay.status}: {found.done:,} of {counted(found.total, 'step')}"
+        failed = f", {found.failed:,} failed" if found.failed else ""
+        return f"Replay {found.replay.status}: {found.done:,} of {counted(found.total, 'step')}{failed}"
+
+    @property
+    def outcome(self) -> str:
+        """The status that it is coloured by: `failed` as soon as a step has."""
+        return "failed" if self.progress.failed else self.progress.replay.status
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,12 +110,17 @@ def replay_marks(chosen: Replay | None, sequences: Collection[int]) -> Mapping[i
 
 
 def state_mark(state: StepState) -> SafeString:
-    """The verdict of a step that is over, else its status."""
+    """The verdict of a step that is over, else its status; also that its passages are others, where only these are."""
     is_done = state.status == "done"
     word = (is_done and (state.verdict or state.retrieval or state.context)) or state.status
     sign = SIGNS.get(word) or ("✓" if word in SAME else "✗" if word in WRONG else "≠")
+    others = is_done and word in SAME and state.retrieval not in {None, *SAME}
     return format_html(
-        '<span class="verdict {}">{} {}</span>', word, "✓" if word == "done" else sign, spaced(word)
+        '<span class="verdict {}">{} {}</span>{}',
+        word,
+        "✓" if word == "done" else sign,
+        spaced(word),
+        OTHER_PASSAGES if others else "",
     )
 
 
