@@ -58,8 +58,9 @@ def test_each_statement_sees_what_was_committed_before_it(
 def test_an_error_shows_where_the_rows_are_read_and_leaves_a_connection_that_works(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    with pytest.raises(DataError, match="division by zero"):
-        _asked_badly()
+    for _ in range(50):  # what lies behind it has come by then, or has not
+        with pytest.raises(DataError, match="division by zero"):
+            _asked_badly()
     assert prepared.rows("SELECT 3", {}) == [(3,)]
     assert not caplog.records
 
@@ -87,6 +88,7 @@ def test_inside_of_a_transaction_it_is_a_savepoint(
 def _asked_badly() -> None:
     with prepared.one_transaction():
         broken = prepared.ask("SELECT 1 / %(by)s::int", {"by": 0})
+        prepared.ask("SELECT pg_sleep(0.002)", {})
         prepared.ask("SELECT 2", {})
         broken.rows()
 

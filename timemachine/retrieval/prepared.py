@@ -8,7 +8,7 @@ who reads the rows of one waits.
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ import psycopg
 from django.db import connection, transaction
 from pgvector import HalfVector
 from pgvector.psycopg.halfvec import HalfVectorBinaryDumper, HalfVectorDumper
+from psycopg.errors import PipelineAborted
 
 
 def send_vectors_as_they_are() -> None:
@@ -48,8 +49,13 @@ def one_transaction() -> Iterator[None]:
         with transaction.atomic():
             yield
     else:
-        with connection.wrap_database_errors, connection.connection.pipeline():
-            yield
+        with connection.wrap_database_errors, connection.connection.pipeline() as sent:
+            try:
+                yield
+            except BaseException:
+                with suppress(PipelineAborted):  # what was sent behind a statement that failed
+                    sent.sync()
+                raise
 
 
 def ask(sql: str, facts: Mapping[str, Any], *, binary: bool = False) -> Asked:
