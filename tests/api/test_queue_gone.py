@@ -32,8 +32,11 @@ def use(broker_url: str, options: dict[str, Any]) -> None:
 
 @pytest.fixture
 def own_queue() -> Iterator[None]:
-    """Whatever a test makes of the queue, the next one has its own again."""
+    """Whatever a test makes of the queue, the next one has its own again; one in memory has nothing from earlier tests."""
     before = queue.conf["broker_url"], queue.conf["broker_transport_options"]
+    use("memory://", {})
+    rung()
+    use(*before)
     yield
     use(*before)
 

@@ -68,6 +68,7 @@ def test_walk_a_session(ada: Page, product: Product, demo: str) -> None:
     expect(ada.locator('#step[data-sequence="8"]')).to_be_attached()
     ada.keyboard.press("f")
     ada.keyboard.type("kind:find")
+    expect(ada.locator("#suggestions")).to_be_visible()
     ada.keyboard.press("Escape")
     ada.keyboard.press("Enter")
     ada.wait_for_url("**filter=kind**")

@@ -42,7 +42,10 @@ def test_the_page_adds_up_what_was_recorded(browser: Client, project: Project) -
     assert "What was recorded from 2026-11-20 to 2026-11-21, 2 days" in said
     assert "Cost $0.42 + 1 call of unknown price Sessions 2 Model calls 5 Tool calls 3 Tokens 48" in said
     assert "Saved by the answer cache $0.05 1 answer" in said
-    assert "3 model calls recorded how long they took: half of them at most 996 ms" in said
+    assert (
+        "3 model calls recorded how long they took, an ask from its question to its grounded answer: half of them at most 996 ms"
+        in said
+    )
     assert "acme:large 2 24 $0.40 996 ms 2.0 s Sessions of acme:large" in said
     assert "acme:odd 1 12 $0 + 1 call of unknown price not recorded not recorded" in said
     assert "sub 1 12 $0.10" in said
