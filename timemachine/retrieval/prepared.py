@@ -8,12 +8,13 @@ who reads the rows of one waits.
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 import psycopg
-from django.db import connection, transaction
+from django.db import DEFAULT_DB_ALIAS, connections, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
 from pgvector import HalfVector
 from pgvector.psycopg.halfvec import HalfVectorBinaryDumper, HalfVectorDumper
 from psycopg.errors import PipelineAborted
@@ -30,10 +31,11 @@ class Asked:
     """A statement that was sent, outside of `one_transaction` one that was answered."""
 
     _cursor: psycopg.Cursor[tuple[Any, ...]]
+    _errors: AbstractContextManager[Any]
 
     def rows(self) -> list[tuple[Any, ...]]:
         """All its rows, as soon as they are there; to be called once. `jsonb` comes as text, as everywhere in Django."""
-        with connection.wrap_database_errors, self._cursor as cursor:
+        with self._errors, self._cursor as cursor:
             return cursor.fetchall()
 
 
@@ -44,12 +46,12 @@ def one_transaction() -> Iterator[None]:
     Libpq's pipeline: what lies between two of its syncs is a transaction without `BEGIN` and `COMMIT`, and every statement of it
     sees what was committed before it. Inside of another transaction it is a savepoint, and every statement is waited for.
     """
-    connection.ensure_connection()
-    if connection.in_atomic_block:
+    here = _connection()
+    if here.in_atomic_block:
         with transaction.atomic():
             yield
     else:
-        with connection.wrap_database_errors, connection.connection.pipeline() as sent:
+        with here.wrap_database_errors, here.connection.pipeline() as sent:
             try:
                 yield
             except BaseException:
@@ -60,12 +62,19 @@ def one_transaction() -> Iterator[None]:
 
 def ask(sql: str, facts: Mapping[str, Any], *, binary: bool = False) -> Asked:
     """Send a statement, whose facts are bound by the server; `binary` is how its rows come: for many numbers."""
-    connection.ensure_connection()
-    with connection.wrap_database_errors:
-        cursor = psycopg.Cursor(connection.connection)
-        return Asked(cursor.execute(sql, facts, binary=binary))
+    here = _connection()
+    with here.wrap_database_errors:
+        cursor = psycopg.Cursor(here.connection)
+        return Asked(cursor.execute(sql, facts, binary=binary), here.wrap_database_errors)
 
 
 def rows(sql: str, facts: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     """All rows of a statement, whose facts are bound by the server."""
     return ask(sql, facts).rows()
+
+
+def _connection() -> BaseDatabaseWrapper:
+    """This thread's connection itself: each look through `django.db.connection` costs as much as a row."""
+    here = connections[DEFAULT_DB_ALIAS]
+    here.ensure_connection()
+    return here
