@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 _FOUND = Path(__file__).resolve().parent.parent / "build" / "chromium-path"
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _DOWNLOAD_SECONDS = 120
@@ -17,6 +19,17 @@ _MISSING = "No Chromium: the tests that look at pages are skipped. Install the p
 def installed() -> Path | None:
     """A Chromium that starts: the one of `CHROMIUM`, the one found last time, the system's, or Playwright's own."""
     return next((path for path in _candidates() if _starts(path)), None)
+
+
+def required() -> Path:
+    """A Chromium for a test; without one it is skipped, in CI it fails."""
+    path = installed()
+    if path is not None:
+        return path
+    missing = "no Chromium: install the package chromium, or set CHROMIUM to its path"
+    if os.environ.get("CI"):
+        pytest.fail(missing)
+    pytest.skip(missing)
 
 
 def main() -> int:

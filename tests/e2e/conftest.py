@@ -1,6 +1,5 @@
 """The product as `make up` runs it, and a real browser in front of it."""
 
-import os
 import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
@@ -8,7 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
 
-from tests.chromium import installed
+from tests.chromium import required
 from tests.e2e.looking import HEIGHT, THEMES, WIDTHS
 from tests.embedded.machine import Machine
 
@@ -60,11 +59,7 @@ def playwright() -> Iterator[Playwright]:
 @pytest.fixture(scope="module")
 def browser(playwright: Playwright) -> Iterator[Browser]:
     """A Chromium; without one these tests are skipped, in CI they fail."""
-    path = installed()
-    if path is None:
-        missing = "no Chromium: install the package chromium, or set CHROMIUM to its path"
-        pytest.fail(missing) if os.environ.get("CI") else pytest.skip(missing)
-    running = playwright.chromium.launch(executable_path=str(path), args=FLAGS)
+    running = playwright.chromium.launch(executable_path=str(required()), args=FLAGS)
     yield running
     running.close()
 

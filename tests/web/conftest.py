@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from playwright.sync_api import Browser, sync_playwright
 
-from tests.chromium import installed
+from tests.chromium import required
 from tests.web.handbook import FACTS, NAME
 from tests.web.people import browser_of
 from timemachine.accounts.models import Project
@@ -38,10 +38,7 @@ def handbook(project: Project) -> Collection:
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
     """A Chromium, where there is one."""
-    path = installed()
-    if path is None:
-        missing = "no Chromium: install the package chromium, or set CHROMIUM to its path"
-        pytest.fail(missing) if os.environ.get("CI") else pytest.skip(missing)
+    path = required()
     # playwright's loop runs in this thread, our queries are no part of it
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
     with sync_playwright() as playwright:

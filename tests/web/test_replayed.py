@@ -43,6 +43,10 @@ def said(page: str, name: str) -> str:
         ({"status": "done", "verdict": "identical", "context": "verified"}, "✓ identical"),
         ({"status": "done", "verdict": "identical", "retrieval": "same"}, "✓ identical"),
         ({"status": "done", "verdict": "identical", "retrieval": "changed"}, "✓ identical ≠ passages"),
+        (
+            {"status": "done", "verdict": "identical", "retrieval": "reordered"},
+            "✓ identical ≠ order of passages",
+        ),
         ({"status": "done", "verdict": "numbers_differ"}, "≠ numbers differ"),
         ({"status": "done", "verdict": "numbers_differ", "retrieval": "changed"}, "≠ numbers differ"),
         ({"status": "done", "verdict": "error"}, "✗ error"),

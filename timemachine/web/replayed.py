@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from django.utils.html import format_html
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 
 from timemachine.base.wording import counted, spaced
 from timemachine.recording.models import Session
@@ -23,7 +23,7 @@ from timemachine.web.minimap_plot import HEIGHT, MinimapPlot
 SHOWN: Final = 2
 SAME: Final = frozenset({"identical", "formatting", "equivalent", "same", "verified"})
 WRONG: Final = frozenset({"failed", "error", "altered", "missing"})
-OTHER_PASSAGES: Final = mark_safe(' <span class="verdict passages_differ">≠ passages</span>')
+BESIDE: Final = {"changed": "passages", "reordered": "order of passages"}
 SIGNS: Final = {"waiting": "○", "running": "◐", "uncertain": "?", "skipped": "–", "cancelled": "–"}
 
 
@@ -110,17 +110,16 @@ def replay_marks(chosen: Replay | None, sequences: Collection[int]) -> Mapping[i
 
 
 def state_mark(state: StepState) -> SafeString:
-    """The verdict of a step that is over, else its status; also that its passages are others, where only these are."""
+    """The verdict of a step that is over, else its status; also that its passages are others, or in another order, where only these are."""
     is_done = state.status == "done"
     word = (is_done and (state.verdict or state.retrieval or state.context)) or state.status
     sign = SIGNS.get(word) or ("✓" if word in SAME else "✗" if word in WRONG else "≠")
-    others = is_done and word in SAME and state.retrieval not in {None, *SAME}
-    return format_html(
-        '<span class="verdict {}">{} {}</span>{}',
-        word,
-        "✓" if word == "done" else sign,
-        spaced(word),
-        OTHER_PASSAGES if others else "",
+    mark = format_html(
+        '<span class="verdict {}">{} {}</span>', word, "✓" if word == "done" else sign, spaced(word)
+    )
+    beside = BESIDE.get(state.retrieval or "") if is_done and word in SAME else None
+    return (
+        format_html('{} <span class="verdict passages_differ">≠ {}</span>', mark, beside) if beside else mark
     )
 
 
