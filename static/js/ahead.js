@@ -68,13 +68,13 @@
   }
 
   document.addEventListener("htmx:before:request", ({ detail: { ctx } }) => {
-    clearTimeout(waiting);
     const { action, method, signal } = ctx.request;
     if (method && method.toUpperCase() !== "GET") {
       ahead.clear();
       return;
     }
     if (ctx.target?.id !== "step") return;
+    clearTimeout(waiting);
     const key = ctx.sourceElement?.dataset.key;
     const address = whole(action);
     const found = ahead.get(address);
