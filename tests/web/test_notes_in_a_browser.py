@@ -30,6 +30,7 @@ def page(chromium: Browser, live_server: LiveServer, project: Project, settings:
     found.get_by_label("Password").fill(PASSWORD)
     found.get_by_role("button", name="Sign in").click()
     expect(found.locator("#step")).to_be_visible()
+    found.wait_for_load_state()  # a key that comes before the scripts is a key without them
     yield found
     context.close()
 
