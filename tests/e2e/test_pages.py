@@ -228,6 +228,7 @@ def pages(demo: dict[str, Any]) -> dict[str, str]:
         "new-session": "/sessions/new/",
         "import": "/import/",
         "share": f"{session}/share/",
+        "share-comparison": f"/comparisons/{demo['comparison']['id']}/share/",
         "shares": "/shares/",
         "settings": "/settings/",
         "models": "/settings/models/",
@@ -275,6 +276,31 @@ def test_the_page_of_a_cell_is_sound(screen: Page, product: Product, demo: dict[
     screen.goto(f"{product.url}/comparisons/{demo['comparison']['id']}/")
     cell = screen.locator(".matrix a.verdict").last.get_attribute("href")
     assert look(screen, "comparison-cell", f"{product.url}{cell}") == []
+
+
+def opened(
+    page: Page, api: httpx.Client, target_type: str, target_id: str, *, evidence_only: bool = False
+) -> str:
+    """The address of what a new link shows, opened by that page."""
+    asked = {"target_type": target_type, "target_id": target_id, "evidence_only": evidence_only}
+    page.goto(api.post("/shares", json=asked).json()["url"])
+    page.get_by_role("button", name="Open", exact=True).click()
+    page.wait_for_url("**/share/*/")
+    return page.url
+
+
+def test_the_pages_of_a_visitor_are_sound(
+    screen: Page, api: httpx.Client, demo: dict[str, Any], product: Product
+) -> None:
+    session, replay, comparison = demo["session"]["id"], demo["replays"][1]["id"], demo["comparison"]["id"]
+    shown = {"shared-session": opened(screen, api, "session", session)}
+    shown["shared-replay"] = opened(screen, api, "replay", replay)
+    shown["shared-step"] = f"{shown['shared-replay']}steps/2/"
+    shown["shared-comparison"] = opened(screen, api, "comparison", comparison)
+    cell = screen.locator(".matrix a.verdict").last.get_attribute("href")
+    shown["shared-cell"] = f"{product.url}{cell}"
+    shown["shared-evidence"] = opened(screen, api, "session", session, evidence_only=True)
+    assert [fault for name, address in shown.items() for fault in look(screen, name, address)] == []
 
 
 @pytest.mark.parametrize("screen", ["light"], indirect=True)

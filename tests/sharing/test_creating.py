@@ -137,12 +137,18 @@ def test_what_is_shared_is_found_in_its_project(
     assert target_of(project, "session", session.key) == session
     assert target_of(project, "session", session.id) == session
     assert target_of(project, "replay", str(replay.id)) == replay
-    for kind, of_ours in (("session", session.id), ("replay", replay.id), ("replay", "x")):
+    for kind, of_ours in (
+        ("session", session.id),
+        ("replay", replay.id),
+        ("replay", "x"),
+        ("comparison", uuid7()),
+        ("comparison", "x"),
+    ):
         with pytest.raises(NotFound):
             target_of(other_project, kind, of_ours)
 
 
-@pytest.mark.parametrize("kind", ["comparison", "evidence", ""])
+@pytest.mark.parametrize("kind", ["evidence", "Session", ""])
 def test_what_cannot_be_shared_is_refused_with_a_sentence(project: Project, kind: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         target_of(project, kind, "x")
@@ -167,7 +173,14 @@ def test_a_link_goes_with_its_session_when_that_is_erased(
 
 
 @pytest.mark.parametrize(
-    "wrong", ["max_opens = 0", "opens = 3, max_opens = 2", "through_sequence = 0", "target_type = 'x'"]
+    "wrong",
+    [
+        "max_opens = 0",
+        "opens = 3, max_opens = 2",
+        "through_sequence = 0",
+        "target_type = 'x'",
+        "evidence_only = true",
+    ],
 )
 def test_the_database_refuses_a_link_that_makes_no_sense(
     project: Project, session: Session, wrong: str

@@ -14,7 +14,8 @@ from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft
 from timemachine.recording.models import Session
 from timemachine.replay.models import Replay
 from timemachine.sharing.commands import create_link
-from timemachine.sharing.scope import PAGE, Scope
+from timemachine.sharing.recorded import PAGE
+from timemachine.sharing.scope import Scope
 from timemachine.sharing.terms import Terms
 
 NOWHERE = [0, 7, 2**31, 2**63, 2**70]
@@ -230,3 +231,30 @@ def test_the_passages_of_an_ask_are_its_own_or_those_of_the_finds_inside_it(proj
     scope = scope_of(project, session)
     held = [[step.action.sequence for step in scope.context_steps(at)] for at in (1, 2, 4, 5)]
     assert held == [[2, 3], [2], [4], [5]]
+
+
+def refused_everywhere(scope: Scope) -> None:
+    """Whatever would show something that was recorded raises the one `NotFound`."""
+    for read in (
+        lambda: scope.rows(1),
+        scope.first_step,
+        lambda: scope.step(2),
+        lambda: scope.document(2),
+        lambda: scope.context_steps(2),
+        scope.replay_steps,
+        lambda: scope.replay_step(2),
+        lambda: scope.payload(text_sha256(FROZEN)),
+        lambda: scope.payload(text_sha256("1901")),
+    ):
+        with pytest.raises(NotFound):
+            read()
+
+
+def test_evidence_alone_shows_what_it_is_and_nothing_that_was_recorded(
+    project: Project, session: Session, replay: Replay
+) -> None:
+    for target, actions in ((session, 6), (replay, 2)):
+        link, _ = create_link(project, target, Terms(evidence_only=True), by="Test")
+        scope = Scope(link=link)
+        assert (scope.session().name, scope.totals().actions) == (session.name, actions)
+        refused_everywhere(scope)

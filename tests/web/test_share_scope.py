@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from tests.builders import compared, recorded_session
 from tests.sharing.recorded import FROZEN, recorded, replayed
 from tests.web.people import browser_of
 from tests.web.visitors import opened, shared
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now
 from timemachine.base.content import text_sha256
+from timemachine.replay.models import ReplayStep
 from timemachine.sharing.commands import revoke
 from timemachine.sharing.models import ShareGrant, ShareLink
 from timemachine.sharing.terms import Terms
@@ -40,8 +42,9 @@ def nested_routes() -> list[str]:
 def addresses(public_id: str) -> dict[str, Callable[[str], str]]:
     """How each route is written for one thing it could show; a route without an entry fails the matrix."""
     return {
-        "shared": lambda step: f"/share/{public_id}/?step={step}" if step else f"/share/{public_id}/",
+        "shared": lambda step: f"/share/{public_id}/{step if step[:1] in ('', '?') else f'?step={step}'}",
         "shared_step": lambda step: f"/share/{public_id}/steps/{step}/",
+        "shared_cell": lambda step: f"/share/{public_id}/cells/{step}/",
         "shared_payload": lambda sha256: f"/share/{public_id}/payloads/{sha256}/",
     }
 
@@ -57,10 +60,11 @@ def session_world(project: Project, other_project: Project) -> World:
     return World(
         visitor=visitor,
         link=link,
-        inside={"shared": ["", "1", "4"], "shared_step": [], "shared_payload": [text_sha256(FROZEN)]},
+        inside={"shared": ["", "1", "4"], "shared_payload": [text_sha256(FROZEN)]},
         outside={
             "shared": ["5", "9", "0", "-1", "10", "x", "9" * 30],
             "shared_step": ["1", "2", "5", "99"],
+            "shared_cell": ["1", "2"],
             "shared_payload": [*beyond, "x", "0" * 64],
         },
     )
@@ -82,14 +86,65 @@ def replay_world(project: Project, other_project: Project) -> World:
             "shared_payload": [text_sha256(FROZEN), text_sha256("1901")],
         },
         outside={
-            "shared": [],
             "shared_step": ["1", "3", "9", "99", "9" * 30],
+            "shared_cell": ["1", "2"],
             "shared_payload": [*beyond, "x"],
         },
     )
 
 
-WORLDS = [session_world, replay_world]
+def comparison_world(project: Project, other_project: Project) -> World:
+    session = recorded_session(project)
+    made, other = (
+        compared(project, [session], "local:extractive-1", f"local:extractive-{n}") for n in (3, 5)
+    )
+    theirs = compared(
+        other_project, [recorded_session(other_project)], "local:extractive-1", "local:extractive-3"
+    )
+    cells, *others = (
+        [
+            str(each)
+            for each in ReplayStep.objects.filter(replay__run__comparison=one).values_list("id", flat=True)
+        ]
+        for one in (made, other, theirs)
+    )
+    link, path = shared(project, made)
+    visitor, _ = opened(path)
+    answer = ReplayStep.objects.get(id=cells[0]).output
+    assert answer is not None
+    return World(
+        visitor=visitor,
+        link=link,
+        inside={
+            "shared": ["", "?show=changed&against=1", "?session=x&after=9"],
+            "shared_cell": cells,
+            "shared_payload": [answer.sha256],
+        },
+        outside={
+            "shared_step": ["1", "2", "3"],
+            "shared_cell": [*others[0], *others[1], "0", "9" * 30],
+            "shared_payload": [text_sha256("How long are invoices kept"), "x"],
+        },
+    )
+
+
+def evidence_world(project: Project, other_project: Project) -> World:
+    session = recorded(project, steps=9)
+    link, path = shared(project, replayed(session), Terms(evidence_only=True))
+    visitor, _ = opened(path)
+    return World(
+        visitor=visitor,
+        link=link,
+        inside={"shared": ["", "?step=2", "?after=1"]},
+        outside={
+            "shared_step": ["1", "2"],
+            "shared_cell": ["1"],
+            "shared_payload": [text_sha256(FROZEN), text_sha256("1901"), text_sha256("1894")],
+        },
+    )
+
+
+WORLDS = [session_world, replay_world, comparison_world, evidence_world]
 
 
 def is_the_same_404(answer: Any) -> bool:
@@ -110,7 +165,7 @@ class TestMatrix:
         self, make: Callable[..., World], route: str, project: Project, other_project: Project
     ) -> None:
         world = make(project, other_project)
-        for thing in world.inside[route]:
+        for thing in world.inside.get(route, []):
             address = addresses(world.link.public_id)[route](thing)
             assert world.visitor.get(address).status_code == 200, address
 
@@ -119,7 +174,7 @@ class TestMatrix:
     ) -> None:
         world = make(project, other_project)
         pages = set()
-        for thing in world.outside[route]:
+        for thing in world.outside.get(route, []):
             answer = world.visitor.get(addresses(world.link.public_id)[route](thing))
             assert is_the_same_404(answer), thing
             pages.add(answer.text)
@@ -138,7 +193,7 @@ class TestMatrix:
             world.link.delete()
         else:
             ShareGrant.objects.update(expires_at=now())
-        for thing in world.inside[route] + world.outside[route]:
+        for thing in world.inside.get(route, []) + world.outside.get(route, []):
             assert is_the_same_404(world.visitor.get(addresses(world.link.public_id)[route](thing))), thing
 
     def test_the_cookie_of_another_link_shows_nothing(
@@ -150,7 +205,7 @@ class TestMatrix:
         stranger.cookies[mine] = other.visitor.cookies[theirs].value
         stranger.cookies[theirs] = other.visitor.cookies[theirs].value
         for visitor in (stranger, Client()):
-            for thing in world.inside[route]:
+            for thing in world.inside.get(route, []):
                 address = addresses(world.link.public_id)[route](thing)
                 assert is_the_same_404(visitor.get(address)), address
 
@@ -159,5 +214,5 @@ class TestMatrix:
     ) -> None:
         world = make(project, other_project)
         admin = browser_of(project, "admin")
-        for thing in world.inside[route]:
+        for thing in world.inside.get(route, []):
             assert is_the_same_404(admin.get(addresses(world.link.public_id)[route](thing))), thing

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 
+from tests.builders import compared, recorded_session
 from tests.sharing.recorded import FROZEN, recorded, replayed
 from tests.web.people import browser_of
 from tests.web.visitors import opened, shared
@@ -14,8 +15,11 @@ from timemachine.accounts.models import Project
 from timemachine.alignment import long_diffs
 from timemachine.base.clock import now
 from timemachine.base.content import text_sha256
+from timemachine.comparison.arms import Arm
+from timemachine.comparison.commands import Plan, create
+from timemachine.comparison.models import Comparison, ComparisonFindings
 from timemachine.recording.models import Session
-from timemachine.replay.models import Replay
+from timemachine.replay.models import Replay, ReplayStep
 from timemachine.sharing.commands import revoke
 from timemachine.sharing.models import ShareLink
 from timemachine.sharing.terms import Terms
@@ -146,6 +150,74 @@ def test_a_part_of_a_shared_page_is_that_part_and_of_a_link_that_ended_nothing(
     gone = visitor.get(page, {"step": "2"}, headers=of_htmx)
     assert gone.status_code == 404
     assert gone["HX-Refresh"] == "true"
+
+
+@pytest.fixture
+def comparison(project: Project) -> Comparison:
+    return compared(project, [recorded_session(project)], "local:extractive-1", "local:extractive-3")
+
+
+def test_a_comparison_is_shared_from_its_page_and_read_cell_by_cell(
+    comparison: Comparison, operator: Client
+) -> None:
+    address = f"/comparisons/{comparison.id}/"
+    assert f'href="{address}share/"' in operator.get(address).text
+    visitor, page = opened(created_at(operator, f"{address}share/"))
+    first = html.unescape(visitor.get(page).text)
+    assert "Welches Modell?" in first
+    assert "What it came to" in first
+    assert "How long are invoices kept?" in first
+    cells = re.findall(r'href="([^"]+/cells/[^"]+)"', first)
+    assert len(cells) == 6
+    cell = html.unescape(visitor.get(cells[0]).text)
+    assert "Invoices are kept for ten years" in cell
+    assert "nobody had marked this answer" in cell
+    for shown in (first, cell):
+        links = re.findall(r'(?:href|action|src|hx-get)="([^"]*)"', shown)
+        assert not [link for link in links if not link.startswith(("?", "#", "/static/", page))]
+    assert "<form" not in cell
+
+
+def test_a_comparison_under_way_is_not_shared_and_the_form_says_why(
+    project: Project, operator: Client
+) -> None:
+    arms = [Arm(model="local:extractive-1"), Arm(model="local:extractive-3")]
+    plan = Plan(sessions=[recorded_session(project)], arms=arms, reason="Welches?")
+    address = f"/comparisons/{create(project, plan, by='Test').id}/share/"
+    refused = operator.post(address, form_at(operator, address))
+    assert refused.status_code == 409
+    assert "still runs" in refused.text
+
+
+def test_what_came_after_the_link_is_said_and_so_is_what_is_not_computed_yet(
+    comparison: Comparison, operator: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    visitor, page = opened(created_at(operator, f"/comparisons/{comparison.id}/share/"))
+    step = ReplayStep.objects.filter(replay__run__comparison=comparison).earliest("id")
+    ReplayStep.objects.filter(id=step.id).update(finished_at=now() + timedelta(seconds=9))
+    assert "1 answer came after this link was made" in visitor.get(page).text
+    monkeypatch.setattr("timemachine.comparison.results.FEW", 0)
+    ComparisonFindings.objects.all().delete()
+    assert "are being computed" in visitor.get(page).text
+    ComparisonFindings.objects.all().delete()
+    ComparisonFindings.objects.create(comparison=comparison, attempts=9)
+    assert "could not be computed" in visitor.get(page).text
+
+
+def test_a_link_to_the_evidence_alone_shows_what_it_is_and_no_recorded_text(
+    session: Session, replay: Replay, comparison: Comparison, operator: Client
+) -> None:
+    for address in (
+        f"/sessions/{session.id}/share/",
+        f"/replays/{replay.id}/share/",
+        f"/comparisons/{comparison.id}/share/",
+    ):
+        visitor, page = opened(created_at(operator, address, evidence_only="on"))
+        shown = html.unescape(visitor.get(page).text)
+        assert "every recorded text" in shown
+        for recorded_text in ("1894", "1901", FROZEN, "Wann wurde", "ten years", "How long"):
+            assert recorded_text not in shown, address
+    assert "evidence only" in operator.get("/shares/").text
 
 
 # --- what the owners may

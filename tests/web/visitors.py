@@ -3,10 +3,9 @@
 from django.test import Client
 
 from timemachine.accounts.models import Project
-from timemachine.recording.models import Session
-from timemachine.replay.models import Replay
 from timemachine.sharing.commands import create_link
 from timemachine.sharing.models import ShareLink
+from timemachine.sharing.queries import Shareable
 from timemachine.sharing.terms import Terms
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
@@ -21,7 +20,7 @@ def opened(path: str, **said: str) -> tuple[Client, str]:
     return visitor, sent["Location"]
 
 
-def shared(project: Project, target: Session | Replay, terms: Terms = Terms()) -> tuple[ShareLink, str]:  # noqa: B008
+def shared(project: Project, target: Shareable, terms: Terms = Terms()) -> tuple[ShareLink, str]:  # noqa: B008
     """A link to it, and its path."""
     link, token = create_link(project, target, terms, by="anna@example.org")
     return link, f"/share/{token}"

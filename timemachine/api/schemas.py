@@ -287,6 +287,7 @@ class ShareIn(Strict):
     expires_at: AwareDatetime | None = None
     passphrase: str | None = None
     max_opens: int | None = Field(default=None, ge=1, le=1_000_000)
+    evidence_only: bool = False
     redaction: dict[str, Any] | None = None
     label: str = ""
 

@@ -62,8 +62,9 @@ def share_json(link: ShareLink) -> dict[str, Any]:
     return {
         "id": str(link.id),
         "target_type": link.target_type,
-        "target_id": str(link.replay_id or link.session_id),
+        "target_id": str(link.target_id),
         "through_sequence": link.through_sequence,
+        "evidence_only": link.evidence_only,
         "label": link.label,
         "created_by": link.created_by,
         "created_at": written(link.created_at),

@@ -1,6 +1,6 @@
-"""`share`: links that show one session or one replay to somebody without an account."""
+"""`share`: links that show one session, replay or comparison to somebody without an account."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -24,7 +24,7 @@ _NOT_FOUND = 404
 
 @click.group(cls=InOrder)
 def share() -> None:
-    """Show a session or replay by a link, without an account."""
+    """Show a session, replay or comparison by a link, without an account."""
 
 
 @share.command()
@@ -36,6 +36,7 @@ def share() -> None:
 )
 @click.option("--passphrase", metavar="WORDS", help="What a visitor has to know besides.")
 @click.option("--max-opens", type=int, metavar="N", help="How often it opens.")
+@click.option("--evidence-only", is_flag=True, help="Show what it is and its evidence, no recorded text.")
 @click.option("--label", metavar="L", help="A note that only the project sees.")
 @options.as_json
 def create(
@@ -44,18 +45,20 @@ def create(
     expires: str | None,
     passphrase: str | None,
     max_opens: int | None,
+    evidence_only: bool,
     label: str | None,
     as_json: bool,
 ) -> None:
-    """Create a link to a session (its id or key) or a replay (its id); the address is shown once."""
+    """Create a link to a session (its id or key), a replay or a comparison (their ids); the address is shown once."""
     expires_at = None if expires is None else end_of(expires, now())
     with connected() as client:
         made = client.shares.create(
-            target_type="replay" if _is_replay(client, target) else "session",
+            target_type=_type_of(client, target),
             target_id=target,
             expires_at=expires_at,
             passphrase=passphrase,
             max_opens=max_opens,
+            evidence_only=evidence_only or None,
             label=label,
         )
         show(made, _made(made), as_json=as_json)
@@ -86,12 +89,19 @@ def revoke(*, link: str, as_json: bool) -> None:
         )
 
 
-def _is_replay(client: "Client", target: str) -> bool:
+def _type_of(client: "Client", target: str) -> str:
     try:
         UUID(target)
-        client.replays.get(target)
     except ValueError:
-        return False
+        return "session"
+    if _is_there(client.replays.get, target):
+        return "replay"
+    return "comparison" if _is_there(client.comparisons.get, target) else "session"
+
+
+def _is_there(get: "Callable[[str], object]", target: str) -> bool:
+    try:
+        get(target)
     except Refused as why:
         if why.status != _NOT_FOUND:
             raise
@@ -104,7 +114,7 @@ def _made(made: dict[str, Any]) -> Iterator[str]:
     yield from facts(
         [
             ("id", made["id"]),
-            ("shows", f"the {made['target_type']} {made['target_id']}"),
+            ("shows", f"{_shown(made)} {made['target_type']} {made['target_id']}"),
             ("expires", local(made["expires_at"])),
             ("opens", "any number of times" if made["max_opens"] is None else f"{made['max_opens']:,} times"),
             ("passphrase", "asked for" if made["passphrase"] else "none"),
@@ -112,6 +122,10 @@ def _made(made: dict[str, Any]) -> Iterator[str]:
         ]
     )
     yield "This address is shown once; keep it now."
+
+
+def _shown(made: dict[str, Any]) -> str:
+    return "only the evidence of the" if made["evidence_only"] else "the"
 
 
 def _listed(found: dict[str, Any]) -> Iterator[str]:

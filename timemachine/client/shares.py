@@ -19,9 +19,10 @@ class Shares:
         expires_at: str | None = None,
         passphrase: str | None = None,
         max_opens: int | None = None,
+        evidence_only: bool | None = None,
         label: str | None = None,
     ) -> Document:
-        """A new link; its address (`url`) is in this answer and nowhere else. `expires_at` is RFC 3339."""
+        """A new link to a session, replay or comparison; its address (`url`) is in this answer and nowhere else. `expires_at` is RFC 3339."""
         return self._connection.post(
             _SHARES,
             given(
@@ -30,6 +31,7 @@ class Shares:
                 expires_at=expires_at,
                 passphrase=passphrase,
                 max_opens=max_opens,
+                evidence_only=evidence_only,
                 label=label,
             ),
         )

@@ -1,7 +1,7 @@
 """Reading comparisons, from the project that asks: its replays and sessions, its asks with every answer, what is said of them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
@@ -49,6 +49,15 @@ _STEP: Final = (
     "replay__run__arm",
     "replay__run__repeat",
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """Asks with their questions, and by their cells' steps what people marked and judges said of them."""
+
+    asks: list[Ask]
+    marks: Mapping[int, list[CellMark]]
+    opinions: Mapping[int, list[CellOpinion]]
 
 
 def comparisons_of(project: Project) -> QuerySet[Comparison]:
@@ -193,6 +202,12 @@ def opinions_of(steps: Sequence[int]) -> dict[int, list[CellOpinion]]:
         .distinct("step_id", "model")
     )
     return _by_step(list(latest))
+
+
+def said_of(asks: Sequence[Ask]) -> Said:
+    """These asks told, with the marks and opinions of their cells. Four queries of any number of them, five where one failed."""
+    steps = [cell.step for ask in asks for cell in ask.runs.values() if cell.step is not None]
+    return Said(asks=told(asks), marks=marks_of(steps), opinions=opinions_of(steps))
 
 
 def opinion_of(comparison: Comparison, opinion_id: UUID) -> CellOpinion:

@@ -1,6 +1,7 @@
 """What we keep of sharing: links, the grants that opened them, and who came when."""
 
 from datetime import datetime
+from uuid import UUID
 
 from django.db import models
 from django.db.models import Q
@@ -8,25 +9,34 @@ from django.db.models.functions import Now
 
 from timemachine.accounts.models import Project
 from timemachine.base.ids import uuid7
+from timemachine.comparison.models import Comparison
 from timemachine.payloads.fields import FaithfulTextField
 from timemachine.recording.models import Session
 from timemachine.replay.models import Replay
 
-SESSION, REPLAY = "session", "replay"
+SESSION, REPLAY, COMPARISON = "session", "replay", "comparison"
 ACTIVE, REVOKED, EXPIRED, EXHAUSTED = "active", "revoked", "expired", "exhausted"
+_STEPS_OF_A_SESSION = Q(session__isnull=False, through_sequence__isnull=False)
 
 
 class ShareLink(models.Model):
-    """A capability that shows one session or one replay. Its scope never changes; only a hash of its secret is kept."""
+    """A capability that shows one session, one replay or one comparison, or with `evidence_only` what it is and its evidence alone.
+
+    Its scope never changes; only a hash of its secret is kept. A comparison is of several sessions, so its link has none.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid7)
     public_id = models.CharField(max_length=16, unique=True)
     secret_sha256 = models.CharField(max_length=64)
     project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
-    session = models.ForeignKey(Session, on_delete=models.DB_CASCADE, related_name="share_links")
+    session = models.ForeignKey(Session, null=True, on_delete=models.DB_CASCADE, related_name="share_links")
     replay = models.ForeignKey(Replay, null=True, on_delete=models.DB_CASCADE, related_name="share_links")
+    comparison = models.ForeignKey(
+        Comparison, null=True, on_delete=models.DB_CASCADE, related_name="share_links"
+    )
     target_type = models.CharField(max_length=12)
-    through_sequence = models.BigIntegerField()
+    through_sequence = models.BigIntegerField(null=True)
+    evidence_only = models.BooleanField(default=False, db_default=False)
     label = FaithfulTextField(blank=True)
     created_by = models.CharField(max_length=254)
     created_at = models.DateTimeField(db_default=Now())
@@ -42,8 +52,10 @@ class ShareLink(models.Model):
         db_table = "tm_share_link"
         constraints = [
             models.CheckConstraint(
-                condition=Q(target_type="session", replay=None)
-                | Q(target_type="replay", replay__isnull=False),
+                condition=Q(target_type=SESSION, replay=None, comparison=None) & _STEPS_OF_A_SESSION
+                | Q(target_type=REPLAY, replay__isnull=False, comparison=None) & _STEPS_OF_A_SESSION
+                | Q(target_type=COMPARISON, comparison__isnull=False)
+                & Q(session=None, replay=None, through_sequence=None),
                 name="share_link_target",
             ),
             models.CheckConstraint(
@@ -59,6 +71,18 @@ class ShareLink(models.Model):
 
     def __str__(self) -> str:
         return f"{self.target_type} link {self.public_id}"
+
+    @property
+    def name(self) -> str:
+        """What it shows, by its name: that of the session, or how many models a comparison is of."""
+        if self.session is not None:
+            return self.session.name
+        return f"Comparison of {len(self.comparison.arms)} models" if self.comparison else self.target_type
+
+    @property
+    def target_id(self) -> UUID | None:
+        """The id of what it shows."""
+        return self.comparison_id or self.replay_id or self.session_id
 
     def state(self, at: datetime) -> str:
         """`active`, or why nobody can open it at that moment: `revoked`, `expired`, `exhausted` (opened as often as it may be)."""

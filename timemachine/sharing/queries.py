@@ -9,20 +9,25 @@ from timemachine.base.clock import now
 from timemachine.base.errors import InvalidInput, NotFound
 from timemachine.base.faithful import is_plain
 from timemachine.base.ids import same_secret, secret_hash, uuid_of
+from timemachine.comparison.models import Comparison
+from timemachine.comparison.queries import comparison_of
 from timemachine.recording.models import Session
 from timemachine.recording.queries import session_of
 from timemachine.replay.models import Replay
 from timemachine.replay.queries import replay_of
-from timemachine.sharing.models import REPLAY, SESSION, ShareGrant, ShareLink, ShareOpening
-from timemachine.sharing.scope import Scope, gone
+from timemachine.sharing.models import COMPARISON, REPLAY, SESSION, ShareGrant, ShareLink, ShareOpening
+from timemachine.sharing.recorded import gone
+from timemachine.sharing.scope import Scope
 from timemachine.sharing.token import parse_token
+
+type Shareable = Session | Replay | Comparison
 
 _HASH_OF_NO_LINK = secret_hash("")
 
 
 def links_of(project: Project) -> QuerySet[ShareLink]:
     """The project's links, also those that do not work any more, the newest first."""
-    links = ShareLink.objects.filter(project=project).select_related("session", "replay")
+    links = ShareLink.objects.filter(project=project).select_related("session", "replay", "comparison")
     return links.order_by("-created_at", "-id")
 
 
@@ -55,20 +60,16 @@ def openings_of(link: ShareLink) -> QuerySet[ShareOpening]:
     return link.openings.order_by("-at", "-id")
 
 
-def target_of(project: Project, target_type: str, target_id: str | UUID) -> Session | Replay:
+def target_of(project: Project, target_type: str, target_id: str | UUID) -> Shareable:
     """What is to be shared. Raises `NotFound` for another project's, `InvalidInput` for what cannot be shared."""
     if target_type == SESSION:
         return session_of(project, target_id)
     if target_type == REPLAY:
         return replay_of(project, target_id)
-    if target_type == "comparison":
-        raise InvalidInput(
-            "Comparisons cannot be shared here yet. Share each of their replays instead.",
-            code="target_not_possible",
-            field="target_type",
-        )
+    if target_type == COMPARISON:
+        return comparison_of(project, target_id)
     raise InvalidInput(
-        f"`target_type` is session or replay, not {target_type[:80]!r}.",
+        f"`target_type` is session, replay or comparison, not {target_type[:80]!r}.",
         code="invalid_field",
         field="target_type",
     )
@@ -98,7 +99,7 @@ def grant_of(public_id: str, cookie: str | None) -> Scope:
             link__revoked_at=None,
             link__expires_at__gt=moment,
         )
-        .select_related("link__session", "link__replay", "link__project")
+        .select_related("link__session", "link__replay", "link__comparison", "link__project")
         .first()
     )
     if grant is None:
@@ -107,4 +108,4 @@ def grant_of(public_id: str, cookie: str | None) -> Scope:
 
 
 def _visited() -> QuerySet[ShareLink]:
-    return ShareLink.objects.select_related("session", "replay", "project")
+    return ShareLink.objects.select_related("session", "replay", "comparison", "project")

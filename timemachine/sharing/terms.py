@@ -20,13 +20,15 @@ class Terms:
     """What the owner chose for a link: the end, a passphrase, how often it opens, and a label that only the project sees.
 
     `expires_at` None is 14 days from now, `through_sequence` None the last step there is; no passphrase and no
-    `max_opens` is none. `redaction` is known to the contract and not served yet.
+    `max_opens` is none. `evidence_only` shows what it is and the download of its evidence, and no text that was recorded.
+    `redaction` is known to the contract and not served yet.
     """
 
     expires_at: datetime | None = None
     through_sequence: int | None = None
     passphrase: str | None = None
     max_opens: int | None = None
+    evidence_only: bool = False
     redaction: Any = None
     label: str = ""
 

@@ -1,7 +1,7 @@
 """The matrix of a comparison as its page shows it: which asks, in which columns, with what in a cell."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
@@ -12,10 +12,11 @@ from timemachine.base.ids import uuid_of
 from timemachine.base.numbers import whole_number
 from timemachine.comparison.arms import RECORDING, Arm, names
 from timemachine.comparison.cells import LACKING, NOISE, Ask, Cell
+from timemachine.comparison.findings import Findings
 from timemachine.comparison.judge_prompt import UNDECIDED
 from timemachine.comparison.metrics import AGREEMENT, GROUNDING, ArmTotals
 from timemachine.comparison.models import CellOpinion
-from timemachine.comparison.queries import marks_of, opinions_of, told
+from timemachine.comparison.queries import Said, said_of
 from timemachine.comparison.statistics.intervals import Interval
 from timemachine.comparison.statistics.summaries import Spread
 from timemachine.comparison.statistics.wording import interval_words
@@ -126,26 +127,23 @@ def wanted(query: QueryDict, arms: int) -> Wanted:
     )
 
 
-def matrix(asks: Sequence[Ask], arms: Sequence[Arm], totals: Sequence[ArmTotals], asked: Wanted) -> Matrix:
-    """The asks that fit, so many that a page stays light, with the marks and opinions of their cells."""
-    fitting = [ask for ask in asks if asked.fits(ask)]
+def matrix(
+    shown: Findings, arms: Sequence[Arm], asked: Wanted, saying: Callable[[Sequence[Ask]], Said] = said_of
+) -> Matrix:
+    """The asks that fit, so many that a page stays light, with what is said of their cells."""
+    fitting = [ask for ask in shown.asks if asked.fits(ask)]
     count = max(CELLS_OF_A_PAGE // (len(arms) + 1), 10)
-    shown = told(fitting[asked.after : asked.after + count])
-    steps = [cell.step for ask in shown for cell in ask.runs.values() if cell.step is not None]
-    marks, opinions = marks_of(steps), opinions_of(steps)
+    said = saying(fitting[asked.after : asked.after + count])
     titles = column_names(arms)
-    rows = [
-        (ask, [_cell(ask, arm, titles[arm], marks, opinions) for arm in range(len(arms) + 1)])
-        for ask in shown
-    ]
-    end = asked.after + len(shown)
+    rows = [(ask, [_cell(ask, arm, titles[arm], said) for arm in range(len(arms) + 1)]) for ask in said.asks]
+    end = asked.after + len(said.asks)
     return Matrix(
-        columns=[_column(titles[each.arm], each) for each in totals],
+        columns=[_column(titles[each.arm], each) for each in shown.columns],
         rows=rows,
         fitting=len(fitting),
         next=end if end < len(fitting) else None,
-        verdicts=_verdicts(asks),
-        lacking=_lacking(asks),
+        verdicts=_verdicts(shown.asks),
+        lacking=_lacking(shown.asks),
     )
 
 
@@ -169,9 +167,7 @@ def bar_width(score: float | None) -> float:
     return round(BAR_WIDTH * min(max(score or 0, 0), 1), 1)
 
 
-def _cell(
-    ask: Ask, arm: int, column: str, marks: Mapping[int, Any], opinions: Mapping[int, Any]
-) -> ShownCell:
+def _cell(ask: Ask, arm: int, column: str, said: Said) -> ShownCell:
     cells = ask.cells(arm)
     runs = [
         Run(
@@ -180,8 +176,8 @@ def _cell(
             word=_word(cell),
             name=cell.verdict or _class(cell),
             cut_off=cell.cut_off,
-            marks=marks.get(cell.step or 0, ()),
-            opinions=opinions.get(cell.step or 0, ()),
+            marks=said.marks.get(cell.step or 0, ()),
+            opinions=said.opinions.get(cell.step or 0, ()),
         )
         for cell in cells
     ]

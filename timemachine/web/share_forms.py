@@ -9,7 +9,7 @@ from timemachine.base.clock import now
 from timemachine.base.errors import TimeMachineError
 from timemachine.base.ids import uuid7
 from timemachine.recording.models import Session
-from timemachine.replay.models import Replay
+from timemachine.sharing.queries import Shareable
 from timemachine.sharing.terms import LONGEST_LABEL, LONGEST_PASSPHRASE, MOST_OPENS, Terms
 
 LIFETIMES = [("7", "in 7 days"), ("14", "in 14 days"), ("30", "in 30 days"), ("90", "in 90 days")]
@@ -52,8 +52,13 @@ class ShareForm(forms.Form):
         help_text="Times. Empty: no limit.",
     )
     through_sequence = forms.IntegerField(label="Through step", required=False, min_value=1)
+    evidence_only = forms.BooleanField(
+        label="Evidence only",
+        required=False,
+        help_text="They see what it is and download its evidence. No text that was recorded stands on their page.",
+    )
 
-    def __init__(self, target: Session | Replay, data: Any = None) -> None:
+    def __init__(self, target: Shareable, data: Any = None) -> None:
         super().__init__(data, label_suffix="", initial={"form_id": uuid7()})
         if isinstance(target, Session):
             last = target.last_sequence
@@ -72,6 +77,7 @@ class ShareForm(forms.Form):
             through_sequence=said.get("through_sequence"),
             passphrase=said["passphrase"] or None,
             max_opens=said["max_opens"],
+            evidence_only=said["evidence_only"],
             label=said["label"],
         )
 

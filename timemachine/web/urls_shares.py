@@ -10,10 +10,12 @@ urlpatterns = [
     path("shares/<uuid:link_id>/revoke/", shares.revoke, name="revoke_share"),
     path("sessions/<str:id>/share/", shares.share_session, name="share_form"),
     path("replays/<str:id>/share/", shares.share_replay, name="share_replay_form"),
+    path("comparisons/<str:id>/share/", shares.share_comparison, name="share_comparison_form"),
     path("robots.txt", shared.robots, name="robots"),
     path("share/<str:token>", shared.share, name="share"),
     path("share/<str:public_id>/", shared.shared, name="shared"),
     path("share/<str:public_id>/steps/<int:sequence>/", shared.shared_step, name="shared_step"),
+    path("share/<str:public_id>/cells/<int:step>/", shared.shared_cell, name="shared_cell"),
     path("share/<str:public_id>/payloads/<str:sha256>/", shared.shared_payload, name="shared_payload"),
     re_path(r"^share(?:/.*)?$", shared.nothing, name="shared_nothing"),
 ]

@@ -18,7 +18,8 @@ from timemachine.base.clock import now
 from timemachine.base.errors import NotFound, TimeMachineError
 from timemachine.sharing.commands import Opened
 from timemachine.sharing.queries import grant_of
-from timemachine.sharing.scope import Scope, gone
+from timemachine.sharing.recorded import gone
+from timemachine.sharing.scope import Scope
 from timemachine.web.errors import TITLES, waiting
 
 HEADERS = {

@@ -13,13 +13,10 @@ from timemachine.base.errors import NotFound, TimeMachineError
 from timemachine.base.ids import uuid_of
 from timemachine.base.numbers import whole_number
 from timemachine.comparison import commands
-from timemachine.comparison.arms import RECORDING, Arm
-from timemachine.comparison.document import FORMS, METHOD, file_of
+from timemachine.comparison.document import FORMS, file_of
 from timemachine.comparison.estimate import estimates
-from timemachine.comparison.findings import Findings
 from timemachine.comparison.judge_estimate import judge_estimate
 from timemachine.comparison.judged_cells import judged_count
-from timemachine.comparison.metrics import MEASURES
 from timemachine.comparison.models import Comparison
 from timemachine.comparison.opinions import ask_judge, cancel_judges
 from timemachine.comparison.progress import Progress, over_limit, progress_of
@@ -41,10 +38,9 @@ from timemachine.jobs import ring_all, ring_judges, ring_results
 from timemachine.providers.queries import model_choices
 from timemachine.recording.models import Action, Session
 from timemachine.web.access import Access, of
-from timemachine.web.comparison_charts import charts
-from timemachine.web.comparison_findings import shown_pair
+from timemachine.web.comparison_figures import figures
 from timemachine.web.comparison_forms import LONGEST_MODEL, SHOWN_ARMS, ComparisonForm, JudgeForm, MarkForm
-from timemachine.web.comparison_matrix import Wanted, column_names, matrix, wanted
+from timemachine.web.comparison_matrix import Wanted, column_names, wanted
 from timemachine.web.http import page
 from timemachine.web.redirects import see_other
 from timemachine.web.side_by_side import side_by_side
@@ -232,7 +228,7 @@ def _comparison(found: Comparison, progress: Progress, results: Results, asked: 
     }
     if results.findings is None:
         return context | {"ask_count": ask_count(found)}
-    return context | _figures(results.findings, arms, asked)
+    return context | figures(results.findings, arms, asked)
 
 
 def _judging(
@@ -248,22 +244,6 @@ def _judging(
     except TimeMachineError as why:
         form.refuse(why)
     return context
-
-
-def _figures(shown: Findings, arms: list[Arm], asked: Wanted) -> dict[str, Any]:
-    names = column_names(arms)
-    rows = matrix(shown.asks, arms, shown.columns, asked)
-    return {
-        "ask_count": len(shown.asks),
-        "matrix": rows,
-        "names": names,
-        "charts": charts(rows.columns),
-        "pairs": [shown_pair(each, names) for each in shown.against(asked.against)],
-        "noise": [shown_pair(each, names) for each in shown.noise],
-        "method": METHOD,
-        "measures": MEASURES,
-        "recording": RECORDING,
-    }
 
 
 def _here(request: HttpRequest) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What a visitor without an account opens: a neutral page, then one session or one replay, read-only.
+"""What a visitor without an account opens: a neutral page, then one session, replay or comparison, read-only.
 
 Every reading goes through the scope of the link; nothing here asks the database for anything.
 """
@@ -12,14 +12,18 @@ from django.shortcuts import render
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods, require_safe
 
+from timemachine.jobs import ring_results
 from timemachine.payloads.models import Payload
 from timemachine.replay.summary import sentence
 from timemachine.sharing.commands import PassphraseNeeded, WrongPassphrase, open_link
-from timemachine.sharing.models import REPLAY
-from timemachine.sharing.scope import Scope, gone
+from timemachine.sharing.models import COMPARISON, REPLAY, SESSION
+from timemachine.sharing.recorded import gone
+from timemachine.sharing.scope import Scope
 from timemachine.timeline.document import USAGE
 from timemachine.timeline.step import FIRST_BYTES, MORE_BYTES, Head, Step
 from timemachine.web.access import address_of
+from timemachine.web.comparison_figures import figures
+from timemachine.web.comparison_matrix import column_names, wanted
 from timemachine.web.evidence import evidence, sources_of
 from timemachine.web.http import asked_part, page
 from timemachine.web.redirects import see_other
@@ -29,6 +33,7 @@ from timemachine.web.side_by_side import side_by_side
 from timemachine.web.views.timeline import PROSE
 from timemachine.web.visiting import for_visitors, let_in, scope_of
 
+FILTERS: Final = ("show", "verdict", "lacking", "session", "against", "after")
 TABS: Final = ("action", "context", "raw")
 PARTS: Final = ("steps", "step")
 SHOWN_STEPS: Final = 200
@@ -68,9 +73,11 @@ def share(request: HttpRequest, token: str) -> HttpResponse:
 @for_visitors
 @require_safe
 def shared(request: HttpRequest, public_id: str) -> HttpResponse:
-    """`/share/{public id}/`: the session (`step`, `tab`, `more`) or the replay (`after`) of a link that was opened."""
+    """`/share/{public id}/`: what the link shows; of a session `step`, `tab` and `more`, of a replay `after`, of a comparison its filters."""
     scope = scope_of(request, public_id)
-    return _replay(request, scope) if scope.link.target_type == REPLAY else _session(request, scope)
+    if scope.link.evidence_only:
+        return render(request, "shares/evidence_only.html", _about(scope) | _came_to(scope))
+    return _PAGES[scope.link.target_type](request, scope)
 
 
 @for_visitors
@@ -79,10 +86,7 @@ def shared_step(request: HttpRequest, public_id: str, sequence: int) -> HttpResp
     """One step of a shared replay, recorded left, replayed right."""
     scope = scope_of(request, public_id)
     step = scope.replay_step(sequence)
-    context = {
-        "link": scope.link,
-        "session": scope.session(),
-        "replay": scope.replay(),
+    context = _about(scope) | {
         "step": step,
         "sides": side_by_side(step, everything=request.GET.get("all") == "1", beginnings=True),
         "beside": scope.beside(sequence),
@@ -90,6 +94,26 @@ def shared_step(request: HttpRequest, public_id: str, sequence: int) -> HttpResp
         "asked": Asked(tab="context", more=False),
     }
     return render(request, "shares/replay_step.html", context)
+
+
+@for_visitors
+@require_safe
+def shared_cell(request: HttpRequest, public_id: str, step: int) -> HttpResponse:
+    """One answer of a shared comparison beside the recorded one, with what was said of it."""
+    scope = scope_of(request, public_id)
+    comparison = scope.comparison()
+    cell = comparison.cell(step)
+    marks, opinions = comparison.said_of_cell(cell)
+    context = _about(scope) | {
+        "column": column_names(comparison.arms())[cell.replay.run.arm],
+        "step": cell,
+        "sides": side_by_side(cell, everything=request.GET.get("all") == "1", beginnings=True),
+        "marks": marks,
+        "opinions": opinions,
+        "contexts": comparison.contexts(cell),
+        "asked": Asked(tab="context", more=False),
+    }
+    return render(request, "shares/cell.html", context)
 
 
 @for_visitors
@@ -122,9 +146,7 @@ def _session(request: HttpRequest, scope: Scope) -> HttpResponse:
     sequence = _whole(request.GET.get("step")) if "step" in request.GET else scope.first_step()
     tab = request.GET.get("tab", "")
     asked = Asked(tab=tab if tab in TABS else TABS[0], more=request.GET.get("more") == "1")
-    context = {
-        "link": scope.link,
-        "session": scope.session(),
+    context = _about(scope) | {
         "beside": scope.beside(sequence),
         "sequence": sequence,
         "tabs": TABS,
@@ -136,7 +158,7 @@ def _session(request: HttpRequest, scope: Scope) -> HttpResponse:
     if asked.tab == "raw":
         context["raw"] = _raw(scope.document(sequence), asked.first_bytes)
     if asked_part(request, PARTS) != "step":
-        context |= {"totals": scope.totals(), "window": scope.rows(sequence)}
+        context |= _came_to(scope) | {"window": scope.rows(sequence)}
     return page(request, "shares/session.html", context, parts=PARTS)
 
 
@@ -171,20 +193,63 @@ def _raw(document: dict[str, object], first: int) -> dict[str, Any]:
 
 def _replay(request: HttpRequest, scope: Scope) -> HttpResponse:
     after = _whole(request.GET.get("after")) if "after" in request.GET else 0
-    found, counts = scope.replay(), scope.tally()
-    steps = list(scope.replay_steps().filter(sequence__gt=after)[: SHOWN_STEPS + 1])
-    context = {
-        "link": scope.link,
-        "session": scope.session(),
-        "replay": found,
-        "counts": counts,
-        "sentence": sentence(counts),
-        "options": chosen_options(found.options),
-        "steps": steps[:SHOWN_STEPS],
-        "next": steps[SHOWN_STEPS - 1].sequence if len(steps) > SHOWN_STEPS else None,
-        "address": {"id": scope.link.public_id, "kind": found.kind},
-    }
+    found, steps = scope.replay(), list(scope.replay_steps().filter(sequence__gt=after)[: SHOWN_STEPS + 1])
+    context = (
+        _about(scope)
+        | _came_to(scope)
+        | {
+            "options": chosen_options(found.options),
+            "steps": steps[:SHOWN_STEPS],
+            "next": steps[SHOWN_STEPS - 1].sequence if len(steps) > SHOWN_STEPS else None,
+            "address": {"id": scope.link.public_id, "kind": found.kind},
+        }
+    )
     return render(request, "shares/replay.html", context)
+
+
+def _comparison(request: HttpRequest, scope: Scope) -> HttpResponse:
+    comparison = scope.comparison()
+    results, arms = comparison.results(), comparison.arms()
+    if results.due:
+        ring_results(comparison.comparison.id)
+    asked = wanted(request.GET, len(arms))
+    context = (
+        _about(scope)
+        | _came_to(scope)
+        | {
+            "results": results,
+            "asked": asked,
+            "here": {name: request.GET[name] for name in FILTERS if request.GET.get(name)},
+            "address": {"id": scope.link.public_id},
+        }
+    )
+    if results.findings is not None:
+        context |= figures(results.findings, arms, asked, comparison.said)
+    return render(request, "shares/comparison.html", context)
+
+
+def _about(scope: Scope) -> dict[str, Any]:
+    """What the head of every page says: what is shown, whose it is, whether it is sealed, what of it can be taken along."""
+    link, sessions = scope.link, scope.sessions()
+    context: dict[str, Any] = {"link": link, "sessions": sessions, "seal": None, "evidence": None}
+    if link.target_type == COMPARISON:
+        comparison = scope.comparison()
+        return context | {"comparison": comparison.comparison, "arms": comparison.arms()}
+    context["session"] = sessions[0]
+    return context | {"replay": scope.replay()} if link.target_type == REPLAY else context
+
+
+def _came_to(scope: Scope) -> dict[str, Any]:
+    """What it came to, in numbers alone."""
+    if scope.link.target_type == SESSION:
+        return {"totals": scope.totals()}
+    if scope.link.target_type == COMPARISON:
+        return {"ask_count": scope.comparison().ask_count()}
+    counts = scope.tally()
+    return {"counts": counts, "sentence": sentence(counts)}
+
+
+_PAGES: Final = {SESSION: _session, REPLAY: _replay, COMPARISON: _comparison}
 
 
 def _download(payload: Payload) -> HttpResponse:

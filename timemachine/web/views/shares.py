@@ -13,10 +13,12 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from timemachine.accounts.models import OPERATOR
 from timemachine.base.clock import now
 from timemachine.base.errors import Conflict, InvalidInput
+from timemachine.comparison.models import Comparison
 from timemachine.recording.models import Session
 from timemachine.replay.models import Replay
 from timemachine.sharing import commands, queries
 from timemachine.sharing.models import ACTIVE, ShareLink
+from timemachine.sharing.queries import Shareable
 from timemachine.web import access
 from timemachine.web.access import Access
 from timemachine.web.redirects import see_other
@@ -92,7 +94,17 @@ def share_replay(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     return _create(request, who, queries.target_of(who.project, "replay", id))
 
 
-def _create(request: HttpRequest, who: Access, target: Session | Replay) -> HttpResponse:
+@never_cache
+@sensitive_post_parameters("passphrase")
+@require_http_methods(["GET", "HEAD", "POST"])
+def share_comparison(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """`/comparisons/{id}/share/`: create a link to a comparison."""
+    who = access.of(request)
+    who.require(OPERATOR)
+    return _create(request, who, queries.target_of(who.project, "comparison", id))
+
+
+def _create(request: HttpRequest, who: Access, target: Shareable) -> HttpResponse:
     form = ShareForm(target, request.POST if request.method == "POST" else None)
     if not form.is_bound:
         return _form(request, target, form, 200)
@@ -108,12 +120,14 @@ def _create(request: HttpRequest, who: Access, target: Session | Replay) -> Http
     return render(request, "shares/created.html", facts, status=201)
 
 
-def _form(request: HttpRequest, target: Session | Replay, form: ShareForm, status: int) -> HttpResponse:
-    replay = target if isinstance(target, Replay) else None
-    session = target.session if isinstance(target, Replay) else target
-    return render(
-        request, "shares/form.html", {"session": session, "replay": replay, "form": form}, status=status
-    )
+def _form(request: HttpRequest, target: Shareable, form: ShareForm, status: int) -> HttpResponse:
+    facts = {
+        "session": target if isinstance(target, Session) else None,
+        "replay": target if isinstance(target, Replay) else None,
+        "comparison": target if isinstance(target, Comparison) else None,
+        "form": form,
+    }
+    return render(request, "shares/form.html", facts, status=status)
 
 
 def _shown(each: ShareLink) -> dict[str, Any]:

@@ -1,38 +1,23 @@
-"""What changes in sharing: a link is created, opened, revoked. Its scope never changes."""
+"""Opening a link: once counted, logged, and silent about why not."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
-from uuid import UUID
 
-from django.conf import settings
-from django.contrib.auth.hashers import check_password, make_password
-from django.db import IntegrityError, connection, transaction
+from django.contrib.auth.hashers import check_password
+from django.db import connection, transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
-from timemachine.accounts.models import Project
 from timemachine.accounts.throttle import origin_of
 from timemachine.base.clock import now
-from timemachine.base.errors import Conflict, InvalidInput, NotFound, NotSignedIn, TooManyRequests
-from timemachine.base.ids import secret, secret_hash, uuid7
-from timemachine.recording.models import Action, Session
-from timemachine.replay.models import Replay
-from timemachine.sharing import queries, terms
-from timemachine.sharing.models import (
-    REPLAY,
-    REVOKED,
-    SESSION,
-    ShareGrant,
-    ShareLink,
-    ShareMiss,
-    ShareOpening,
-)
+from timemachine.base.errors import NotSignedIn, TooManyRequests
+from timemachine.base.ids import secret, secret_hash
+from timemachine.sharing import queries
+from timemachine.sharing.models import REVOKED, ShareGrant, ShareLink, ShareMiss, ShareOpening
 from timemachine.sharing.patience import Limit, seconds_to_wait
-from timemachine.sharing.scope import gone
-from timemachine.sharing.terms import ORDINARY, Terms
-from timemachine.sharing.token import new_token
+from timemachine.sharing.recorded import gone
 from timemachine.sharing.visitor import Visitor, visitor
 
 GRANT_LIFETIME: Final = timedelta(hours=12)
@@ -63,51 +48,6 @@ class Opened:
     expires_at: datetime
 
 
-def create_link(
-    project: Project,
-    target: Session | Replay,
-    chosen: Terms = ORDINARY,
-    *,
-    by: str,
-    link_id: UUID | None = None,
-) -> tuple[ShareLink, str]:
-    """A new link to a session or replay of the project, and its token, which exists only here: what is kept is a hash.
-
-    What it shows is fixed now: the steps up to `chosen.through_sequence`, or up to the last there is. The same `link_id`
-    a second time makes no second link. Raises `InvalidInput`, `NotFound` (another project's, or no such step), `Conflict`.
-    """
-    moment = now()
-    terms.check(chosen, moment)
-    token = new_token()
-    link = ShareLink(
-        id=link_id or uuid7(),
-        public_id=token.public_id,
-        secret_sha256=secret_hash(token.secret),
-        project=project,
-        **_scope_of(project, target, chosen.through_sequence),
-        label=chosen.label.strip(),
-        created_by=by[:254],
-        expires_at=terms.end_of(chosen, moment),
-        max_opens=chosen.max_opens,
-        passphrase_hash=make_password(chosen.passphrase) if chosen.passphrase else None,
-    )
-    _insert(link)
-    return link, str(token)
-
-
-def url_of(token: str) -> str:
-    """The address that opens a link."""
-    return f"{settings.PUBLIC_URL}/share/{token}"
-
-
-def revoke(link: ShareLink, *, by: str) -> ShareLink:
-    """End a link for good, effective on the next request of whoever has it open; one revoked before keeps its time."""
-    ShareLink.objects.filter(pk=link.pk, revoked_at=None).update(revoked_at=Now(), revoked_by=by[:254])
-    ShareGrant.objects.filter(link_id=link.pk).delete()
-    link.refresh_from_db(fields=["revoked_at", "revoked_by"])
-    return link
-
-
 def open_link(
     token: str, passphrase: str | None = None, *, address: str | None = None, browser: str | None = None
 ) -> Opened:
@@ -131,55 +71,6 @@ def open_link(
         _miss(origin, seen, *_why_not(link))
         raise gone()
     return opened
-
-
-def _scope_of(project: Project, target: Session | Replay, through: int | None) -> dict[str, object]:
-    if target.project_id != project.pk:
-        raise NotFound("There is no such session or replay in this project.", code="target_not_found")
-    if isinstance(target, Session):
-        return {"session": target, "target_type": SESSION, "through_sequence": _last_step(target, through)}
-    if through is not None:
-        raise InvalidInput(
-            "A replay is shared whole; leave `through_sequence` out.",
-            code="invalid_field",
-            field="through_sequence",
-        )
-    last = target.steps.order_by("-sequence").values_list("sequence", flat=True).first()
-    if last is None:
-        raise InvalidInput("This replay has no steps, so there is nothing to share.", code="nothing_to_share")
-    return {"session": target.session, "replay": target, "target_type": REPLAY, "through_sequence": last}
-
-
-def _last_step(session: Session, wanted: int | None) -> int:
-    steps = Action.objects.filter(session=session)
-    if wanted is None:
-        last = steps.order_by("-sequence").values_list("sequence", flat=True).first()
-        if last is None:
-            raise InvalidInput(
-                "This session has no steps yet, so there is nothing to share.", code="nothing_to_share"
-            )
-        return last
-    if not 1 <= wanted < 2**63 or not steps.filter(sequence=wanted).exists():
-        raise InvalidInput(
-            f"The session {session.key} has no step {wanted}; its last step is {session.last_sequence}.",
-            code="step_not_found",
-            field="through_sequence",
-        )
-    return wanted
-
-
-def _insert(link: ShareLink) -> None:
-    try:
-        with transaction.atomic():
-            link.save(force_insert=True)
-    except IntegrityError as why:
-        if "tm_share_link_pkey" not in str(why):
-            raise
-        raise Conflict(
-            "This form was sent before, and its link exists; its address was shown then and cannot be shown again. "
-            "Revoke it under Shares if nobody has it, and create another.",
-            code="link_exists",
-        ) from why
 
 
 @transaction.atomic

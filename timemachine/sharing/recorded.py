@@ -1,0 +1,92 @@
+"""The recorded steps of one session, as far as a link shows them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from django.db.models import Q, QuerySet
+
+from timemachine.base.errors import NotFound
+from timemachine.recording.models import Action, Session
+from timemachine.timeline.document import action_json, with_everything
+from timemachine.timeline.nesting import REACH, Place, nest
+from timemachine.timeline.origin import Origin, origin_of
+from timemachine.timeline.rows import Row, rows_of
+from timemachine.timeline.step import FIRST_BYTES, Step, step
+
+PAGE: Final = 200
+
+
+def gone() -> NotFound:
+    """The one answer to every link, and every page of a link, that shows nothing: why it does not stays with the owner."""
+    return NotFound(
+        "There is no such link, or it is no longer valid. Ask whoever sent it for a new one.",
+        code="share_link_not_valid",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """Consecutive steps; `earlier` and `later` are steps of the pages beside, None at an end."""
+
+    rows: Sequence[Place[Row]]
+    earlier: int | None
+    later: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """Some actions of a session; whatever is not among them raises the one `NotFound`."""
+
+    session: Session
+    actions: QuerySet[Action]
+
+    def rows(self, around: int, last: int) -> Rows:
+        """The page of `PAGE` steps in which that step lies, of those up to `last`; nothing folds."""
+        first = (min(max(around, 1), last) - 1) // PAGE * PAGE + 1
+        end = min(first + PAGE - 1, last)
+        found = rows_of(self.session, Q(sequence__gte=first - REACH, sequence__lte=end), PAGE + REACH)
+        places = nest(found, unfolded={row.sequence for row in found})
+        return Rows(
+            rows=[replace(place, folds=False) for place in places if place.step.sequence >= first],
+            earlier=first - 1 if first > 1 else None,
+            later=end + 1 if end < last else None,
+        )
+
+    def step(self, sequence: int, first_bytes: int = FIRST_BYTES) -> Step:
+        """One step with its payloads and passages, and of the steps above and inside it those that are shown too."""
+        if not self.actions.filter(sequence=sequence).exists():
+            raise gone()
+        found = step(self.session, sequence, first_bytes)
+        beside = [row.sequence for row in (found.parent, *found.children) if row is not None]
+        seen = set(self.actions.filter(sequence__in=beside).values_list("sequence", flat=True))
+        found.action.cached_from = self._named(found.action.cached_from)
+        return replace(
+            found,
+            parent=found.parent if found.parent and found.parent.sequence in seen else None,
+            children=[row for row in found.children if row.sequence in seen],
+        )
+
+    def context_steps(self, sequence: int) -> list[Step]:
+        """The steps that hold the passages of a find or ask: itself, or else every find inside it, in their order."""
+        found = self.step(sequence)
+        inside = [row.sequence for row in found.children if row.kind == "find"]
+        return [found] if found.passages or not inside else [self.step(each) for each in inside]
+
+    def document(self, sequence: int) -> dict[str, Any]:
+        """One step as the JSON document of the contract, whole."""
+        found = with_everything(self.actions).filter(sequence=sequence).first()
+        if found is None:
+            raise gone()
+        found.cached_from = self._named(found.cached_from)
+        return action_json(found)
+
+    def origin(self, action: Action) -> Origin | None:
+        """Which ask a cached answer was first given to; a session outside the link has no name."""
+        return origin_of(self.session.project_id, self._named(action.cached_from))
+
+    def _named(self, cached_from: dict[str, object] | None) -> dict[str, object] | None:
+        """Which ask a cached answer came from, without the name of a session that is not in the link."""
+        if cached_from is None or cached_from.get("session") == str(self.session.id):
+            return cached_from
+        return {name: value for name, value in cached_from.items() if name not in {"session", "sequence"}}
