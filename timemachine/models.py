@@ -16,6 +16,7 @@ from timemachine.notes.models import Note
 from timemachine.payloads.models import Payload
 from timemachine.providers.models import ModelAccessChange, ModelServer, ModelTrial, ProviderKey
 from timemachine.recording.models import Action, Delivery, Hit, Session
+from timemachine.redaction.models import RedactionProfile
 from timemachine.replay.models import CallBeside, Replay, ReplayAttempt, ReplayHit, ReplayStep
 from timemachine.retrieval.models import (
     BlankFrame,
@@ -72,6 +73,7 @@ __all__ = [
     "Payload",
     "Project",
     "ProviderKey",
+    "RedactionProfile",
     "RefusedFrame",
     "Replay",
     "ReplayAttempt",

@@ -336,6 +336,29 @@ class NoteIn(Strict):
     text: str
 
 
+class RedactionIn(Strict):
+    """A redaction profile to make; `redaction.rules.read_rules` reads its rules."""
+
+    name: str
+    rules: dict[str, Any]
+
+
+class RedactionChange(Strict):
+    """Other rules for a redaction profile."""
+
+    rules: dict[str, Any]
+
+
+class RedactionTest(Strict):
+    """A text, or a step of a session, and the profile (or rules of its own) to look at it with."""
+
+    text: str | None = Field(default=None, max_length=200_000)
+    session: str | None = None
+    sequence: int | None = Field(default=None, ge=1, lt=2**62)
+    redaction: str = "built-in"
+    rules: dict[str, Any] | None = None
+
+
 class AnswerCacheChange(Strict):
     """Whether the answer cache is to be on."""
 

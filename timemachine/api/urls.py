@@ -20,6 +20,7 @@ from timemachine.api import (
     intakes,
     keys,
     models,
+    redactions,
     replays,
     routers,
     search,
@@ -68,6 +69,7 @@ api.add_router("/intakes", intakes.router)
 api.add_router("/import", imports.router)
 api.add_router("/search", search.router)
 api.add_router("/shares", shares.router)
+api.add_router("/redactions", redactions.router)
 api.add_router("/suites", suites.router)
 api.add_router("/sweeps", sweeps.router)
 api.add_router("/costs", costs.router)

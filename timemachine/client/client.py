@@ -11,6 +11,7 @@ from timemachine.client.judgements import Judgements
 from timemachine.client.keys import Keys
 from timemachine.client.notes import Notes
 from timemachine.client.pages import LARGEST_PAGE, every
+from timemachine.client.redactions import Redactions
 from timemachine.client.replays import Replays
 from timemachine.client.server import Server
 from timemachine.client.sessions import Sessions
@@ -20,7 +21,7 @@ from timemachine.client.sweeps import Sweeps
 
 
 class Client:
-    """One server: `sessions`, `collections`, `replays`, `comparisons`, `suites`, `sweeps`, `judgements`, `notes`, `shares`, `keys`, and others.
+    """One server: `sessions`, `collections`, `replays`, `comparisons`, `suites`, `sweeps`, `judgements`, `notes`, `shares`, `redactions`, `keys`, and others.
 
     Every answer is the API's own JSON document; every failure a `ClientError`. Close it, or use it in a `with`.
     """
@@ -36,6 +37,7 @@ class Client:
         self.suites = Suites(self.connection)
         self.sweeps = Sweeps(self.connection)
         self.shares = Shares(self.connection)
+        self.redactions = Redactions(self.connection)
         self.judgements = Judgements(self.connection)
         self.notes = Notes(self.connection)
         self.keys = Keys(self.connection)

@@ -1,0 +1,87 @@
+"""Redaction profiles over HTTP."""
+
+import pytest
+
+from tests.api.conftest import Program, program
+from timemachine.accounts.models import Project
+
+RULES = {"detect": ["email"], "patterns": [{"name": "number", "pattern": "ACME-[0-9]+"}], "fields": ["agent"]}
+
+
+def test_a_profile_is_made_read_changed_and_retired(api: Program) -> None:
+    made = api.post("/redactions", {"name": "Auditors", "rules": RULES})
+    assert made.status_code == 201
+    assert (made.json()["version"], made.json()["created_by"]) == (1, "key test")
+    assert api.get("/redactions/Auditors").json() == made.json()
+    changed = api.patch("/redactions/Auditors", {"rules": {"detect": ["card"]}}).json()
+    assert (changed["version"], changed["rules"]["detect"]) == (2, ["card"])
+    assert api.get(f"/redactions/{made.json()['id']}").json()["rules"]["detect"] == ["email"]
+    assert [each["name"] for each in api.get("/redactions").json()["items"]] == [
+        "Secrets and personal data",
+        "Auditors",
+    ]
+    assert api.delete("/redactions/Auditors").json()["retired_by"] == "key test"
+    assert [each["id"] for each in api.get("/redactions").json()["items"]] == ["built-in"]
+    assert api.get("/redactions/built-in").json()["built_in"] is True
+
+
+def test_what_cannot_be_is_refused(api: Program) -> None:
+    wrong = api.post("/redactions", {"name": "x", "rules": {"detect": ["nothing"]}})
+    assert (wrong.status_code, wrong.json()["facts"]["field"]) == (422, "rules.detect[0]")
+    assert api.post("/redactions", {"name": "x", "rules": RULES, "more": 1}).status_code == 422
+    assert api.post("/redactions/test", {"redaction": "built-in"}).status_code == 422
+    assert (
+        api.post("/redactions/test", {"text": "x", "redaction": "nope"}).json()["code"]
+        == "redaction_not_found"
+    )
+    assert api.patch("/redactions/built-in", {"rules": RULES}).status_code == 404
+
+
+@pytest.mark.parametrize("scope", ["read", "record", "run", "share"])
+def test_only_administrators_keys_make_and_change_profiles(
+    project: Project, api: Program, scope: str
+) -> None:
+    api.post("/redactions", {"name": "Auditors", "rules": RULES})
+    key = program(project, scope)
+    assert key.post("/redactions", {"name": "x", "rules": RULES}).status_code == 403
+    assert key.patch("/redactions/Auditors", {"rules": RULES}).status_code == 403
+    assert key.delete("/redactions/Auditors").status_code == 403
+    assert (key.get("/redactions").status_code == 200) is (scope == "read")
+    assert (key.post("/redactions/test", {"text": "x"}).status_code == 200) is (scope == "read")
+
+
+def test_another_projects_profile_is_not_there(api: Program, stranger: Program) -> None:
+    made = api.post("/redactions", {"name": "Auditors", "rules": RULES}).json()
+    for name in (made["id"], "Auditors"):
+        assert stranger.get(f"/redactions/{name}").status_code == 404
+        assert stranger.patch(f"/redactions/{name}", {"rules": RULES}).status_code == 404
+        assert stranger.delete(f"/redactions/{name}").status_code == 404
+        assert stranger.post("/redactions/test", {"text": "x", "redaction": name}).status_code == 404
+
+
+def test_a_text_is_tested(api: Program) -> None:
+    found = api.post("/redactions/test", {"text": "😀 to a@b.org or ACME-17", "rules": RULES}).json()
+    assert found["text"] == "😀 to [withheld: e-mail] or [withheld: number]"
+    assert found["findings"] == [
+        {"start": 5, "end": 12, "rule": "e-mail", "what": "e-mail"},
+        {"start": 16, "end": 23, "rule": "number", "what": "number"},
+    ]
+    assert found["counts"] == [
+        {"rule": "e-mail", "what": "e-mail", "count": 1},
+        {"rule": "number", "what": "number", "count": 1},
+    ]
+    assert api.post("/redactions/test", {"text": "ACME-17"}).json()["text"] == "ACME-17"
+
+
+def test_a_recorded_step_is_tested(api: Program, stranger: Program, session: str) -> None:
+    action = {"kind": "message", "agent": "Ada", "input": "write to a@b.org", "output": "yes"}
+    api.post(f"/sessions/{session}/actions", action)
+    asked = {"session": "run-1", "sequence": 1, "rules": RULES}
+    found = api.post("/redactions/test", asked).json()
+    assert found["touched"] == ["agent", "input"]
+    assert found["action"]["input"] == "write to [withheld: e-mail]"
+    assert {each["rule"]: each["count"] for each in found["counts"]} == {"e-mail": 1, "field": 1}
+    assert api.post("/redactions/test", asked | {"sequence": 2}).status_code == 404
+    assert stranger.post("/redactions/test", asked).status_code == 404
+    kept = api.get(f"/sessions/{session}/actions/1").json()
+    assert kept["input"] == "write to a@b.org"

@@ -1,0 +1,186 @@
+"""What the detectors find, and what they leave alone."""
+
+import pytest
+
+from timemachine.redaction.people import is_region
+from timemachine.redaction.rules import Rules
+from timemachine.redaction.secrets import entropy, names_a_secret
+from timemachine.redaction.text import redact_text
+
+SECRET = "[withheld: secret]"
+HEX = "0123456789abcdef0123456789abcdef"
+LONG = "abcdefghijABCDEFGHIJ0123456789abcdefghij"
+
+
+def withheld(text: str, *detect: str, regions: tuple[str, ...] = ()) -> str:
+    return redact_text(text, Rules(detect=detect, phone_regions=regions)).text
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        f"tmk_abcdefghijkm_{LONG}abc",
+        f"tms_abcdefghijkm_{LONG}abc",
+        "AKIAIOSFODNN7EXAMPLE",
+        f"ghp_{LONG}",
+        f"github_pat_{LONG}",
+        "glpat-abcdefghijklmnopqrst",
+        "xoxb-123456789012-abcdefghij",
+        "xapp-1-A0123456789-abc",
+        f"sk-ant-api03-{LONG}",
+        f"sk-proj-{LONG}",
+        f"sk-{LONG}",
+        f"gsk_{LONG}",
+        f"hf_{LONG}",
+        f"AIza{LONG[:35]}",
+        "GOCSPX-abcdefghijklmnopqrstuvwx",
+        "sk_live_abcdefghij0123456789",
+        f"npm_{LONG}",
+        f"pypi-AgEIcHlwaS5vcmc{LONG}",
+        "SG.abcdefghijklmnopqrst.abcdefghijklmnopqrst",
+        f"SK{HEX}",
+        "123456789:AAabcdefghijklmnopqrstuvwxyz0123456",
+        f"dop_v1_{HEX}{HEX}",
+        "hvs.abcdefghijklmnopqrstuvwx",
+        "AGE-SECRET-KEY-1" + "Q" * 58,
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcdefghijk",
+        "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nabc\n-----END RSA PRIVATE KEY-----",
+        "-----BEGIN OPENSSH PRIVATE KEY-----\\nb3BlbnNzaC1rZXk\\n-----END OPENSSH PRIVATE KEY-----",
+        "-----BEGIN PRIVATE KEY-----\nof which the end was never written\n",
+    ],
+)
+def test_a_secret_is_found_by_its_form(secret: str) -> None:
+    assert withheld(f"see: {secret}", "secret") == f"see: {SECRET}"
+    assert withheld(f"see: {secret}", "email", "phone", "card").count("withheld") == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "reads"),
+    [
+        ("postgres://app:pa55@db:5432/x", f"postgres://app:{SECRET}@db:5432/x"),
+        ("redis://:p@ss@cache/0", f"redis://:{SECRET}@cache/0"),
+        ("Authorization: Basic dXNlcjpwYXNz", f"Authorization: Basic {SECRET}"),
+        ('"authorization": "Token abcdefgh12"', f'"authorization": "Token {SECRET}"'),
+        ("curl -H 'X: Bearer abcdefghijklmnop.x'", f"curl -H 'X: Bearer {SECRET}'"),
+        ("password = 'correct horse battery'", f"password = '{SECRET}'"),
+        ('{"client_secret": "a b c d"}', f'{{"client_secret": "{SECRET}"}}'),
+        ('{\\"api_key\\": \\"abc123XYZ\\"}', f'{{\\"api_key\\": \\"{SECRET}\\"}}'),
+        ("DB_PASSWORD=hunter2!", f"DB_PASSWORD={SECRET}"),
+        ("?access_token=abc123DEF456&x=1", f"?access_token={SECRET}&x=1"),
+        ("AccountKey=abcDEF012+/==;Endpoint", f"AccountKey={SECRET};Endpoint"),
+        (f"session = {LONG}", f"session = {SECRET}"),
+    ],
+)
+def test_a_secret_is_found_by_what_stands_before_it(text: str, reads: str) -> None:
+    assert withheld(text, "secret") == reads
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The password is required, and the token: optional.",
+        "password: <your password>",
+        "PASSWORD=${DB_PASSWORD}",
+        'password: "********"',
+        "api_key = os.environ['KEY']",
+        "max_tokens: 4096, input_tokens=12345678",
+        "a task-list-of-everything-that-is-to-be-done",
+        "https://example.org:8080/a/b?mail=c@d.org",
+        "sha256=e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+        "id 550e8400-e29b-41d4-a716-446655440000",
+        "secret: everything",
+        "-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----",
+    ],
+)
+def test_what_is_no_secret_stays(text: str) -> None:
+    assert withheld(text, "secret") == text
+
+
+@pytest.mark.parametrize(
+    ("key", "secret"),
+    [
+        ("password", True),
+        ("dbPassword", True),
+        ("client_secret", True),
+        ("X-Api-Key", True),
+        ("apikey", True),
+        ("AWS_SECRET_ACCESS_KEY", True),
+        ("token", True),
+        ("sessionToken", True),
+        ("Authorization", True),
+        ("Set-Cookie", True),
+        ("input_tokens", False),
+        ("tokens", False),
+        ("key", False),
+        ("secretary", False),
+        ("", False),
+        ("…", False),
+    ],
+)
+def test_a_key_names_a_secret(key: str, secret: bool) -> None:
+    assert names_a_secret(key) is secret
+
+
+@pytest.mark.parametrize(
+    ("text", "reads"),
+    [
+        ("to jane.doe+x@mail.example.co.uk.", "to [withheld: e-mail]."),
+        ("<jörg@müller.example>", "<[withheld: e-mail]>"),
+        ("mailto:a_b%40example.org", "mailto:[withheld: e-mail]"),
+        ("user=x@y.org,z@y.org", "user=[withheld: e-mail],[withheld: e-mail]"),
+        ("package@1.2.3 and @name and a@b", None),
+    ],
+)
+def test_an_email_address_is_found(text: str, reads: str | None) -> None:
+    assert withheld(text, "email") == (reads or text)
+
+
+@pytest.mark.parametrize(
+    ("text", "regions", "reads"),
+    [
+        ("call +49 30 901820 now", (), "call [withheld: phone number] now"),
+        ("(+1) 650-253-0000", (), "([withheld: phone number]"),
+        ("0049 30 901820", (), "[withheld: phone number]"),
+        ("030 901820", (), None),
+        ("030 901820 daheim", ("DE",), "[withheld: phone number] daheim"),
+        ("(650) 253-0000", ("US",), "[withheld: phone number]"),
+        ("2026-11-22 18:09:00+00:00", (), None),
+        ("1,234 + 5,678 = 6,912 or +12", (), None),
+        ("00 99 99 99 99 99 99 99 99", (), None),
+        ("1 2 +1 650 253 0000 2026-11-22", (), "1 2 [withheld: phone number] 2026-11-22"),
+        ("+1 650-253-0000 650-253-0001", (), "[withheld: phone number] 650-253-0001"),
+        ("+999 123456789", (), None),
+        ("+4", (), None),
+        ("+1 234567", (), None),
+        ("+0 123 456 789", (), None),
+        (f"{'9-' * 70}; 030 901820", ("DE",), f"{'9-' * 70}; [withheld: phone number]"),
+    ],
+)
+def test_a_phone_number_is_found(text: str, regions: tuple[str, ...], reads: str | None) -> None:
+    assert withheld(text, "phone", regions=regions) == (reads or text)
+
+
+@pytest.mark.parametrize(
+    ("text", "reads"),
+    [
+        ("pay 4111 1111 1111 1111 12/27", "pay [withheld: card number] 12/27"),
+        ("5555-5555-5555-4444", "[withheld: card number]"),
+        ("378282246310005", "[withheld: card number]"),
+        ("1 2221000000000009", "1 [withheld: card number]"),
+        ("4111111111111112 has another check digit", None),
+        ("9111111111111111 and 1700000000000 are none", None),
+        ("94111111111111111 lies inside a longer number", None),
+    ],
+)
+def test_a_card_number_is_found(text: str, reads: str | None) -> None:
+    assert withheld(text, "card") == (reads or text)
+
+
+def test_a_region_has_two_capital_letters() -> None:
+    assert is_region("DE")
+    assert not is_region("de")
+
+
+def test_entropy_is_bits_for_each_character() -> None:
+    assert entropy("aaaa") == 0
+    assert entropy("abcd") == 2

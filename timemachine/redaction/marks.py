@@ -1,0 +1,40 @@
+"""What stands in the place of something that was withheld: `[withheld: e-mail]`. Pure."""
+
+import re
+from typing import Final
+
+NAMES: Final = {"secret": "secret", "email": "e-mail", "phone": "phone number", "card": "card number"}
+"""What a mark calls the findings of each detector."""
+FIELD, HASH, BYTES = "field", "hash", "file"
+"""What it calls a field that is withheld by its path, the hash of something withheld, and bytes that are no text."""
+RESERVED: Final = frozenset({*NAMES.values(), FIELD, HASH, BYTES})
+OPENING: Final = "[withheld: "
+LONGEST_NAME: Final = 40
+_NAME: Final = re.compile(r"[^\W_](?:[\w .-]*[^\W_])?")
+
+
+def mark(name: str) -> str:
+    """The mark of that name."""
+    return f"{OPENING}{name}]"
+
+
+def can_be_a_name(name: str) -> bool:
+    """Whether a pattern can be called so: letters, digits, spaces, dots, hyphens, and no name that is taken."""
+    return len(name) <= LONGEST_NAME and name not in RESERVED and _NAME.fullmatch(name) is not None
+
+
+def stretches(text: str, names: frozenset[str]) -> list[tuple[int, int]]:
+    """What of a text lies between its marks: the starts and ends of stretches that are not empty.
+
+    A mark never becomes part of a finding, so what is withheld twice reads as what is withheld once.
+    """
+    found, begin = [], 0
+    for each in _MARK.finditer(text):
+        if each[1] in names:
+            found.append((begin, each.start()))
+            begin = each.end()
+    found.append((begin, len(text)))
+    return [(start, end) for start, end in found if end > start]
+
+
+_MARK: Final = re.compile(r"\[withheld: ([^\[\]]{1,40})\]")

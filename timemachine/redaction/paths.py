@@ -1,0 +1,108 @@
+"""Fields by their path: `agent`, `input.messages[*].content`, `retrieval.hits[*].metadata.*`, `session.user`. Pure."""
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+from timemachine.redaction.marks import FIELD, mark
+
+OF_ACTION: Final = (
+    "id",
+    "agent",
+    "name",
+    "tool",
+    "call_id",
+    "parent",
+    "tags",
+    "input",
+    "output",
+    "error",
+    "parameters",
+    "grounding",
+    "retrieval",
+    "cached_from",
+    "source",
+)
+"""The fields of a recorded step that can be withheld; what it is and when it happened cannot, or there would be no timeline."""
+OF_SESSION: Final = ("key", "name", "agent", "user", "metadata", "tags")
+SESSION: Final = "session"
+LONGEST: Final = 200
+ANY: Final = "*"
+_SHAPED: Final = frozenset({"error", "parameters", "grounding", "retrieval", "cached_from", "metadata"})
+_PART: Final = re.compile(
+    r"""\.?(?:(?P<name>[A-Za-z0-9_$@:/-]+)|(?P<any>\*)|\[(?P<item>\*|[0-9]{1,6})\]|\["(?P<key>[^"\[\]]{1,100})"\])"""
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Path:
+    """A field of a step, or of its session where `of_session`; `steps` lead from it inwards, `*` for all there are."""
+
+    of_session: bool
+    field: str
+    steps: tuple[str | int, ...] = ()
+
+
+def parse_path(written: str) -> Path | None:
+    """What a written path leads to; None for what is no path, or leads to no field that can be withheld."""
+    parts = _parts(written)
+    of_session = parts[:1] == [SESSION]
+    field, *steps = (parts[1:] if of_session else parts) or [""]
+    known = OF_SESSION if of_session else OF_ACTION
+    return Path(of_session=of_session, field=str(field), steps=tuple(steps)) if field in known else None
+
+
+def withhold(value: Any, path: Path) -> tuple[Any, int]:
+    """The value of the path's field without what the path leads to, and how many values that were. Nothing recorded stays nothing.
+
+    A list or object is not withheld as a mark alone where its field always has that form: `tags` stay a list.
+    """
+    if path.steps:
+        return _within(value, path.steps)
+    if value is None or value in (mark(FIELD), _in_form(path.field, value)):
+        return value, 0
+    return _in_form(path.field, value), 1
+
+
+def _in_form(field: str, value: Any) -> Any:
+    if isinstance(value, list) and field == "tags":
+        return [mark(FIELD)] if value else value
+    return {"withheld": mark(FIELD)} if isinstance(value, dict) and field in _SHAPED else mark(FIELD)
+
+
+def _within(value: Any, steps: tuple[str | int, ...]) -> tuple[Any, int]:
+    """The value without what the steps lead to; without any, a mark in its place."""
+    if not steps:
+        return (value, 0) if value is None or value == mark(FIELD) else (mark(FIELD), 1)
+    step, further = steps[0], steps[1:]
+    if isinstance(value, dict):
+        chosen = [key for key in value if step in (ANY, key)]
+    elif isinstance(value, list):
+        chosen = [place for place in range(len(value)) if step in (ANY, place)]
+    else:
+        return value, 0
+    done = {key: _within(value[key], further) for key in chosen}
+    number = sum(count for _, count in done.values())
+    if not number:
+        return value, 0
+    if isinstance(value, dict):
+        return {key: done[key][0] if key in done else inner for key, inner in value.items()}, number
+    return [done[place][0] if place in done else inner for place, inner in enumerate(value)], number
+
+
+def _parts(written: str) -> list[Any]:
+    """The names, places and stars of a written path, in their order; none where it is not one."""
+    parts: list[Any] = []
+    end = 0
+    while end < len(written):
+        found = _PART.match(written, end)
+        if found is None or (not end and written[0] in ".[*"):
+            return []
+        if end and found["name"] and written[end] != ".":
+            return []
+        item = found["item"]
+        parts.append(
+            int(item) if item and item != ANY else item or found["any"] or found["key"] or found["name"]
+        )
+        end = found.end()
+    return parts

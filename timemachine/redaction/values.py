@@ -1,0 +1,93 @@
+"""A JSON value without what the rules withhold, wherever in it that stands: texts, keys, and numbers that are found as texts. Pure."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, Final
+
+from timemachine.redaction.findings import Finding
+from timemachine.redaction.marks import NAMES, OPENING, mark
+from timemachine.redaction.rules import Rules
+from timemachine.redaction.secrets import names_a_secret
+from timemachine.redaction.text import redact_text
+
+Tally = Counter[tuple[str, str]]
+"""How often something was withheld, by the rule that its mark names and what was found."""
+_SHORTEST_NUMBER: Final = 4
+_NAMED: Final = "value of that name"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RedactedValue:
+    """The value with its marks, and what they stand for."""
+
+    value: Any
+    tally: Tally
+
+    @property
+    def touched(self) -> bool:
+        """Whether anything of the value was withheld."""
+        return bool(self.tally)
+
+
+def redact_value(value: Any, rules: Rules) -> RedactedValue:
+    """The value as whoever may not see it reads it; without a finding it is equal to the one that was given."""
+    tally: Tally = Counter()
+    return RedactedValue(value=_redacted(value, rules, tally, secret=False), tally=tally)
+
+
+def tally_of(findings: Iterable[Finding]) -> Tally:
+    """The findings counted."""
+    return Counter((each.rule, each.what) for each in findings)
+
+
+def _redacted(value: Any, rules: Rules, tally: Tally, *, secret: bool) -> Any:
+    """`secret`: it stands under a key that names secrets, so a text or number in it is withheld whatever it looks like."""
+    if isinstance(value, dict):
+        return _redacted_object(value, rules, tally)
+    if isinstance(value, list):
+        return [_redacted(each, rules, tally, secret=secret) for each in value]
+    if value is None or isinstance(value, bool):
+        return value
+    text = value if isinstance(value, str) else json.dumps(value)
+    if secret and text and text != mark(NAMES["secret"]):
+        tally[NAMES["secret"], _NAMED] += 1
+        return mark(NAMES["secret"])
+    return _redacted_text(value, text, rules, tally)
+
+
+def _redacted_text(value: Any, text: str, rules: Rules, tally: Tally) -> Any:
+    if not isinstance(value, str) and len(text) < _SHORTEST_NUMBER:
+        return value
+    found = redact_text(text, rules)
+    if not found.findings:
+        return value
+    tally.update(tally_of(found.findings))
+    return found.text if isinstance(value, str) else mark(found.findings[0].rule)
+
+
+def _redacted_object(value: dict[str, Any], rules: Rules, tally: Tally) -> dict[str, Any]:
+    named = "secret" in rules.detect
+    redacted: dict[str, Any] = {}
+    taken = set(value)
+    for key, inner in value.items():
+        found = redact_text(key, rules)
+        tally.update(tally_of(found.findings))
+        name = _free(found.text, taken) if found.findings else key
+        taken.add(name)
+        redacted[name] = _redacted(inner, rules, tally, secret=named and _names_a_secret(name))
+    return redacted
+
+
+def _names_a_secret(name: str) -> bool:
+    """A key that holds a mark names nothing any more: the mark's own words are none of the key's."""
+    return OPENING not in name and names_a_secret(name)
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """The name, with a number behind it where another key is called so."""
+    if name not in taken:
+        return name
+    return next(each for number in count(2) if (each := f"{name} {number}") not in taken)
