@@ -1,6 +1,7 @@
 """Fixtures that every room's tests may use."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,29 @@ from hypothesis import settings as hypothesis_settings
 from pytest_django.fixtures import Settings
 
 from tests import crash_figures
+from tests.alone import one_at_a_time, shared_folder
+from tests.embedded.homes import home_of_this_run
 from timemachine.accounts.models import Project
+
+MIGRATED = "migrated"
+EMPTIED = """
+DO $$
+DECLARE
+    each text;
+    many boolean;
+BEGIN
+    LOCK TABLE {tables} IN ACCESS EXCLUSIVE MODE;
+    SET LOCAL session_replication_role = replica;
+    FOREACH each IN ARRAY ARRAY[{names}] LOOP
+        EXECUTE format('SELECT EXISTS (SELECT FROM %I OFFSET 300)', each) INTO many;
+        IF many THEN
+            TRUNCATE {tables};
+            RETURN;
+        END IF;
+        EXECUTE format('DELETE FROM %I', each);
+    END LOOP;
+END $$
+"""
 
 # nothing is timed in a test: a busy machine proves nothing about a law
 hypothesis_settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -23,6 +46,33 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """What the crash lab saw, where it ran in this process."""
     for line in crash_figures.table():
         terminalreporter.write_line(line)
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings: None,
+    django_db_blocker: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """Migrate once for all processes of a run: each one's database is a copy of the first."""
+    if "PYTEST_XDIST_WORKER" not in os.environ or os.environ.get("TEST_DATABASE_URL"):
+        return  # nobody to share it with, or nobody who removes it
+    made = shared_folder(tmp_path_factory) / "migrated"
+    with one_at_a_time(made.with_suffix(".lock")), django_db_blocker.unblock():  # type: ignore[attr-defined]  # pytest-django gives it no type
+        if not made.exists():
+            _make_migrated_database()
+            made.touch()
+    connection.settings_dict["TEST"]["TEMPLATE"] = MIGRATED
+
+
+def _make_migrated_database() -> None:
+    settings = connection.settings_dict
+    name, own = settings["NAME"], settings["TEST"]["NAME"]
+    settings["TEST"]["NAME"] = MIGRATED
+    connection.creation.create_test_db(verbosity=0)
+    connection.close()  # nobody may look at what is copied
+    settings["TEST"]["NAME"] = own
+    settings["NAME"] = name
 
 
 @pytest.fixture(scope="session")
@@ -38,6 +88,19 @@ def django_db_setup(django_db_setup: None, django_db_blocker: pytest.FixtureRequ
         cursor.execute(emptying)
         for table, trigger in cursor.fetchall():
             cursor.execute(f'ALTER TABLE {table} DISABLE TRIGGER "{trigger}"')
+    connection.ops.sql_flush = _emptied  # type: ignore[assignment]  # its style and its options say nothing here
+
+
+def _emptied(_style: object, tables: Sequence[str], **_: object) -> list[str]:
+    """Few rows are deleted, as TRUNCATE makes every table and index anew; like it, this waits for whoever still writes."""
+    named = ", ".join(f'"{each}"' for each in tables)
+    return [EMPTIED.format(tables=named, names=", ".join(f"'{each}'" for each in tables))]
+
+
+@pytest.fixture(scope="session")
+def used_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What one `make up` left when it was asked to stop."""
+    return home_of_this_run(tmp_path_factory)
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -9,6 +10,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_
 
 from tests.chromium import required
 from tests.e2e.looking import HEIGHT, THEMES, WIDTHS
+from tests.embedded.homes import copied
 from tests.embedded.machine import Machine
 
 FLAGS = [
@@ -41,11 +43,10 @@ class Product:
 
 
 @pytest.fixture(scope="module")
-def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
-    """`make up` with an empty home, for the stories of one file."""
-    machine = Machine(
-        tmp_path_factory.mktemp("product") / "home", LEASE_SECONDS="3", SWEEP_SECONDS="1"
-    ).ready()
+def product(used_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
+    """`make up` with nothing recorded yet, for the stories of one file."""
+    home = copied(used_home, tmp_path_factory.mktemp("product") / "home")
+    machine = Machine(home, LEASE_SECONDS="3", SWEEP_SECONDS="1").ready()
     yield Product(machine)
     assert machine.end() == 0
 
@@ -88,7 +89,6 @@ class Watched:
 def context(browser: Browser) -> Iterator[BrowserContext]:
     """A browser of its own, without cookies."""
     made = browser.new_context(viewport={"width": 1440, "height": 900})
-    made.set_default_timeout(10_000)
     yield made
     made.close()
 
@@ -137,7 +137,6 @@ def screen(
     )
     context.add_cookies(signed_in)  # type: ignore[arg-type]
     watched = Watched(context.new_page(), product.url)
-    watched.page.set_default_timeout(15_000)
     yield watched.page
     context.close()
     assert watched.faults == []

@@ -20,6 +20,7 @@ import pytest
 
 from tests.crash_figures import KILLS, note
 from tests.e2e.conftest import Product
+from tests.embedded.homes import copied
 from tests.embedded.machine import Machine, free_port
 from tests.stub_model_server import Script, StubModelServer
 from tests.waiting import wait_until
@@ -35,7 +36,8 @@ STOPS = ceil(KILLS / 40)
 class Database:
     """A Postgres of its own, that can be stopped hard. What it said was written is written: it waits for the disk."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, used_home: Path) -> None:
+        copied(used_home / "postgres", folder / "postgres")
         self.cluster = postgres.Cluster(
             data=folder / "postgres", sockets=socket_folder(folder), log=folder / "postgres.log"
         )
@@ -52,9 +54,9 @@ class Database:
 
 
 @pytest.fixture(scope="module")
-def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+def database(used_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     folder = tmp_path_factory.mktemp("database")
-    running = Database(folder)
+    running = Database(folder, used_home)
     yield running
     postgres.stop(running.process)
     clear_socket_folder(folder, running.cluster.sockets)
@@ -244,11 +246,12 @@ def queue() -> Iterator[Queue]:
 
 
 def test_what_is_launched_while_the_queue_is_gone_is_rung_for_again_when_it_is_back(
-    tmp_path: Path, queue: Queue, stub: StubModelServer
+    used_home: Path, tmp_path: Path, queue: Queue, stub: StubModelServer
 ) -> None:
     broker = f"redis://127.0.0.1:{queue.port}/0"
     settings = {"OPENAI_API_KEY": "sk-test", "OPENAI_BASE_URL": f"{stub.url}/v1"}
-    machine = Machine(tmp_path / "home", CELERY_BROKER_URL=broker, SWEEP_SECONDS="1", **settings).ready()
+    home = copied(used_home, tmp_path / "home")
+    machine = Machine(home, CELERY_BROKER_URL=broker, SWEEP_SECONDS="1", **settings).ready()
     product, before = Product(machine), len(stub.calls())
     with client(product) as api:
         session = recorded(api)

@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.documents.files import pdf
 from tests.e2e.conftest import Product
 from tests.e2e.looking import look
+from tests.embedded.homes import copied
 from tests.embedded.machine import Machine
 from tests.waiting import wait_until
 
@@ -103,9 +104,10 @@ def pages_of_files(product: Product) -> dict[str, str]:
 
 
 @pytest.fixture
-def killable(tmp_path: Path) -> Iterator[Product]:
+def killable(used_home: Path, tmp_path: Path) -> Iterator[Product]:
     """A product of its own, whose workers are missed soon."""
-    machine = Machine(tmp_path / "home", LEASE_SECONDS="2", SWEEP_SECONDS="1").ready()
+    home = copied(used_home, tmp_path / "home")
+    machine = Machine(home, LEASE_SECONDS="2", SWEEP_SECONDS="1").ready()
     yield Product(machine)
     assert machine.end() == 0
 

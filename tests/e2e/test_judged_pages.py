@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -10,6 +11,7 @@ from playwright.sync_api import Page
 
 from tests.e2e.conftest import Product
 from tests.e2e.looking import look
+from tests.embedded.homes import copied
 from tests.embedded.machine import Machine
 from tests.stub_model_server import Script, StubModelServer
 
@@ -23,13 +25,13 @@ OPINIONS = [
 
 
 @pytest.fixture(scope="module")
-def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
+def product(used_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
     """`make up` with a model server beside it."""
     with StubModelServer() as stub:
         stub.script(Script(question="Question: How long", answer=ANSWER))
         stub.script(Script(question="<sentence", answer=json.dumps({"sentences": OPINIONS}), model="gpt-4o"))
         stub.script(Script(question="<sentence", answer="I think it is fine.", model="gpt-4.1"))
-        home = tmp_path_factory.mktemp("judged") / "home"
+        home = copied(used_home, tmp_path_factory.mktemp("judged") / "home")
         model = {"OPENAI_API_KEY": "sk-test", "OPENAI_BASE_URL": f"{stub.url}/v1"}
         machine = Machine(home, **model).ready()
         yield Product(machine)

@@ -1,6 +1,7 @@
 """A replay that runs, on the timeline of the session that it replays: how far it is, and each row's verdict as it comes."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pytest
@@ -8,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Product
 from tests.e2e.looking import look
+from tests.embedded.homes import copied
 from tests.embedded.machine import Machine
 from tests.stub_model_server import Script, StubModelServer
 from tests.waiting import wait_until
@@ -26,10 +28,13 @@ def stub() -> Iterator[StubModelServer]:
 
 
 @pytest.fixture(scope="module")
-def product(tmp_path_factory: pytest.TempPathFactory, stub: StubModelServer) -> Iterator[Product]:
+def product(
+    used_home: Path, tmp_path_factory: pytest.TempPathFactory, stub: StubModelServer
+) -> Iterator[Product]:
     """`make up` with a slow model server beside it that is asked one question at a time."""
     model = {"OPENAI_API_KEY": "sk-test", "OPENAI_BASE_URL": f"{stub.url}/v1", "MODEL_CALLS_AT_ONCE": "1"}
-    machine = Machine(tmp_path_factory.mktemp("replayed") / "home", **model).ready()
+    home = copied(used_home, tmp_path_factory.mktemp("replayed") / "home")
+    machine = Machine(home, **model).ready()
     yield Product(machine)
     assert machine.end() == 0
 

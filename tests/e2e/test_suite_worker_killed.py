@@ -12,6 +12,7 @@ import psycopg
 import pytest
 
 from tests.e2e.conftest import Product
+from tests.embedded.homes import copied
 from tests.embedded.machine import Machine
 from tests.stub_model_server import Script, StubModelServer
 from tests.waiting import wait_until
@@ -28,10 +29,10 @@ def stub() -> Iterator[StubModelServer]:
 
 
 @pytest.fixture
-def killable(tmp_path: Path, stub: StubModelServer) -> Iterator[Product]:
+def killable(used_home: Path, tmp_path: Path, stub: StubModelServer) -> Iterator[Product]:
     """A product of its own, whose `openai:` is the stub."""
     machine = Machine(
-        tmp_path / "home",
+        copied(used_home, tmp_path / "home"),
         OPENAI_API_KEY="sk-test",
         OPENAI_BASE_URL=f"{stub.url}/v1",
         LEASE_SECONDS="2",

@@ -1,28 +1,20 @@
-"""A data folder that was started once, copied for each test: a warm start takes two seconds, a first one four."""
+"""A data folder that was used before, for each test, and machines that are stopped in the end."""
 
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.embedded.homes import copied
 from tests.embedded.machine import Machine
 
 type Start = Callable[..., Machine]
 
 
-@pytest.fixture(scope="session")
-def used_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What one `make up` left when it was asked to stop."""
-    home = tmp_path_factory.mktemp("used") / "home"
-    assert Machine(home).ready().end() == 0
-    return home
-
-
 @pytest.fixture
 def home(used_home: Path, tmp_path: Path) -> Path:
-    """A copy of it for one test."""
-    return Path(shutil.copytree(used_home, tmp_path / "home"))
+    """A copy for one test of what one `make up` left when it was asked to stop."""
+    return copied(used_home, tmp_path / "home")
 
 
 @pytest.fixture

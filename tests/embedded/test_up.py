@@ -4,7 +4,6 @@ import fcntl
 import json
 import os
 import pty
-import shutil
 import signal
 import socket
 import subprocess
@@ -15,6 +14,7 @@ from pathlib import Path
 import psycopg
 
 from tests.embedded.conftest import Start
+from tests.embedded.homes import copied
 from tests.embedded.machine import PATIENCE, UP, Machine, free_port, up_environment
 from tests.waiting import wait_until
 from timemachine.base.home import RunningServer
@@ -119,8 +119,7 @@ def test_without_its_postgres_everything_stops_and_says_so(home: Path, start: St
 def test_a_home_with_a_long_and_odd_name_works(used_home: Path, tmp_path: Path, start: Start) -> None:
     home = tmp_path / ("a folder, with 'odd' letters äöü " * 4) / "home"
     home.parent.mkdir()
-    shutil.copytree(used_home, home)
-    machine = start(home).ready()
+    machine = start(copied(used_home, home)).ready()
     assert machine.page() < 500
     sockets = Path(_note(machine).database_url.split("@")[1].split("/")[0].replace("%2F", "/"))
     assert sockets.exists()
