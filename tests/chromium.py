@@ -8,12 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 _FOUND = Path(__file__).resolve().parent.parent / "build" / "chromium-path"
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _DOWNLOAD_SECONDS = 120
 _APT = ("apt-get", "install", "--yes", "--no-install-recommends", "chromium", "fonts-dejavu")
 _MISSING = "No Chromium: the tests that look at pages are skipped. Install the package chromium, or set CHROMIUM to its path."
+
+expect.set_options(timeout=30_000)  # like everything else that is waited for: a busy machine proves nothing
 
 
 def installed() -> Path | None:

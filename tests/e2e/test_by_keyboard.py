@@ -96,7 +96,7 @@ def test_launch_a_replay(ada: Page, product: Product, demo: str) -> None:
     ada.keyboard.type("A look without a mouse")
     press(ada, ada.get_by_role("button", name="Launch replay"))
     ada.wait_for_url("**/replays/**")
-    expect(ada.locator(".outcome .sentence")).to_contain_text("context verified", timeout=20_000)
+    expect(ada.locator(".outcome .sentence")).to_contain_text("context verified")
     press(ada, ada.locator(".replay-steps a.verdict, .replay-steps a"))
     expect(ada.get_by_role("heading", name=re.compile("^Recorded")).first).to_be_visible()
 

@@ -62,9 +62,7 @@ def test_a_newcomer_records_replays_and_shares(ada: Page, product: Product, brow
     ada.get_by_label("Reason").fill("Prüfung der Antworten")
     with ada.expect_navigation(url="**/replays/**"):
         ada.get_by_role("button", name="Launch replay").click()
-    expect(ada.locator(".outcome .sentence")).to_contain_text(
-        "2 asks replayed with local:extractive-3", timeout=20_000
-    )
+    expect(ada.locator(".outcome .sentence")).to_contain_text("2 asks replayed with local:extractive-3")
     expect(ada.locator(".outcome .sentence")).to_contain_text("context verified 3 of 3")
 
     # the diff
@@ -78,7 +76,7 @@ def test_a_newcomer_records_replays_and_shares(ada: Page, product: Product, brow
     ada.goto(f"{session}/steps/2/trial/")
     ada.get_by_label("Question").fill("In which class are long journeys booked?")
     ada.get_by_role("button", name="Ask again").click()
-    expect(ada.locator("#step .verdict").first).to_be_visible(timeout=20_000)
+    expect(ada.locator("#step .verdict").first).to_be_visible()
     expect(ada.locator("#step")).not_to_contain_text("when this step is done")
     ada.goto(replayed)
 

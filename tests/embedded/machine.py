@@ -3,6 +3,7 @@
 import contextlib
 import os
 import re
+import secrets
 import signal
 import socket
 import subprocess
@@ -14,6 +15,7 @@ from pathlib import Path
 from tests.waiting import wait_until
 
 PATIENCE = 120.0
+PORTS = range(20_000, 32_000)
 MEASURED = "COVERAGE_PROCESS_CONFIG"
 # Coverage watches the supervisor, but not what it starts: Django under it takes three times as long to load.
 UP = (
@@ -108,6 +110,9 @@ def up_environment(home: Path, port: int) -> dict[str, str]:
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port for a program that is started a moment later: none of those that a kernel hands out by itself, to anybody, meanwhile."""
+    while True:
+        port = PORTS.start + secrets.randbelow(len(PORTS))
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port

@@ -52,7 +52,7 @@ def test_the_tab_that_asked_a_judge_says_so_at_once_and_cancels_it(
     expect(page.get_by_role("button", name="Ask the judge")).to_be_hidden()
     judging.get_by_role("button", name="Cancel").click()
     expect(page.locator("#judgements .note.bad")).to_contain_text(
-        f"Step {ASK} of {session.name} was not judged by {MODEL}: The call of", timeout=15_000
+        f"Step {ASK} of {session.name} was not judged by {MODEL}: The call of"
     )
     expect(judging).to_be_hidden()
     assert Judgement.objects.get().error_type == "cancelled"
@@ -74,9 +74,7 @@ def test_what_the_judge_said_takes_the_place_of_the_waiting(
 ) -> None:
     stub.script(Script(question="<sentence", answer=opinion(ask)))
     page.get_by_role("button", name="Ask the judge").click()
-    expect(page.locator("#judgements .note")).to_contain_text(
-        "has judged the answer; it cost", timeout=15_000
-    )
+    expect(page.locator("#judgements .note")).to_contain_text("has judged the answer; it cost")
     expect(page.locator("#judgements .opinions > li")).to_have_count(3)
     page.reload()
     expect(page.locator("#judgements .note")).to_have_count(0)

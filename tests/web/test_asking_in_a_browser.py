@@ -21,7 +21,6 @@ from timemachine.retrieval.commands import NewFrame, collection_named, put
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 ANSWER = "Invoices are kept for ten years. Then the archive team shreds them."
-expect.set_options(timeout=20_000)  # the vendors' clients are imported by the first call
 WATCH_THE_LIVE_REGION = """() => {
     window.said = [];
     const live = document.getElementById("live");
@@ -50,7 +49,6 @@ def page(
     settings.ALLOWED_HOSTS = ["localhost"]
     member(project, "operator", "new@example.org")
     context = chromium.new_context()
-    context.set_default_timeout(15_000)
     found, wrong = context.new_page(), list[str]()
     found.on("pageerror", lambda error: wrong.append(str(error)))
     found.goto(f"{live_server.url}/sessions/{session.id}/work/")
