@@ -6,11 +6,15 @@ ON_A_DATABASE := $(PYTHON) -m tests.embedded_postgres
 # one more than CI has cores: many tests wait for the programs that they start, once for the tests of a file
 TEST_WORKERS ?= 3
 WITH_MINILM = $(if $(filter minilm,$(EMBEDDING_MODEL)),.venv/.minilm)
+LINT := lint-types lint-format lint-rules lint-imports lint-templates lint-migrations lint-deployment
+# two at a time, each one's words in one piece where this make can do that; macOS' cannot
+beside = $(MAKE) --no-print-directory -j 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
+# what one process compiles, all the others and every program that a test starts only read
+unexport PYTHONDONTWRITEBYTECODE
 shown_if_wrong = said=$$($(1) 2>&1) || { echo "$$said"; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help up link test lint fix bench crash pictures clean browser \
-	lint-format lint-rules lint-types lint-imports lint-templates lint-migrations lint-deployment
+.PHONY: help up link test lint fix bench crash pictures clean browser compiled-tests $(LINT)
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -21,14 +25,16 @@ up: .venv/.synced $(WITH_MINILM) ## start everything on this machine; Ctrl-C sto
 link: .venv/.synced ## print a new sign-in link for what `make up` runs
 	@$(PYTHON) manage.py sign_in_link
 
-test: lint browser .venv/.minilm ## check everything and run the whole test suite
+test: browser .venv/.minilm ## check everything and run the whole test suite
+	@$(beside) $(LINT) compiled-tests
 	@$(BIN)/coverage erase
 	@$(BIN)/coverage run -m pytest -n $(TEST_WORKERS) --dist loadfile
 	@$(BIN)/coverage combine --quiet
 	@$(BIN)/coverage report --include="$$($(PYTHON) -m tests.pure)" --fail-under=100
 	@$(BIN)/coverage report --fail-under=95
 
-lint: lint-format lint-rules lint-types lint-imports lint-templates lint-migrations lint-deployment ## check style, types, imports, templates, migrations, settings
+lint: .venv/.synced ## check style, types, imports, templates, migrations, settings
+	@$(beside) $(LINT)
 
 fix: .venv/.synced ## format code and templates, and mend what can be mended
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format .
@@ -72,6 +78,9 @@ lint-deployment: .venv/.synced
 	@$(call shown_if_wrong,TIMEMACHINE_PUBLIC_URL=https://example.org ALLOWED_HOSTS=example.org \
 		SECRET_KEY=$$($(PYTHON) -c 'import secrets; print(secrets.token_urlsafe(50))') \
 		$(ON_A_DATABASE) $(PYTHON) manage.py check --deploy --fail-level WARNING)
+
+compiled-tests: .venv/.synced
+	@$(PYTHON) -m pytest --collect-only --quiet > /dev/null 2>&1 || true  # what is wrong here is told by the run itself
 
 browser: .venv/.synced
 	@found=$$($(PYTHON) -m tests.chromium) && echo "— chromium $$found"
