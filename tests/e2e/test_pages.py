@@ -59,6 +59,7 @@ GALLERY = {
     "shares": "Shares",
     "settings": "Settings",
     "models": "Models",
+    "redaction": "Redaction",
 }
 PHONE = 360
 NARROWEST = 320
@@ -81,6 +82,7 @@ OF_TABLES = (
     "costs",
     "settings",
     "models",
+    "redaction",
 )
 BESIDE = "(width) => [...document.querySelectorAll('main :is(td, th, button)')].filter(e => e.checkVisibility() && !e.closest('thead') && e.getBoundingClientRect().right > width).map(e => e.textContent.trim().slice(0, 40))"
 
@@ -232,6 +234,8 @@ def pages(demo: dict[str, Any]) -> dict[str, str]:
         "shares": "/shares/",
         "settings": "/settings/",
         "models": "/settings/models/",
+        "redaction": "/settings/redaction/",
+        "new-redaction": "/settings/redaction/new/",
     }
 
 

@@ -85,6 +85,7 @@ def pages(made: dict[str, str]) -> dict[str, str]:
         "costs": "/costs/",
         "settings": "/settings/",
         "models": "/settings/models/",
+        "redaction": "/settings/redaction/",
     }
 
 

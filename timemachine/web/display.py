@@ -31,6 +31,7 @@ from timemachine.web import (
     suite_report,
     table_rows,
     trial_changes,
+    withheld,
     wording,
 )
 from timemachine.web.bodies import Body
@@ -49,6 +50,7 @@ MODULES_OF_TAGS: Final = (
     suite_report,
     table_rows,
     trial_changes,
+    withheld,
 )
 THEMES: Final = furniture.THEMES
 _LOCAL_COMMAND: Final = f"key {LOCAL_KEY}"

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from timemachine.web.views import answer_cache, keys, members, models, settings, sign_in
+from timemachine.web.views import answer_cache, keys, members, models, redaction, settings, sign_in
 
 urlpatterns = [
     path("sign-in/", sign_in.sign_in, name="sign_in"),
@@ -35,6 +35,10 @@ urlpatterns = [
         models.remove_server,
         name="settings_remove_model_server",
     ),
+    path("settings/redaction/", redaction.profiles, name="redaction"),
+    path("settings/redaction/new/", redaction.new, name="new_redaction"),
+    path("settings/redaction/<str:id>/", redaction.profile, name="redaction_profile"),
+    path("settings/redaction/<str:id>/retire/", redaction.retire, name="retire_redaction"),
     path("settings/keys/", keys.make, name="settings_make_key"),
     path("settings/keys/<str:key_id>/revoke/", keys.revoke, name="settings_revoke_key"),
 ]

@@ -1,0 +1,143 @@
+"""The forms of redaction: a profile, and a text or a step to try one on."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
+
+from django import forms
+
+from timemachine.base.errors import InvalidInput, TimeMachineError
+from timemachine.base.ids import uuid7
+from timemachine.redaction.commands import LONGEST_NAME
+from timemachine.redaction.profile import BUILT_IN_HANDLE, Profile
+from timemachine.redaction.rules import Rules, read_rules
+from timemachine.web.account_forms import AccountForm
+
+LONGEST_TEXT: Final = 200_000
+DETECTED: Final = [
+    ("secret", "Secrets: keys, tokens, passwords"),
+    ("email", "E-mail addresses"),
+    ("phone", "Phone numbers"),
+    ("card", "Numbers of payment cards"),
+]
+_PLACE: Final = re.compile(r"rules\.(\w+)(?:\[([0-9]+)\])?")
+
+
+class ProfileForm(AccountForm):
+    """The rules of a profile as a person writes them; `name` only where it is made."""
+
+    ids: ClassVar[str] = "profile"
+
+    form_id = forms.UUIDField(widget=forms.HiddenInput, required=False)
+    name = forms.CharField(label="Name", max_length=LONGEST_NAME)
+    detect = forms.MultipleChoiceField(
+        label="Find and withhold", choices=DETECTED, required=False, widget=forms.CheckboxSelectMultiple
+    )
+    phone_regions = forms.CharField(
+        label="Phone numbers as they are dialled in",
+        required=False,
+        max_length=100,
+        help_text="Regions by two letters, like DE, US. International numbers (+49 …) are found without.",
+    )
+    patterns = forms.CharField(
+        label="Patterns",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 4, "class": "mono", "spellcheck": "false"}),
+        help_text="One a line: a name, a colon, and a regular expression as RE2 reads it. (?i) ignores the case.",
+    )
+    fields_by_path = forms.CharField(
+        label="Fields",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 4, "class": "mono", "spellcheck": "false"}),
+        help_text="One path a line: agent, input.messages[*].content, retrieval.hits[*].metadata.*, session.user.",
+    )
+
+    def __init__(self, data: Mapping[str, Any] | None = None, *, profile: Profile | None = None) -> None:
+        super().__init__(data, initial=_written(profile) if profile else {"form_id": uuid7()})
+        if profile:
+            del self.fields["name"]
+
+    def rules(self) -> Rules:
+        """The rules that were written. Raises `InvalidInput`."""
+        said = self.cleaned_data
+        return read_rules(
+            {
+                "detect": said["detect"],
+                "phone_regions": re.findall(r"[^\s,]+", said["phone_regions"]),
+                "patterns": [_pattern(line) for line in _lines(said["patterns"])],
+                "fields": _lines(said["fields_by_path"]),
+            }
+        )
+
+    def refuse(self, why: TimeMachineError) -> int:
+        """Say at the field that it is about what does not work, with its line; the status to answer with."""
+        where = str(why.facts.get("field", ""))
+        place = _PLACE.match(where)
+        part, nth = (place[1], place[2]) if place else (where, None)
+        name = {"fields": "fields_by_path"}.get(part, part)
+        line = f"Line {int(nth) + 1}: " if nth and part in ("patterns", "fields") else ""
+        self.add_error(name if name in self.fields else None, line + why.message)
+        return why.status
+
+
+class TryForm(AccountForm):
+    """A profile, and what it is tried on: a text, or a step of a session."""
+
+    ids: ClassVar[str] = "try"
+
+    profile = forms.ChoiceField(label="Profile")
+    text = forms.CharField(
+        label="Text",
+        required=False,
+        strip=False,
+        max_length=LONGEST_TEXT,
+        widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false"}),
+    )
+    session = forms.CharField(
+        label="Or a recorded step: session", required=False, max_length=200, help_text="Its id or its key."
+    )
+    sequence = forms.IntegerField(label="Step", required=False, min_value=1, max_value=2**62)
+
+    def __init__(
+        self, choices: list[Profile], data: Mapping[str, Any] | None = None, chosen: str = ""
+    ) -> None:
+        super().__init__(data, initial={"profile": chosen or BUILT_IN_HANDLE})
+        self.fields["profile"].choices = [  # type: ignore[attr-defined]  # a ChoiceField has them
+            (each.handle, f"{each.name}, version {each.version}") for each in choices
+        ]
+
+    def clean(self) -> dict[str, Any]:
+        """What was sent, where it is something to try."""
+        said = super().clean() or {}
+        if not said.get("text") and not said.get("session"):
+            self.add_error("text", "Write a text, or name a session and one of its steps.")
+        elif not said.get("text") and "sequence" in said and said["sequence"] is None:
+            self.add_error("sequence", "Say which step of the session.")
+        return said
+
+
+def _written(profile: Profile) -> dict[str, Any]:
+    rules = profile.rules
+    return {
+        "detect": rules.detect,
+        "phone_regions": ", ".join(rules.phone_regions),
+        "patterns": "\n".join(
+            f"{each.name}: {'(?i)' if each.ignore_case else ''}{each.pattern}" for each in rules.patterns
+        ),
+        "fields_by_path": "\n".join(rules.fields),
+    }
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _pattern(line: str) -> dict[str, str]:
+    name, colon, pattern = line.partition(":")
+    if not colon:
+        raise InvalidInput(
+            f"{line[:60]!r} has no name: write a name, a colon and the expression.",
+            code="invalid_field",
+            field="rules.patterns",
+        )
+    return {"name": name.strip(), "pattern": pattern.strip()}

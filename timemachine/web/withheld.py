@@ -1,0 +1,38 @@
+"""How what is withheld looks: a hatched block with the word, inside the text that it was taken out of."""
+
+import re
+from typing import Final
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from timemachine.web.library import register
+
+_MARK: Final = re.compile(r"(\[withheld: [^\[\]]{1,40}\])")
+
+
+@register.filter
+def hatched(text: str) -> SafeString:
+    """A redacted text with its marks as hatched blocks; every other character is escaped."""
+    pieces = _MARK.split(text)
+    return format_html_join(
+        "", "{}", ((_block(each) if nth % 2 else each,) for nth, each in enumerate(pieces))
+    )
+
+
+def _block(mark: str) -> SafeString:
+    return format_html('<span class="redacted"><span>{}</span></span>', mark[1:-1])
+
+
+@register.filter
+def detector(name: str) -> str:
+    """What a detector finds, in words."""
+    return _FOUND[name]
+
+
+_FOUND: Final = {
+    "secret": "secrets: keys, tokens, passwords",
+    "email": "e-mail addresses",
+    "phone": "phone numbers",
+    "card": "numbers of payment cards",
+}
