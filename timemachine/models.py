@@ -32,7 +32,7 @@ from timemachine.retrieval.models import (
 )
 from timemachine.rollup.models import Bin, FirstUse, Latency, Usage
 from timemachine.search.models import ActionMeaning, IndexedSession, Indexing, SearchedAction
-from timemachine.sharing.models import ShareGrant, ShareLink, ShareOpening
+from timemachine.sharing.models import ShareGrant, ShareLink, ShareMiss, ShareOpening, SharePolicy
 from timemachine.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun, SuiteSession, SuiteStep
 from timemachine.sweeping.models import Sweep, SweepRow
 
@@ -83,7 +83,9 @@ __all__ = [
     "Session",
     "ShareGrant",
     "ShareLink",
+    "ShareMiss",
     "ShareOpening",
+    "SharePolicy",
     "SignInAttempt",
     "SignInLink",
     "Source",

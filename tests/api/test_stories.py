@@ -7,7 +7,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from tests.api.conftest import PASSAGES, Program
+from tests.api.conftest import PASSAGES, Program, program
+from timemachine.accounts.models import Project
 from timemachine.base.clock import now, written
 from timemachine.base.content import text_sha256
 from timemachine.recording.models import Action, Session
@@ -170,7 +171,44 @@ def test_a_share_link_is_made_once_listed_and_revoked(api: Program, session: str
     ]
     assert "url" not in listed[0]
     assert api.delete(f"/shares/{made.json()['id']}").json()["state"] == "revoked"
-    assert api.get(f"/shares/{made.json()['id']}/opens").json()["items"] == []
+    log = api.get(f"/shares/{made.json()['id']}/opens", limit=1).json()
+    assert [(each["sequence"], each["result"], each["by"]) for each in log["items"]] == [
+        (2, "ended", "key test")
+    ]
+    assert log["log"] == {"lines": 2, "sha256": log["items"][0]["sha256"], "broken": None}
+    rest = api.get(f"/shares/{made.json()['id']}/opens", after=log["next"]).json()
+    assert [each["result"] for each in rest["items"]] == ["created"]
+    assert rest["items"][0]["sha256"] == log["items"][0]["previous_sha256"]
+
+
+def test_a_policy_is_read_by_who_shares_and_changed_by_administrators_alone(
+    project: Project, api: Program, session: str
+) -> None:
+    api.post(f"/sessions/{session}/actions", {"kind": "event"})
+    sharer = program(project, "share")
+    assert sharer.get("/shares/policy").json() == {
+        "forbidden": False,
+        "passphrase_required": False,
+        "longest_days": None,
+    }
+    assert sharer.patch("/shares/policy", {"forbidden": True}).status_code == 403
+    asked = {"target_type": "session", "target_id": session}
+    assert sharer.post("/shares", asked).status_code == 201
+    assert api.patch("/shares/policy", {"passphrase_required": True, "longest_days": 3}).status_code == 200
+    refused = sharer.post("/shares", asked)
+    assert (refused.status_code, refused.json()["code"]) == (422, "passphrase_required")
+    assert api.patch("/shares/policy", {"forbidden": True}).json() == {
+        "forbidden": True,
+        "passphrase_required": True,
+        "longest_days": 3,
+    }
+    refused = sharer.post("/shares", asked | {"passphrase": "Käse"})
+    assert (refused.status_code, refused.json()["code"]) == (403, "sharing_forbidden")
+    assert [each["state"] for each in sharer.get("/shares").json()["items"]] == ["forbidden"]
+    changes = sharer.get("/shares/policy/changes", limit=1).json()
+    assert changes["items"][0]["facts"]["now"]["forbidden"]
+    assert (changes["log"]["lines"], changes["log"]["broken"]) == (2, None)
+    assert len(sharer.get("/shares/policy/changes", after=changes["next"]).json()["items"]) == 1
 
 
 def test_keys_are_made_listed_and_revoked(api: Program) -> None:

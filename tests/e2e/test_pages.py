@@ -232,6 +232,8 @@ def pages(demo: dict[str, Any]) -> dict[str, str]:
         "share": f"{session}/share/",
         "share-comparison": f"/comparisons/{demo['comparison']['id']}/share/",
         "shares": "/shares/",
+        "share-policy": "/settings/sharing/",
+        "revoke-all": "/shares/revoke/",
         "settings": "/settings/",
         "models": "/settings/models/",
         "redaction": "/settings/redaction/",

@@ -128,7 +128,7 @@ def test_the_latest_openings_of_many_links_take_two_queries(
     with django_assert_num_queries(2):
         links = list(with_latest_openings(links_of(project), 3))
     assert [len(link.latest_openings) for link in links] == [3, 3, 3]  # type: ignore[attr-defined]
-    assert openings_of(links[0]).count() == 4
+    assert openings_of(links[0]).count() == 5
 
 
 def test_what_is_shared_is_found_in_its_project(

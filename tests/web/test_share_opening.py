@@ -3,23 +3,20 @@
 import io
 import logging
 import re
-from collections.abc import Iterator
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
 
-from tests.sharing.recorded import FROZEN, recorded, replayed
+from tests.sharing.recorded import recorded, replayed
 from tests.web.visitors import opened, shared
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now
-from timemachine.base.content import text_sha256
 from timemachine.recording.models import Session
 from timemachine.replay.models import Replay
 from timemachine.sharing.commands import revoke
-from timemachine.sharing.models import ShareGrant, ShareOpening
+from timemachine.sharing.models import ShareGrant
 from timemachine.sharing.terms import Terms
 from timemachine.sharing.token import new_token
 
@@ -32,17 +29,6 @@ def session(project: Project) -> Session:
 @pytest.fixture
 def replay(session: Session) -> Replay:
     return replayed(session)
-
-
-def test_looking_at_the_address_counts_nothing_however_often(project: Project, session: Session) -> None:
-    link, path = shared(project, session, Terms(max_opens=1))
-    for _ in range(100):
-        assert Client().get(path).status_code == 200
-    assert Client().head(path).status_code == 200
-    link.refresh_from_db()
-    assert link.opens == 0
-    assert not ShareOpening.objects.exists()
-    assert not ShareGrant.objects.exists()
 
 
 def test_the_page_before_opening_is_the_same_for_every_address(project: Project, session: Session) -> None:
@@ -81,6 +67,20 @@ def test_tries_without_end_have_to_wait(project: Project, session: Session) -> N
     assert limited["Cache-Control"] == "no-store, private"
 
 
+def test_whoever_reads_faster_than_people_waits_on_a_page_that_says_so(
+    project: Project, session: Session
+) -> None:
+    visitor, page = opened(shared(project, session)[1])
+    ShareGrant.objects.update(views=600)
+    limited = visitor.get(page)
+    assert limited.status_code == 429
+    assert 0 < int(limited["Retry-After"]) <= 60
+    assert "Too many pages at once" in limited.text
+    assert session.name not in limited.text
+    part = visitor.get(page, {"step": "2"}, headers={"HX-Request": "true", "HX-Target": "article#step"})
+    assert (part.status_code, part["HX-Refresh"]) == (429, "true")
+
+
 def test_the_cookie_is_for_the_pages_of_its_link_alone_and_no_script_reads_it(
     project: Project, session: Session
 ) -> None:
@@ -109,44 +109,6 @@ def test_a_form_from_elsewhere_opens_nothing(project: Project, session: Session)
     assert refused["Cache-Control"] == "no-store, private"
     link.refresh_from_db()
     assert link.opens == 0
-
-
-def every_answer(project: Project, session: Session, replay: Replay) -> Iterator[tuple[str, Any]]:
-    _, path = shared(project, session)
-    visitor, page = opened(path)
-    _, replay_page = opened(shared(project, replay)[1])
-    yield "the door", visitor.get(path)
-    yield "the redirect", visitor.post(path)
-    yield "the wrong method", visitor.put(path)
-    yield "the session", visitor.get(page)
-    yield "a write", visitor.post(page)
-    yield "a delete", visitor.delete(page)
-    yield "a download", visitor.get(f"{page}payloads/{text_sha256(FROZEN)}/")
-    yield "nothing", visitor.get(f"{page}payloads/")
-    yield "nothing at all", visitor.get("/share/")
-    yield "not this link", visitor.get(replay_page)
-    yield "a refused form", Client(enforce_csrf_checks=True).post(path)
-
-
-def test_every_answer_under_share_is_stored_indexed_and_told_nowhere(
-    project: Project, session: Session, replay: Replay
-) -> None:
-    for name, answer in every_answer(project, session, replay):
-        headers = answer.headers
-        assert headers["Cache-Control"] == "no-store, private", name
-        assert headers["X-Robots-Tag"] == "noindex, nofollow, noarchive", name
-        assert headers["Cross-Origin-Opener-Policy"] == "same-origin", name
-        assert headers["Cross-Origin-Resource-Policy"] == "same-origin", name
-        assert headers["Referrer-Policy"] == ("same-origin" if name == "the door" else "no-referrer"), name
-        assert headers["X-Frame-Options"] == "DENY", name
-
-
-def test_nothing_but_opening_is_done_under_share(project: Project, session: Session, replay: Replay) -> None:
-    for target in (session, replay):
-        visitor, page = opened(shared(project, target)[1])
-        for address in (page, f"{page}steps/2/", f"{page}payloads/{text_sha256(FROZEN)}/"):
-            for method in (visitor.post, visitor.put, visitor.patch, visitor.delete):
-                assert method(address).status_code == 405, address
 
 
 def test_search_engines_are_asked_to_leave_shared_pages_alone(client: Client) -> None:

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 
-from tests.builders import compared, recorded_session
+from tests.builders import compared, recorded_session, tamper
 from tests.sharing.recorded import FROZEN, recorded, replayed
 from tests.web.people import browser_of
 from tests.web.visitors import opened, shared
@@ -332,3 +332,93 @@ def test_the_list_of_links_goes_on_where_a_page_ended(
 
 def test_without_a_link_the_list_says_what_to_do(operator: Client) -> None:
     assert "Nothing is shared" in operator.get("/shares/").text
+
+
+# --- what the project allows
+
+
+def test_an_administrator_forbids_links_is_told_what_that_ends_and_all_of_it_is_logged(
+    project: Project, session: Session, operator: Client
+) -> None:
+    link, path = shared(project, session)
+    visitor, page = opened(path)
+    admin = browser_of(project, "admin")
+    assert (
+        "1 link can be open at this moment; forbidding links ends it at once"
+        in admin.get("/settings/sharing/").text
+    )
+    assert admin.post("/settings/sharing/", {"forbidden": "on"})["Location"] == "/settings/sharing/"
+    assert visitor.get(page).status_code == 404
+    assert visitor.post(path).status_code == 404
+    told = admin.get("/settings/sharing/").text
+    assert "1 link would open, and does not." in told
+    assert "Whole: 1 line" in told
+    for address in (f"/sessions/{session.id}/share/", "/shares/"):
+        assert "forbidden share links" in operator.get(address).text
+    assert operator.post(f"/sessions/{session.id}/share/", {"lifetime": "14"}).status_code == 403
+    assert "refused: forbidden" in operator.get(f"/shares/{link.id}/").text
+    assert admin.post("/settings/sharing/", {}).status_code == 303
+    assert visitor.get(page).status_code == 200
+
+
+def test_the_form_of_a_link_says_what_the_project_asks_for(
+    project: Project, session: Session, operator: Client
+) -> None:
+    browser_of(project, "admin").post(
+        "/settings/sharing/", {"passphrase_required": "on", "longest_days": "10"}
+    )
+    address = f"/sessions/{session.id}/share/"
+    form = operator.get(address).text
+    assert "at most 10 days from now" in form
+    assert "Every link of this project needs one" in form
+    assert "in 14 days" not in form
+    sent = form_at(operator, address, lifetime="7")
+    assert "This field is required" in operator.post(address, sent).text
+    late = sent | {"passphrase": "Käse", "until": (now() + timedelta(days=11)).date().isoformat()}
+    assert "at most 10 days here" in operator.post(address, late).text
+    assert operator.post(address, sent | {"passphrase": "Käse"}).status_code == 201
+
+
+def test_a_project_of_short_links_offers_as_long_as_they_may_live(
+    project: Project, session: Session, operator: Client
+) -> None:
+    browser_of(project, "admin").post("/settings/sharing/", {"longest_days": "2"})
+    assert "in 2 days" in operator.get(f"/sessions/{session.id}/share/").text
+
+
+def test_what_a_project_allows_is_read_by_all_and_changed_by_administrators_alone(
+    project: Project, other_project: Project, operator: Client
+) -> None:
+    assert "Administrators change this" in operator.get("/settings/sharing/").text
+    assert operator.post("/settings/sharing/", {"forbidden": "on"}).status_code == 403
+    admin = browser_of(project, "admin")
+    assert admin.post("/settings/sharing/", {"longest_days": "400"}).status_code == 422
+    admin.post("/settings/sharing/", {"forbidden": "on"})
+    assert "Nobody has changed this" in browser_of(other_project, "viewer").get("/settings/sharing/").text
+
+
+def test_all_links_are_revoked_after_a_page_that_says_how_many(
+    project: Project, other_project: Project, session: Session, operator: Client
+) -> None:
+    visitors = [opened(shared(project, session)[1]) for _ in range(2)]
+    theirs, their_page = opened(shared(other_project, recorded(other_project))[1])
+    assert 'href="/shares/revoke/"' in operator.get("/shares/").text
+    assert "2 links" in operator.get("/shares/revoke/").text
+    assert browser_of(project, "viewer").post("/shares/revoke/").status_code == 403
+    assert operator.post("/shares/revoke/")["Location"] == "/shares/"
+    assert [visitor.get(page).status_code for visitor, page in visitors] == [404, 404]
+    assert theirs.get(their_page).status_code == 200
+    assert "no link left to revoke" in operator.get("/shares/revoke/").text
+
+
+def test_a_log_that_was_changed_is_said_on_the_page_of_its_link(
+    project: Project, session: Session, operator: Client
+) -> None:
+    link, path = shared(project, session)
+    assert "Nobody has tried to open it" in operator.get(f"/shares/{link.id}/").text
+    opened(path)
+    assert "Whole: 2 lines" in operator.get(f"/shares/{link.id}/").text
+    tamper("UPDATE tm_share_opening SET browser = 'Opera' WHERE sequence = %s", [2])
+    said = operator.get(f"/shares/{link.id}/").text
+    assert "This log is not whole" in said
+    assert "Line 2: it was changed" in said

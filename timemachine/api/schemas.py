@@ -292,6 +292,14 @@ class ShareIn(Strict):
     label: str = ""
 
 
+class SharePolicyIn(Strict):
+    """What is to change of what a project allows of its links; `longest_days` null is as long as any link may live."""
+
+    forbidden: bool = False
+    passphrase_required: bool = False
+    longest_days: int | None = Field(default=None, ge=1, le=366)
+
+
 class KeyIn(Strict):
     """An API key to make."""
 

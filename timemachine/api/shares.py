@@ -1,18 +1,28 @@
 """Share links over HTTP: make, list, revoke, see who came."""
 
+from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 from django.http import HttpRequest
 from ninja import Router, Status
 
+from timemachine.accounts.models import Project
 from timemachine.api import paging, schemas
 from timemachine.api.access import caller
 from timemachine.api.paging import checked_limit, page
 from timemachine.api.paging import read as read_place
 from timemachine.base.clock import now, written
-from timemachine.sharing import commands
-from timemachine.sharing.models import ShareLink
-from timemachine.sharing.queries import link_of, links_of, openings_of, target_of
+from timemachine.sharing import commands, log
+from timemachine.sharing.models import ShareLink, ShareOpening
+from timemachine.sharing.queries import (
+    link_of,
+    links_of,
+    openings_of,
+    policy_changes,
+    policy_of,
+    target_of,
+)
 from timemachine.sharing.terms import Terms
 
 router = Router(tags=["shares"])
@@ -32,11 +42,39 @@ def make(request: HttpRequest, payload: schemas.ShareIn) -> Status[dict[str, Any
 @router.get("", summary="List share links")
 def index(request: HttpRequest, limit: int = 50, after: str | None = None) -> dict[str, Any]:
     """The project's links, newest first, without their secrets."""
-    found = links_of(caller(request, "share").project).order_by("-id")  # a UUIDv7 begins with its time
+    project = caller(request, "share").project
+    found = links_of(project).order_by("-id")  # a UUIDv7 begins with its time
     if after is not None:
         found = found.filter(id__lt=read_place(after, paging.identity))
     rows = list(found[: checked_limit(limit) + 1])
-    return page(rows, limit, lambda link: [str(link.id)], share_json)
+    forbidden = policy_of(project).forbidden
+    return page(rows, limit, lambda link: [str(link.id)], partial(share_json, forbidden=forbidden))
+
+
+@router.get("/policy", summary="What the project allows of share links")
+def read_policy(request: HttpRequest) -> dict[str, Any]:
+    """Whether links are forbidden, need a passphrase, and how many days one may live; every change is a line of a log."""
+    return _policy_json(caller(request, "share").project)
+
+
+@router.patch("/policy", summary="Change what the project allows of share links")
+def change_policy(request: HttpRequest, payload: schemas.SharePolicyIn) -> dict[str, Any]:
+    """What is left out stays. Where links are forbidden, those there are open for nobody, until they are allowed again."""
+    who = caller(request, "admin")
+    chosen = replace(policy_of(who.project), **payload.dict(exclude_unset=True))
+    commands.set_policy(who.project, chosen, by=who.by)
+    return _policy_json(who.project)
+
+
+@router.get("/policy/changes", summary="Who changed what the project allows of share links")
+def policy_log(request: HttpRequest, limit: int = 50, after: str | None = None) -> dict[str, Any]:
+    """The log of the policy, newest first, as a chain of hashes."""
+    project = caller(request, "share").project
+    lines = policy_changes(project)
+    if after is not None:
+        lines = lines.filter(sequence__lt=read_place(after, paging.number))
+    rows = list(lines[: checked_limit(limit) + 1])
+    return page(rows, limit, lambda line: [line.sequence], _line_json) | {"log": _log_json(project)}
 
 
 @router.delete("/{share_id}", summary="Revoke a share link")
@@ -47,18 +85,44 @@ def revoke(request: HttpRequest, share_id: str) -> dict[str, Any]:
 
 
 @router.get("/{share_id}/opens", summary="Who opened a share link")
-def opens(request: HttpRequest, share_id: str) -> dict[str, Any]:
-    """The link's access log, newest first."""
-    lines = openings_of(link_of(caller(request, "share").project, share_id))
-    items = [
-        {"at": written(each.at), "result": each.result, "address": each.address, "browser": each.browser}
-        for each in lines
-    ]
-    return {"items": items, "next": None}
+def opens(request: HttpRequest, share_id: str, limit: int = 50, after: str | None = None) -> dict[str, Any]:
+    """The link's access log, newest first, as a chain of hashes; `log` says what reading it again from the first line found."""
+    link = link_of(caller(request, "share").project, share_id)
+    lines = openings_of(link)
+    if after is not None:
+        lines = lines.filter(sequence__lt=read_place(after, paging.number))
+    rows = list(lines[: checked_limit(limit) + 1])
+    return page(rows, limit, lambda line: [line.sequence], _line_json) | {"log": _log_json(link)}
 
 
-def share_json(link: ShareLink) -> dict[str, Any]:
-    """A link without its secret; `state` is `active`, `expired`, `revoked` or `exhausted`."""
+def _policy_json(project: Project) -> dict[str, Any]:
+    return policy_of(project).as_json()
+
+
+def _line_json(line: ShareOpening) -> dict[str, Any]:
+    """A line of the log; its hash is over all of it and the hash of the line before."""
+    return {
+        "sequence": line.sequence,
+        "at": written(line.at),
+        "result": line.result,
+        "by": line.by,
+        "address": line.address,
+        "browser": line.browser,
+        "facts": line.facts,
+        "previous_sha256": line.previous_sha256,
+        "sha256": line.sha256,
+    }
+
+
+def _log_json(owner: ShareLink | Project) -> dict[str, Any]:
+    """How long the log is, the hash of its last line, and the first line that does not fit; `broken` None where it is whole."""
+    found = log.checked(owner)
+    broken = None if found.broken is None else asdict(found.broken)
+    return {"lines": found.lines, "sha256": found.sha256, "broken": broken}
+
+
+def share_json(link: ShareLink, *, forbidden: bool = False) -> dict[str, Any]:
+    """A link without its secret; `state` is `active`, `expired`, `revoked`, `exhausted` or `forbidden`."""
     return {
         "id": str(link.id),
         "target_type": link.target_type,
@@ -75,5 +139,5 @@ def share_json(link: ShareLink) -> dict[str, Any]:
         "opens": link.opens,
         "last_open_at": written(link.last_open_at),
         "passphrase": link.passphrase_hash is not None,
-        "state": link.state(now()),
+        "state": link.state(now(), forbidden=forbidden),
     }

@@ -60,6 +60,7 @@ INSTALLED_APPS = [
     "timemachine",
 ]
 MIDDLEWARE = [
+    "timemachine.web.visiting.SharedHeaders",  # first, so that no answer goes without
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.csp.ContentSecurityPolicyMiddleware",

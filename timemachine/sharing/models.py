@@ -10,12 +10,13 @@ from django.db.models.functions import Now
 from timemachine.accounts.models import Project
 from timemachine.base.ids import uuid7
 from timemachine.comparison.models import Comparison
-from timemachine.payloads.fields import FaithfulTextField
+from timemachine.payloads.fields import FaithfulJSONField, FaithfulTextField
 from timemachine.recording.models import Session
 from timemachine.replay.models import Replay
 
 SESSION, REPLAY, COMPARISON = "session", "replay", "comparison"
 ACTIVE, REVOKED, EXPIRED, EXHAUSTED = "active", "revoked", "expired", "exhausted"
+FORBIDDEN = "forbidden"
 _STEPS_OF_A_SESSION = Q(session__isnull=False, through_sequence__isnull=False)
 
 
@@ -84,13 +85,17 @@ class ShareLink(models.Model):
         """The id of what it shows."""
         return self.comparison_id or self.replay_id or self.session_id
 
-    def state(self, at: datetime) -> str:
-        """`active`, or why nobody can open it at that moment: `revoked`, `expired`, `exhausted` (opened as often as it may be)."""
+    def state(self, at: datetime, *, forbidden: bool = False) -> str:
+        """`active`, or why nobody can open it at that moment: `revoked`, `expired`, `exhausted` (opened as often as it may be), or
+        `forbidden`, which its project says.
+        """
         if self.revoked_at is not None:
             return REVOKED
         if self.expires_at <= at:
             return EXPIRED
-        return EXHAUSTED if self.max_opens is not None and self.opens >= self.max_opens else ACTIVE
+        if self.max_opens is not None and self.opens >= self.max_opens:
+            return EXHAUSTED
+        return FORBIDDEN if forbidden else ACTIVE
 
 
 class ShareGrant(models.Model):
@@ -100,6 +105,8 @@ class ShareGrant(models.Model):
     secret_sha256 = models.CharField(max_length=64, unique=True)
     created_at = models.DateTimeField(db_default=Now())
     expires_at = models.DateTimeField()
+    views = models.IntegerField(default=0, db_default=0)
+    views_since = models.DateTimeField(db_default=Now())
 
     class Meta:
         db_table = "tm_share_grant"
@@ -109,32 +116,76 @@ class ShareGrant(models.Model):
 
 
 class ShareOpening(models.Model):
-    """A line of a link's access log: opened, or refused and why."""
+    """A line of a link's access log: created, opened, refused and why, revoked; without a link, a change of its project's policy.
 
-    link = models.ForeignKey(ShareLink, on_delete=models.DB_CASCADE, related_name="openings")
-    at = models.DateTimeField(db_default=Now())
+    Lines are appended and never changed (a trigger refuses it); each has the hash of the one before (`log_line`).
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
+    link = models.ForeignKey(ShareLink, null=True, on_delete=models.DB_CASCADE, related_name="openings")
+    sequence = models.BigIntegerField()
+    at = models.DateTimeField()
     result = models.CharField(max_length=20)
+    by = models.CharField(max_length=254, null=True)
     address = models.CharField(max_length=50, null=True)
     browser = models.CharField(max_length=100, null=True)
+    facts = FaithfulJSONField(null=True)
+    previous_sha256 = models.CharField(max_length=64)
+    sha256 = models.CharField(max_length=64)
 
     class Meta:
         db_table = "tm_share_opening"
-        indexes = [models.Index(fields=["link", "-at"], name="share_opening_newest_first")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["link", "sequence"],
+                condition=Q(link__isnull=False),
+                name="share_opening_of_a_link_once",
+            ),
+            models.UniqueConstraint(
+                fields=["project", "sequence"], condition=Q(link=None), name="share_opening_of_a_policy_once"
+            ),
+            models.CheckConstraint(condition=Q(sequence__gte=1), name="share_opening_counts_from_1"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.result} at {self.at}"
 
 
-class ShareMiss(models.Model):
-    """A try to open a link that opened nothing, kept for a day to slow down whoever guesses."""
+class SharePolicy(models.Model):
+    """What a project's administrators allow of its links. A project without a row allows all that links can do."""
 
-    origin = models.CharField(max_length=50)
+    project = models.OneToOneField(
+        Project, primary_key=True, on_delete=models.DB_CASCADE, related_name="share_policy"
+    )
+    forbidden = models.BooleanField(default=False)
+    passphrase_required = models.BooleanField(default=False)
+    longest_days = models.IntegerField(null=True)
+
+    class Meta:
+        db_table = "tm_share_policy"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(longest_days=None) | Q(longest_days__gte=1, longest_days__lte=366),
+                name="share_policy_days_in_bounds",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"share policy of {self.project_id}"
+
+
+class ShareMiss(models.Model):
+    """A try to open a link that opened nothing, kept for a day to slow down whoever guesses: where it came from, and at which link."""
+
+    origin = models.CharField(max_length=50, null=True)
+    public_id = models.CharField(max_length=16, null=True)
     at = models.DateTimeField(db_default=Now())
 
     class Meta:
         db_table = "tm_share_miss"
         indexes = [
             models.Index(fields=["origin", "-at"], name="share_miss_newest_first"),
+            models.Index(fields=["public_id", "-at"], name="share_miss_of_a_link"),
             models.Index(fields=["at"], name="share_miss_oldest"),
         ]
 

@@ -19,4 +19,9 @@ def seconds_to_wait(failures: Iterable[datetime], limit: Limit, now: datetime) -
     recent = sorted((at for at in failures if at > now - limit.window), reverse=True)
     if len(recent) < limit.most:
         return 0
-    return max(1, math.ceil((recent[limit.most - 1] + limit.window - now).total_seconds()))
+    return seconds_left(recent[limit.most - 1] + limit.window, now)
+
+
+def seconds_left(until: datetime, now: datetime) -> int:
+    """Whole seconds until then, at least one."""
+    return max(1, math.ceil((until - now).total_seconds()))

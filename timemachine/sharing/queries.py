@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from django.db.models import Prefetch, Q, QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
 
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now
@@ -15,9 +15,18 @@ from timemachine.recording.models import Session
 from timemachine.recording.queries import session_of
 from timemachine.replay.models import Replay
 from timemachine.replay.queries import replay_of
-from timemachine.sharing.models import COMPARISON, REPLAY, SESSION, ShareGrant, ShareLink, ShareOpening
+from timemachine.sharing import log
+from timemachine.sharing.models import (
+    COMPARISON,
+    REPLAY,
+    SESSION,
+    ShareGrant,
+    ShareLink,
+    ShareOpening,
+    SharePolicy,
+)
+from timemachine.sharing.policy import OPEN, Policy
 from timemachine.sharing.recorded import gone
-from timemachine.sharing.scope import Scope
 from timemachine.sharing.token import parse_token
 
 type Shareable = Session | Replay | Comparison
@@ -38,8 +47,8 @@ def links_after(links: QuerySet[ShareLink], last: ShareLink) -> QuerySet[ShareLi
 
 
 def with_latest_openings(links: QuerySet[ShareLink], most: int) -> QuerySet[ShareLink]:
-    """The links with the newest lines of their access logs, at most so many each, as `latest_openings`. One more query."""
-    newest = ShareOpening.objects.order_by("-at", "-id")[:most]
+    """The links with the newest tries to open them, at most so many each, as `latest_openings`. One more query."""
+    newest = ShareOpening.objects.filter(by=None).order_by("-sequence")[:most]
     return links.prefetch_related(Prefetch("openings", newest, to_attr="latest_openings"))
 
 
@@ -57,7 +66,32 @@ def link_of(project: Project, link_id: str | UUID) -> ShareLink:
 
 def openings_of(link: ShareLink) -> QuerySet[ShareOpening]:
     """The link's access log, the newest line first."""
-    return link.openings.order_by("-at", "-id")
+    return link.openings.order_by("-sequence")
+
+
+def revocable(project: Project) -> QuerySet[ShareLink]:
+    """The project's links that are neither revoked nor expired."""
+    return links_of(project).filter(revoked_at=None, expires_at__gt=now())
+
+
+def policy_of(project: Project) -> Policy:
+    """What the project allows of its links."""
+    row = SharePolicy.objects.filter(project=project).first()
+    if row is None:
+        return OPEN
+    return Policy(
+        forbidden=row.forbidden, passphrase_required=row.passphrase_required, longest_days=row.longest_days
+    )
+
+
+def policy_changes(project: Project) -> QuerySet[ShareOpening]:
+    """The log of what the project allowed, the newest line first."""
+    return log.lines_of(project).order_by("-sequence")
+
+
+def allowed(project_field: str) -> Q:
+    """Whether the project that this field names allows links."""
+    return ~Q(Exists(SharePolicy.objects.filter(project=OuterRef(project_field), forbidden=True)))
 
 
 def target_of(project: Project, target_type: str, target_id: str | UUID) -> Shareable:
@@ -83,16 +117,17 @@ def link_of_token(token: str) -> tuple[ShareLink | None, bool]:
     return link, right
 
 
-def grant_of(public_id: str, cookie: str | None) -> Scope:
-    """What the holder of this cookie may read, checked again at every request: a link that was revoked shows nothing more.
+def grant_of(public_id: str, cookie: str | None) -> ShareGrant:
+    """What the holder of this cookie was given, checked again at every request: a link that was revoked shows nothing more.
 
-    Raises the same `NotFound` for a missing, foreign or expired grant as for a link that is revoked or expired.
+    Raises the same `NotFound` for a missing, foreign or expired grant as for a link that is revoked, expired or forbidden.
     """
     if not is_plain(public_id):
         raise gone()
     moment = now()
     grant = (
         ShareGrant.objects.filter(
+            allowed("link__project_id"),
             secret_sha256=secret_hash(cookie or ""),
             expires_at__gt=moment,
             link__public_id=public_id,
@@ -104,7 +139,7 @@ def grant_of(public_id: str, cookie: str | None) -> Scope:
     )
     if grant is None:
         raise gone()
-    return Scope(link=grant.link)
+    return grant
 
 
 def _visited() -> QuerySet[ShareLink]:

@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from timemachine.base.errors import InvalidInput
+from timemachine.sharing.policy import OPEN, Policy, require_allowed
 
 DEFAULT_LIFETIME: Final = timedelta(days=14)
-LONGEST_LIFETIME: Final = timedelta(days=366)
 LONGEST_LABEL: Final = 200
 LONGEST_PASSPHRASE: Final = 1_000
 MOST_OPENS: Final = 1_000_000
@@ -36,9 +36,16 @@ class Terms:
 ORDINARY: Final = Terms()
 
 
-def check(terms: Terms, now: datetime) -> None:
-    """Raise `InvalidInput` that names the field which cannot be as it is, and what can."""
-    _check_end(terms.expires_at, now)
+def check(terms: Terms, now: datetime, policy: Policy = OPEN) -> None:
+    """Raise `InvalidInput` that names the field which cannot be as it is, and what can; `NotAllowed` where links are forbidden."""
+    require_allowed(policy)
+    _check_end(terms.expires_at, now, policy.longest)
+    if policy.passphrase_required and terms.passphrase is None:
+        raise InvalidInput(
+            "Every link of this project needs a passphrase; choose one.",
+            code="passphrase_required",
+            field="passphrase",
+        )
     if terms.max_opens is not None and not 1 <= terms.max_opens <= MOST_OPENS:
         raise _invalid(
             "max_opens", f"A link opens between 1 and {MOST_OPENS:,} times; leave it out for no limit."
@@ -61,22 +68,20 @@ def check(terms: Terms, now: datetime) -> None:
         )
 
 
-def end_of(terms: Terms, now: datetime) -> datetime:
+def end_of(terms: Terms, now: datetime, policy: Policy = OPEN) -> datetime:
     """When the link ends."""
-    return terms.expires_at or now + DEFAULT_LIFETIME
+    return terms.expires_at or now + min(DEFAULT_LIFETIME, policy.longest)
 
 
-def _check_end(expires_at: datetime | None, now: datetime) -> None:
+def _check_end(expires_at: datetime | None, now: datetime, longest: timedelta) -> None:
     if expires_at is None:
         return
     if expires_at.tzinfo is None:
         raise _invalid("expires_at", "The end of a link needs an offset; write it like 2026-12-04T09:00:00Z.")
     if expires_at <= now:
         raise _invalid("expires_at", "The link would have expired already; choose a later end.")
-    if expires_at > now + LONGEST_LIFETIME:
-        raise _invalid(
-            "expires_at", f"A link lives at most {LONGEST_LIFETIME.days} days; choose an earlier end."
-        )
+    if expires_at > now + longest:
+        raise _invalid("expires_at", f"A link lives at most {longest.days} days here; choose an earlier end.")
 
 
 def _invalid(field: str, says: str) -> InvalidInput:

@@ -25,6 +25,9 @@ class Visitor:
     browser: str | None = None
 
 
+NOBODY: Final = Visitor()
+
+
 def visitor(address: str | None, user_agent: str | None) -> Visitor:
     """What is kept of somebody who came from that address with that `User-Agent`."""
     return Visitor(network=network_of(address), browser=browser_family(user_agent))

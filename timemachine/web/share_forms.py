@@ -8,12 +8,39 @@ from django import forms
 from timemachine.base.clock import now
 from timemachine.base.errors import TimeMachineError
 from timemachine.base.ids import uuid7
+from timemachine.base.wording import counted
 from timemachine.recording.models import Session
+from timemachine.sharing.policy import LONGEST_DAYS, OPEN, Policy
 from timemachine.sharing.queries import Shareable
 from timemachine.sharing.terms import LONGEST_LABEL, LONGEST_PASSPHRASE, MOST_OPENS, Terms
 
 LIFETIMES = [("7", "in 7 days"), ("14", "in 14 days"), ("30", "in 30 days"), ("90", "in 90 days")]
 _FIELDS = {"expires_at": "until"}
+
+
+class PolicyForm(forms.Form):
+    """What a project allows of its links."""
+
+    forbidden = forms.BooleanField(
+        label="Forbid share links",
+        required=False,
+        help_text="Nobody makes one, and those there are stop opening at once, also for who has one open. Allowed again, they open again.",
+    )
+    passphrase_required = forms.BooleanField(
+        label="Require a passphrase",
+        required=False,
+        help_text="Of links made from now on. Revoke those without one that should not go on.",
+    )
+    longest_days = forms.IntegerField(
+        label="Days that a link lives at most",
+        required=False,
+        min_value=1,
+        max_value=LONGEST_DAYS,
+        help_text=f"Of links made from now on. Empty: {LONGEST_DAYS} days.",
+    )
+
+    def __init__(self, data: Any = None, *, initial: Any = None) -> None:
+        super().__init__(data, label_suffix="", initial=initial)
 
 
 class ShareForm(forms.Form):
@@ -24,7 +51,6 @@ class ShareForm(forms.Form):
     until = forms.DateField(
         label="Or at the end of a day",
         required=False,
-        help_text="In UTC, at most 366 days from now. A day goes before the choice above.",
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
     )
     label = forms.CharField(
@@ -58,8 +84,9 @@ class ShareForm(forms.Form):
         help_text="They see what it is and download its evidence. No text that was recorded stands on their page.",
     )
 
-    def __init__(self, target: Shareable, data: Any = None) -> None:
+    def __init__(self, target: Shareable, policy: Policy = OPEN, data: Any = None) -> None:
         super().__init__(data, label_suffix="", initial={"form_id": uuid7()})
+        self._follow(policy)
         if isinstance(target, Session):
             last = target.last_sequence
             self.fields["through_sequence"].widget.attrs |= {"placeholder": str(last), "max": str(last)}
@@ -68,6 +95,24 @@ class ShareForm(forms.Form):
             ].help_text = "What comes later is not shown. Empty: the last step there is now."
         else:
             del self.fields["through_sequence"]
+
+    def _follow(self, policy: Policy) -> None:
+        """Offer what the project allows, and say what it asks for."""
+        days = policy.longest.days
+        offered = [each for each in LIFETIMES if int(each[0]) <= days] or [
+            (str(days), f"in {counted(days, 'day')}")
+        ]
+        lifetime = forms.TypedChoiceField(label="It expires", choices=offered, coerce=int)
+        lifetime.initial = "14" if "14" in dict(offered) else offered[-1][0]
+        self.fields["lifetime"] = lifetime
+        self.fields[
+            "until"
+        ].help_text = f"In UTC, at most {counted(days, 'day')} from now. A day goes before the choice above."
+        if policy.passphrase_required:
+            self.fields["passphrase"].required = True
+            self.fields[
+                "passphrase"
+            ].help_text = "Every link of this project needs one. Say it to them another way than you send the link. Only a hash is kept."
 
     def terms(self) -> Terms:
         """What was chosen."""

@@ -6,6 +6,8 @@ from timemachine.web.views import shared, shares
 
 urlpatterns = [
     path("shares/", shares.shares, name="shares"),
+    path("shares/revoke/", shares.revoke_all, name="revoke_all_shares"),
+    path("settings/sharing/", shares.policy, name="share_policy"),
     path("shares/<uuid:link_id>/", shares.link, name="share_link"),
     path("shares/<uuid:link_id>/revoke/", shares.revoke, name="revoke_share"),
     path("sessions/<str:id>/share/", shares.share_session, name="share_form"),

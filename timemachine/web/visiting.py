@@ -4,9 +4,9 @@ Nothing is stored on the way, nothing is indexed, nothing tells another site whe
 there, or not any more, gets one and the same page.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import wraps
-from typing import Concatenate
+from typing import Concatenate, Final
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -16,27 +16,54 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 
 from timemachine.base.clock import now
 from timemachine.base.errors import NotFound, TimeMachineError
-from timemachine.sharing.commands import Opened
-from timemachine.sharing.queries import grant_of
+from timemachine.sharing.commands import Opened, view
 from timemachine.sharing.recorded import gone
 from timemachine.sharing.scope import Scope
 from timemachine.web.errors import TITLES, waiting
+from timemachine.web.http import asked_part
 
-HEADERS = {
+ROOT: Final = "/share"
+HEADERS: Final = {
     "Cache-Control": "no-store, private",
     "X-Robots-Tag": "noindex, nofollow, noarchive",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+TITLE_OF_VIEWS = "Too many pages at once"
+
+
+class SharedHeaders:
+    """Gives every answer under /share/ its headers: pages, refusals, redirects, and the page of a fault of ours."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if _is_shared(request.path_info):
+            for name, value in HEADERS.items():
+                response[name] = value
+            response["Referrer-Policy"] = "same-origin" if _asks(request, response) else "no-referrer"
+        return response
+
+
+def _is_shared(path: str) -> bool:
+    return path == ROOT or path.startswith(f"{ROOT}/")
+
+
+def _asks(request: HttpRequest, response: HttpResponse) -> bool:
+    """Whether it is the page with the form: no-referrer would break the form's CSRF check."""
+    found = request.resolver_match
+    return found is not None and found.url_name == "share" and response.status_code in {200, 401}
 
 
 def for_visitors[**P](
-    view: Callable[Concatenate[HttpRequest, P], HttpResponse],
+    page: Callable[Concatenate[HttpRequest, P], HttpResponse],
 ) -> Callable[Concatenate[HttpRequest, P], HttpResponse]:
-    """The view with the headers of every page under /share/, and with its errors as pages that show nothing of the app."""
-    checked = csrf_protect(view)  # inside, so that a refused form has the headers too
+    """The view of a page under /share/, with its errors as pages that show nothing of the app."""
+    checked = csrf_protect(page)
 
-    @wraps(view)
+    @wraps(page)
     def visited(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         try:
             response = checked(request, *args, **kwargs)
@@ -44,17 +71,15 @@ def for_visitors[**P](
             response = _sorry(request, gone())
         except TimeMachineError as why:
             response = waiting(_sorry(request, why), why)
-        for name, value in HEADERS.items():
-            response[name] = value
-        response.headers.setdefault("Referrer-Policy", "no-referrer")
         return response
 
     return csrf_exempt(visited)
 
 
-def scope_of(request: HttpRequest, public_id: str) -> Scope:
-    """What this visitor may read of the link, by the cookie that opening it gave. Raises `NotFound`."""
-    return grant_of(public_id, request.COOKIES.get(_cookie_name(public_id)))
+def scope_of(request: HttpRequest, public_id: str, parts: Collection[str] = ()) -> Scope:
+    """What this visitor may read of the link, by the cookie that opening it gave. Raises `NotFound`, `TooManyRequests`."""
+    part = asked_part(request, parts) is not None
+    return view(public_id, request.COOKIES.get(_cookie_name(public_id)), part=part)
 
 
 def let_in(response: HttpResponse, opened: Opened) -> HttpResponse:
@@ -77,7 +102,8 @@ def _cookie_name(public_id: str) -> str:
 
 
 def _sorry(request: HttpRequest, why: TimeMachineError) -> HttpResponse:
-    facts = {"title": TITLES.get(why.status, "Something went wrong"), "message": why.message}
+    title = TITLE_OF_VIEWS if why.code == "too_many_views" else TITLES.get(why.status, "Something went wrong")
+    facts = {"title": title, "message": why.message}
     response = render(request, "shares/sorry.html", facts, status=why.status)
     response["HX-Refresh"] = "true"  # a part of a page that is gone must not stand inside what is left of it
     return response

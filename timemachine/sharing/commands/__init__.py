@@ -1,6 +1,6 @@
 """What we change in sharing, one file a noun; callers take every command from here."""
 
-from timemachine.sharing.commands.links import create_link, revoke, url_of
+from timemachine.sharing.commands.links import create_link, revoke, revoke_all, url_of
 from timemachine.sharing.commands.opening import (
     GRANT_LIFETIME,
     Opened,
@@ -8,6 +8,8 @@ from timemachine.sharing.commands.opening import (
     WrongPassphrase,
     open_link,
 )
+from timemachine.sharing.commands.policy import set_policy
+from timemachine.sharing.commands.viewing import view
 
 __all__ = [
     "GRANT_LIFETIME",
@@ -17,5 +19,8 @@ __all__ = [
     "create_link",
     "open_link",
     "revoke",
+    "revoke_all",
+    "set_policy",
     "url_of",
+    "view",
 ]

@@ -9,20 +9,21 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
 from timemachine.accounts.models import Project
-from timemachine.base.clock import now
+from timemachine.base.clock import now, written
 from timemachine.base.errors import Conflict, InvalidInput, NotFound
 from timemachine.base.ids import secret_hash, uuid7
 from timemachine.comparison.models import Comparison
 from timemachine.comparison.progress import progress_of
 from timemachine.recording.models import Action, Session
 from timemachine.replay.models import Replay
-from timemachine.sharing import terms
+from timemachine.sharing import log, queries, terms
 from timemachine.sharing.models import COMPARISON, REPLAY, SESSION, ShareGrant, ShareLink
 from timemachine.sharing.queries import Shareable
 from timemachine.sharing.terms import ORDINARY, Terms
 from timemachine.sharing.token import new_token
 
 
+@transaction.atomic
 def create_link(
     project: Project,
     target: Shareable,
@@ -37,8 +38,8 @@ def create_link(
     over, the answers that there are. The same `link_id` a second time makes no second link. Raises `InvalidInput`, `NotFound`
     (another project's, or no such step), `Conflict`.
     """
-    moment = now()
-    terms.check(chosen, moment)
+    moment, policy = now(), queries.policy_of(project)
+    terms.check(chosen, moment, policy)
     token = new_token()
     link = ShareLink(
         id=link_id or uuid7(),
@@ -50,11 +51,12 @@ def create_link(
         label=chosen.label.strip(),
         created_by=by[:254],
         created_at=moment,
-        expires_at=terms.end_of(chosen, moment),
+        expires_at=terms.end_of(chosen, moment, policy),
         max_opens=chosen.max_opens,
         passphrase_hash=make_password(chosen.passphrase) if chosen.passphrase else None,
     )
     _insert(link)
+    log.append(link, log.CREATED, by=link.created_by, facts=_facts(link))
     return link, str(token)
 
 
@@ -63,12 +65,32 @@ def url_of(token: str) -> str:
     return f"{settings.PUBLIC_URL}/share/{token}"
 
 
+@transaction.atomic
 def revoke(link: ShareLink, *, by: str) -> ShareLink:
     """End a link for good, effective on the next request of whoever has it open; one revoked before keeps its time."""
-    ShareLink.objects.filter(pk=link.pk, revoked_at=None).update(revoked_at=Now(), revoked_by=by[:254])
+    if ShareLink.objects.filter(pk=link.pk, revoked_at=None).update(revoked_at=Now(), revoked_by=by[:254]):
+        log.append(link, log.ENDED, by=by[:254])
     ShareGrant.objects.filter(link_id=link.pk).delete()
     link.refresh_from_db(fields=["revoked_at", "revoked_by"])
     return link
+
+
+def revoke_all(project: Project, *, by: str) -> int:
+    """Revoke every link of the project that is neither revoked nor expired, one after the other; how many those were."""
+    return len([revoke(link, by=by) for link in queries.revocable(project)])
+
+
+def _facts(link: ShareLink) -> dict[str, Any]:
+    """What was decided when the link was made, for the log."""
+    return {
+        "target_type": link.target_type,
+        "target_id": str(link.target_id),
+        "through_sequence": link.through_sequence,
+        "evidence_only": link.evidence_only,
+        "expires_at": written(link.expires_at),
+        "max_opens": link.max_opens,
+        "passphrase": link.passphrase_hash is not None,
+    }
 
 
 def _scope_of(project: Project, target: Shareable, through: int | None) -> dict[str, Any]:

@@ -14,17 +14,19 @@ from timemachine.accounts.throttle import origin_of
 from timemachine.base.clock import now
 from timemachine.base.errors import NotSignedIn, TooManyRequests
 from timemachine.base.ids import secret, secret_hash
-from timemachine.sharing import queries
-from timemachine.sharing.models import REVOKED, ShareGrant, ShareLink, ShareMiss, ShareOpening
+from timemachine.sharing import log, queries
+from timemachine.sharing.log import OPENED, WRONG_PASSPHRASE, WRONG_SECRET
+from timemachine.sharing.models import REVOKED, ShareGrant, ShareLink, ShareMiss
 from timemachine.sharing.patience import Limit, seconds_to_wait
 from timemachine.sharing.recorded import gone
+from timemachine.sharing.token import parse_token
 from timemachine.sharing.visitor import Visitor, visitor
 
 GRANT_LIFETIME: Final = timedelta(hours=12)
 MISSES: Final = Limit(most=10, window=timedelta(minutes=1))
 PASSPHRASES: Final = Limit(most=5, window=timedelta(minutes=15))
+GUESSES: Final = Limit(most=30, window=timedelta(hours=1))
 MISSES_KEPT: Final = timedelta(days=1)
-OPENED, WRONG_SECRET, WRONG_PASSPHRASE = "opened", "wrong_secret", "wrong_passphrase"
 
 
 class PassphraseNeeded(NotSignedIn):
@@ -53,16 +55,15 @@ def open_link(
 ) -> Opened:
     """Open a link once: counted, logged, and answered with a grant for this link alone, for at most twelve hours.
 
-    Raises the same `NotFound` for a link that is unknown, revoked, expired or opened as often as it may be, and for a
+    Raises the same `NotFound` for a link that is unknown, revoked, expired, forbidden or opened as often as it may be, and for a
     wrong secret; `PassphraseNeeded` or `WrongPassphrase` only to somebody with the right secret of a link that would open;
-    `TooManyRequests` after ten tries in a minute from one address that opened nothing, or five wrong passphrases.
+    `TooManyRequests` after ten tries in a minute from one address that opened nothing, thirty wrong secrets in an hour for one
+    link, or five wrong passphrases. Who has the right secret of a link that opens never waits for what others tried.
     """
-    origin = origin_of(address)
-    _check_patience(_misses(origin), MISSES)
+    seen, origin = visitor(address, browser), origin_of(address)
     link, right = queries.link_of_token(token)
-    seen = visitor(address, browser)
     if link is None or not right:
-        _miss(origin, seen, link, WRONG_SECRET)
+        _miss(origin, seen, link, WRONG_SECRET, public_id=_named(token))
         raise gone()
     if link.passphrase_hash is not None and _openable(link).exists():
         _check_passphrase(link, passphrase, seen)
@@ -73,12 +74,18 @@ def open_link(
     return opened
 
 
+def _named(token: str) -> str | None:
+    """The public id that a token names, whether there is such a link or not: both are counted the same."""
+    parts = parse_token(token)
+    return parts.public_id if parts else None
+
+
 @transaction.atomic
 def _opened(link: ShareLink, seen: Visitor) -> Opened | None:
     """The grant of one counted opening, or None where the link does not open."""
     if not _openable(link).update(opens=F("opens") + 1, last_open_at=Now()):
         return None
-    _log(link, OPENED, seen)
+    log.append(link, OPENED, seen)
     made, ends = secret(), min(now() + GRANT_LIFETIME, link.expires_at)
     ShareGrant.objects.filter(link=link, expires_at__lt=Now()).delete()
     ShareGrant.objects.create(link=link, secret_sha256=secret_hash(made), expires_at=ends)
@@ -88,13 +95,17 @@ def _opened(link: ShareLink, seen: Visitor) -> Opened | None:
 def _openable(link: ShareLink) -> QuerySet[ShareLink]:
     """The link where it opens at this moment: a condition that the database checks again when it counts."""
     room = Q(max_opens=None) | Q(opens__lt=F("max_opens"))
-    return ShareLink.objects.filter(room, pk=link.pk, revoked_at=None, expires_at__gt=Now())
+    return ShareLink.objects.filter(
+        room, queries.allowed("project_id"), pk=link.pk, revoked_at=None, expires_at__gt=Now()
+    )
 
 
 def _why_not(link: ShareLink) -> tuple[ShareLink | None, str]:
     """The link as it is now with its state; None where it was erased meanwhile."""
     current = ShareLink.objects.filter(pk=link.pk).annotate(clock=Now()).first()
-    return current, current.state(current.clock) if current else REVOKED
+    if current is None:
+        return None, REVOKED
+    return current, current.state(current.clock, forbidden=queries.policy_of(link.project).forbidden)
 
 
 def _check_passphrase(link: ShareLink, passphrase: str | None, seen: Visitor) -> None:
@@ -108,29 +119,32 @@ def _check_passphrase(link: ShareLink, passphrase: str | None, seen: Visitor) ->
 def _passphrase_is_right(link: ShareLink, passphrase: str, seen: Visitor) -> bool:
     # Many tries at once would otherwise all be checked before the first failure is counted.
     _one_at_a_time(f"passphrase of share link {link.pk}")
-    wrong = link.openings.filter(result=WRONG_PASSPHRASE).order_by("-at").values_list("at", flat=True)
+    wrong = link.openings.filter(result=WRONG_PASSPHRASE).order_by("-sequence").values_list("at", flat=True)
     _check_patience(wrong[: PASSPHRASES.most], PASSPHRASES)
     right = check_password(passphrase, link.passphrase_hash or "")
     if not right:
-        _log(link, WRONG_PASSPHRASE, seen)
+        log.append(link, WRONG_PASSPHRASE, seen)
     return right
 
 
 @transaction.atomic
-def _miss(origin: str | None, seen: Visitor, link: ShareLink | None, result: str) -> None:
-    """Count a try that opened nothing against the place it came from, and log it where there is a link to log it with."""
-    if origin is not None:
-        _one_at_a_time(f"share misses of {origin}")
-        _check_patience(_misses(origin), MISSES)
-        ShareMiss.objects.create(origin=origin, at=now())
-        ShareMiss.objects.filter(at__lt=now() - MISSES_KEPT).delete()
+def _miss(
+    origin: str | None, seen: Visitor, link: ShareLink | None, result: str, *, public_id: str | None = None
+) -> None:
+    """Count a try that opened nothing against where it came from and the link that it guessed at; log it where there is a link."""
+    for what, limit in (({"origin": origin}, MISSES), ({"public_id": public_id}, GUESSES)):
+        if None not in what.values():
+            _one_at_a_time(f"share misses of {what}")
+            _check_patience(_misses(what, limit), limit)
+    ShareMiss.objects.create(origin=origin, public_id=public_id, at=now())
+    ShareMiss.objects.filter(at__lt=now() - MISSES_KEPT).delete()
     if link is not None:
-        _log(link, result, seen)
+        log.append(link, result, seen)
 
 
-def _misses(origin: str | None) -> QuerySet[ShareMiss, datetime]:
-    newest = ShareMiss.objects.filter(origin=origin).order_by("-at") if origin else ShareMiss.objects.none()
-    return newest.values_list("at", flat=True)[: MISSES.most]
+def _misses(what: dict[str, str | None], limit: Limit) -> QuerySet[ShareMiss, datetime]:
+    newest = ShareMiss.objects.filter(**what).order_by("-at")
+    return newest.values_list("at", flat=True)[: limit.most]
 
 
 def _check_patience(failures: Iterable[datetime], limit: Limit) -> None:
@@ -146,7 +160,3 @@ def _check_patience(failures: Iterable[datetime], limit: Limit) -> None:
 def _one_at_a_time(what: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [what])
-
-
-def _log(link: ShareLink, result: str, seen: Visitor) -> None:
-    ShareOpening.objects.create(link=link, result=result, address=seen.network, browser=seen.browser)

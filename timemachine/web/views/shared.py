@@ -74,7 +74,7 @@ def share(request: HttpRequest, token: str) -> HttpResponse:
 @require_safe
 def shared(request: HttpRequest, public_id: str) -> HttpResponse:
     """`/share/{public id}/`: what the link shows; of a session `step`, `tab` and `more`, of a replay `after`, of a comparison its filters."""
-    scope = scope_of(request, public_id)
+    scope = scope_of(request, public_id, PARTS)
     if scope.link.evidence_only:
         return render(request, "shares/evidence_only.html", _about(scope) | _came_to(scope))
     return _PAGES[scope.link.target_type](request, scope)
@@ -137,9 +137,7 @@ def robots(_request: HttpRequest) -> HttpResponse:
 
 def _door(request: HttpRequest, asks: str = "", status: int = 200) -> HttpResponse:
     facts = {"asks": asks, "wrong": bool(request.POST.get("passphrase"))}
-    response = render(request, "shares/door.html", facts, status=status)
-    response["Referrer-Policy"] = "same-origin"  # no-referrer would break the CSRF check of the form
-    return response
+    return render(request, "shares/door.html", facts, status=status)
 
 
 def _session(request: HttpRequest, scope: Scope) -> HttpResponse:

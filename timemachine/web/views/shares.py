@@ -10,23 +10,26 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from timemachine.accounts.models import OPERATOR
+from timemachine.accounts.models import ADMIN, OPERATOR
 from timemachine.base.clock import now
-from timemachine.base.errors import Conflict, InvalidInput
+from timemachine.base.errors import Conflict, InvalidInput, NotAllowed
+from timemachine.base.wording import counted
 from timemachine.comparison.models import Comparison
 from timemachine.recording.models import Session
 from timemachine.replay.models import Replay
-from timemachine.sharing import commands, queries
+from timemachine.sharing import commands, log, queries
 from timemachine.sharing.models import ACTIVE, ShareLink
+from timemachine.sharing.policy import Policy
 from timemachine.sharing.queries import Shareable
 from timemachine.web import access
 from timemachine.web.access import Access
 from timemachine.web.redirects import see_other
-from timemachine.web.share_forms import ShareForm
+from timemachine.web.share_forms import PolicyForm, ShareForm
 
 SHOWN_LINKS: Final = 50
 SHOWN_OPENINGS: Final = 5
 LOG_LINES: Final = 200
+FORBIDDEN: Final = 403
 
 
 @never_cache
@@ -38,8 +41,11 @@ def shares(request: HttpRequest) -> HttpResponse:
     if request.GET.get("after"):
         links = queries.links_after(links, queries.link_of(who.project, request.GET["after"]))
     found = list(queries.with_latest_openings(links[: SHOWN_LINKS + 1], SHOWN_OPENINGS + 1))
+    policy = queries.policy_of(who.project)
     facts = {
-        "links": [_shown(link) for link in found[:SHOWN_LINKS]],
+        "links": [_shown(link, forbidden=policy.forbidden) for link in found[:SHOWN_LINKS]],
+        "policy": policy,
+        "revocable": queries.revocable(who.project).count() if who.may(OPERATOR) else 0,
         "next": found[SHOWN_LINKS - 1].id if len(found) > SHOWN_LINKS else None,
         "may_share": who.may(OPERATOR),
         "shown_openings": SHOWN_OPENINGS,
@@ -55,8 +61,10 @@ def link(request: HttpRequest, link_id: UUID) -> HttpResponse:
     found = queries.link_of(who.project, link_id)
     lines = list(queries.openings_of(found)[: LOG_LINES + 1])
     facts = {
-        "shown": _shown(found),
+        "shown": _shown(found, forbidden=queries.policy_of(who.project).forbidden),
+        "log": log.checked(found),
         "openings": lines[:LOG_LINES],
+        "tried": any(line.by is None for line in lines),
         "more": len(lines) > LOG_LINES,
         "may_share": who.may(OPERATOR),
     }
@@ -72,6 +80,45 @@ def revoke(request: HttpRequest, link_id: UUID) -> HttpResponse:
     commands.revoke(queries.link_of(who.project, link_id), by=who.user.email)
     messages.success(request, "The link is revoked. It opens for nobody any more.")
     return see_other("shares")
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def revoke_all(request: HttpRequest) -> HttpResponse:
+    """`/shares/revoke/`: says how many links end, and ends them."""
+    who = access.of(request)
+    who.require(OPERATOR)
+    if request.method != "POST":
+        return render(
+            request, "shares/revoke_all.html", {"revocable": queries.revocable(who.project).count()}
+        )
+    ended = commands.revoke_all(who.project, by=who.user.email)
+    messages.success(request, f"{counted(ended, 'link')} revoked. None of them opens for anybody any more.")
+    return see_other("shares")
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def policy(request: HttpRequest) -> HttpResponse:
+    """`/settings/sharing/`: what the project allows of its links, and who changed it; administrators change it."""
+    who = access.of(request)
+    current = queries.policy_of(who.project)
+    form = PolicyForm(request.POST if request.method == "POST" else None, initial=current.as_json())
+    if form.is_bound:
+        who.require(ADMIN)
+        if form.is_valid():
+            commands.set_policy(who.project, Policy(**form.cleaned_data), by=who.user.email)
+            messages.success(request, "What this project allows of its links is saved.")
+            return see_other("share_policy")
+    facts = {
+        "form": form,
+        "policy": current,
+        "administers": who.administers,
+        "revocable": queries.revocable(who.project).count(),
+        "changes": queries.policy_changes(who.project)[:LOG_LINES],
+        "log": log.checked(who.project),
+    }
+    return render(request, "shares/policy.html", facts, status=422 if form.errors else 200)
 
 
 @never_cache
@@ -105,7 +152,10 @@ def share_comparison(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A0
 
 
 def _create(request: HttpRequest, who: Access, target: Shareable) -> HttpResponse:
-    form = ShareForm(target, request.POST if request.method == "POST" else None)
+    policy = queries.policy_of(who.project)
+    form = ShareForm(target, policy, request.POST if request.method == "POST" else None)
+    if policy.forbidden:
+        return _form(request, target, form, FORBIDDEN)
     if not form.is_bound:
         return _form(request, target, form, 200)
     if not form.is_valid():
@@ -114,7 +164,7 @@ def _create(request: HttpRequest, who: Access, target: Shareable) -> HttpRespons
         made, token = commands.create_link(
             who.project, target, form.terms(), by=who.user.email, link_id=form.cleaned_data["form_id"]
         )
-    except (InvalidInput, Conflict) as why:
+    except (InvalidInput, NotAllowed, Conflict) as why:
         return _form(request, target, form, form.refuse(why))
     facts = {"shown": _shown(made), "url": commands.url_of(token)}
     return render(request, "shares/created.html", facts, status=201)
@@ -126,10 +176,11 @@ def _form(request: HttpRequest, target: Shareable, form: ShareForm, status: int)
         "replay": target if isinstance(target, Replay) else None,
         "comparison": target if isinstance(target, Comparison) else None,
         "form": form,
+        "forbidden": status == FORBIDDEN,
     }
     return render(request, "shares/form.html", facts, status=status)
 
 
-def _shown(each: ShareLink) -> dict[str, Any]:
-    state = each.state(now())
+def _shown(each: ShareLink, *, forbidden: bool = False) -> dict[str, Any]:
+    state = each.state(now(), forbidden=forbidden)
     return {"link": each, "state": state, "active": state == ACTIVE}

@@ -1,0 +1,31 @@
+"""Every address that the product answers, as its URL configuration has it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.urls import URLPattern, URLResolver, get_resolver
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """One route: how it is written (`share/<str:public_id>/`), its name, and the names of its parameters."""
+
+    written: str
+    name: str
+    parameters: tuple[str, ...]
+
+
+def every_route() -> list[Route]:
+    """All routes, those of the API too."""
+    return list(_routes(get_resolver().url_patterns, "", ()))
+
+
+def _routes(patterns: Sequence[Any], before: str, given: tuple[str, ...]) -> Iterator[Route]:
+    for each in patterns:
+        written = before + str(each.pattern)
+        parameters = (*given, *each.pattern.converters)
+        if isinstance(each, URLResolver):
+            yield from _routes(each.url_patterns, written, parameters)
+        elif isinstance(each, URLPattern):
+            yield Route(written=written, name=each.name or "", parameters=parameters)
