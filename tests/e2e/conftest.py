@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
 
 from tests.chromium import required
-from tests.e2e.looking import HEIGHT, THEMES, WIDTHS
+from tests.e2e.looking import HEIGHT, WIDTHS
 from tests.embedded.homes import copied
 from tests.embedded.machine import Machine
 
@@ -127,14 +127,10 @@ def ada(context: BrowserContext, page: Page, signed_in: list[dict[str, object]])
     return page
 
 
-@pytest.fixture(params=THEMES)
-def screen(
-    request: pytest.FixtureRequest, browser: Browser, product: Product, signed_in: list[dict[str, object]]
-) -> Iterator[Page]:
-    """The administrator's watched page, in each theme."""
-    context = browser.new_context(
-        viewport={"width": WIDTHS[-1], "height": HEIGHT}, color_scheme=request.param
-    )
+@pytest.fixture
+def screen(browser: Browser, product: Product, signed_in: list[dict[str, object]]) -> Iterator[Page]:
+    """The administrator's watched page, on a desk."""
+    context = browser.new_context(viewport={"width": WIDTHS[-1], "height": HEIGHT})
     context.add_cookies(signed_in)  # type: ignore[arg-type]
     watched = Watched(context.new_page(), product.url)
     yield watched.page

@@ -309,7 +309,6 @@ def test_the_pages_of_a_visitor_are_sound(
     assert [fault for name, address in shown.items() for fault in look(screen, name, address)] == []
 
 
-@pytest.mark.parametrize("screen", ["light"], indirect=True)
 def test_every_page_has_its_picture_in_the_docs(screen: Page, product: Product, demo: dict[str, Any]) -> None:
     addresses = pages(demo)
     if os.environ.get("KEEP_PICTURES"):
