@@ -1,0 +1,280 @@
+"""Two projects: every page and every operation of the API, called with what belongs to the other project, is a 404.
+
+The addresses come from the URL configuration and from the OpenAPI document, so that a new one without a case fails.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from pytest_django.fixtures import Settings
+
+from tests.accounts.people import member
+from tests.api.conftest import Program, program
+from tests.builders import compared, recorded_session, replayed
+from tests.web.routes import Route, every_route
+from timemachine.accounts.commands import invite
+from timemachine.accounts.models import Project, SignInLink
+from timemachine.recording.models import Action
+from timemachine.replay.models import ReplayStep
+from timemachine.replay.options import ReplayOptions
+
+ONE, THREE = "local:extractive-1", "local:extractive-3"
+CANARY = "kanarie"
+# What these name is no project's: a secret, a provider, what visitors open with a link of their own (see test_share_scope).
+OF_NO_PROJECT = re.compile(r"^(sign-in|share)/|^(api|settings)/models/keys/<")
+# Putting makes a collection of that name in the caller's own project.
+MAKES_ONES_OWN = {("POST", "/api/collections/{name}/put"), ("POST", "/api/collections/{name}/files")}
+PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>|\{(\w+)\}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Theirs:
+    """A project with one of everything: what its addresses name, by the part of the address before it."""
+
+    project: Project
+    key: str
+    browser: Client
+    named: dict[str, str]
+
+    def at(self, written: str) -> str:
+        """The address of theirs that is written like that."""
+        parts: list[str] = []
+        for part in written.split("/"):
+            before = parts[-1] if parts else ""
+            parts.append(PARAMETER.sub(partial(self._value, before), part))
+        return "/".join(parts)
+
+    def _value(self, before: str, found: re.Match[str]) -> str:
+        name = found[1] or found[2]
+        for known in (before, name):
+            if known in self.named:
+                return self.named[known]
+        raise AssertionError(f"{before}/{found[0]} needs a case here")
+
+
+def made(answer: Any) -> Any:
+    assert answer.status_code in {200, 201, 202}, answer.content
+    return answer.json()
+
+
+@pytest.fixture
+def theirs(other_project: Project, settings: Settings) -> Theirs:
+    settings.MODEL_HOSTS_ALLOWED = ["127.0.0.1"]
+    admin = member(other_project, "admin", f"{CANARY}@example.org")
+    browser = Client()
+    browser.force_login(admin.user)
+    api = program(other_project)
+    session = recorded_session(other_project, key=CANARY)
+    replay = replayed(session, ReplayOptions(audit=True, reason=CANARY))
+    comparison = compared(other_project, [session], ONE, THREE)
+    cell = ReplayStep.objects.filter(replay__run__comparison=comparison).earliest("id")
+    ask = Action.objects.filter(session=session, kind="ask").select_related("input").earliest("sequence")
+    assert ask.input is not None
+    suite = made(
+        api.post("/suites", {"name": CANARY, "sessions": [CANARY], "options": {"audit": True, "reason": "x"}})
+    )
+    made(api.post(f"/suites/{suite['id']}/runs"))
+    source = made(
+        api.client.post(
+            "/api/collections/handbook/files",
+            {"file": SimpleUploadedFile(f"{CANARY}.md", b"# One\n\nText.\n")},
+            headers={"Authorization": f"Bearer {api.key}"},
+        )
+    )["source"]["id"]
+    invite(other_project, email="new@example.org", role="viewer")
+    rules = {"detect": ["email"]}
+    named = {
+        "sessions": str(session.id),
+        "replays": str(replay.id),
+        "comparisons": str(comparison.id),
+        "cells": str(cell.id),
+        "suites": suite["id"],
+        "runs": "1",
+        "sweeps": made(api.post(f"/sessions/{CANARY}/sweeps", {"top_k": [2, 4]}))["sweep_id"],
+        "notes": made(api.post(f"/sessions/{CANARY}/notes", {"sequence": 1, "text": CANARY}))["id"],
+        "shares": made(api.post("/shares", {"target_type": "session", "target_id": CANARY}))["id"],
+        "redactions": made(api.post("/redactions", {"name": CANARY, "rules": rules}))["id"],
+        "keys": made(api.post("/keys", {"name": CANARY, "scopes": ["read"]}))["id"],
+        "servers": made(api.post("/models/servers", {"name": "linnet", "base_url": "http://127.0.0.1:9/v1"}))[
+            "name"
+        ],
+        "collections": "handbook",
+        "sources": source,
+        "frames": "0",
+        "versions": "1",
+        "version": "1",
+        "steps": str(ask.sequence),
+        "actions": str(ask.sequence),
+        "payloads": ask.input.sha256,
+        "form": "csv",
+        "members": str(admin.pk),
+        "invitations": str(SignInLink.objects.get(purpose="invite").pk),
+        "intakes": str(uuid4()),
+        "asks": str(uuid4()),
+        "cancel": str(uuid4()),
+        "judgements": str(uuid4()),
+    }
+    named["redaction"] = named["redactions"]
+    return Theirs(project=other_project, key=api.key, browser=browser, named=named)
+
+
+def pages() -> Iterator[Route]:
+    for route in every_route():
+        if (
+            route.parameters
+            and not route.written.startswith("api/")
+            and not OF_NO_PROJECT.match(route.written)
+        ):
+            yield route
+
+
+@pytest.fixture
+def ours(project: Project) -> Client:
+    browser = Client()
+    browser.force_login(member(project, "admin").user)
+    return browser
+
+
+NOT_SO, NOT_THERE = 405, 404
+NOT_MADE_BY_API = re.compile(r"/(intakes|asks)/|judgements/\{")
+# What is there for its own project with these parameters, so that a 404 of everybody else means something.
+THERE_FOR_THEM = {200, 301, 302, 303, 405}
+# Made by a job, a model or a file too large to be put at once, which no test here waits for.
+NOT_MADE = {"intake", "dismiss_intake", "cancel_ask", "cancel_judgement"}
+
+
+def test_every_page_of_another_project_is_a_404(theirs: Theirs, ours: Client) -> None:
+    wrong: list[tuple[object, ...]] = []
+    for route in pages():
+        address = f"/{theirs.at(route.written)}"
+        there = theirs.browser.get(address).status_code
+        if route.name not in NOT_MADE and there not in THERE_FOR_THEM:
+            wrong.append((address, "is not there for its own project", there))
+        looked, sent = ours.get(address, follow=True), ours.post(address)
+        wrong += [
+            (address, answer.request["REQUEST_METHOD"], answer.status_code)
+            for answer in (looked, sent)
+            if answer.status_code not in {404, 405} or CANARY in answer.text
+        ]
+        if looked.status_code == sent.status_code == NOT_SO:
+            wrong.append((address, "takes another method, which is not tried here", NOT_SO))
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+def test_no_list_of_ours_tells_of_another_project(theirs: Theirs, ours: Client) -> None:
+    asked = {"q": CANARY, "a": theirs.named["sessions"], "b": theirs.named["sessions"], "session": CANARY}
+    for route in every_route():
+        if route.parameters or route.written.startswith(("api/", "health", "^share")):
+            continue
+        for query in ({}, asked):
+            answer = ours.get(f"/{route.written}", query)
+            assert answer.status_code in {200, 302, 303, 400, 404, 405, 422}, route
+            without_the_query = answer.text.replace(f'value="{CANARY}"', "")
+            assert CANARY not in without_the_query or query, route
+            assert theirs.named["notes"] not in answer.text, route
+
+
+def operations(api: Program) -> Iterator[tuple[str, str]]:
+    for path, methods in api.get("/openapi.json").json()["paths"].items():
+        for method in methods:
+            yield method.upper(), path
+
+
+# What an operation has to be sent before it looks for what its address names.
+QUESTION, FIND, MODEL = {"question": "?"}, {"query": "?"}, {"model": ONE}
+SENT: dict[tuple[str, str], dict[str, Any]] = {
+    ("POST", "/api/sessions/{session_id}/find"): FIND,
+    ("POST", "/api/sessions/{session_id}/ask"): QUESTION,
+    ("POST", "/api/sessions/{session_id}/checkpoints"): {"name": "x"},
+    ("POST", "/api/sessions/{session_id}/actions/{sequence}/judgements"): MODEL,
+    ("GET", "/api/sessions/{session_id}/actions/{sequence}/judgements/estimate"): MODEL,
+    ("POST", "/api/sessions/{session_id}/notes"): {"sequence": 1, "text": "x"},
+    ("GET", "/api/sessions/{session_id}/state"): {"at": "1"},
+    ("POST", "/api/comparisons/{comparison_id}/marks"): {
+        "session": "x",
+        "sequence": 2,
+        "arm": 1,
+        "verdict": "better",
+    },
+    ("POST", "/api/comparisons/{comparison_id}/judgements"): MODEL,
+    ("GET", "/api/comparisons/{comparison_id}/judgements/estimate"): MODEL,
+    ("POST", "/api/collections/{name}/find"): FIND,
+    ("POST", "/api/collections/{name}/ask"): QUESTION,
+    ("POST", "/api/collections/{name}/embedding"): {"model": "wordllama"},
+    ("PATCH", "/api/redactions/{redaction_id}"): {"rules": {"detect": ["email"]}},
+}
+
+
+def named_in_bodies(theirs: Theirs) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Operations that are told in their body or their query what they work on."""
+    session, replay, comparison = (theirs.named[each] for each in ("sessions", "replays", "comparisons"))
+    arms = [{"model": ONE}, {"model": THREE}]
+    for kind, target in (("session", session), ("replay", replay), ("comparison", comparison)):
+        yield "POST", "/api/shares", {"target_type": kind, "target_id": target}
+    for path in ("/api/comparisons", "/api/comparisons/estimate"):
+        yield "POST", path, {"sessions": [session], "arms": arms, "reason": "x"}
+    yield (
+        "POST",
+        "/api/suites",
+        {"name": "x", "sessions": [session], "options": {"audit": True, "reason": "x"}},
+    )
+    yield (
+        "POST",
+        "/api/sessions",
+        {"name": "x", "collection": "handbook", "parent": {"session": session, "sequence": 1}},
+    )
+    yield "GET", "/api/replays", {"session": session}
+    yield "GET", "/api/compare", {"a": session, "b": session}
+    yield "GET", "/api/compare", {"a": replay, "b": replay}
+
+
+def called(api: Program, method: str, address: str, body: dict[str, Any]) -> Any:
+    headers = {"Authorization": f"Bearer {api.key}"}
+    if method == "GET":
+        return api.client.get(address, body, headers=headers)
+    return api.client.generic(
+        method, address, json.dumps(body), content_type="application/json", headers=headers
+    )
+
+
+def test_every_operation_with_what_belongs_to_another_project_is_a_404(
+    theirs: Theirs, project: Project
+) -> None:
+    api, wrong = program(project), list[tuple[object, ...]]()
+    their_own = Program(key=theirs.key, client=Client())
+    for method, path in operations(api):
+        if "{" not in path or OF_NO_PROJECT.match(path[1:].replace("{", "<")):
+            continue
+        there = method != "GET" or NOT_MADE_BY_API.search(path)
+        if (
+            not there
+            and called(their_own, method, theirs.at(path), SENT.get((method, path), {})).status_code
+            == NOT_THERE
+        ):
+            wrong.append((method, path, "is not there for its own project"))
+        answer = called(api, method, theirs.at(path), SENT.get((method, path), {}))
+        expected = {404, 422, 201} if (method, path) in MAKES_ONES_OWN else {404}
+        if answer.status_code not in expected or CANARY in answer.text:
+            wrong.append((method, path, answer.status_code, answer.text[:200]))
+    for method, path, body in named_in_bodies(theirs):
+        answer = called(api, method, path, body)
+        if answer.status_code != 404 or CANARY in answer.text:
+            wrong.append((method, path, body, answer.status_code, answer.text[:200]))
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+def test_no_list_of_the_api_tells_of_another_project(theirs: Theirs, project: Project) -> None:
+    api = program(project)
+    for method, path in operations(api):
+        if method == "GET" and "{" not in path:
+            answer = called(api, method, path, {"q": "ten years", "query": "ten years"})
+            assert CANARY not in answer.text, path
+            assert theirs.named["sessions"] not in answer.text, path
