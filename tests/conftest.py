@@ -11,10 +11,12 @@ from django.db.models.signals import post_migrate
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from pytest_django.fixtures import Settings
+from xdist.remote import Producer
 
 from tests import crash_figures
 from tests.alone import one_at_a_time, shared_folder
 from tests.embedded.homes import home_of_this_run
+from tests.turns import Turns
 from timemachine.accounts.models import Project
 
 MIGRATED = "migrated"
@@ -46,6 +48,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """What the crash lab saw, where it ran in this process."""
     for line in crash_figures.table():
         terminalreporter.write_line(line)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Turns | None:
+    """Whole files in an order of ours."""
+    return Turns(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 @pytest.fixture(scope="session")
