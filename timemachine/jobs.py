@@ -18,6 +18,8 @@ from timemachine.alignment import long_diffs
 from timemachine.answering.cache_upkeep import trim
 from timemachine.answering.lost import record_lost
 from timemachine.comparison import opinions, results
+from timemachine.evidence import commands as evidence
+from timemachine.evidence import due, sealing
 from timemachine.intake import commands as intakes
 from timemachine.intake.taking import Taken
 from timemachine.intake.working import work as put_file
@@ -99,11 +101,29 @@ def make_long_diff(long_diff_id: str) -> None:
     long_diffs.make(UUID(long_diff_id))
 
 
+@shared_task(name="timemachine.jobs.seal_session")
+def seal_session(session_id: str) -> None:
+    """Seal what a session recorded since."""
+    sealing.seal_session(UUID(session_id))
+
+
+@shared_task(name="timemachine.jobs.seal_replay")
+def seal_replay(replay_id: str) -> None:
+    """Seal a replay that is over."""
+    sealing.seal_replay(UUID(replay_id))
+
+
+@shared_task(name="timemachine.jobs.check_seal")
+def check_seal(check_id: str) -> None:
+    """Compare what stands in the database with its seal."""
+    evidence.check(UUID(check_id))
+
+
 @shared_task(name="timemachine.jobs.sweep")
 def sweep() -> None:
     """Ring again for what has work to do and nobody at it; record the asks that were lost."""
-    for job, due in _SWEPT:
-        for row_id in due():
+    for job, rows_due in _SWEPT:
+        for row_id in rows_due():
             job.delay(str(row_id))
     for collection_id, model in nearest.due():
         index_collection.delay(str(collection_id), model)
@@ -153,6 +173,9 @@ _SWEPT: Final[tuple[tuple[Any, Callable[[], list[UUID]]], ...]] = (
     (embed_backlog, backlog.due_for_ringing),
     (make_long_diff, long_diffs.due_for_ringing),
     (index_steps, indexing.due_for_ringing),
+    (seal_session, due.sessions),
+    (seal_replay, due.replays),
+    (check_seal, evidence.due_for_ringing),
 )
 
 
@@ -230,6 +253,16 @@ def ring_taken(taken: Taken) -> None:
         ring_backlog(taken.collection.id)
     for intake in taken.intakes:
         ring_intake(intake.id)
+
+
+def ring_seal(session_id: UUID) -> None:
+    """Ring for the seal of a session that has ended, once this transaction is committed."""
+    transaction.on_commit(lambda: _ring_now(seal_session, session_id))
+
+
+def ring_check(check_id: UUID) -> None:
+    """Ring for a comparison with a seal, once this transaction is committed."""
+    transaction.on_commit(lambda: _ring_now(check_seal, check_id))
 
 
 def ring_judges(comparison_id: UUID) -> None:

@@ -10,6 +10,16 @@ from timemachine.comparison.models import (
     ComparisonFindings,
     ComparisonReplay,
 )
+from timemachine.evidence.models import (
+    EvidenceLog,
+    LogCheckpoint,
+    LogEntry,
+    Seal,
+    SealCheck,
+    SealCheckpoint,
+    SealedRecord,
+    SigningKey,
+)
 from timemachine.intake.models import Intake
 from timemachine.judging.models import Judgement
 from timemachine.notes.models import Note
@@ -54,6 +64,7 @@ __all__ = [
     "ComparisonReplay",
     "Delivery",
     "EmbeddingWork",
+    "EvidenceLog",
     "FirstUse",
     "Frame",
     "FrameEmbedding",
@@ -64,6 +75,8 @@ __all__ = [
     "Intake",
     "Judgement",
     "Latency",
+    "LogCheckpoint",
+    "LogEntry",
     "LongDiff",
     "Membership",
     "ModelAccessChange",
@@ -79,6 +92,10 @@ __all__ = [
     "ReplayAttempt",
     "ReplayHit",
     "ReplayStep",
+    "Seal",
+    "SealCheck",
+    "SealCheckpoint",
+    "SealedRecord",
     "SearchedAction",
     "Session",
     "ShareGrant",
@@ -88,6 +105,7 @@ __all__ = [
     "SharePolicy",
     "SignInAttempt",
     "SignInLink",
+    "SigningKey",
     "Source",
     "SourcePassage",
     "Suite",

@@ -67,6 +67,8 @@ def pages(made: dict[str, str]) -> dict[str, str]:
         "notes": f"{session}/notes/",
         "launch": f"{session}/replay/",
         "trial": f"{session}/steps/2/trial/",
+        "evidence": f"{session}/evidence/",
+        "replay evidence": f"/replays/{made['replay']}/evidence/",
         "share": f"{session}/share/",
         "replay": f"/replays/{made['replay']}/",
         "compare": f"/compare/?a={made['session']}&b={made['replay']}",

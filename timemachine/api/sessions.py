@@ -17,8 +17,9 @@ from timemachine.api.documents import find_json, session_json
 from timemachine.api.puts import collection_for, frames_in, puts_json
 from timemachine.base.content import sha256_hex
 from timemachine.base.errors import InvalidInput
-from timemachine.jobs import ring_backlog, ring_indexing
-from timemachine.recording import changes, commands, erasure
+from timemachine.evidence.erasing import erase_session
+from timemachine.jobs import ring_backlog, ring_indexing, ring_seal
+from timemachine.recording import changes, commands
 from timemachine.recording.draft import ActionDraft
 from timemachine.recording.models import Session
 from timemachine.recording.moments import moment
@@ -50,8 +51,9 @@ def change(request: HttpRequest, session_id: str, payload: schemas.SessionChange
 @routers.sessions.delete("/{session_id}", summary="Erase a session")
 def erase(request: HttpRequest, session_id: str) -> dict[str, Any]:
     """Erase a session with everything it recorded, its notes, replays, judgements and share links. There is no way back."""
-    session = session_of(caller(request, "admin").project, session_id)
-    return {"erased": str(session.id), "actions": erasure.erase_session(session)}
+    who = caller(request, "admin")
+    session = session_of(who.project, session_id)
+    return {"erased": str(session.id), "actions": erase_session(session, by=who.by)}
 
 
 @routers.sessions.post("/{session_id}/actions", response={201: dict[str, Any]}, summary="Append actions")
@@ -143,6 +145,7 @@ def end(request: HttpRequest, session_id: str) -> dict[str, Any]:
     session = session_of(caller(request, "record").project, session_id)
     wait_for_asks(session)
     commands.end_session(session.id)
+    ring_seal(session.id)
     return session_json(session_of(session.project, str(session.id)))
 
 

@@ -15,6 +15,7 @@ from timemachine.api import (
     costs,
     embeddings,
     errors,
+    evidence,
     files,
     imports,
     intakes,
@@ -70,6 +71,7 @@ api.add_router("/import", imports.router)
 api.add_router("/search", search.router)
 api.add_router("/shares", shares.router)
 api.add_router("/redactions", redactions.router)
+api.add_router("/evidence", evidence.router)
 api.add_router("/suites", suites.router)
 api.add_router("/sweeps", sweeps.router)
 api.add_router("/costs", costs.router)

@@ -11,6 +11,7 @@ from timemachine.cli import terminal
 from timemachine.cli.comparisons import comparison
 from timemachine.cli.costs import costs
 from timemachine.cli.embedding import reembed
+from timemachine.cli.evidence import evidence
 from timemachine.cli.failure import Interrupted, NotWritten, ReaderGone
 from timemachine.cli.group import InOrder
 from timemachine.cli.keys import key
@@ -61,6 +62,7 @@ for command in (
     suite,
     costs,
     share,
+    evidence,
     models,
     key,
 ):

@@ -7,6 +7,7 @@ from timemachine.client.asks import Asks
 from timemachine.client.collections import Collections
 from timemachine.client.comparisons import Comparisons
 from timemachine.client.connection import PATIENCE, Connection, Document
+from timemachine.client.evidence import Evidence
 from timemachine.client.judgements import Judgements
 from timemachine.client.keys import Keys
 from timemachine.client.notes import Notes
@@ -21,7 +22,7 @@ from timemachine.client.sweeps import Sweeps
 
 
 class Client:
-    """One server: `sessions`, `collections`, `replays`, `comparisons`, `suites`, `sweeps`, `judgements`, `notes`, `shares`, `redactions`, `keys`, and others.
+    """One server: `sessions`, `collections`, `replays`, `comparisons`, `suites`, `sweeps`, `judgements`, `notes`, `shares`, `evidence`, `redactions`, `keys`, and others.
 
     Every answer is the API's own JSON document; every failure a `ClientError`. Close it, or use it in a `with`.
     """
@@ -38,6 +39,7 @@ class Client:
         self.sweeps = Sweeps(self.connection)
         self.shares = Shares(self.connection)
         self.redactions = Redactions(self.connection)
+        self.evidence = Evidence(self.connection)
         self.judgements = Judgements(self.connection)
         self.notes = Notes(self.connection)
         self.keys = Keys(self.connection)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote
 
@@ -80,6 +81,26 @@ class Connection:
         if content_type:
             headers["Content-Type"] = content_type
         return self._answer(self._send(method, path, headers, query, content))
+
+    def download(self, path: str, target: Path) -> None:
+        """Write what is at the path to a file, which is whole or not there. Raises as `call` does, and `OSError`."""
+        partial = target.with_name(target.name + ".part")
+        try:
+            with self._http.stream("GET", self.url + path, headers=self._headers("*/*")) as response:
+                if not response.is_success or "attachment" not in response.headers.get(
+                    "content-disposition", ""
+                ):
+                    response.read()
+                    self._answer(response)
+                    raise self._not_ours(response)
+                with partial.open("wb") as opened:
+                    opened.writelines(response.iter_bytes())
+        except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as why:
+            raise self._failed(why) from why
+        else:
+            partial.replace(target)
+        finally:
+            partial.unlink(missing_ok=True)
 
     def events(self, path: str, body: Any) -> Iterator[tuple[str, Document]]:
         """What the server tells while it works on the body: each event's name and document. Raises as `call` does."""

@@ -229,6 +229,7 @@ APPROXIMATE_SEARCH_FROM = env.number("APPROXIMATE_SEARCH_FROM", 20_000)
 # --- replays
 
 LEASE_SECONDS = env.number("LEASE_SECONDS", 20)
+SEAL_SECONDS = env.number("SEAL_SECONDS", 300)
 
 # --- files: what the process that reads one may use
 

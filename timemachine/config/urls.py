@@ -19,6 +19,7 @@ urlpatterns = [
     path("", include("timemachine.web.urls_comparisons")),
     path("", include("timemachine.web.urls_suites")),
     path("", include("timemachine.web.urls_costs")),
+    path("", include("timemachine.web.urls_seals")),
     path("", include("timemachine.web.urls_shares")),
     path("demo/", demo.load, name="demo"),
     path("demo/remove/", demo.remove, name="remove_demo"),

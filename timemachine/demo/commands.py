@@ -12,10 +12,10 @@ from timemachine.accounts.models import Project
 from timemachine.answering import commands as answering
 from timemachine.base.content import text_sha256
 from timemachine.demo import handbook
+from timemachine.evidence.erasing import erase_session
 from timemachine.recording.changes import let_go
 from timemachine.recording.commands import append, end_session, start_session
 from timemachine.recording.draft import ActionDraft
-from timemachine.recording.erasure import erase_session
 from timemachine.recording.models import Session
 from timemachine.replay.commands import launch
 from timemachine.replay.models import Replay
@@ -90,7 +90,7 @@ def remove(project: Project) -> bool:
     """Remove all that the demo made, the collection with its history included; False where there was none."""
     session = _session_of(project)
     if session is not None:
-        erase_session(session)
+        erase_session(session, by=None, reason="the demo was removed")
     collection = Collection.objects.filter(project=project, name=handbook.COLLECTION).first()
     if collection is not None and _is_ours(collection):
         let_go(collection)

@@ -18,13 +18,13 @@ _PURPOSE = b"timemachine model server key 1"
 
 def encrypted(api_key: str) -> bytes:
     """The key as it is kept."""
-    return _cipher().encrypt(api_key.encode())
+    return cipher().encrypt(api_key.encode())
 
 
 def decrypted(kept: bytes, *, of: str, mend: str) -> str:
     """The key that was kept, of whatever it is. Raises `Unavailable` (`key_unreadable`) where SECRET_KEY has changed since."""
     try:
-        return _cipher().decrypt(kept).decode()
+        return cipher().decrypt(kept).decode()
     except InvalidToken as why:
         raise Unavailable(
             f"The API key of {of} cannot be read, because SECRET_KEY has changed since it was kept. {mend}",
@@ -36,18 +36,19 @@ def decrypted(kept: bytes, *, of: str, mend: str) -> str:
 def is_readable(kept: bytes) -> bool:
     """Whether the key that was kept can be read with the SECRET_KEY of now."""
     try:
-        _cipher().decrypt(kept)
+        cipher().decrypt(kept)
     except InvalidToken:
         return False
     return True
 
 
-def _cipher() -> MultiFernet:
+def cipher(purpose: bytes = _PURPOSE) -> MultiFernet:
+    """What encrypts for one purpose, under a key of its own."""
     secrets = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
-    return MultiFernet([Fernet(_derived(secret)) for secret in secrets])
+    return MultiFernet([Fernet(_derived(secret, purpose)) for secret in secrets])
 
 
-def _derived(secret: str | bytes) -> bytes:
+def _derived(secret: str | bytes, purpose: bytes) -> bytes:
     material = secret.encode() if isinstance(secret, str) else secret
-    derivation = HKDF(algorithm=SHA256(), length=32, salt=None, info=_PURPOSE)
+    derivation = HKDF(algorithm=SHA256(), length=32, salt=None, info=purpose)
     return base64.urlsafe_b64encode(derivation.derive(material))

@@ -16,8 +16,9 @@ from timemachine.answering.under_way import wait_for_asks
 from timemachine.base.errors import TimeMachineError
 from timemachine.base.faithful import is_plain
 from timemachine.base.wording import counted
+from timemachine.evidence.erasing import erase_session
+from timemachine.jobs import ring_seal
 from timemachine.recording.commands import end_session, start_session
-from timemachine.recording.erasure import erase_session
 from timemachine.recording.models import Session
 from timemachine.recording.queries import session_of
 from timemachine.retrieval.commands import collection_named
@@ -69,6 +70,7 @@ def end(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     session = session_of(access.project, id)
     wait_for_asks(session)
     ended = end_session(session.id)
+    ring_seal(session.id)
     messages.success(request, f"The session has ended with {counted(ended.last_sequence, 'action')}.")
     return see_other("timeline", ended.id)
 
@@ -88,7 +90,7 @@ def delete(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
         form.add_error("name", "This is not the name of this session; nothing was erased.")
     if not form.is_valid():
         return page(request, "record/delete_session.html", facts, status=422)
-    removed = erase_session(session)
+    removed = erase_session(session, by=access.user.email)
     messages.success(
         request, f"The session {shown(session.name)} and its {counted(removed, 'action')} are erased."
     )

@@ -20,6 +20,7 @@ from timemachine.accounts.models import ADMIN, Project, User
 from timemachine.answering.cache_upkeep import figures_of
 from timemachine.base.clock import now
 from timemachine.base.errors import InvalidInput, NotSignedIn, TimeMachineError, TooManyRequests
+from timemachine.evidence.keys import key_in_use
 from timemachine.web import access, once
 from timemachine.web.access import Access
 from timemachine.web.account_forms import (
@@ -176,6 +177,7 @@ def _of_member(request: HttpRequest, who: Access) -> dict[str, Any]:
         "themes": THEME_CHOICES,
         "theme": request.COOKIES.get("tm_theme", ""),
         "cache": figures_of(who.project),
+        "evidence_key": key_in_use(who.project),
         "others": [one for one in who.memberships if one != who.membership],
     }
 

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods
 from timemachine.accounts.models import OPERATOR
 from timemachine.base.errors import Conflict, InvalidInput
 from timemachine.base.wording import counted
+from timemachine.evidence.queries import seal_of
 from timemachine.judging.queries import spent_on
 from timemachine.notes.commands import add
 from timemachine.notes.queries import notes_of
@@ -156,6 +157,7 @@ def _shown(
     if part != "step":
         context |= _list(session, asked, context["sequence"])
     if part in {None, "timeline"}:
+        context["seal"] = seal_of(session)
         context["minimap"] = minimap_of(session, asked)
         context["panel"] = _totals(session, asked, context["here"])
         context |= replays_shown(session, asked.replay, context["minimap"])

@@ -1,0 +1,79 @@
+"""Evidence over HTTP."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.api.conftest import Program, program
+from tests.builders import recorded_session, replayed
+from timemachine.accounts.models import Project
+from timemachine.evidence import commands, sealing
+from timemachine.evidence.models import SealCheck
+from timemachine.replay.options import ReplayOptions
+from timemachine.verifier import tm_verify
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_session_is_sealed_checked_and_handed_out(api: Program, project: Project, tmp_path: Path) -> None:
+    session = recorded_session(project)
+    address = f"/sessions/{session.key}"
+    assert api.get(f"{address}/seal").json()["sealed"] is False
+    assert api.post(f"{address}/seal/check").json()["code"] == "not_sealed"
+    answer = api.get(f"{address}/evidence")
+    target = tmp_path / "evidence.zip"
+    target.write_bytes(b"".join(answer.streaming_content))
+    seal = api.get(f"{address}/seal").json()
+    assert (seal["sealed_records"], seal["state"], seal["check"]) == (
+        session.last_sequence + 1,
+        "closed",
+        None,
+    )
+    assert tm_verify.verify(str(target), seal["key"]).problems == []
+    checked = api.post(f"{address}/seal/check")
+    assert (checked.status_code, checked.json()["result"]) == (202, "intact")
+    assert api.get(f"/evidence/checks/{checked.json()['id']}").json() == checked.json()
+    assert api.get(f"{address}/seal").json()["check"]["result"] == "intact"
+
+
+def test_a_replay_is_sealed_and_handed_out(api: Program, project: Project) -> None:
+    replay = replayed(recorded_session(project), ReplayOptions(audit=True, reason="a test"))
+    answer = api.get(f"/replays/{replay.id}/evidence")
+    assert (answer["Content-Type"], answer.getvalue()[:2]) == ("application/zip", b"PK")
+    assert api.get(f"/replays/{replay.id}/seal").json()["sealed_records"] == 5
+    assert api.post(f"/replays/{replay.id}/seal/check").json()["result"] == "intact"
+
+
+def test_a_long_check_is_accepted_and_told_later(
+    api: Program, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commands, "AT_ONCE", 3)
+    session = recorded_session(project)
+    sealing.seal_session(session.id)
+    asked = api.post(f"/sessions/{session.id}/seal/check").json()
+    assert (asked["result"], api.get(f"/sessions/{session.id}/seal").json()["checking"]["id"]) == (
+        None,
+        asked["id"],
+    )
+    commands.check(SealCheck.objects.get().id)
+    assert api.get(f"/evidence/checks/{asked['id']}").json()["result"] == "intact"
+
+
+def test_keys_are_read_by_all_and_replaced_by_administrators(api: Program, project: Project) -> None:
+    (first,) = program(project, "read").get("/evidence/keys").json()["items"]
+    assert program(project, "run").post("/evidence/keys").status_code == 403
+    made = api.post("/evidence/keys")
+    assert (made.status_code, made.json()["created_by"]) == (201, "key test")
+    listed = api.get("/evidence/keys").json()["items"]
+    assert [each["fingerprint"] for each in listed] == [made.json()["fingerprint"], first["fingerprint"]]
+    assert listed[1]["replaced_by"] == "key test"
+
+
+def test_nothing_of_another_project_is_there(api: Program, other_project: Project) -> None:
+    session = recorded_session(other_project)
+    replay = replayed(session, ReplayOptions(audit=True, reason="a test"))
+    sealing.seal_replay(replay.id)
+    for path in (f"/sessions/{session.id}", f"/replays/{replay.id}"):
+        assert {api.get(f"{path}/{what}").status_code for what in ("seal", "evidence")} == {404}
+        assert api.post(f"{path}/seal/check").status_code == 404
+    assert api.get("/evidence/checks/nobody").json()["code"] == "check_not_found"

@@ -1,0 +1,44 @@
+"""Two bundles, made once by the product: of a session that was sealed twice, and of its audit replay."""
+
+from dataclasses import dataclass
+from io import BytesIO
+
+import pytest
+from django.db import transaction
+from pytest_django.plugin import DjangoDbBlocker
+
+from tests.builders import recorded_session, replayed
+from timemachine.accounts.models import Project
+from timemachine.evidence import exporting, keys, sealing
+from timemachine.recording.commands import append
+from timemachine.recording.draft import ActionDraft
+from timemachine.replay.options import ReplayOptions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """The bytes of both, and the fingerprint of the key that signed them."""
+
+    session: bytes
+    replay: bytes
+    key: str
+
+
+@pytest.fixture(scope="module")
+def made(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Made:
+    """The bundles; nothing of what they were made from stays."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        project = Project.objects.create(name="Prüfung")
+        session = recorded_session(project)
+        sealing.seal_session(session.id)
+        append(session.id, [ActionDraft(kind="message", role="user", output="Danke 🕰")], imported=True)
+        replay = replayed(session, ReplayOptions(audit=True, use_model="local:extractive-3", reason="a test"))
+        session.refresh_from_db()
+        files = BytesIO(), BytesIO()
+        exporting.write_session(files[0], session)
+        exporting.write_replay(files[1], replay)
+        found = Made(
+            session=files[0].getvalue(), replay=files[1].getvalue(), key=keys.key_in_use(project).fingerprint
+        )
+        transaction.set_rollback(True)
+    return found

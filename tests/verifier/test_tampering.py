@@ -1,0 +1,228 @@
+"""The tampering lab: whatever is done to a bundle without the key is found, and the right record is named."""
+
+import base64
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from tests.verifier.bundles import (
+    Change,
+    Files,
+    document,
+    faults,
+    lines,
+    packed,
+    replaced,
+    statement,
+    unpacked,
+)
+from tests.verifier.conftest import Made
+from timemachine.evidence.dsse import pre_authentication_encoding
+from timemachine.verifier import tm_verify
+
+pytestmark = pytest.mark.django_db  # for the fixture alone
+RECORDS: Final = "session/records.jsonl"
+DISCLOSED: Final = "session/disclosed.jsonl"
+CHECKPOINTS: Final = "session/checkpoints.jsonl"
+
+
+def swap(found: list[bytes]) -> None:
+    found[3], found[4] = found[4], found[3]
+
+
+def drop(number: int) -> Any:
+    return lambda found: found.pop(number)
+
+
+def without(name: str) -> Change:
+    def change(files: Files) -> None:
+        del files[name]
+
+    return change
+
+
+def set_field(field: str, position: int, value: str) -> Any:
+    def change(line: Any) -> None:
+        line["fields"][field][position] = value
+
+    return change
+
+
+def flip(name: str, number: int) -> Change:
+    """Another last byte under a signature."""
+
+    def change(signed: Any) -> None:
+        payload = bytearray(base64.b64decode(signed["payload"]))
+        payload[-2] ^= 1
+        signed["payload"] = base64.b64encode(payload).decode()
+
+    return document(name, change, number)
+
+
+def forge(files: Files) -> None:
+    """Sign the statement, and every checkpoint, with a key of one's own."""
+    private = Ed25519PrivateKey.generate()
+    public = private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+    name = tm_verify.fingerprint(public)
+
+    def sign(signed: Any) -> Any:
+        payload = base64.b64decode(signed["payload"])
+        raw = private.sign(pre_authentication_encoding(signed["payloadType"], payload))
+        return signed | {"signatures": [{"keyid": name, "sig": base64.b64encode(raw).decode()}]}
+
+    files["statement.json"] = json.dumps(sign(json.loads(files["statement.json"]))).encode()
+    files[CHECKPOINTS] = b"".join(
+        json.dumps(sign(json.loads(line))).encode() + b"\n" for line in files[CHECKPOINTS].splitlines()
+    )
+    files["keys.json"] = json.dumps([{"public_key": base64.b64encode(public).decode()}]).encode()
+
+
+CLASSES: Final[dict[str, tuple[Change, tuple[str, str]]]] = {
+    "a byte of a record": (
+        replaced(RECORDS, 2, b'"kind":"ask"', b'"kind":"asc"'),
+        ("chain", "session record 2"),
+    ),
+    "a byte that breaks its form": (replaced(RECORDS, 3, b'"v":1', b'"v":2'), ("record", "session record 3")),
+    "the last record": (
+        replaced(RECORDS, -1, b'"kind":"message"', b'"kind":"message_"'),
+        ("chain", "session record 8"),
+    ),
+    "the first record": (
+        replaced(RECORDS, 0, b'"kind":"session"', b'"kind":"sessions"'),
+        ("chain", "session record 0"),
+    ),
+    "a record deleted": (lines(RECORDS, drop(4)), ("missing", "session record 4")),
+    "the last record deleted": (lines(RECORDS, drop(-1)), ("missing", "session record 8")),
+    "a record twice": (
+        lines(RECORDS, lambda found: found.insert(5, found[4])),
+        ("order", "session record 4"),
+    ),
+    "a record added": (
+        lines(RECORDS, lambda found: found.append(found[-1].replace(b'"index":8', b'"index":9'))),
+        ("added", "session record 9"),
+    ),
+    "two records swapped": (lines(RECORDS, swap), ("order", "session record 3")),
+    "the records truncated": (
+        lines(RECORDS, lambda found: found.__delitem__(slice(6, None))),
+        ("missing", "session record 6"),
+    ),
+    "a record of another session": (
+        replaced(RECORDS, 2, b'"of":"session"', b'"of":"replay"'),
+        ("record", "session record 2"),
+    ),
+    "an answer": (
+        document(DISCLOSED, set_field("output", 1, "Nobody keeps invoices."), 2),
+        ("field", "session record 2 output"),
+    ),
+    "a figure": (
+        document(DISCLOSED, set_field("facts", 1, '{"cost_usd":"0.000001"}'), 2),
+        ("field", "session record 2 facts"),
+    ),
+    "a salt": (document(DISCLOSED, set_field("input", 0, "00" * 16), 3), ("field", "session record 3 input")),
+    "a field that was never there": (
+        document(DISCLOSED, lambda line: line["fields"].update(source=["00" * 16, "x"]), 3),
+        ("field", "session record 3 source"),
+    ),
+    "the words of a passage": (
+        lambda files: files.update(
+            {"payloads.jsonl": files["payloads.jsonl"].replace(b"ten years", b"two years")}
+        ),
+        ("payload", ""),
+    ),
+    "a checkpoint": (flip(CHECKPOINTS, 0), ("signature", "session checkpoint 1")),
+    "the last checkpoint dropped": (lines(CHECKPOINTS, drop(-1)), ("checkpoint", "session checkpoint 1")),
+    "every checkpoint dropped": (
+        lambda files: files.update({CHECKPOINTS: b""}),
+        ("checkpoint", "session checkpoints"),
+    ),
+    "the statement": (
+        statement(lambda said: said["predicate"]["about"].update(name="x")),
+        ("signature", "statement.json"),
+    ),
+    "the README": (lambda files: files.update({"README.txt": b"all is proven"}), ("file", "README.txt")),
+    "a file added": (lambda files: files.update({"extra.txt": b"x"}), ("file", "extra.txt")),
+    "a file taken out": (without("README.txt"), ("file", "README.txt")),
+    "the entry in the log": (
+        document(
+            "session/log.json", lambda entry: entry.update(entry=entry["entry"].replace("sealed", "healed"))
+        ),
+        ("log", "session log entry"),
+    ),
+    "the state of the log": (
+        flip("session/log.json", 0)
+        if False
+        else document(
+            "session/log.json",
+            lambda entry: entry["checkpoint"]["signatures"][0].update(
+                sig=base64.b64encode(bytes(64)).decode()
+            ),
+        ),
+        ("signature", "session log entry"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_what_was_changed_is_named(made: Made, tmp_path: Path, name: str) -> None:
+    change, (code, where) = CLASSES[name]
+    files = unpacked(made.session)
+    change(files)
+    found = faults(packed(files, tmp_path / "evidence.zip"), made.key)
+    assert any(each == code and place.startswith(where or "payload ") for each, place in found), found
+
+
+def test_both_bundles_hold_together_untouched(made: Made, tmp_path: Path) -> None:
+    for name in ("session", "replay"):
+        path = tmp_path / f"{name}.zip"
+        path.write_bytes(getattr(made, name))
+        report = tm_verify.verify(str(path), made.key)
+        assert report.problems == []
+        assert (report.checked["withheld"], report.checked["records"] > 3) == (0, True)
+    assert report.checked["links"] == 4
+
+
+def test_the_bundle_is_the_same_bytes_whenever_it_is_made(made: Made, tmp_path: Path) -> None:
+    with_other_zip = packed(unpacked(made.session), tmp_path / "a.zip")
+    assert faults(with_other_zip, made.key) == []  # the container is not evidence; the files are
+
+
+def test_a_forger_s_own_key_is_found_by_the_fingerprint(made: Made, tmp_path: Path) -> None:
+    files = unpacked(made.session)
+    forge(files)
+    found = faults(packed(files, tmp_path / "evidence.zip"), made.key)
+    assert ("key", "statement.json") in found
+
+
+def test_a_replayed_answer_that_was_changed_is_named(made: Made, tmp_path: Path) -> None:
+    files = unpacked(made.replay)
+    document("replay/disclosed.jsonl", set_field("output", 1, "x"), 2)(files)
+    assert ("field", "replay record 2 output") in faults(packed(files, tmp_path / "evidence.zip"), made.key)
+
+
+def test_a_replay_of_another_record_than_it_says_is_named(made: Made, tmp_path: Path) -> None:
+    files = unpacked(made.replay)
+    lines(RECORDS, drop(2))(files)
+    found = faults(packed(files, tmp_path / "evidence.zip"), made.key)
+    assert ("link", "replay record 2") in found
+    assert any(code == "missing" and "record" in where for code, where in found)
+
+
+def test_a_record_that_is_shown_alone_needs_its_own_proof(made: Made, tmp_path: Path) -> None:
+    files = unpacked(made.replay)
+    proofs = files["session/proofs.jsonl"]
+    lines("session/proofs.jsonl", drop(1))(files)
+    assert any(code == "proof" for code, _ in faults(packed(files, tmp_path / "a.zip"), made.key))
+    files["session/proofs.jsonl"] = proofs.replace(b'"path":["', b'"path":["00' + b"0" * 62 + b'","', 1)
+    assert any(code == "chain" for code, _ in faults(packed(files, tmp_path / "b.zip"), made.key))
+
+
+def test_damage_is_a_fault_and_not_a_crash(made: Made, tmp_path: Path) -> None:
+    data = bytearray(made.session)
+    data[len(data) // 3] ^= 0xFF
+    path = tmp_path / "evidence.zip"
+    path.write_bytes(data)
+    assert tm_verify.main([str(path)]) in {1, 2}

@@ -1,0 +1,118 @@
+"""The page of evidence: how far something is sealed, a check on demand, the download, and the key under Settings."""
+
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from tests.builders import recorded_session, replayed, tamper
+from tests.web.people import browser_of
+from timemachine.accounts.models import ADMIN, Project
+from timemachine.base.content import sha256_hex
+from timemachine.evidence import commands, sealing
+from timemachine.evidence.keys import key_in_use
+from timemachine.evidence.models import SealCheck
+from timemachine.recording.commands import append, start_session
+from timemachine.recording.draft import ActionDraft
+from timemachine.recording.models import Session
+from timemachine.replay.options import ReplayOptions
+from timemachine.verifier import tm_verify
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def session(project: Project) -> Session:
+    return recorded_session(project)
+
+
+def downloaded(browser: Client, address: str, target: Path) -> Path:
+    answer = browser.get(address)
+    assert answer["Content-Type"] == "application/zip"
+    target.write_bytes(b"".join(answer.streaming_content))  # type: ignore[attr-defined]
+    return target
+
+
+def test_the_timeline_says_how_far_it_is_sealed(operator: Client, session: Session) -> None:
+    address = f"/sessions/{session.id}/"
+    assert ">not sealed</a>" in operator.get(address).text
+    sealing.seal_session(session.id)
+    assert ">sealed</a>" in operator.get(address).text
+    append(session.id, [ActionDraft(kind="message", output="late")], imported=True)
+    assert f">sealed through {session.last_sequence}</a>" in operator.get(address).text
+
+
+def test_a_check_finds_it_intact_and_then_altered(operator: Client, session: Session) -> None:
+    address = f"/sessions/{session.key}/evidence/"
+    assert "Nobody has compared it" in operator.get(address).text
+    assert operator.post(f"{address}check/").status_code == 409
+    sealing.seal_session(session.id)
+    assert operator.post(f"{address}check/")["Location"] == f"/sessions/{session.id}/evidence/"
+    assert "intact" in operator.get(address).text
+    tamper(
+        "UPDATE tm_action SET agent = '<b>x</b>' WHERE session_id = %s AND sequence = 2", [str(session.id)]
+    )
+    operator.post(f"{address}check/")
+    shown = operator.get(address).text
+    assert "altered" in shown
+    assert "Record 2." in shown
+
+
+def test_a_long_check_runs_in_the_background_and_the_page_follows_it(
+    operator: Client, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commands, "AT_ONCE", 3)
+    sealing.seal_session(session.id)
+    operator.post(f"/sessions/{session.id}/evidence/check/")
+    assert 'hx-trigger="every 1s"' in operator.get(f"/sessions/{session.id}/evidence/").text
+    commands.check(SealCheck.objects.get().id)
+    part = operator.get(
+        f"/sessions/{session.id}/evidence/", headers={"HX-Request": "true", "HX-Target": "div#seal"}
+    ).text
+    assert "intact" in part
+    assert "<h1" not in part
+    assert "hx-trigger" not in part
+
+
+def test_the_downloads_hold_together_and_a_replay_brings_what_it_repeats(
+    operator: Client, session: Session, project: Project, tmp_path: Path
+) -> None:
+    key = key_in_use(project).fingerprint
+    whole = downloaded(operator, f"/sessions/{session.id}/evidence.zip", tmp_path / "session.zip")
+    assert tm_verify.verify(str(whole), key).problems == []
+    replay = replayed(session, ReplayOptions(audit=True, reason="a test"))
+    assert "not yet" in operator.get(f"/replays/{replay.id}/evidence/").text
+    of_replay = downloaded(operator, f"/replays/{replay.id}/evidence.zip", tmp_path / "replay.zip")
+    assert tm_verify.verify(str(of_replay), key).problems == []
+    operator.post(f"/replays/{replay.id}/evidence/check/")
+    assert "intact" in operator.get(f"/replays/{replay.id}/evidence/").text
+
+
+def test_what_has_nothing_in_it_has_no_evidence(operator: Client, project: Project) -> None:
+    empty = start_session(project, name="empty", by="test")
+    assert operator.get(f"/sessions/{empty.id}/evidence.zip").status_code == 409
+    assert "Download evidence" not in operator.get(f"/sessions/{empty.id}/").text
+
+
+def test_a_viewer_downloads_and_does_not_check(viewer: Client, session: Session, tmp_path: Path) -> None:
+    sealing.seal_session(session.id)
+    assert "Check now" not in viewer.get(f"/sessions/{session.id}/evidence/").text
+    assert viewer.post(f"/sessions/{session.id}/evidence/check/").status_code == 403
+    assert (
+        downloaded(viewer, f"/sessions/{session.id}/evidence.zip", tmp_path / "evidence.zip").stat().st_size
+    )
+
+
+def test_the_verifier_is_handed_out_to_everybody_as_it_is(viewer: Client, session: Session) -> None:
+    answer = Client().get("/tm_verify.py")
+    assert answer.content == Path(tm_verify.__file__).read_bytes()
+    assert sha256_hex(answer.content) in viewer.get(f"/sessions/{session.id}/evidence/").text
+
+
+def test_only_an_administrator_replaces_the_key(project: Project, operator: Client) -> None:
+    administrator, before = browser_of(project, ADMIN), key_in_use(project).fingerprint
+    assert before in operator.get("/settings/").text
+    assert operator.post("/settings/evidence-key/").status_code == 403
+    assert administrator.post("/settings/evidence-key/")["Location"] == "/settings/"
+    assert key_in_use(project).fingerprint != before
+    assert key_in_use(project).fingerprint in operator.get("/settings/").text

@@ -1,0 +1,121 @@
+"""Evidence over HTTP: seals, comparisons with the database, bundles, and the keys that sign."""
+
+from collections.abc import Callable
+from typing import IO, Any
+
+from django.http import FileResponse, HttpRequest
+from ninja import Router, Status
+
+from timemachine.api import routers
+from timemachine.api.access import Caller, caller
+from timemachine.api.replays import router as replays
+from timemachine.base.clock import written
+from timemachine.evidence import commands, exporting, keys, log
+from timemachine.evidence.models import Seal, SigningKey
+from timemachine.evidence.queries import check_json, check_of, keys_of, sealed_replay, sealed_session
+from timemachine.jobs import ring_check
+from timemachine.recording.queries import session_of
+from timemachine.replay.queries import replay_of
+
+router = Router(tags=["evidence"])
+
+
+@routers.sessions.get("/{session_id}/evidence", tags=["evidence"], summary="The evidence of a session, a zip")
+def of_session(request: HttpRequest, session_id: str) -> FileResponse:
+    """Everything that was recorded, with what it takes to check it without this server: see README.txt in the zip."""
+    session = session_of(caller(request, "read").project, session_id)
+    return zip_answer(f"evidence-{session.key}.zip", lambda target: exporting.write_session(target, session))
+
+
+@replays.get("/{replay_id}/evidence", tags=["evidence"], summary="The evidence of a replay, a zip")
+def of_replay(request: HttpRequest, replay_id: str) -> FileResponse:
+    """A replay that is over, with the recorded steps that it repeats, and what it takes to check both without this server."""
+    replay = replay_of(caller(request, "read").project, replay_id)
+    return zip_answer(
+        f"evidence-replay-{replay.id}.zip", lambda target: exporting.write_replay(target, replay)
+    )
+
+
+@routers.sessions.get("/{session_id}/seal", tags=["evidence"], summary="The seal of a session")
+def seal_of_session(request: HttpRequest, session_id: str) -> dict[str, Any]:
+    """How far it is sealed, by which key, and what came of the last check."""
+    return sealed_session(session_of(caller(request, "read").project, session_id)).as_json()
+
+
+@replays.get("/{replay_id}/seal", tags=["evidence"], summary="The seal of a replay")
+def seal_of_replay(request: HttpRequest, replay_id: str) -> dict[str, Any]:
+    """Whether its last run is sealed, by which key, and what came of the last check."""
+    return sealed_replay(replay_of(caller(request, "read").project, replay_id)).as_json()
+
+
+@routers.sessions.post(
+    "/{session_id}/seal/check",
+    tags=["evidence"],
+    response={202: dict[str, Any]},
+    summary="Check a session's seal",
+)
+def check_session(request: HttpRequest, session_id: str) -> Status[dict[str, Any]]:
+    """Compare all that stands in the database with the seal; a long session is compared in the background."""
+    who = caller(request, "run")
+    return _check(who, sealed_session(session_of(who.project, session_id)).seal)
+
+
+@replays.post(
+    "/{replay_id}/seal/check",
+    tags=["evidence"],
+    response={202: dict[str, Any]},
+    summary="Check a replay's seal",
+)
+def check_replay(request: HttpRequest, replay_id: str) -> Status[dict[str, Any]]:
+    """Compare all that stands in the database with the seal of a replay."""
+    who = caller(request, "run")
+    return _check(who, sealed_replay(replay_of(who.project, replay_id)).seal)
+
+
+@router.get("/checks/{check_id}", summary="What came of a check")
+def read_check(request: HttpRequest, check_id: str) -> dict[str, Any]:
+    """`result` is `intact`, `altered` with each problem, or null while it runs."""
+    return check_json(check_of(caller(request, "read").project, check_id))
+
+
+@router.get("/keys", summary="The keys that sign evidence")
+def list_keys(request: HttpRequest) -> dict[str, Any]:
+    """The project's public keys, the one in use first."""
+    project = caller(request, "read").project
+    keys.key_in_use(project)
+    return {"items": [key_json(each) for each in keys_of(project)], "next": None}
+
+
+@router.post("/keys", response={201: dict[str, Any]}, summary="Replace the key that signs evidence")
+def replace_key(request: HttpRequest) -> Status[dict[str, Any]]:
+    """What is signed from now on is signed by a new key; the log names it under the signature of the one before."""
+    who = caller(request, "admin")
+    return Status(201, key_json(log.replace_key(who.project, by=who.by)))
+
+
+def zip_answer(name: str, write: Callable[[IO[bytes]], Any]) -> FileResponse:
+    """A zip that is whole before the first byte is sent: what goes wrong is an error and not half a file."""
+    zipped, headers = exporting.whole(write), {"Cache-Control": "private, no-store"}
+    return FileResponse(
+        zipped, as_attachment=True, filename=name, content_type="application/zip", headers=headers
+    )
+
+
+def key_json(key: SigningKey) -> dict[str, Any]:
+    """A public key as the API gives it."""
+    return {
+        "fingerprint": key.fingerprint,
+        "pem": keys.pem(bytes(key.public_key)),
+        "created_at": written(key.created_at),
+        "created_by": key.created_by,
+        "replaced_at": written(key.replaced_at),
+        "replaced_by": key.replaced_by,
+    }
+
+
+def _check(who: Caller, seal: Seal | None) -> Status[dict[str, Any]]:
+    asked = commands.ask_for_check(seal, by=who.by)
+    if seal is not None and commands.fits_in_a_request(seal):
+        return Status(202, check_json(commands.check(asked.id) or asked))
+    ring_check(asked.id)
+    return Status(202, check_json(asked))

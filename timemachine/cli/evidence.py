@@ -1,0 +1,97 @@
+"""`evidence`: the bundle of a session or replay as a file, and whether a bundle holds together."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import click
+
+from timemachine.cli import options
+from timemachine.cli.connecting import connected
+from timemachine.cli.failure import Failure
+from timemachine.cli.group import InOrder
+from timemachine.cli.terminal import show
+from timemachine.client.errors import Refused
+from timemachine.verifier import tm_verify
+
+if TYPE_CHECKING:
+    from timemachine.client.client import Client
+
+_NOT_FOUND = 404
+
+
+@click.group(cls=InOrder)
+def evidence() -> None:
+    """Hand out what was recorded so that it can be checked without a server, and check it."""
+
+
+@evidence.command()
+@click.argument("target", metavar="ID")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    required=True,
+    metavar="FILE.zip",
+    help="Where to write it.",
+)
+@options.as_json
+def export(*, target: str, output: Path, as_json: bool) -> None:
+    """Write the evidence of a session (its id or key) or a replay (its id) to a zip file."""
+    with connected() as client:
+        try:
+            _fetch(client, target, output)
+        except OSError as why:
+            raise Failure(f"{output} could not be written ({why.strerror}); choose another place.") from why
+        key = client.evidence.keys()["items"][0]["fingerprint"]
+    facts = {"file": str(output), "bytes": output.stat().st_size, "key": key}
+    show(facts, _written(facts), as_json=as_json)
+
+
+@evidence.command()
+@click.argument("bundle", metavar="FILE.zip", type=click.Path(path_type=Path))
+@click.option(
+    "--key",
+    metavar="ed25519:FINGERPRINT",
+    help="The key that must have signed it; its fingerprint comes another way.",
+)
+@options.as_json
+@click.pass_context
+def verify(context: click.Context, *, bundle: Path, key: str | None, as_json: bool) -> None:
+    """Check a bundle; no server is asked.
+
+    What `tm_verify.py` does alone, which an auditor should prefer: it was not given to them by the server.
+    """
+    if key is not None and not tm_verify.is_fingerprint(key):
+        raise click.BadParameter("it is written ed25519: and 64 digits of 0-9 and a-f", param_hint="--key")
+    try:
+        report = tm_verify.verify(str(bundle), key)
+    except tm_verify.Unreadable as why:
+        raise Failure(f"{bundle}: {why}.") from why
+    show(report.as_json(), tm_verify.told(report), as_json=as_json)
+    context.exit(1 if report.problems else 0)
+
+
+def _fetch(client: "Client", target: str, output: Path) -> None:
+    """A session of that id or key; else the replay of that id."""
+    try:
+        client.evidence.of_session(target, output)
+    except Refused as why:
+        if why.status != _NOT_FOUND or not _is_uuid(target):
+            raise
+        client.evidence.of_replay(target, output)
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _written(facts: dict[str, Any]) -> list[str]:
+    return [
+        f"{facts['file']}: {facts['bytes']:,} bytes",
+        f"check it with: timemachine evidence verify {facts['file']} --key {facts['key']}",
+    ]

@@ -1,0 +1,24 @@
+"""Seals and evidence of a server's sessions and replays."""
+
+from pathlib import Path
+
+from timemachine.client.connection import Connection, Document, segment
+
+
+class Evidence:
+    """Fetch bundles, read seals, have them checked, and list the keys that sign."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def of_session(self, session: str, target: Path) -> None:
+        """Write the bundle of a session (a uuid or a key) to a file; a file that is there stays until the new one is whole."""
+        self._connection.download(f"/api/sessions/{segment(session, 'session')}/evidence", target)
+
+    def of_replay(self, replay: str, target: Path) -> None:
+        """Write the bundle of a replay that is over to a file."""
+        self._connection.download(f"/api/replays/{segment(replay, 'replay')}/evidence", target)
+
+    def keys(self) -> Document:
+        """The project's public keys, the one in use first."""
+        return self._connection.get("/api/evidence/keys")

@@ -1,0 +1,252 @@
+"""The bundle: a zip with sealed records, what is disclosed of them, proofs and keys, under one signed statement of every file in it.
+
+statement.json             DSSE over an in-toto statement: what this is, its trees, the SHA-256 of every other file
+keys.json                  public keys; compare the fingerprint with one that came another way
+payloads.jsonl             the disclosed payloads, each once
+TREE/records.jsonl         the envelopes, byte for byte
+TREE/disclosed.jsonl       fields with their salts: inline, or by the payload's SHA-256
+TREE/checkpoints.jsonl     signed states of the tree, up to the one that is shown
+TREE/proofs.jsonl          audit paths, where not every record is shown
+TREE/log.json              the state's entry in the project's log, with its audit path
+README.txt                 how to check it, and what it does not prove
+"""
+
+import base64
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from itertools import batched
+from typing import IO, Any, Final
+
+from timemachine.base.clock import written
+from timemachine.base.content import canonical_json
+from timemachine.evidence import keys, payload_groups
+from timemachine.evidence.checkpoints import at_size, origin_of
+from timemachine.evidence.models import (
+    LogCheckpoint,
+    LogEntry,
+    Seal,
+    SealCheckpoint,
+    SealedRecord,
+    SigningKey,
+)
+from timemachine.evidence.readme import readme
+from timemachine.evidence.record import Field, Record
+from timemachine.evidence.subjects import Subject
+from timemachine.evidence.tree import Tree
+from timemachine.evidence.zipped import Zipped
+
+FORMAT: Final = "timemachine-evidence-1"
+STATEMENT_TYPE: Final = "application/vnd.in-toto+json"
+PREDICATE_TYPE: Final = "urn:timemachine:evidence:1"
+BATCH: Final = 1_000
+INLINE: Final = 16_384  # bytes; a batch of payloads of this size fits in memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A tree of the bundle: whose, how many of its records count, and which of them are shown (None: all)."""
+
+    subject: Subject
+    seal: Seal
+    size: int
+    shown: Sequence[int] | None = None
+
+    @property
+    def path(self) -> str:
+        return self.subject.of
+
+
+@dataclass(slots=True)
+class Bundle:
+    """A bundle while it is written."""
+
+    zipped: Zipped
+    payloads: dict[int, Field] = field(default_factory=dict)
+    keys: set[int] = field(default_factory=set)
+    trees: list[dict[str, Any]] = field(default_factory=list)
+
+
+def write(target: IO[bytes], parts: Sequence[Part], about: dict[str, Any]) -> None:
+    """Write the bundle of these trees, the first of which is its subject; `about` is what the statement says of it beside.
+
+    The same records, disclosed in the same way, make the same bytes.
+    """
+    bundle = Bundle(zipped=Zipped(target))
+    for part in parts:
+        _tree(bundle, part)
+    _payloads(bundle)
+    _keys(bundle)
+    key = at_size(parts[0].subject, parts[0].seal, parts[0].size).key
+    bundle.zipped.add("README.txt", readme(bundle.trees[0], key.fingerprint).encode())
+    _statement(bundle, key, about)
+    bundle.zipped.close()
+
+
+def _tree(bundle: Bundle, part: Part) -> None:
+    shown_at = at_size(part.subject, part.seal, part.size)
+    rows = SealedRecord.objects.filter(seal=part.seal, index__lt=part.size).order_by("index")
+    shown = rows if part.shown is None else rows.filter(index__in=part.shown)
+    with bundle.zipped.file(f"{part.path}/records.jsonl") as file:
+        file.lines(
+            bytes(data) for data in shown.values_list("envelope", flat=True).iterator(chunk_size=BATCH)
+        )
+    with bundle.zipped.file(f"{part.path}/disclosed.jsonl") as file:
+        file.lines(_disclosed(bundle, part))
+    _checkpoints(bundle, part, shown_at)
+    if part.shown is not None:
+        _proofs(bundle, part)
+    bundle.zipped.add(f"{part.path}/log.json", _json(_log(bundle, shown_at)))
+    bundle.trees.append(
+        {
+            "path": part.path,
+            "of": part.subject.of,
+            "id": part.subject.id,
+            "generation": part.seal.generation,
+            "origin": origin_of(part.subject, part.seal),
+            "size": part.size,
+            "root": bytes(shown_at.root).hex(),
+            "state": shown_at.state,
+            "sealed_at": written(shown_at.at),
+            "complete": part.shown is None,
+        }
+    )
+
+
+def _disclosed(bundle: Bundle, part: Part) -> Iterator[bytes]:
+    """A line for each record that is shown: its fields as they stand now, with the salts of the seal."""
+    wanted = range(part.size) if part.shown is None else part.shown
+    for indexes in batched(wanted, BATCH):
+        first, last = indexes[0], indexes[-1]
+        chosen = set(indexes)
+        salts = dict(
+            SealedRecord.objects.filter(seal=part.seal, index__gte=first, index__lte=last).values_list(
+                "index", "salts"
+            )
+        )
+        records = [record for record in part.subject.records(first, last) if record.index in chosen]
+        yield from _lines(bundle, records, salts)
+
+
+def _lines(bundle: Bundle, records: Sequence[Record], salts: Mapping[int, dict[str, str]]) -> Iterator[bytes]:
+    """A line for each of some records."""
+    data = dict(payload_groups.read([each for record in records for each in _inline(record)]))
+    for record in records:
+        salted = salts.get(record.index, {})
+        fields = sorted(record.fields.items())
+        told = {name: _told(bundle, each, salted[name], data) for name, each in fields if name in salted}
+        yield _json({"index": record.index, "fields": told})
+
+
+def _inline(record: Record) -> Iterator[Field]:
+    """The payloads that are told in their record's line: what is small and hardly ever there twice."""
+    for name, each in record.fields.items():
+        if each.payload is not None and each.size <= INLINE and not name.endswith(".text"):
+            yield each
+
+
+def _told(bundle: Bundle, each: Field, salt: str, data: Mapping[int, bytes]) -> list[str | None]:
+    if each.data is not None:
+        return [salt, each.data.decode("ascii")]
+    if each.payload is not None:
+        with suppress(KeyError, UnicodeDecodeError):
+            return [salt, data[each.payload].decode()]
+        bundle.payloads[each.payload] = each
+    return [salt, None, each.digest.hex()]
+
+
+def _payloads(bundle: Bundle) -> None:
+    """Every payload that a record refers to, once, in the order of their hashes."""
+    once = {each.digest: each for each in bundle.payloads.values()}
+    named = {each.payload: each.digest.hex() for each in once.values()}
+    with bundle.zipped.file("payloads.jsonl") as file:
+        for row, data in payload_groups.read([once[digest] for digest in sorted(once)]):
+            file.write(_payload(named[row], data) + b"\n")
+
+
+def _payload(sha256: str, data: bytes) -> bytes:
+    """Bytes that JSON would not give back one by one are written in base64."""
+    try:
+        return _json({"sha256": sha256, "text": data.decode("utf-8")})
+    except UnicodeDecodeError:
+        return _json({"sha256": sha256, "base64": base64.b64encode(data).decode()})
+
+
+def _checkpoints(bundle: Bundle, part: Part, last: SealCheckpoint) -> None:
+    """The signed states up to the one that is shown. Where records are left out, only that one: the others could not be checked."""
+    found = SealCheckpoint.objects.filter(seal=part.seal, size__lt=last.size).order_by("size", "id")
+    rows = [*(found if part.shown is None else ()), last]
+    bundle.keys |= {row.key_id for row in rows}
+    with bundle.zipped.file(f"{part.path}/checkpoints.jsonl") as file:
+        file.lines(row.signed.encode() for row in rows)
+
+
+def _proofs(bundle: Bundle, part: Part) -> None:
+    leaves = SealedRecord.objects.filter(seal=part.seal, index__lt=part.size).order_by("index")
+    tree = Tree([bytes(leaf) for leaf in leaves.values_list("leaf", flat=True)])
+    with bundle.zipped.file(f"{part.path}/proofs.jsonl") as file:
+        file.lines(
+            _json({"index": index, "path": [each.hex() for each in tree.inclusion(index)]})
+            for index in part.shown or ()
+        )
+
+
+def _log(bundle: Bundle, shown: SealCheckpoint) -> dict[str, Any]:
+    """The entry of a checkpoint in the project's log, with its audit path to the log's first signed state that has it."""
+    project, index = shown.seal.project_id, shown.log_index
+    signed = LogCheckpoint.objects.filter(project=project, size__gt=index).order_by("size", "id").first()
+    entries = LogEntry.objects.filter(project=project, index__lt=signed.size if signed else 0).order_by(
+        "index"
+    )
+    if signed is None:
+        raise LookupError(f"the log of {project} has no checkpoint behind entry {index}")
+    bundle.keys.add(signed.key_id)
+    tree = Tree([bytes(leaf) for leaf in entries.values_list("leaf", flat=True)])
+    return {
+        "index": index,
+        "entry": bytes(entries.get(index=index).entry).decode("ascii"),
+        "path": [each.hex() for each in tree.inclusion(index)],
+        "checkpoint": json.loads(signed.signed),
+    }
+
+
+def _keys(bundle: Bundle) -> None:
+    """The public keys that signed something in here, and the one that signs the statement."""
+    found = SigningKey.objects.filter(pk__in=bundle.keys).order_by("created_at", "pk")
+    bundle.zipped.add("keys.json", _json([_key(each) for each in found], indent=1))
+
+
+def _key(each: SigningKey) -> dict[str, Any]:
+    return {
+        "fingerprint": each.fingerprint,
+        "public_key": base64.b64encode(bytes(each.public_key)).decode(),
+        "pem": keys.pem(bytes(each.public_key)),
+        "created_at": written(each.created_at),
+        "replaced_at": written(each.replaced_at),
+    }
+
+
+def _statement(bundle: Bundle, key: SigningKey, about: dict[str, Any]) -> None:
+    first = bundle.trees[0]
+    predicate = {
+        "format": FORMAT,
+        "software": f"timemachine {version('timemachine')}",
+        "about": about,
+        "trees": bundle.trees,
+        "files": bundle.zipped.hashes,
+    }
+    document = {
+        "_type": "https://in-toto.io/Statement/v1",
+        "subject": [{"name": first["origin"], "digest": {"sha256": first["root"]}}],
+        "predicateType": PREDICATE_TYPE,
+        "predicate": predicate,
+    }
+    signed = keys.sign(key, STATEMENT_TYPE, canonical_json(document))
+    bundle.zipped.add("statement.json", signed.dumped().encode())
+
+
+def _json(value: Any, indent: int | None = None) -> bytes:
+    separators = (",", ":") if indent is None else None
+    return json.dumps(value, ensure_ascii=True, separators=separators, indent=indent).encode()

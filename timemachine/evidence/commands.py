@@ -1,0 +1,64 @@
+"""What changes in evidence at somebody's wish: a comparison with the database is asked for, and made."""
+
+from datetime import timedelta
+from typing import Final
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q
+
+from timemachine.base.clock import now
+from timemachine.base.errors import Conflict
+from timemachine.evidence.checking import compare
+from timemachine.evidence.models import Seal, SealCheck
+from timemachine.evidence.queries import subject_of
+
+AT_ONCE: Final = 2_000  # records that are compared while somebody waits
+SILENT: Final = timedelta(minutes=10)
+
+
+@transaction.atomic
+def ask_for_check(seal: Seal | None, *, by: str | None) -> SealCheck:
+    """A comparison that waits to be made; one that waits or runs already is the same. Raises `Conflict` where nothing is sealed."""
+    if seal is None:
+        raise Conflict(
+            "Nothing is sealed yet; a session is sealed when it ends, and every few minutes until then.",
+            code="not_sealed",
+        )
+    Seal.objects.select_for_update().get(pk=seal.pk)
+    waiting = SealCheck.objects.filter(seal=seal, finished_at=None).first()
+    return (
+        waiting if waiting is not None else SealCheck.objects.create(seal=seal, requested_by=by and by[:254])
+    )
+
+
+def fits_in_a_request(seal: Seal) -> bool:
+    """Whether it is compared while somebody waits."""
+    return seal.size <= AT_ONCE
+
+
+def check(check_id: UUID) -> SealCheck | None:
+    """Make a comparison; None where it was erased. Safe to do twice: whoever ends first is kept."""
+    found = (
+        SealCheck.objects.select_related("seal__session__project", "seal__replay__session__project")
+        .filter(id=check_id)
+        .first()
+    )
+    if found is None or found.finished_at is not None:
+        return found
+    SealCheck.objects.filter(id=check_id).update(started_at=now())
+    made = compare(subject_of(found.seal), found.seal)
+    more = [{"code": "more", "index": None, "says": f"And {made.more:,} more."}] if made.more else []
+    SealCheck.objects.filter(id=check_id, finished_at=None).update(
+        finished_at=now(), records=made.records, problems=made.problems + more
+    )
+    found.refresh_from_db()
+    return found
+
+
+def due_for_ringing() -> list[UUID]:
+    """Comparisons that wait and nobody makes."""
+    forgotten = Q(started_at=None, requested_at__lt=now() - timedelta(seconds=5)) | Q(
+        started_at__lt=now() - SILENT
+    )
+    return list(SealCheck.objects.filter(forgotten, finished_at=None).values_list("id", flat=True)[:100])

@@ -1,0 +1,74 @@
+"""The bundle of a session or of a replay: sealed as far as it goes, then written."""
+
+import tempfile
+from collections.abc import Callable
+from typing import IO, Any, Final
+
+from timemachine.base.clock import written
+from timemachine.base.errors import Conflict, NotFound
+from timemachine.evidence import bundle
+from timemachine.evidence.bundle import Part
+from timemachine.evidence.models import Seal
+from timemachine.evidence.sealing import replay_subject, seal_replay, seal_session
+from timemachine.evidence.subjects import SessionSubject
+from timemachine.recording.models import Session
+from timemachine.replay.models import Replay
+
+IN_MEMORY: Final = 8 * 1024 * 1024  # bytes; a larger bundle waits in a file of the system's
+
+
+def whole(write: Callable[[IO[bytes]], object]) -> IO[bytes]:
+    """What `write` writes, from its begin; whoever reads it closes it. What goes wrong is an error here, and not half a file there."""
+    target = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115
+    try:
+        write(target)
+    except BaseException:
+        target.close()
+        raise
+    target.seek(0)
+    return target
+
+
+def write_session(target: IO[bytes], session: Session, *, through: int | None = None) -> Seal:
+    """Write the bundle of a session, all of it or through a step. Raises `Conflict` where nothing is recorded yet, `NotFound`, `NotWhole`."""
+    seal = seal_session(session.id)
+    if seal is None:
+        raise NotFound("The session was erased.", code="session_not_found")
+    size = seal.size if through is None else through + 1
+    if size < 2 or size > seal.size:  # noqa: PLR2004  # the session itself and a step
+        raise Conflict("Nothing is recorded yet, so there is nothing to prove.", code="nothing_to_prove")
+    part = Part(subject=SessionSubject(session), seal=seal, size=size)
+    bundle.write(target, [part], {"session": about(session)})
+    return seal
+
+
+def write_replay(target: IO[bytes], replay: Replay) -> Seal:
+    """Write the bundle of a replay that is over, with the recorded steps that it repeats. Raises `Conflict` while it runs, `NotFound`, `NotWhole`."""
+    seal = seal_replay(replay.id)
+    if seal is None:
+        raise NotFound("The replay was erased.", code="replay_not_found")
+    subject = replay_subject(replay)
+    repeated = sorted(subject.leaves)
+    if not repeated:
+        raise Conflict("This replay has no steps, so there is nothing to prove.", code="nothing_to_prove")
+    recorded = Part(
+        subject=SessionSubject(replay.session),
+        seal=Seal.objects.get(session=replay.session_id),
+        size=repeated[-1] + 1,
+        shown=[0, *repeated],
+    )
+    parts = [Part(subject=subject, seal=seal, size=seal.size), recorded]
+    bundle.write(target, parts, {"session": about(replay.session), "replay": str(replay.id)})
+    return seal
+
+
+def about(session: Session) -> dict[str, Any]:
+    """What people call a session, which they may change: said in the statement as it is now."""
+    return {
+        "key": session.key,
+        "name": session.name,
+        "tags": session.tags,
+        "metadata": session.metadata,
+        "status": session.status,
+        "ended_at": written(session.ended_at),
+    }

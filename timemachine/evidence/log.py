@@ -1,0 +1,79 @@
+"""A project's log: every seal, tombstone and key in one tree, signed anew whenever it grows."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from timemachine.accounts.models import Project
+from timemachine.base.clock import now, written
+from timemachine.base.content import canonical_json
+from timemachine.evidence import checkpoint, keys
+from timemachine.evidence.checkpoint import PAYLOAD_TYPE, Checkpoint
+from timemachine.evidence.models import EvidenceLog, LogCheckpoint, LogEntry, SigningKey
+from timemachine.evidence.tree import Frontier, leaf_hash
+
+VERSION = 1
+SEALED, ERASED, KEY = "sealed", "erased", "key"
+
+
+@transaction.atomic
+def append(project: Project, entries: Sequence[Mapping[str, Any]], at: datetime | None = None) -> int:
+    """Add entries (`entry` says which kind) in their order, sign the log as it then is, and return the index of the first.
+
+    Entries hold ASCII strings and whole numbers only. Other writers of the project's log wait until this transaction ends.
+    """
+    log, _ = EvidenceLog.objects.get_or_create(project=project)
+    log = EvidenceLog.objects.select_for_update().get(pk=log.pk)
+    moment = at or now()
+    first, lines = (
+        log.size,
+        [canonical_json({"v": VERSION, "at": written(moment), **entry}) for entry in entries],
+    )
+    leaves = [leaf_hash(line) for line in lines]
+    LogEntry.objects.bulk_create(
+        LogEntry(project=project, index=first + offset, entry=line, leaf=leaf)
+        for offset, (line, leaf) in enumerate(zip(lines, leaves, strict=True))
+    )
+    grown = frontier_of(log).grown(leaves)
+    log.size, log.peaks, log.last_leaf = grown.size, list(grown.peaks), leaves[-1]
+    log.save(update_fields=["size", "peaks", "last_leaf"])
+    _sign(log, grown, keys.key_in_use(project), moment)
+    return first
+
+
+@transaction.atomic
+def replace_key(project: Project, *, by: str) -> SigningKey:
+    """A new signing key: the log names it under the signature of the one before, and is then signed by the new one, too."""
+    new, old = keys.replace_key(project, by=by)
+    log, _ = EvidenceLog.objects.get_or_create(project=project)
+    log = EvidenceLog.objects.select_for_update().get(pk=log.pk)
+    append(project, [{"entry": KEY, "key": new.fingerprint, "replaces": old.fingerprint}])
+    log.refresh_from_db()
+    _sign(log, frontier_of(log), old, now())
+    return new
+
+
+def frontier_of(log: EvidenceLog) -> Frontier:
+    """The log as a tree that can grow."""
+    return Frontier(size=log.size, peaks=tuple(bytes(peak) for peak in log.peaks))
+
+
+def _sign(log: EvidenceLog, grown: Frontier, key: SigningKey, at: datetime) -> None:
+    state = Checkpoint(
+        origin=checkpoint.log_origin(str(log.project_id)),
+        size=grown.size,
+        root=grown.root,
+        last_leaf=bytes(log.last_leaf),
+        at=written(at) or "",
+        state=checkpoint.OPEN,
+    )
+    LogCheckpoint.objects.create(
+        project_id=log.project_id,
+        size=grown.size,
+        root=grown.root,
+        signed=keys.sign(key, PAYLOAD_TYPE, state.text().encode()).dumped(),
+        key=key,
+        at=at,
+    )

@@ -1,0 +1,202 @@
+"""What we keep of evidence: keys, the envelopes of sealed records with their salts, signed checkpoints, and each project's log."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Now
+
+from timemachine.accounts.models import Project
+from timemachine.base.ids import uuid7
+from timemachine.evidence.checkpoint import OPEN
+from timemachine.payloads.fields import FaithfulJSONField
+from timemachine.recording.models import Session
+from timemachine.replay.models import Replay
+
+SESSION, REPLAY = "session", "replay"
+
+
+class SigningKey(models.Model):
+    """An Ed25519 key of a project. One is in use; those that were replaced still verify what they signed."""
+
+    project = models.ForeignKey(Project, on_delete=models.DB_CASCADE, related_name="+")
+    fingerprint = models.CharField(max_length=80, unique=True)
+    public_key = models.BinaryField()
+    private_key = models.BinaryField()
+    created_at = models.DateTimeField(db_default=Now())
+    created_by = models.CharField(max_length=254, null=True)
+    replaced_at = models.DateTimeField(null=True)
+    replaced_by = models.CharField(max_length=254, null=True)
+
+    class Meta:
+        db_table = "tm_signing_key"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project"], condition=Q(replaced_at=None), name="signing_key_in_use_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.fingerprint
+
+
+class Seal(models.Model):
+    """The tree over the records of one session or replay. A replay that ran once more has another generation of records."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7)
+    project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
+    of = models.CharField(max_length=12)
+    session = models.ForeignKey(Session, null=True, on_delete=models.DB_CASCADE, related_name="seals")
+    replay = models.ForeignKey(Replay, null=True, on_delete=models.DB_CASCADE, related_name="seals")
+    generation = models.IntegerField(default=1)
+    run_ended_at = models.DateTimeField(null=True)
+    size = models.BigIntegerField(default=0)
+    peaks = ArrayField(models.BinaryField(), default=list)
+    last_leaf = models.BinaryField(default=bytes(32))
+    signed_size = models.BigIntegerField(default=0)
+    signed_at = models.DateTimeField(null=True)
+    state = models.CharField(max_length=6, default=OPEN)
+    # why it cannot be sealed further: a record is not where it must be
+    problem = models.TextField(null=True)
+
+    class Meta:
+        db_table = "tm_seal"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(of=SESSION, session__isnull=False, replay=None)
+                | Q(of=REPLAY, session=None, replay__isnull=False),
+                name="seal_of_one_thing",
+            ),
+            models.UniqueConstraint(
+                fields=["session"], condition=Q(session__isnull=False), name="seal_of_session_once"
+            ),
+            models.UniqueConstraint(
+                fields=["replay", "generation"],
+                condition=Q(replay__isnull=False),
+                name="seal_of_replay_generation_once",
+            ),
+            models.CheckConstraint(
+                condition=Q(signed_size__gte=0, size__gte=F("signed_size")),
+                name="seal_signed_as_far_as_it_goes",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"seal of {self.of} {self.session_id or self.replay_id}"
+
+
+class SealedRecord(models.Model):
+    """The envelope of one record, byte for byte, its leaf hash, and the salts of its fields in hex. Append-only.
+
+    A salt is erased together with what it salted; nothing else of the row ever changes.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    seal = models.ForeignKey(Seal, on_delete=models.DB_CASCADE, related_name="records")
+    index = models.BigIntegerField()
+    envelope = models.BinaryField()
+    leaf = models.BinaryField()
+    salts = models.JSONField()
+
+    class Meta:
+        db_table = "tm_sealed_record"
+        constraints = [models.UniqueConstraint(fields=["seal", "index"], name="sealed_record_once")]
+
+    def __str__(self) -> str:
+        return f"record {self.index} of {self.seal_id}"
+
+
+class SealCheckpoint(models.Model):
+    """A signed statement of how large a tree was and what its root was; `signed` is the DSSE envelope. Append-only."""
+
+    id = models.BigAutoField(primary_key=True)
+    seal = models.ForeignKey(Seal, on_delete=models.DB_CASCADE, related_name="checkpoints")
+    size = models.BigIntegerField()
+    root = models.BinaryField()
+    state = models.CharField(max_length=6)
+    signed = models.TextField()
+    key = models.ForeignKey(SigningKey, on_delete=models.DO_NOTHING, related_name="+")
+    at = models.DateTimeField()
+    log_index = models.BigIntegerField()
+
+    class Meta:
+        db_table = "tm_seal_checkpoint"
+        indexes = [models.Index(fields=["seal", "size"], name="seal_checkpoint_in_order")]
+
+    def __str__(self) -> str:
+        return f"checkpoint {self.size} of {self.seal_id}"
+
+    @property
+    def root_hex(self) -> str:
+        """The root in hex."""
+        return bytes(self.root).hex()
+
+
+class SealCheck(models.Model):
+    """What came of comparing all that stands in the database with its seal, once."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7)
+    seal = models.ForeignKey(Seal, on_delete=models.DB_CASCADE, related_name="checks")
+    requested_by = models.CharField(max_length=254, null=True)
+    requested_at = models.DateTimeField(db_default=Now())
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    records = models.BigIntegerField(default=0)
+    problems = FaithfulJSONField(default=list)
+
+    class Meta:
+        db_table = "tm_seal_check"
+        indexes = [models.Index(fields=["seal", "-requested_at"], name="seal_check_newest_first")]
+
+    def __str__(self) -> str:
+        return f"check of {self.seal_id}"
+
+
+class EvidenceLog(models.Model):
+    """A project's log: the tree over all its seals, tombstones and keys, so that a session which is dropped is missed."""
+
+    project = models.OneToOneField(Project, primary_key=True, on_delete=models.DB_CASCADE, related_name="+")
+    size = models.BigIntegerField(default=0)
+    peaks = ArrayField(models.BinaryField(), default=list)
+    last_leaf = models.BinaryField(default=bytes(32))
+
+    class Meta:
+        db_table = "tm_evidence_log"
+
+    def __str__(self) -> str:
+        return f"log of {self.project_id}"
+
+
+class LogEntry(models.Model):
+    """A line of a project's log, byte for byte. It outlives what it speaks of. Append-only."""
+
+    id = models.BigAutoField(primary_key=True)
+    project = models.ForeignKey(Project, on_delete=models.DB_CASCADE, related_name="+")
+    index = models.BigIntegerField()
+    entry = models.BinaryField()
+    leaf = models.BinaryField()
+
+    class Meta:
+        db_table = "tm_log_entry"
+        constraints = [models.UniqueConstraint(fields=["project", "index"], name="log_entry_once")]
+
+    def __str__(self) -> str:
+        return f"entry {self.index} of {self.project_id}"
+
+
+class LogCheckpoint(models.Model):
+    """A signed statement of how long a project's log was and what its root was. Append-only."""
+
+    id = models.BigAutoField(primary_key=True)
+    project = models.ForeignKey(Project, on_delete=models.DB_CASCADE, related_name="+")
+    size = models.BigIntegerField()
+    root = models.BinaryField()
+    signed = models.TextField()
+    key = models.ForeignKey(SigningKey, on_delete=models.DO_NOTHING, related_name="+")
+    at = models.DateTimeField()
+
+    class Meta:
+        db_table = "tm_log_checkpoint"
+        constraints = [models.UniqueConstraint(fields=["project", "size", "key"], name="log_checkpoint_once")]
+
+    def __str__(self) -> str:
+        return f"log checkpoint {self.size} of {self.project_id}"

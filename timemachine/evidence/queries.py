@@ -1,0 +1,127 @@
+"""What is asked of evidence: a subject's seal, what it says, and what came of the last comparison with the database."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from timemachine.accounts.models import Project
+from timemachine.base.clock import written
+from timemachine.base.errors import NotFound
+from timemachine.base.ids import uuid_of
+from timemachine.evidence.models import Seal, SealCheck, SealCheckpoint, SigningKey
+from timemachine.evidence.sealing import replay_subject
+from timemachine.evidence.subjects import SessionSubject, Subject
+from timemachine.recording.models import Session
+from timemachine.replay.models import Replay
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sealed:
+    """What is sealed of a session or replay: its newest checkpoint and the newest comparison that is over; None where there is none."""
+
+    seal: Seal | None
+    checkpoint: SealCheckpoint | None
+    check: SealCheck | None
+    checking: SealCheck | None
+    records: int
+
+    @property
+    def unsealed(self) -> int:
+        """How many records no checkpoint counts yet; the session or replay itself is one of them."""
+        return self.records - (self.checkpoint.size if self.checkpoint else 0)
+
+    def as_json(self) -> dict[str, Any]:
+        """The seal as the API gives it."""
+        found, checked = self.checkpoint, self.check
+        return {
+            "sealed": found is not None,
+            "records": self.records,
+            "sealed_records": found.size if found else 0,
+            "state": found.state if found else None,
+            "sealed_at": written(found.at) if found else None,
+            "root": bytes(found.root).hex() if found else None,
+            "key": found.key.fingerprint if found else None,
+            "problem": self.seal.problem if self.seal else None,
+            "check": None if checked is None else check_json(checked),
+            "checking": None if self.checking is None else check_json(self.checking),
+        }
+
+
+def seal_of(session: Session) -> Seal | None:
+    """How far a session is sealed. One query."""
+    return Seal.objects.filter(session=session).first()
+
+
+def sealed_session(session: Session) -> Sealed:
+    """What is sealed of a session."""
+    return _sealed(seal_of(session), session.last_sequence + 1)
+
+
+def sealed_replay(replay: Replay) -> Sealed:
+    """What is sealed of a replay's last run."""
+    seal = Seal.objects.filter(replay=replay, run_ended_at=replay.finished_at).order_by("-generation").first()
+    return _sealed(seal, replay.steps.count() + 1)
+
+
+def subject_of(seal: Seal) -> Subject:
+    """What the seal is of."""
+    if seal.session is not None:
+        return SessionSubject(seal.session)
+    if seal.replay is None:
+        raise LookupError(f"the seal {seal.pk} is of nothing")
+    return replay_subject(seal.replay)
+
+
+def check_of(project: Project, check_id: str | UUID) -> SealCheck:
+    """The project's comparison of that id. Raises `NotFound`."""
+    wanted = uuid_of(str(check_id))
+    found = SealCheck.objects.filter(seal__project=project, id=wanted).first() if wanted else None
+    if found is None:
+        raise NotFound(f"There is no check {str(check_id)[:60]!r} in this project.", code="check_not_found")
+    return found
+
+
+def checkpoints_of(seal: Seal) -> QuerySet[SealCheckpoint]:
+    """The signed states of a seal, newest first."""
+    return SealCheckpoint.objects.filter(seal=seal).select_related("key").order_by("-size", "-id")
+
+
+def keys_of(project: Project) -> Sequence[SigningKey]:
+    """The project's signing keys, the one in use first."""
+    return list(SigningKey.objects.filter(project=project).order_by("-created_at", "-pk"))
+
+
+def check_json(check: SealCheck) -> dict[str, Any]:
+    """A comparison as the API gives it; `result` is `intact`, `altered`, or null while it is not over."""
+    return {
+        "id": str(check.id),
+        "requested_by": check.requested_by,
+        "requested_at": written(check.requested_at),
+        "finished_at": written(check.finished_at),
+        "records": check.records,
+        "result": result_of(check),
+        "problems": check.problems,
+    }
+
+
+def result_of(check: SealCheck) -> str | None:
+    """`intact` where everything is as it was sealed, `altered` where something is not, None while nobody knows."""
+    if check.finished_at is None:
+        return None
+    return "altered" if check.problems else "intact"
+
+
+def _sealed(seal: Seal | None, records: int) -> Sealed:
+    if seal is None:
+        return Sealed(seal=None, checkpoint=None, check=None, checking=None, records=records)
+    checks = SealCheck.objects.filter(seal=seal).order_by("-requested_at")
+    return Sealed(
+        seal=seal,
+        checkpoint=checkpoints_of(seal).first(),
+        check=checks.filter(finished_at__isnull=False).first(),
+        checking=checks.filter(finished_at=None).first(),
+        records=records,
+    )

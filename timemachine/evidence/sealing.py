@@ -1,0 +1,176 @@
+"""Sealing: what was recorded since is committed to, the tree grows by it, and its new state is signed and entered into the log."""
+
+import os
+from collections.abc import Callable, Iterable
+from typing import Final
+from uuid import UUID
+
+from django.db import transaction
+
+from timemachine.base.errors import Conflict
+from timemachine.evidence import checkpoint, checkpoints
+from timemachine.evidence.envelope import SALT_BYTES, Place, commitment, envelope
+from timemachine.evidence.models import Seal, SealedRecord
+from timemachine.evidence.record import Record
+from timemachine.evidence.subjects import ReplaySubject, SessionSubject, Subject
+from timemachine.evidence.tree import Frontier, leaf_hash
+from timemachine.recording.models import Session
+from timemachine.replay.models import Replay, ReplayStep
+
+BATCH: Final = 1_000
+Found = Callable[[], Subject | None]
+
+
+class NotWhole(Conflict):
+    """What is to be sealed has a gap: a record is not where the order of recording says that it must be."""
+
+    default_code = "record_missing"
+
+
+def seal_session(session_id: UUID) -> Seal | None:
+    """Seal every action recorded so far; None where the session was erased. To seal what is sealed already changes nothing.
+
+    Raises `NotWhole`; the seal then says what is missing.
+    """
+
+    def found() -> Subject | None:
+        session = Session.objects.select_related("project").filter(id=session_id).first()
+        return None if session is None else SessionSubject(session)
+
+    return _sealed(found)
+
+
+def seal_replay(replay_id: UUID) -> Seal | None:
+    """Seal a replay that is over, behind its session; None where it was erased. Raises `Conflict` while it runs, and `NotWhole`.
+
+    A replay that was sealed, and ran once more since, gets another seal; the one before stays in the log.
+    """
+
+    def found() -> Subject | None:
+        replay = Replay.objects.select_related("project", "session").filter(id=replay_id).first()
+        return None if replay is None else replay_subject(replay)
+
+    replay = Replay.objects.filter(id=replay_id).first()
+    if replay is None or seal_session(replay.session_id) is None:
+        return None
+    if replay.finished_at is None:
+        raise Conflict("This replay still runs; it is sealed when it is over.", code="replay_running")
+    return _sealed(found)
+
+
+def replay_subject(replay: Replay) -> ReplaySubject:
+    """The replay with what its records link: the sealed records of its session."""
+    latest = Seal.objects.filter(replay=replay).order_by("-generation").first()
+    if latest is not None and latest.run_ended_at == replay.finished_at:
+        generation = latest.generation
+    else:
+        generation = latest.generation + 1 if latest else 1
+    sequences = ReplayStep.objects.filter(replay=replay).values("sequence")
+    records = SealedRecord.objects.filter(seal__session=replay.session_id, index__in=sequences)
+    return ReplaySubject(
+        replay=replay,
+        leaves={
+            index: bytes(leaf).hex() for index, leaf in records.order_by("index").values_list("index", "leaf")
+        },
+        generation=generation,
+    )
+
+
+def frontier_of(seal: Seal) -> Frontier:
+    """The seal's tree, as far as it needs to be known to grow."""
+    return Frontier(size=seal.size, peaks=tuple(bytes(peak) for peak in seal.peaks))
+
+
+def _sealed(found: Found) -> Seal | None:
+    """Long subjects are sealed a thousand records at a time, each time in a transaction; then the whole is signed."""
+    try:
+        while _grow(found()):
+            pass
+    except NotWhole as why:
+        _remember(found(), why)
+        raise
+    return _signed(found())
+
+
+@transaction.atomic
+def _grow(subject: Subject | None) -> bool:
+    """Seal the next records; whether there are more."""
+    if subject is None:
+        return False
+    seal = _locked(subject)
+    last = min(subject.last, seal.size + BATCH - 1)
+    if seal.size <= last:
+        _add(seal, subject, subject.records(seal.size, last))
+    if seal.size <= last:
+        raise _gap(subject, seal.size)
+    return seal.size <= subject.last
+
+
+def _locked(subject: Subject) -> Seal:
+    """The subject's seal, made where there is none; whoever else seals it waits."""
+    made = Seal(
+        project=subject.project,
+        of=subject.of,
+        generation=subject.generation,
+        run_ended_at=subject.run_ended_at,
+        **subject.identity,
+    )
+    Seal.objects.bulk_create([made], ignore_conflicts=True)
+    return Seal.objects.select_for_update().get(generation=subject.generation, **subject.identity)
+
+
+def _add(seal: Seal, subject: Subject, records: Iterable[Record]) -> None:
+    """Commit to the records and put them behind those that the seal has. Raises `NotWhole` at a gap."""
+    previous, rows = bytes(seal.last_leaf), []
+    for index, record in enumerate(records, start=seal.size):
+        if record.index != index:
+            raise _gap(subject, index)
+        row = _row(seal, subject, record, previous)
+        previous = bytes(row.leaf)
+        rows.append(row)
+    SealedRecord.objects.bulk_create(rows, batch_size=500)
+    grown = frontier_of(seal).grown(bytes(row.leaf) for row in rows)
+    seal.size, seal.peaks, seal.last_leaf, seal.problem = grown.size, list(grown.peaks), previous, None
+    seal.save(update_fields=["size", "peaks", "last_leaf", "problem"])
+
+
+def _row(seal: Seal, subject: Subject, record: Record, previous: bytes) -> SealedRecord:
+    """A record's envelope under fresh salts, behind the record whose leaf hash is `previous`."""
+    salts = {name: os.urandom(SALT_BYTES) for name in record.fields}
+    data = envelope(
+        Place(of=subject.of, id=subject.id, index=record.index),
+        kind=record.kind,
+        at=record.at,
+        previous=previous,
+        commitments={name: commitment(salts[name], each.digest) for name, each in record.fields.items()},
+        links=record.links,
+    )
+    kept = {name: salt.hex() for name, salt in salts.items()}
+    return SealedRecord(seal=seal, index=record.index, envelope=data, leaf=leaf_hash(data), salts=kept)
+
+
+@transaction.atomic
+def _signed(subject: Subject | None) -> Seal | None:
+    """The seal with a checkpoint over all that it holds."""
+    if subject is None:
+        return None
+    seal = _locked(subject)
+    state = checkpoint.CLOSED if subject.closed and seal.size == subject.last + 1 else checkpoint.OPEN
+    if (seal.signed_size, seal.state) != (seal.size, state):
+        signed = checkpoints.sign(subject, seal, frontier_of(seal), bytes(seal.last_leaf), state)
+        seal.signed_size, seal.state, seal.signed_at = signed.size, state, signed.at
+        seal.save(update_fields=["signed_size", "state", "signed_at"])
+    return seal
+
+
+def _gap(subject: Subject, index: int) -> NotWhole:
+    return NotWhole(
+        f"Record {index} of the {subject.of} {subject.id} is not in the database, so nothing behind it can be sealed. "
+        "Compare with a backup: recorded steps are never deleted one by one.",
+        index=index,
+    )
+
+
+def _remember(subject: Subject | None, why: NotWhole) -> None:
+    if subject is not None:
+        Seal.objects.filter(generation=subject.generation, **subject.identity).update(problem=why.message)

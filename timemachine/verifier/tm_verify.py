@@ -1,0 +1,721 @@
+#!/usr/bin/env python3
+"""Check an evidence bundle of Time Machine. One file, Python 3.10 or newer, no network, nothing to install.
+
+    python3 tm_verify.py BUNDLE.zip [--key ed25519:FINGERPRINT] [--json]
+
+Exit code 0: all that is in the bundle fits together and is signed (by the given key, where one is given). 1: something does not;
+each fault is named with its record. 2: this is no bundle, or the command is wrong.
+
+Take this file and the key's fingerprint from somewhere else than the bundle: a bundle that brings its own verifier and its own key
+proves nothing. What is checked: every file against the signed statement; every signature; every record's form, place and hash chain;
+the tree over the records (RFC 6962) against the signed checkpoints; every disclosed field against its salted commitment; every
+replayed step's link to the record that it repeats; the checkpoint's entry in the project's log.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import hashlib
+import json
+import re
+import sys
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+FORMAT = "timemachine-evidence-1"
+STATEMENT, KEYS, PAYLOADS = "statement.json", "keys.json", "payloads.jsonl"
+STATEMENT_TYPE = "application/vnd.in-toto+json"
+CHECKPOINT_TYPE = "application/vnd.timemachine.checkpoint.v1"
+MOST_PROBLEMS = 100
+LARGEST_SMALL_FILE = 64 * 1024 * 1024
+CHUNK = 1 << 20
+NO_RECORD = "0" * 64
+COMMITMENT_TAG = b"tm-commit-v1\x00"
+# An envelope is canonical JSON (RFC 8785), so there is one way to write it.
+ENVELOPE = re.compile(
+    rb'\{"at":"([0-9A-Z:.+-]*)","fields":\{([^{}]*)\},"id":"([0-9a-f-]{36})","index":(0|[1-9][0-9]{0,14}),'
+    rb'"kind":"([a-z_]+)",(?:"links":\{([^{}]*)\},)?"of":"([a-z]+)","prev":"([0-9a-f]{64})","v":1\}'
+)
+PAIR = re.compile(rb'"([a-z0-9._]+)":"([0-9a-f]{64})"')
+NOT_PROVEN = (
+    "That the agent did what was recorded: hashes prove that nothing changed since it was sealed, not that what was sent was true.",
+    "That this is the only history: who holds the signing key could seal another one. Compare one of its checkpoints that you kept.",
+    "That a time is right: it is the server's clock, unless an independent timestamp is named above.",
+    "That a replay shows why the model answered as it did: providers change their models, and the same answer is no proof of a cause.",
+)
+# What reading a file of a zip raises where its bytes were changed.
+DAMAGE = (OSError, ValueError, EOFError, RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error)
+WRONG_FORM = (ValueError, KeyError, TypeError, IndexError, AttributeError)
+
+
+class Unreadable(Exception):
+    """The file cannot be checked at all."""
+
+
+class Tree(NamedTuple):
+    """What the statement says of a tree; `complete` where every record of it is in the bundle."""
+
+    path: str
+    of: str
+    id: str
+    origin: str
+    size: int
+    root: str
+    complete: bool
+
+
+class Sealed(NamedTuple):
+    """A record's leaf hash, and its commitments and links as they are written in its envelope."""
+
+    leaf: bytes
+    fields: bytes
+    links: bytes
+
+
+class State(NamedTuple):
+    """A signed checkpoint: where it stands, whose it is, how many records it counts, their root, and the leaf of the last."""
+
+    where: str
+    origin: str
+    size: int
+    root: bytes
+    last: str
+
+
+class Report:
+    """What was checked and what was found."""
+
+    def __init__(self) -> None:
+        self.problems: list[dict[str, str]] = []
+        self.more = 0
+        names = ("files", "signatures", "records", "fields", "withheld", "links", "proofs")
+        self.checked = dict.fromkeys(names, 0)
+        self.not_checked: list[str] = []
+        self.subject: str | None = None
+        self.key: str | None = None
+
+    def problem(self, code: str, where: str, says: str) -> None:
+        """Keep a fault; beyond the first hundred they are only counted."""
+        if len(self.problems) < MOST_PROBLEMS:
+            self.problems.append({"code": code, "where": where, "says": says})
+        else:
+            self.more += 1
+
+    def as_json(self) -> dict[str, Any]:
+        """The report for programs."""
+        return {
+            "format": FORMAT,
+            "result": "failed" if self.problems else "verified",
+            "subject": self.subject,
+            "key": self.key,
+            "checked": self.checked,
+            "problems": self.problems,
+            "more_problems": self.more,
+            "not_checked": self.not_checked,
+            "not_proven": list(NOT_PROVEN),
+        }
+
+
+# --- hashes, the tree of RFC 6962, and Ed25519 (RFC 8032) ---
+
+
+def sha256(data: bytes) -> bytes:
+    return hashlib.sha256(data).digest()
+
+
+def leaf_hash(data: bytes) -> bytes:
+    return hashlib.sha256(b"\x00" + data).digest()
+
+
+def node_hash(left: bytes, right: bytes) -> bytes:
+    return hashlib.sha256(b"\x01" + left + right).digest()
+
+
+def roots(leaves: Iterable[bytes], sizes: Iterable[int]) -> dict[int, bytes]:
+    """The root of the tree of the first so many leaves, for each size that is asked for."""
+    wanted, peaks = set(sizes), list[bytes]()
+    found = {0: sha256(b"")}
+    for position, leaf in enumerate(leaves):
+        made, rest = leaf, position
+        while rest & 1:
+            made = node_hash(peaks.pop(), made)
+            rest >>= 1
+        peaks.append(made)
+        if position + 1 in wanted:
+            found[position + 1] = _folded(peaks)
+    return found
+
+
+def _folded(peaks: Sequence[bytes]) -> bytes:
+    root = peaks[-1]
+    for peak in reversed(peaks[:-1]):
+        root = node_hash(peak, root)
+    return root
+
+
+def root_by_path(leaf: bytes, index: int, size: int, path: Sequence[bytes]) -> bytes | None:
+    """The root to which an audit path leads from a leaf; None where the path does not fit."""
+    if not 0 <= index < size:
+        return None
+    begin, end, turns = 0, size, list[bool]()
+    while end - begin > 1:
+        middle = begin + (1 << (end - begin - 1).bit_length() - 1)
+        turns.append(index >= middle)
+        begin, end = (middle, end) if index >= middle else (begin, middle)
+    if len(turns) != len(path):
+        return None
+    found = leaf
+    for right, beside in zip(reversed(turns), path, strict=True):
+        found = node_hash(beside, found) if right else node_hash(found, beside)
+    return found
+
+
+Point = tuple[int, int, int, int]
+P = 2**255 - 19
+Q = 2**252 + 27742317777372353535851937790883648493
+D = -121665 * pow(121666, P - 2, P) % P
+SQRT_OF_MINUS_1 = pow(2, (P - 1) // 4, P)
+KEY_BYTES, SIGNATURE_BYTES = 32, 64
+
+
+def _added(a: Point, b: Point) -> Point:
+    x = (a[1] - a[0]) * (b[1] - b[0]) % P
+    y = (a[1] + a[0]) * (b[1] + b[0]) % P
+    z = 2 * a[3] * b[3] * D % P
+    t = 2 * a[2] * b[2] % P
+    e, f, g, h = y - x, t - z, t + z, y + x
+    return (e * f % P, g * h % P, f * g % P, e * h % P)
+
+
+def _times(number: int, point: Point) -> Point:
+    found = (0, 1, 1, 0)
+    while number:
+        if number & 1:
+            found = _added(found, point)
+        point = _added(point, point)
+        number >>= 1
+    return found
+
+
+def _same(a: Point, b: Point) -> bool:
+    return (a[0] * b[2] - b[0] * a[2]) % P == 0 and (a[1] * b[2] - b[1] * a[2]) % P == 0
+
+
+def _point(data: bytes) -> Point | None:
+    """The point that 32 bytes name; None where they name none."""
+    y = int.from_bytes(data, "little")
+    odd, y = y >> 255, y & ((1 << 255) - 1)
+    square = (y * y - 1) * pow(D * y * y + 1, P - 2, P) % P
+    x = pow(square, (P + 3) // 8, P)
+    if (x * x - square) % P:
+        x = x * SQRT_OF_MINUS_1 % P
+    if y >= P or (x * x - square) % P or (x == 0 and odd):
+        return None
+    if x & 1 != odd:
+        x = P - x
+    return (x, y, 1, x * y % P)
+
+
+BASE_Y = 4 * pow(5, P - 2, P) % P
+
+
+def is_signature(public_key: bytes, message: bytes, signature: bytes) -> bool:
+    """Whether this is the key's Ed25519 signature of the message."""
+    if len(public_key) != KEY_BYTES or len(signature) != SIGNATURE_BYTES:
+        return False
+    base, key, first = _point(BASE_Y.to_bytes(32, "little")), _point(public_key), _point(signature[:32])
+    number = int.from_bytes(signature[32:], "little")
+    if base is None or key is None or first is None or number >= Q:
+        return False
+    challenge = hashlib.sha512(signature[:32] + public_key + message).digest()
+    turned = int.from_bytes(challenge, "little") % Q
+    return _same(_times(number, base), _added(first, _times(turned, key)))
+
+
+def fingerprint(public_key: bytes) -> str:
+    """`ed25519:` and the SHA-256 of the key as SubjectPublicKeyInfo (RFC 8410), as `openssl pkey -pubin -outform DER` writes it."""
+    return "ed25519:" + hashlib.sha256(bytes.fromhex("302a300506032b6570032100") + public_key).hexdigest()
+
+
+def is_fingerprint(text: str) -> bool:
+    """Whether this is how a fingerprint is written."""
+    return re.fullmatch(r"ed25519:[0-9a-f]{64}", text) is not None
+
+
+# --- reading ---
+
+
+class Bundle:
+    """The files of a bundle, each hashed as it is read to its end."""
+
+    def __init__(self, path: str, report: Report) -> None:
+        self.report = report
+        self.hashes: dict[str, str] = {}
+        try:
+            self.zip = zipfile.ZipFile(path)
+            names = self.zip.namelist()
+        except DAMAGE as why:
+            raise Unreadable(f"this is not a zip file that can be read: {why}") from why
+        self.names = set(names)
+        if len(names) != len(self.names):
+            raise Unreadable("two files in it have one name")
+
+    def lines(self, name: str) -> Iterator[bytes]:
+        """The lines of a file without their ends; a file that is not there has none. Damage is told once, as a fault."""
+        if name not in self.names:
+            return
+        digest, rest = hashlib.sha256(), b""
+        try:
+            with self.zip.open(name) as opened:
+                while chunk := opened.read(CHUNK):
+                    digest.update(chunk)
+                    *whole, rest = (rest + chunk).split(b"\n")
+                    yield from whole
+        except DAMAGE as why:
+            self.report.problem("file", name, f"It is damaged and cannot be read to its end: {why}.")
+            self.names.discard(name)
+            self.hashes[name] = ""
+            return
+        if rest:
+            yield rest
+        self.hashes[name] = digest.hexdigest()
+
+    def hash(self, name: str) -> str | None:
+        """The SHA-256 of a file, in hex; nothing for one that is damaged."""
+        if name not in self.hashes:
+            for _ in self.lines(name):
+                pass
+        return self.hashes.get(name)
+
+    def document(self, name: str) -> Any:
+        """A JSON document; None where there is none or it is no JSON."""
+        if name not in self.names or self.zip.getinfo(name).file_size > LARGEST_SMALL_FILE:
+            return None
+        try:
+            return json.loads(b"\n".join(self.lines(name)))
+        except ValueError:
+            return None
+
+
+def public_keys(found: Any) -> dict[str, bytes]:
+    """The public keys that the bundle brings, by their true fingerprints."""
+    known = {}
+    for each in found if isinstance(found, list) else ():
+        try:
+            public = base64.b64decode(each["public_key"], validate=True)
+        except WRONG_FORM:
+            continue
+        if len(public) == KEY_BYTES:
+            known[fingerprint(public)] = public
+    return known
+
+
+def opened(
+    signed: Any, wanted_type: str, keys: Mapping[str, bytes], report: Report, where: str
+) -> tuple[bytes, str] | None:
+    """The bytes under a DSSE envelope's signature, and its key; None, with a fault told, where it is not valid."""
+    try:
+        payload = base64.b64decode(signed["payload"], validate=True)
+        kind = str(signed["payloadType"])
+        (signature,) = signed["signatures"]
+        key, raw = str(signature["keyid"]), base64.b64decode(signature["sig"], validate=True)
+    except WRONG_FORM:
+        report.problem("signature", where, "There is no signed document here.")
+        return None
+    encoded = b"DSSEv1 %d %b %d %b" % (len(kind.encode()), kind.encode(), len(payload), payload)
+    if kind != wanted_type:
+        report.problem(
+            "signature", where, f"Something of the type {kind!r} is signed here, not {wanted_type!r}."
+        )
+    elif key not in keys:
+        report.problem("signature", where, f"It is signed by the key {key}, which is not in the bundle.")
+    elif not is_signature(keys[key], encoded, raw):
+        report.problem("signature", where, "The signature is not valid: it, or what it signs, was changed.")
+    else:
+        report.checked["signatures"] += 1
+        return payload, key
+    return None
+
+
+def parsed_state(text: bytes, where: str) -> State | None:
+    """A checkpoint from its text; None where it has another form."""
+    try:
+        lines = text.decode("ascii").split("\n")
+        facts = dict(line.split(" ", 1) for line in lines[3:] if line)
+        root = base64.b64decode(lines[2], validate=True)
+        return State(where=where, origin=lines[0], size=int(lines[1]), root=root, last=facts["last"])
+    except WRONG_FORM:
+        return None
+
+
+# --- checking ---
+
+
+def verify(path: str, wanted_key: str | None = None) -> Report:
+    """The report on a bundle. Raises `Unreadable`."""
+    report = Report()
+    bundle = Bundle(path, report)
+    keys = public_keys(bundle.document(KEYS))
+    trees, files = _statement(bundle, keys, report, wanted_key)
+    payloads = _payloads(bundle, report)
+    records: dict[str, dict[int, Sealed]] = {}
+    for tree in trees:
+        records[tree.path] = _records(bundle, tree, report)
+        _states(bundle, tree, records[tree.path], keys, report)
+        _disclosed(bundle, tree.path, records[tree.path], payloads, report)
+    _links(records, report)
+    _files(bundle, files, report)
+    return report
+
+
+def _statement(
+    bundle: Bundle, keys: Mapping[str, bytes], report: Report, wanted_key: str | None
+) -> tuple[list[Tree], dict[str, str]]:
+    """The trees of the bundle and the SHA-256 of its files, as the statement says them."""
+    signed = bundle.document(STATEMENT)
+    if signed is None:
+        raise Unreadable(f"there is no readable {STATEMENT} in it, so this is not an evidence bundle")
+    found = opened(signed, STATEMENT_TYPE, keys, report, STATEMENT)
+    report.key = found[1] if found else None
+    if found and wanted_key is None:
+        says = f"Whose key signed it: compare {found[1]} with the fingerprint that you got another way, or give it with --key."
+        report.not_checked.append(says)
+    elif found and found[1] != wanted_key:
+        report.problem("key", STATEMENT, f"It is signed by the key {found[1]}, and not by {wanted_key}.")
+    try:
+        stated = json.loads(found[0] if found else base64.b64decode(signed["payload"]))
+        subject, predicate = stated["subject"][0], stated["predicate"]
+        trees = [Tree(**{name: each[name] for name in Tree._fields}) for each in predicate["trees"]]
+        form, files, root = predicate["format"], dict(predicate["files"]), subject["digest"]["sha256"]
+        report.subject = str(subject["name"])
+        wrong = root != trees[0].root or report.subject != trees[0].origin
+    except WRONG_FORM as why:
+        raise Unreadable("its statement has not the form that this program knows") from why
+    if form != FORMAT:
+        raise Unreadable(f"its format is {form!r}, and this program knows {FORMAT!r}")
+    if wrong:
+        report.problem("statement", STATEMENT, "Its subject is not the first of its trees.")
+    return trees, files
+
+
+def _files(bundle: Bundle, stated: Mapping[str, str], report: Report) -> None:
+    """Every file is the one that was signed, and there is no other."""
+    here = set(bundle.zip.namelist()) - {STATEMENT}
+    for name in sorted(here | set(stated)):
+        if name not in here:
+            report.problem("file", name, "The statement names this file, and it is not in the bundle.")
+        elif name not in stated:
+            report.problem("file", name, "The statement does not name this file: somebody added it.")
+        elif (found := bundle.hash(name)) != stated[name]:
+            if found:
+                report.problem("file", name, "The file is not the one that was signed: it was changed.")
+        else:
+            report.checked["files"] += 1
+
+
+def _payloads(bundle: Bundle, report: Report) -> dict[str, bytes]:
+    """What the bytes of every payload hash to, by what they are said to hash to."""
+    known = {}
+    for number, line in enumerate(bundle.lines(PAYLOADS), start=1):
+        try:
+            found = json.loads(line)
+            data = base64.b64decode(found["base64"]) if "base64" in found else found["text"].encode()
+            claimed, digest = found["sha256"], sha256(data)
+        except WRONG_FORM:
+            report.problem("payload", f"{PAYLOADS} line {number}", "This line is no payload.")
+            continue
+        known[claimed] = digest
+        if digest.hex() != claimed:
+            report.problem(
+                "payload", f"payload {claimed}", f"Its bytes were changed: they hash to {digest.hex()}."
+            )
+    return known
+
+
+def _records(bundle: Bundle, tree: Tree, report: Report) -> dict[int, Sealed]:
+    """The records of a tree by index: each has the form of an envelope, is of this tree, and names the one before it."""
+    found: dict[int, Sealed] = {}
+    wanted_id, wanted_of = tree.id.encode(), tree.of.encode()
+    before, previous = -1, NO_RECORD.encode()
+    for number, line in enumerate(bundle.lines(f"{tree.path}/records.jsonl"), start=1):
+        match = ENVELOPE.fullmatch(line)
+        if match is None:
+            says = f"Line {number} of its records has not the form of a sealed record: it was changed."
+            report.problem("record", f"{tree.path} record {before + 1}", says)
+            before, previous = before + 1, b""
+            continue
+        _, fields, id_, written_index, _, links, of, prev = match.groups()
+        index, leaf = int(written_index), leaf_hash(line)
+        if id_ != wanted_id or of != wanted_of:
+            says = f"It is a record of the {of.decode()} {id_.decode()}, and not of this {tree.of}."
+            report.problem("record", f"{tree.path} record {index}", says)
+        if index <= before:
+            report.problem(
+                "order",
+                f"{tree.path} record {index}",
+                f"It stands behind record {before}: records were moved or doubled.",
+            )
+        elif tree.complete and index != before + 1:
+            report.problem(
+                "missing",
+                f"{tree.path} record {before + 1}",
+                f"It is missing: the next one is record {index}.",
+            )
+        elif tree.complete and previous and prev != previous:
+            _chain(tree, before, index, report)
+        found[index] = Sealed(leaf, fields, links or b"")
+        before, previous = max(before, index), leaf.hex().encode() if index > before else b""
+    report.checked["records"] += len(found)
+    return found
+
+
+def _chain(tree: Tree, before: int, index: int, report: Report) -> None:
+    changed = max(before, 0)
+    report.problem(
+        "chain",
+        f"{tree.path} record {changed}",
+        f"It was changed: record {index} was sealed behind another one.",
+    )
+
+
+def _states(
+    bundle: Bundle, tree: Tree, records: Mapping[int, Sealed], keys: Mapping[str, bytes], report: Report
+) -> None:
+    """Compare the records with every signed checkpoint of their tree, and the last of these with the statement and the log."""
+    stated = []
+    for number, line in enumerate(bundle.lines(f"{tree.path}/checkpoints.jsonl"), start=1):
+        found = _state(line, f"{tree.path} checkpoint {number}", keys, report)
+        if found is not None and found.origin != tree.origin:
+            report.problem("checkpoint", found.where, f"It is of {found.origin}, and not of {tree.origin}.")
+        elif found is not None:
+            stated.append(found)
+    if not stated:
+        report.problem(
+            "checkpoint", f"{tree.path} checkpoints", "There is no valid signed checkpoint of these records."
+        )
+        return
+    last = max(stated, key=lambda state: state.size)
+    if (last.size, last.root.hex()) != (tree.size, tree.root):
+        report.problem("checkpoint", last.where, "It is not the one that the statement names.")
+    if tree.complete:
+        _whole(tree, stated, last, records, report)
+    else:
+        _paths(bundle, tree, last, records, report)
+    _log(bundle, tree, last, keys, report)
+
+
+def _state(line: bytes, where: str, keys: Mapping[str, bytes], report: Report) -> State | None:
+    try:
+        signed = json.loads(line)
+    except ValueError:
+        signed = None
+    found = opened(signed, CHECKPOINT_TYPE, keys, report, where)
+    state = parsed_state(found[0], where) if found else None
+    if found and state is None:
+        report.problem("checkpoint", where, "What is signed has not the form of a checkpoint.")
+    return state
+
+
+def _whole(
+    tree: Tree, stated: Sequence[State], last: State, records: Mapping[int, Sealed], report: Report
+) -> None:
+    """All records are here: the tree over them is made anew, at the size of each checkpoint."""
+    in_order = [records[index].leaf for index in sorted(records)]
+    if len(in_order) < last.size:
+        says = f"It is missing: the records end before it, and the signed checkpoint counts {last.size}."
+        report.problem("missing", f"{tree.path} record {len(in_order)}", says)
+    elif len(in_order) > last.size:
+        says = f"It was added: the signed checkpoint counts {last.size} records."
+        report.problem("added", f"{tree.path} record {last.size}", says)
+    made = roots(in_order, [state.size for state in stated])
+    for state in stated:
+        if made.get(state.size) == state.root:
+            report.checked["proofs"] += 1
+        elif state.size in made and in_order[state.size - 1].hex() != state.last:
+            says = f"It was changed: the signed checkpoint of {state.size} records ends in another one."
+            report.problem("chain", f"{tree.path} record {state.size - 1}", says)
+        elif state.size in made:
+            says = (
+                f"The tree over the records has another root than the one that was signed for {state.size}."
+            )
+            report.problem("root", state.where, says)
+
+
+def _paths(bundle: Bundle, tree: Tree, last: State, records: Mapping[int, Sealed], report: Report) -> None:
+    """Only some records are here: each is shown to be in the tree by its audit path."""
+    shown = set()
+    for number, line in enumerate(bundle.lines(f"{tree.path}/proofs.jsonl"), start=1):
+        try:
+            found = json.loads(line)
+            index, steps = int(found["index"]), [bytes.fromhex(each) for each in found["path"]]
+        except WRONG_FORM:
+            report.problem("proof", f"{tree.path} proofs line {number}", "This line is no proof.")
+            continue
+        shown.add(index)
+        where = f"{tree.path} record {index}"
+        if index not in records:
+            report.problem("missing", where, "There is a proof of this record, and the record is missing.")
+        elif root_by_path(records[index].leaf, index, last.size, steps) != last.root:
+            report.problem(
+                "chain", where, "It is not in the tree that was signed: it or its proof was changed."
+            )
+        else:
+            report.checked["proofs"] += 1
+    for index in sorted(set(records) - shown):
+        says = "Nothing shows that this record is in the tree that was signed."
+        report.problem("proof", f"{tree.path} record {index}", says)
+
+
+def _log(bundle: Bundle, tree: Tree, last: State, keys: Mapping[str, bytes], report: Report) -> None:
+    """The checkpoint stands in the project's log."""
+    found, where = bundle.document(f"{tree.path}/log.json"), f"{tree.path} log entry"
+    if found is None:
+        report.problem("log", where, "Nothing shows that this seal was entered into the project's log.")
+        return
+    try:
+        line, index, steps = (
+            found["entry"].encode(),
+            int(found["index"]),
+            [bytes.fromhex(each) for each in found["path"]],
+        )
+        signed, entry = found["checkpoint"], json.loads(line)
+        about = (entry["of"], entry["id"], entry["size"], entry["root"])
+    except WRONG_FORM:
+        report.problem("log", where, "This is no entry of a log.")
+        return
+    signature = opened(signed, CHECKPOINT_TYPE, keys, report, where)
+    state = parsed_state(signature[0], where) if signature else None
+    if state is None:
+        return
+    if about != (tree.of, tree.id, last.size, last.root.hex()):
+        report.problem("log", where, "The entry is about something else.")
+    elif root_by_path(leaf_hash(line), index, state.size, steps) != state.root:
+        report.problem("log", where, "The entry is not in the log that was signed.")
+    else:
+        report.checked["proofs"] += 1
+
+
+def _disclosed(
+    bundle: Bundle, path: str, records: Mapping[int, Sealed], payloads: Mapping[str, bytes], report: Report
+) -> None:
+    """Every field that is told is what was committed to; fields that are not told are withheld, and counted."""
+    told = 0
+    for number, line in enumerate(bundle.lines(f"{path}/disclosed.jsonl"), start=1):
+        try:
+            found = json.loads(line)
+            index, fields = found["index"], found["fields"]
+            made = [f'"{name}":"{_committed(each, payloads)}"' for name, each in fields.items()]
+            if ",".join(made).encode() == records[index].fields:  # all of them, and in their order
+                told += len(made)
+                continue
+        except WRONG_FORM:
+            pass
+        told += _one_by_one(line, f"{path} disclosed line {number}", path, records, payloads, report)
+    report.checked["fields"] += told
+    report.checked["withheld"] += sum(each.fields.count(b":") for each in records.values()) - told
+
+
+def _one_by_one(
+    line: bytes,
+    where: str,
+    path: str,
+    records: Mapping[int, Sealed],
+    payloads: Mapping[str, bytes],
+    report: Report,
+) -> int:
+    """How many fields of a record are what was committed to; each that is not is named."""
+    try:
+        found = json.loads(line)
+        index, fields = int(found["index"]), dict(found["fields"])
+    except WRONG_FORM:
+        report.problem("field", where, "This line tells of no record.")
+        return 0
+    record = records.get(index)
+    if record is None:
+        report.problem("missing", f"{path} record {index}", "Its fields are told, and the record is missing.")
+        return 0
+    commitments = {name.decode(): value for name, value in PAIR.findall(record.fields)}
+    right = 0
+    for name, each in fields.items():
+        says = _wrong_with(each, payloads, commitments.get(name))
+        if says is None:
+            right += 1
+        else:
+            report.problem("field", f"{path} record {index} {name}", says)
+    return right
+
+
+def _committed(each: Any, payloads: Mapping[str, bytes]) -> str:
+    """The commitment, in hex, to a field as it is told: `[salt, text]`, or `[salt, null, SHA-256 of a payload]`."""
+    digest = payloads[each[2]] if each[1] is None else hashlib.sha256(each[1].encode()).digest()
+    return hashlib.sha256(COMMITMENT_TAG + bytes.fromhex(each[0]) + digest).hexdigest()
+
+
+def _wrong_with(each: Any, payloads: Mapping[str, bytes], commitment: bytes | None) -> str | None:
+    try:
+        if each[1] is None and each[2] not in payloads:
+            return f"Its payload {each[2]} is not in the bundle."
+        made = _committed(each, payloads).encode()
+    except WRONG_FORM:
+        return "It is not told in a form that can be checked."
+    return None if made == commitment else "This is not what was sealed: it or its salt was changed."
+
+
+def _links(trees: Mapping[str, Mapping[int, Sealed]], report: Report) -> None:
+    """What repeats a record names it by its leaf hash; that record is in the bundle."""
+    known = {each.leaf.hex().encode() for records in trees.values() for each in records.values()}
+    for path, records in trees.items():
+        for index, record in records.items():
+            for name, leaf in PAIR.findall(record.links):
+                if leaf in known:
+                    report.checked["links"] += 1
+                else:
+                    says = f"It repeats a record ({name.decode()}) that is not in the bundle, or was changed."
+                    report.problem("link", f"{path} record {index}", says)
+
+
+# --- telling ---
+
+
+def told(report: Report) -> Iterator[str]:
+    """The report for people, line by line."""
+    yield f"{'FAILED' if report.problems else 'VERIFIED'}  {report.subject}"
+    yield f"signed by {report.key or 'no valid key'}"
+    yield "checked: " + ", ".join(f"{count:,} {name}" for name, count in report.checked.items())
+    for each in report.problems:
+        yield f"FAULT ({each['code']}) {each['where']}: {each['says']}"
+    if report.more:
+        yield f"and {report.more:,} more faults"
+    for says in report.not_checked:
+        yield f"NOT CHECKED: {says}"
+    for says in NOT_PROVEN:
+        yield f"NOT PROVEN: {says}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Check the bundle that the command line names; the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="tm_verify.py", description="Check an evidence bundle of Time Machine."
+    )
+    parser.add_argument("bundle", help="the zip file")
+    key_help = "the key that must have signed it; its fingerprint comes another way than the bundle"
+    parser.add_argument("--key", metavar="ed25519:FINGERPRINT", help=key_help)
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    given = parser.parse_args(arguments)
+    if given.key is not None and not is_fingerprint(given.key):
+        parser.error("--key is written ed25519: and 64 digits of 0-9 and a-f")
+    try:
+        report = verify(given.bundle, given.key)
+    except Unreadable as why:
+        sys.stderr.write(f"{given.bundle}: {why}\n")
+        return 2
+    written = json.dumps(report.as_json(), indent=2) if given.json else "\n".join(told(report))
+    sys.stdout.write(written + "\n")
+    return 1 if report.problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

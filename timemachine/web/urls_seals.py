@@ -1,0 +1,16 @@
+"""Addresses of evidence."""
+
+from django.urls import path
+
+from timemachine.web.views import seals
+
+urlpatterns = [
+    path("sessions/<str:id>/evidence/", seals.of_session, name="session_evidence"),
+    path("sessions/<str:id>/evidence/check/", seals.check_session, name="check_session_seal"),
+    path("sessions/<str:id>/evidence.zip", seals.bundle_of_session, name="session_bundle"),
+    path("replays/<str:id>/evidence/", seals.of_replay, name="replay_evidence"),
+    path("replays/<str:id>/evidence/check/", seals.check_replay, name="check_replay_seal"),
+    path("replays/<str:id>/evidence.zip", seals.bundle_of_replay, name="replay_bundle"),
+    path("settings/evidence-key/", seals.replace_key, name="replace_evidence_key"),
+    path("tm_verify.py", seals.verifier, name="verifier"),
+]

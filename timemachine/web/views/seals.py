@@ -1,0 +1,143 @@
+"""The evidence of a session or replay: how far it is sealed, whether the database still holds what was sealed, and the bundle."""
+
+from collections.abc import Callable
+from typing import IO, Any, Final
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import FileResponse, HttpRequest, HttpResponse
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from timemachine.accounts.models import ADMIN, OPERATOR
+from timemachine.base.content import sha256_hex
+from timemachine.evidence import commands, exporting, log
+from timemachine.evidence.queries import Sealed, checkpoints_of, sealed_replay, sealed_session
+from timemachine.jobs import ring_check
+from timemachine.recording.queries import session_of
+from timemachine.replay.queries import replay_of
+from timemachine.verifier import program
+from timemachine.web import access
+from timemachine.web.access import Access
+from timemachine.web.http import page
+from timemachine.web.redirects import see_other
+
+SHOWN_CHECKPOINTS: Final = 20
+BACK: Final = {"session": "timeline", "replay": "replay"}
+
+
+@never_cache
+@require_safe
+def of_session(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """`/sessions/{id}/evidence/`: the seal of a session."""
+    who = access.of(request)
+    session = session_of(who.project, id)
+    return _page(
+        request, who, sealed_session(session), {"session": session} | _addresses("session", session.id)
+    )
+
+
+@never_cache
+@require_safe
+def of_replay(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """`/replays/{id}/evidence/`: the seal of a replay."""
+    who = access.of(request)
+    replay = replay_of(who.project, id)
+    facts = {"session": replay.session, "replay": replay} | _addresses("replay", replay.id)
+    return _page(request, who, sealed_replay(replay), facts)
+
+
+@never_cache
+@require_POST
+def check_session(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """Compare a session in the database with its seal."""
+    who = access.of(request)
+    who.require(OPERATOR)
+    session = session_of(who.project, id)
+    _check(who, sealed_session(session))
+    return see_other("session_evidence", session.id)
+
+
+@never_cache
+@require_POST
+def check_replay(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """Compare a replay in the database with its seal."""
+    who = access.of(request)
+    who.require(OPERATOR)
+    replay = replay_of(who.project, id)
+    _check(who, sealed_replay(replay))
+    return see_other("replay_evidence", replay.id)
+
+
+@never_cache
+@require_safe
+def bundle_of_session(request: HttpRequest, id: str) -> FileResponse:  # noqa: A002
+    """The evidence of a session as a zip."""
+    session = session_of(access.of(request).project, id)
+    return _download(f"evidence-{session.key}.zip", lambda target: exporting.write_session(target, session))
+
+
+@never_cache
+@require_safe
+def bundle_of_replay(request: HttpRequest, id: str) -> FileResponse:  # noqa: A002
+    """The evidence of a replay as a zip."""
+    replay = replay_of(access.of(request).project, id)
+    return _download(
+        f"evidence-replay-{replay.id}.zip", lambda target: exporting.write_replay(target, replay)
+    )
+
+
+@require_safe
+def verifier(_request: HttpRequest) -> HttpResponse:
+    """The program that checks a bundle: the same file for everybody, so that it needs no account."""
+    headers = {"Content-Disposition": 'attachment; filename="tm_verify.py"'}
+    return HttpResponse(program(), content_type="text/x-python; charset=utf-8", headers=headers)
+
+
+@never_cache
+@require_POST
+def replace_key(request: HttpRequest) -> HttpResponse:
+    """Sign with a new key from now on."""
+    who = access.of(request)
+    who.require(ADMIN)
+    made = log.replace_key(who.project, by=who.user.email)
+    messages.success(request, f"What is sealed from now on is signed by {made.fingerprint}.")
+    return see_other("settings")
+
+
+def _addresses(of: str, id_: UUID) -> dict[str, Any]:
+    names = {
+        "back": BACK[of],
+        "bundle": f"{of}_bundle",
+        "check": f"check_{of}_seal",
+        "here": f"{of}_evidence",
+    }
+    return {"of": of, "id": id_} | {each: reverse(name, args=[id_]) for each, name in names.items()}
+
+
+def _page(request: HttpRequest, who: Access, sealed: Sealed, facts: dict[str, Any]) -> HttpResponse:
+    shown = {
+        "sealed": sealed,
+        "checkpoints": list(checkpoints_of(sealed.seal)[:SHOWN_CHECKPOINTS]) if sealed.seal else [],
+        "may_run": who.may(OPERATOR),
+        "verifier_sha256": sha256_hex(program()),
+    }
+    return page(request, "seals/seal.html", facts | shown, parts=("seal",))
+
+
+def _download(name: str, write: Callable[[IO[bytes]], object]) -> FileResponse:
+    headers = {"X-Content-Type-Options": "nosniff"}
+    zipped = exporting.whole(write)
+    return FileResponse(
+        zipped, as_attachment=True, filename=name, content_type="application/zip", headers=headers
+    )
+
+
+def _check(who: Access, sealed: Sealed) -> None:
+    """Small ones while somebody waits, large ones in the background."""
+    asked = commands.ask_for_check(sealed.seal, by=who.user.email)
+    if sealed.seal is not None and commands.fits_in_a_request(sealed.seal):
+        commands.check(asked.id)
+    else:
+        ring_check(asked.id)
