@@ -142,7 +142,7 @@ def _row(link: dict[str, Any]) -> list[str]:
     most = "" if link["max_opens"] is None else f" of {link['max_opens']:,}"
     return [
         link["id"],
-        f"{link['target_type']} {link['target_id']}{', evidence only' if link['evidence_only'] else ''}",
+        f"{link['target_type']} {link['target_id']}",
         link["state"],
         f"{link['opens']:,}{most}",
         local(link["last_open_at"]) or "never",

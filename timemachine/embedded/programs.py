@@ -31,7 +31,10 @@ def worker(environment: dict[str, str]) -> Program:
     work = ("-B", "-s", str(home() / "beat-schedule"), "--pool", "threads", "-c", str(_THREADS))
     quiet = ("--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "WARNING")
     command = ("celery", "-A", "timemachine.config", "worker", *work, *quiet)
-    return _program("worker", command, environment | {"TIMEMACHINE_PROCESS": "worker"}, signal.SIGQUIT)
+    checked = {"CELERY_SKIP_CHECKS": "1"}  # the preparation has; Celery's would import every page
+    return _program(
+        "worker", command, environment | checked | {"TIMEMACHINE_PROCESS": "worker"}, signal.SIGQUIT
+    )
 
 
 def work_folder() -> Path:

@@ -10,7 +10,7 @@ from timemachine.providers.embedding_server import URL_VARIABLE
 from timemachine.providers.table import PROVIDERS
 
 
-@register
+@register("environment")
 def check_base_urls(app_configs: Sequence[Any] | None, **_: Any) -> list[CheckMessage]:  # noqa: ARG001  # Django's form
     """What is wrong with these addresses, without telling them: pages, answers and records show them."""
     variables = [*(each.base_url_variable for each in PROVIDERS.values()), URL_VARIABLE]

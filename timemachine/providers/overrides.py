@@ -37,7 +37,7 @@ def _unreadable(why: str) -> Unavailable:
     )
 
 
-@register
+@register("environment")
 def check_prices(app_configs: Sequence[Any] | None, **_: Any) -> list[CheckMessage]:  # noqa: ARG001  # Django's form
     """What is wrong with the operator's prices, as Django's own checks say it when a process starts."""
     try:

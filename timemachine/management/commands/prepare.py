@@ -19,6 +19,9 @@ class Command(BaseCommand):
         "Bring the database up to date, set up what a first start needs, and print a one-time sign-in link."
     )
 
+    # what an operator may have set wrong; the other checks import every page
+    requires_system_checks = ("environment",)
+
     def add_arguments(self, parser: CommandParser) -> None:
         """`--no-local-key` is for servers on which nobody uses the `timemachine` command."""
         parser.add_argument("--no-local-key", action="store_true", help="leave no API key on this machine")
