@@ -1,5 +1,6 @@
 """Fixtures that every room's tests may use."""
 
+import gc
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -50,6 +51,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(line)
 
 
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays to the end: thousands of tests, which the garbage collector went through every second."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Turns | None:
     """Whole files in an order of ours."""
@@ -96,6 +103,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: pytest.FixtureRequ
         cursor.execute(emptying)
         for table, trigger in cursor.fetchall():
             cursor.execute(f'ALTER TABLE {table} DISABLE TRIGGER "{trigger}"')
+    gc.freeze()  # what migrations and the first query imported, too
     connection.ops.sql_flush = _emptied  # type: ignore[assignment]  # its style and its options say nothing here
 
 
