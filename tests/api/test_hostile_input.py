@@ -38,9 +38,16 @@ def session(api: Program) -> str:
 
 
 @pytest.fixture
-def replay(api: Program, session: str) -> str:
-    """The id of a replay of it."""
-    return str(api.post(f"/sessions/{session}/replays", {}).json()["replay_id"])
+def paged(request: pytest.FixtureRequest, api: Program, path: str) -> str:
+    """The path of a list, with what it lists the parts of."""
+    if "run-1" in path or "REPLAY" in path:
+        session = request.getfixturevalue("session")
+    else:
+        api.post("/collections", {"name": "handbook"})
+    if "REPLAY" not in path:
+        return path
+    replay = api.post(f"/sessions/{session}/replays", {}).json()["replay_id"]
+    return path.replace("REPLAY", str(replay))
 
 
 def refused(answer: Any, *statuses: int) -> str:
@@ -75,17 +82,15 @@ def refused(answer: Any, *statuses: int) -> str:
     ids=repr,
 )
 def test_a_place_that_the_list_did_not_give_is_refused(
-    api: Program, replay: str, path: str, value: object
+    api: Program, paged: str, path: str, value: object
 ) -> None:
-    assert "first page" in (
-        said := refused(api.get(path.replace("REPLAY", replay), after=place(value)), 422)
-    ) or ("`after`" in said)
+    assert "first page" in (said := refused(api.get(paged, after=place(value)), 422)) or ("`after`" in said)
 
 
 @pytest.mark.parametrize("path", PAGED)
 @pytest.mark.parametrize("after", ["ä", "!", "\x00", "W1siW", "a" * 3_000, place([["deep"]] * 3)])
-def test_a_place_that_is_no_place_is_refused(api: Program, replay: str, path: str, after: str) -> None:
-    refused(api.get(path.replace("REPLAY", replay), after=after), 422)
+def test_a_place_that_is_no_place_is_refused(api: Program, paged: str, path: str, after: str) -> None:
+    refused(api.get(paged, after=after), 422)
 
 
 def test_the_place_of_one_list_is_refused_by_another(api: Program, session: str) -> None:

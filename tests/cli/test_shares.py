@@ -4,7 +4,6 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from tests.builders import compared, recorded_session
 from tests.cli.terminal import Here
 from timemachine.base.clock import now
 from timemachine.recording.commands import append, start_session
@@ -66,14 +65,6 @@ def test_a_replay_is_shared_by_its_id_and_a_session_by_its_id_or_key(tm: Here) -
         tm.json("share", "create", named)["target_type"] for named in (str(replay.id), str(made.id), "s1")
     ]
     assert targets == ["replay", "session", "session"]
-
-
-def test_a_comparison_is_shared_by_its_id_and_of_anything_the_evidence_alone(tm: Here) -> None:
-    made = compared(tm.project, [recorded_session(tm.project)], "local:extractive-1", "local:extractive-3")
-    assert tm.json("share", "create", str(made.id))["target_type"] == "comparison"
-    told = tm.run("share", "create", str(made.id), "--evidence-only").out
-    assert f"only the evidence of the comparison {made.id}" in " ".join(told.split())
-    assert f"comparison {made.id}, evidence only" in tm.run("share", "list").out
 
 
 def test_a_session_whose_key_looks_like_an_id_is_shared_too(tm: Here) -> None:

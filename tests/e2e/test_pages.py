@@ -63,9 +63,6 @@ GALLERY = {
     "redaction": "Redaction",
 }
 PHONE = 360
-# A4 in pixels of 1/96 inch, by which a browser asks media, and without margins of 18 mm, which it prints in
-A4 = 794
-WITHIN_A4 = "document.body.style.width = '657px'"
 NARROWEST = 320
 SCROLLING = (
     "(where) => [...document.querySelectorAll(where)].filter(e => e.scrollWidth > e.clientWidth).length"
@@ -314,14 +311,6 @@ def test_the_pages_of_a_visitor_are_sound(
     shown["shared-cell"] = f"{product.url}{cell}"
     shown["shared-evidence"] = opened(screen, api, "session", session, evidence_only=True)
     assert [fault for name, address in shown.items() for fault in look(screen, name, address)] == []
-    screen.set_viewport_size({"width": A4, "height": 900})
-    screen.emulate_media(media="print")
-    cut = {}
-    for name, address in shown.items():
-        screen.goto(address)
-        screen.evaluate(WITHIN_A4)
-        cut[name] = screen.evaluate(SCROLLING, "body, main, .scroll")
-    assert cut == dict.fromkeys(shown, 0), "something is cut on paper"
 
 
 def test_every_page_has_its_picture_in_the_docs(screen: Page, product: Product, demo: dict[str, Any]) -> None:

@@ -14,7 +14,7 @@ from tests.stub_answers import Mode
 from tests.stub_model_server import Script, StubModelServer
 from tests.waiting import wait_until
 from timemachine.base.errors import Cancelled, ModelFailed
-from timemachine.providers import exchange
+from timemachine.providers import exchange, transport
 from timemachine.providers.calling import Connection, complete
 from timemachine.providers.catalogue import LOCAL_CONNECTION, ModelName
 from timemachine.providers.listening import Cancellation, Listening
@@ -265,7 +265,8 @@ def test_a_call_that_was_cancelled_before_is_not_made_and_cost_nothing(
     assert stub.calls() == []
 
 
-def test_a_call_that_is_cancelled_while_it_connects_sent_nothing() -> None:
+def test_a_call_that_is_cancelled_while_it_connects_sent_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport, "CONNECT_SECONDS", 1.0)  # a connection that nobody answers ends by itself
     cancellation, accepted = Cancellation(), threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as silent:
 

@@ -14,7 +14,7 @@ from tests.web.people import browser_of
 from timemachine.accounts.models import ADMIN, Project
 
 MODELS = ["local:extractive-1", "local:extractive-3"]
-FEW, MORE = 2, 5
+FEW, MORE = 2, 3
 
 
 def more_of_everything(api: Program, project: Project, since: int, until: int) -> dict[str, str]:
