@@ -85,3 +85,26 @@ def test_a_recorded_step_is_tested(api: Program, stranger: Program, session: str
     assert stranger.post("/redactions/test", asked).status_code == 404
     kept = api.get(f"/sessions/{session}/actions/1").json()
     assert kept["input"] == "write to a@b.org"
+
+
+def test_a_link_withholds_by_the_version_that_there_was(
+    api: Program, stranger: Program, session: str
+) -> None:
+    api.post(f"/sessions/{session}/actions", {"kind": "message", "input": "write to a@b.org"})
+    made = api.post("/redactions", {"name": "Auditors", "rules": RULES}).json()
+    asked = {"target_type": "session", "target_id": session}
+    link = api.post("/shares", asked | {"redaction": "Auditors"}).json()
+    assert link["redaction"] == {"name": "Auditors", "version": 1}
+    api.patch("/redactions/Auditors", {"rules": {"detect": ["card"]}})
+    assert api.post("/shares", asked | {"redaction": made["id"]}).json()["redaction"]["version"] == 1
+    assert (
+        api.post("/shares", asked | {"redaction": "built-in"}).json()["redaction"]["name"]
+        == "Secrets and personal data"
+    )
+    assert [each["redaction"]["version"] for each in api.get("/shares").json()["items"][1:]] == [1, 1]
+    assert api.post("/shares", asked).json()["redaction"] is None
+    api.delete("/redactions/Auditors")
+    refused = api.post("/shares", asked | {"redaction": "Auditors"})
+    assert (refused.status_code, refused.json()["code"]) == (422, "redaction_retired")
+    assert api.post("/shares", asked | {"redaction": "nope"}).json()["code"] == "redaction_not_found"
+    assert stranger.post("/shares", asked | {"redaction": made["id"]}).status_code == 404

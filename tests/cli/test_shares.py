@@ -21,6 +21,7 @@ REFUSED: list[tuple[tuple[str, ...], str]] = [
     (("share", "create", "s1", "--expires", "60w"), "at most"),
     (("share", "create", "s1", "--max-opens", "0"), "max_opens"),
     (("share", "create", "s1", "--passphrase", ""), "passphrase"),
+    (("share", "create", "s1", "--redaction", "nope"), "There is no redaction profile 'nope'"),
     (("share", "revoke", "nobody"), "the list of links"),
     (("share", "list", "--after", "x"), "`after`"),
 ]
@@ -31,6 +32,12 @@ def session(tm: Here, key: str = "s1") -> Session:
     made = start_session(tm.project, name="n", key=key, by="test")
     append(made.id, [ActionDraft(kind="message", output="hi"), ActionDraft(kind="find", input="q")])
     return made
+
+
+def test_a_link_withholds_by_a_profile(tm: Here) -> None:
+    session(tm)
+    ran = tm.run("share", "create", "s1", "--redaction", "built-in")
+    assert "withholds   Secrets and personal data, version 1" in ran.out.splitlines(), ran
 
 
 def test_a_link_shows_its_address_once(tm: Here) -> None:

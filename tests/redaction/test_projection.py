@@ -58,7 +58,7 @@ def document(**more: Any) -> dict[str, Any]:
         "parameters": {"stop": [CANARY]},
         "usage": {"input_tokens": 31337},
         "cost_usd": 0.5,
-        "prices": None,
+        "prices": {"source": CANARY, "output": 31337},
         "cached": True,
         "saved_usd": None,
         "cached_from": {"session": CANARY, "at": "2026-11-22T00:00:00Z"},
@@ -81,6 +81,7 @@ def document(**more: Any) -> dict[str, Any]:
                 {
                     "rank": 1,
                     "score": 31337.0,
+                    "scores": {CANARY: 31337.0},
                     "frame": 1,
                     "title": CANARY,
                     "uri": f"https://x.org/{CANARY}",
@@ -119,9 +120,10 @@ def test_what_was_measured_and_what_the_vocabulary_says_stays() -> None:
     by = read_rules({"patterns": [{"name": "all", "pattern": "(?s).+"}]})
     found = redact_action(document(), by).document
     assert {name: found[name] for name in MEASURED} == {name: document()[name] for name in MEASURED}
-    assert found["retrieval"]["mode"] == "hybrid"
+    assert found["retrieval"]["top_k"] == 4
     assert [hit["score"] for hit in found["retrieval"]["hits"][:1]] == [31337.0]
-    assert found["grounding"]["label"] == "MEDIUM"
+    assert found["grounding"]["score"] == 0.5
+    assert redact_action(document(), BY).document["retrieval"]["mode"] == "hybrid"
     assert redact_action(document(parent=12345), by).document["parent"] == 12345
 
 

@@ -288,7 +288,7 @@ class ShareIn(Strict):
     passphrase: str | None = None
     max_opens: int | None = Field(default=None, ge=1, le=1_000_000)
     evidence_only: bool = False
-    redaction: dict[str, Any] | None = None
+    redaction: str | None = None
     label: str = ""
 
 

@@ -13,6 +13,7 @@ from timemachine.api.access import caller
 from timemachine.api.paging import checked_limit, page
 from timemachine.api.paging import read as read_place
 from timemachine.base.clock import now, written
+from timemachine.redaction.queries import profile_of
 from timemachine.sharing import commands, log
 from timemachine.sharing.models import ShareLink, ShareOpening
 from timemachine.sharing.queries import (
@@ -33,7 +34,9 @@ def make(request: HttpRequest, payload: schemas.ShareIn) -> Status[dict[str, Any
     """A new link; its address is in this answer and nowhere else."""
     who = caller(request, "share")
     target = target_of(who.project, payload.target_type, payload.target_id)
-    chosen = Terms(**payload.dict(exclude={"target_type", "target_id"}))
+    redaction = None if payload.redaction is None else profile_of(who.project, payload.redaction)
+    said = payload.dict(exclude={"target_type", "target_id", "redaction"})
+    chosen = Terms(**said, redaction=redaction)
     link, token = commands.create_link(who.project, target, chosen, by=who.by)
     link.refresh_from_db()
     return Status(201, {"id": str(link.id), "url": commands.url_of(token), **share_json(link)})
@@ -129,6 +132,7 @@ def share_json(link: ShareLink, *, forbidden: bool = False) -> dict[str, Any]:
         "target_id": str(link.target_id),
         "through_sequence": link.through_sequence,
         "evidence_only": link.evidence_only,
+        "redaction": link.redaction and {name: link.redaction[name] for name in ("name", "version")},
         "label": link.label,
         "created_by": link.created_by,
         "created_at": written(link.created_at),

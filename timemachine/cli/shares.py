@@ -37,6 +37,9 @@ def share() -> None:
 @click.option("--passphrase", metavar="WORDS", help="What a visitor has to know besides.")
 @click.option("--max-opens", type=int, metavar="N", help="How often it opens.")
 @click.option("--evidence-only", is_flag=True, help="Show what it is and its evidence, no recorded text.")
+@click.option(
+    "--redaction", metavar="PROFILE", help="Withhold by this redaction profile: its id or name, or built-in."
+)
 @click.option("--label", metavar="L", help="A note that only the project sees.")
 @options.as_json
 def create(
@@ -46,6 +49,7 @@ def create(
     passphrase: str | None,
     max_opens: int | None,
     evidence_only: bool,
+    redaction: str | None,
     label: str | None,
     as_json: bool,
 ) -> None:
@@ -59,6 +63,7 @@ def create(
             passphrase=passphrase,
             max_opens=max_opens,
             evidence_only=evidence_only or None,
+            redaction=redaction,
             label=label,
         )
         show(made, _made(made), as_json=as_json)
@@ -118,10 +123,15 @@ def _made(made: dict[str, Any]) -> Iterator[str]:
             ("expires", local(made["expires_at"])),
             ("opens", "any number of times" if made["max_opens"] is None else f"{made['max_opens']:,} times"),
             ("passphrase", "asked for" if made["passphrase"] else "none"),
+            ("withholds", _withheld(made["redaction"])),
             ("label", made["label"]),
         ]
     )
     yield "This address is shown once; keep it now."
+
+
+def _withheld(redaction: dict[str, Any] | None) -> str:
+    return "nothing" if redaction is None else f"{redaction['name']}, version {redaction['version']}"
 
 
 def _shown(made: dict[str, Any]) -> str:

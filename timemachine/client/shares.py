@@ -20,9 +20,12 @@ class Shares:
         passphrase: str | None = None,
         max_opens: int | None = None,
         evidence_only: bool | None = None,
+        redaction: str | None = None,
         label: str | None = None,
     ) -> Document:
-        """A new link to a session, replay or comparison; its address (`url`) is in this answer and nowhere else. `expires_at` is RFC 3339."""
+        """A new link to a session, replay or comparison; its address (`url`) is in this answer and nowhere else. `expires_at` is RFC 3339,
+
+        `redaction` the id or name of the profile by which it withholds."""
         return self._connection.post(
             _SHARES,
             given(
@@ -32,6 +35,7 @@ class Shares:
                 passphrase=passphrase,
                 max_opens=max_opens,
                 evidence_only=evidence_only,
+                redaction=redaction,
                 label=label,
             ),
         )

@@ -29,7 +29,6 @@ MEASURED: Final = frozenset(
         "duration_ms",
         "usage",
         "cost_usd",
-        "prices",
         "cached",
         "saved_usd",
     }
@@ -51,6 +50,8 @@ _OF_HIT: Final = frozenset({"rank", "score", "scores", "frame", "version", "sha2
 _OF_GROUNDING: Final = frozenset(
     {"score", "label", "sentence_count", "grounded_sentences", "has_warning", "method"}
 )
+_OF_SENTENCE: Final = frozenset({"start", "end", "score", "frame", "passage_start", "passage_end"})
+_MEASURED_BESIDE: Final = frozenset({"prices"})
 _NOT_SHOWN: Final = {"withheld": mark(FIELD)}
 
 
@@ -84,9 +85,9 @@ def _redacted_document(document: Mapping[str, Any], rules: Rules, *, of_session:
             redacted[path.field], number = withhold(redacted[path.field], path)
             tally += Counter({(FIELD, FIELD): number})
     if of_session:
-        redacted = _redacted(redacted, frozenset(), rules, tally)
+        redacted = _redacted(redacted, rules, tally)
     else:
-        redacted = _redacted(redacted, _kept_of(document), rules, tally)
+        redacted = _redacted(redacted, rules, tally, kept=_kept_of(document), measured=_MEASURED_BESIDE)
         redacted |= _what_repeats(document, redacted, rules, tally)
     touched = tuple(name for name in document if redacted[name] != document[name])
     return RedactedDocument(document=redacted, touched=touched, tally=tally)
@@ -98,12 +99,19 @@ def _kept_of(document: Mapping[str, Any]) -> frozenset[str]:
     return MEASURED | {"grounding", "retrieval"} | parent
 
 
-def _redacted(fields: Mapping[str, Any], kept: frozenset[str], rules: Rules, tally: Tally) -> dict[str, Any]:
-    """Fields of ours with their values redacted; those that are `kept` stay as they are."""
+def _redacted(
+    fields: Mapping[str, Any],
+    rules: Rules,
+    tally: Tally,
+    *,
+    kept: frozenset[str] = frozenset(),
+    measured: frozenset[str] = frozenset(),
+) -> dict[str, Any]:
+    """Fields of ours with their values redacted; those that are `kept` stay as they are, of those `measured` the numbers."""
     redacted = dict(fields)
     for name, value in fields.items():
         if name not in kept:
-            found = redact_value(value, rules)
+            found = redact_value(value, rules, numbers=name not in measured)
             redacted[name] = found.value
             tally += found.tally
     return redacted
@@ -121,10 +129,15 @@ def _what_repeats(
         hits = _hits(
             before.get("hits"), found["retrieval"].get("hits"), rules, tally, asked_for_withheld, texts
         )
-        found["retrieval"] = _redacted(found["retrieval"], _OF_RETRIEVAL | {"hits"}, rules, tally) | hits
+        found["retrieval"] = (
+            _redacted(found["retrieval"], rules, tally, kept=frozenset({"hits"}), measured=_OF_RETRIEVAL)
+            | hits
+        )
     if isinstance(found.get("grounding"), dict):
         sentences = found["grounding"].get("sentences")
-        found["grounding"] = _redacted(found["grounding"], _OF_GROUNDING | {"sentences"}, rules, tally)
+        found["grounding"] = _redacted(
+            found["grounding"], rules, tally, kept=frozenset({"sentences"}), measured=_OF_GROUNDING
+        )
         if isinstance(sentences, list):
             answer = _Answer.of(document.get("output"), redacted.get("output"), rules)
             found["grounding"]["sentences"] = [
@@ -160,7 +173,7 @@ def _hit(
     asked_for_withheld: bool,
     texts: dict[Any, RedactedText | None],
 ) -> dict[str, Any]:
-    found = _redacted(hit, _OF_HIT | {"matched"}, rules, tally)
+    found = _redacted(hit, rules, tally, kept=frozenset({"matched"}), measured=_OF_HIT)
     touched = found.get("text") != before.get("text")
     if touched:
         found["sha256"] = mark(HASH)
@@ -210,8 +223,7 @@ def _sentence(
     elif answer.touched:
         found |= {name: None for name in ("start", "end") if name in sentence}
         found["text"] = mark(FIELD)
-    kept = frozenset({"start", "end", "score", "frame", "passage_start", "passage_end"})
-    found = _redacted(found, kept, rules, tally)
+    found = _redacted(found, rules, tally, measured=_OF_SENTENCE)
     if found.get("text") != text and "missing" in found:
         found["missing"] = None
     return found | _passage(sentence, texts)

@@ -32,10 +32,15 @@ class RedactedValue:
         return bool(self.tally)
 
 
-def redact_value(value: Any, rules: Rules) -> RedactedValue:
-    """The value as whoever may not see it reads it; without a finding it is equal to the one that was given."""
+def redact_value(value: Any, rules: Rules, *, numbers: bool = True) -> RedactedValue:
+    """The value as whoever may not see it reads it; without a finding it is equal to the one that was given.
+
+    Without `numbers` those stay as they are: they were measured, and say nothing by what they look like.
+    """
     tally: Tally = Counter()
-    return RedactedValue(value=_redacted(value, rules, tally, secret=False), tally=tally)
+    return RedactedValue(
+        value=_Looking(rules=rules, tally=tally, numbers=numbers).redacted(value), tally=tally
+    )
 
 
 def tally_of(findings: Iterable[Finding]) -> Tally:
@@ -43,42 +48,49 @@ def tally_of(findings: Iterable[Finding]) -> Tally:
     return Counter((each.rule, each.what) for each in findings)
 
 
-def _redacted(value: Any, rules: Rules, tally: Tally, *, secret: bool) -> Any:
-    """`secret`: it stands under a key that names secrets, so a text or number in it is withheld whatever it looks like."""
-    if isinstance(value, dict):
-        return _redacted_object(value, rules, tally)
-    if isinstance(value, list):
-        return [_redacted(each, rules, tally, secret=secret) for each in value]
-    if value is None or isinstance(value, bool):
-        return value
-    text = value if isinstance(value, str) else json.dumps(value)
-    if secret and text and text != mark(NAMES["secret"]):
-        tally[NAMES["secret"], _NAMED] += 1
-        return mark(NAMES["secret"])
-    return _redacted_text(value, text, rules, tally)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Looking:
+    """Looking through a value, and counting what is found."""
 
+    rules: Rules
+    tally: Tally
+    numbers: bool
 
-def _redacted_text(value: Any, text: str, rules: Rules, tally: Tally) -> Any:
-    if not isinstance(value, str) and len(text) < _SHORTEST_NUMBER:
-        return value
-    found = redact_text(text, rules)
-    if not found.findings:
-        return value
-    tally.update(tally_of(found.findings))
-    return found.text if isinstance(value, str) else mark(found.findings[0].rule)
+    def redacted(self, value: Any, *, secret: bool = False) -> Any:
+        """`secret`: it stands under a key that names secrets, so a text or number in it is withheld whatever it looks like."""
+        if isinstance(value, dict):
+            return self._object(value)
+        if isinstance(value, list):
+            return [self.redacted(each, secret=secret) for each in value]
+        if isinstance(value, str):
+            return self._text(value, value, secret=secret)
+        if value is None or isinstance(value, bool) or not self.numbers:
+            return value
+        return self._text(value, json.dumps(value), secret=secret)
 
+    def _text(self, value: Any, text: str, *, secret: bool) -> Any:
+        if secret and text and text != mark(NAMES["secret"]):
+            self.tally[NAMES["secret"], _NAMED] += 1
+            return mark(NAMES["secret"])
+        if not isinstance(value, str) and len(text) < _SHORTEST_NUMBER:
+            return value
+        found = redact_text(text, self.rules)
+        if not found.findings:
+            return value
+        self.tally.update(tally_of(found.findings))
+        return found.text if isinstance(value, str) else mark(found.findings[0].rule)
 
-def _redacted_object(value: dict[str, Any], rules: Rules, tally: Tally) -> dict[str, Any]:
-    named = "secret" in rules.detect
-    redacted: dict[str, Any] = {}
-    taken = set(value)
-    for key, inner in value.items():
-        found = redact_text(key, rules)
-        tally.update(tally_of(found.findings))
-        name = _free(found.text, taken) if found.findings else key
-        taken.add(name)
-        redacted[name] = _redacted(inner, rules, tally, secret=named and _names_a_secret(name))
-    return redacted
+    def _object(self, value: dict[str, Any]) -> dict[str, Any]:
+        named = "secret" in self.rules.detect
+        redacted: dict[str, Any] = {}
+        taken = set(value)
+        for key, inner in value.items():
+            found = redact_text(key, self.rules)
+            self.tally.update(tally_of(found.findings))
+            name = _free(found.text, taken) if found.findings else key
+            taken.add(name)
+            redacted[name] = self.redacted(inner, secret=named and _names_a_secret(name))
+        return redacted
 
 
 def _names_a_secret(name: str) -> bool:

@@ -38,6 +38,8 @@ class ShareLink(models.Model):
     target_type = models.CharField(max_length=12)
     through_sequence = models.BigIntegerField(null=True)
     evidence_only = models.BooleanField(default=False, db_default=False)
+    # the profile by whose rules it withholds: name, version and rules, as they were when it was made
+    redaction = models.JSONField(null=True)
     label = FaithfulTextField(blank=True)
     created_by = models.CharField(max_length=254)
     created_at = models.DateTimeField(db_default=Now())

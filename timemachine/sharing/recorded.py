@@ -8,6 +8,7 @@ from django.db.models import Q, QuerySet
 
 from timemachine.base.errors import NotFound
 from timemachine.recording.models import Action, Session
+from timemachine.sharing.veil import Veil
 from timemachine.timeline.document import action_json, with_everything
 from timemachine.timeline.nesting import REACH, Place, nest
 from timemachine.timeline.origin import Origin, origin_of
@@ -40,6 +41,7 @@ class Recorded:
 
     session: Session
     actions: QuerySet[Action]
+    veil: Veil
 
     def rows(self, around: int, last: int) -> Rows:
         """The page of `PAGE` steps in which that step lies, of those up to `last`; nothing folds."""
@@ -47,8 +49,10 @@ class Recorded:
         end = min(first + PAGE - 1, last)
         found = rows_of(self.session, Q(sequence__gte=first - REACH, sequence__lte=end), PAGE + REACH)
         places = nest(found, unfolded={row.sequence for row in found})
+        shown = [place for place in places if place.step.sequence >= first]
+        rows = self.veil.rows(self.session.id, [place.step for place in shown])
         return Rows(
-            rows=[replace(place, folds=False) for place in places if place.step.sequence >= first],
+            rows=[replace(place, folds=False, step=row) for place, row in zip(shown, rows, strict=True)],
             earlier=first - 1 if first > 1 else None,
             later=end + 1 if end < last else None,
         )
@@ -61,11 +65,12 @@ class Recorded:
         beside = [row.sequence for row in (found.parent, *found.children) if row is not None]
         seen = set(self.actions.filter(sequence__in=beside).values_list("sequence", flat=True))
         found.action.cached_from = self._named(found.action.cached_from)
-        return replace(
+        found = replace(
             found,
             parent=found.parent if found.parent and found.parent.sequence in seen else None,
             children=[row for row in found.children if row.sequence in seen],
         )
+        return found if self.veil.rules is None else self.veil.step(found, self._whole(sequence), first_bytes)
 
     def context_steps(self, sequence: int) -> list[Step]:
         """The steps that hold the passages of a find or ask: itself, or else every find inside it, in their order."""
@@ -75,15 +80,18 @@ class Recorded:
 
     def document(self, sequence: int) -> dict[str, Any]:
         """One step as the JSON document of the contract, whole."""
-        found = with_everything(self.actions).filter(sequence=sequence).first()
-        if found is None:
-            raise gone()
-        found.cached_from = self._named(found.cached_from)
-        return action_json(found)
+        return self.veil.document(action_json(self._whole(sequence)))
 
     def origin(self, action: Action) -> Origin | None:
         """Which ask a cached answer was first given to; a session outside the link has no name."""
         return origin_of(self.session.project_id, self._named(action.cached_from))
+
+    def _whole(self, sequence: int) -> Action:
+        found = with_everything(self.actions).filter(sequence=sequence).first()
+        if found is None:
+            raise gone()
+        found.cached_from = self._named(found.cached_from)
+        return found
 
     def _named(self, cached_from: dict[str, object] | None) -> dict[str, object] | None:
         """Which ask a cached answer came from, without the name of a session that is not in the link."""

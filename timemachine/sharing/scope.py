@@ -20,9 +20,17 @@ from timemachine.replay.summary import Tally
 from timemachine.rollup.queries import totals_of
 from timemachine.rollup.totals import Totals
 from timemachine.sharing.models import COMPARISON, REPLAY, SESSION, ShareLink
-from timemachine.sharing.recorded import Recorded, Rows, gone
+from timemachine.sharing.recorded import PAGE, Recorded, Rows, gone
 from timemachine.sharing.scope_comparison import SharedComparison
-from timemachine.sharing.within import actions_within, counted_actions, payloads_within, steps_within
+from timemachine.sharing.veil import Veil
+from timemachine.sharing.veil_replayed import listed, side_by_side
+from timemachine.sharing.within import (
+    actions_within,
+    counted_actions,
+    fields_of,
+    payloads_within,
+    steps_within,
+)
 from timemachine.timeline.origin import Origin
 from timemachine.timeline.step import FIRST_BYTES, Step
 
@@ -45,6 +53,10 @@ class Scope:
 
     link: ShareLink
 
+    def __post_init__(self) -> None:
+        """What the link is to has a name, and that passes the link's veil as well."""
+        object.__setattr__(self, "link", self._veil().link(self.link))
+
     def session(self) -> SharedSession:
         """The session, as far as the link shows it."""
         return _shared(self._session())
@@ -53,7 +65,7 @@ class Scope:
         """The sessions behind what is shown: one, or those of a comparison in the order in which they started."""
         if self.link.comparison is None:
             return [self.session()]
-        return [_shared(each) for each in sessions_of(self.link.comparison)]
+        return [_shared(self._veil().session(each)) for each in sessions_of(self.link.comparison)]
 
     def totals(self) -> Totals:
         """What the recorded actions in the scope add up to. One query."""
@@ -89,7 +101,7 @@ class Scope:
     def payload(self, sha256: str) -> Payload:
         """Bytes that something in the scope refers to, by their hash."""
         found = payloads_within(self.link).filter(sha256=sha256).first()
-        if found is None:
+        if found is None or self._veil().touches(found, fields_of(self.link, found)):
             raise gone()
         return found
 
@@ -99,21 +111,22 @@ class Scope:
             raise gone()
         return self.link.replay
 
-    def replay_steps(self) -> QuerySet[ReplayStep]:
-        """The steps of the replay, in order, with what was recorded and what came of it."""
-        self._last(REPLAY)
-        return steps_of(self.replay()).filter(id__in=steps_within(self.link).values("id"))
+    def replay_steps(self, after: int = 0, most: int = PAGE) -> list[ReplayStep]:
+        """The steps of the replay after that one, so many at most, in order, with what they came to."""
+        veil = self._veil()
+        return [listed(veil, each) for each in self._replay_steps().filter(sequence__gt=after)[:most]]
 
     def tally(self) -> Tally:
         """The replay counted; what its steps failed of stands only with those that the link shows."""
-        return replace(tally(self.replay()), failure=None)
+        counted = tally(self.replay())
+        return replace(counted, failure=None, model=self._veil().text(counted.model))
 
     def replay_step(self, sequence: int) -> ReplayStep:
-        """One step of the replay."""
-        found = self.replay_steps().filter(sequence=sequence).first()
+        """One step of the replay, with what was recorded and what came of it."""
+        found = self._replay_steps().filter(sequence=sequence).first()
         if found is None:
             raise gone()
-        return found
+        return side_by_side(self._veil(), found, self.replay())
 
     def comparison(self) -> SharedComparison:
         """The comparison of a link to a comparison."""
@@ -124,15 +137,22 @@ class Scope:
     def beside(self, sequence: int) -> dict[str, int | None]:
         """The steps before and after that one, of the session or of the replay, by `previous` and `next`; None at an end."""
         of_session = self.link.target_type == SESSION
-        shown = self._actions().order_by("sequence") if of_session else self.replay_steps()
+        shown = self._actions().order_by("sequence") if of_session else self._replay_steps()
         steps = shown.values_list("sequence", flat=True)
         return {
             "previous": steps.filter(sequence__lt=sequence).last(),
             "next": steps.filter(sequence__gt=sequence).first(),
         }
 
+    def _replay_steps(self) -> QuerySet[ReplayStep]:
+        self._last(REPLAY)
+        return steps_of(self.replay()).filter(id__in=steps_within(self.link).values("id"))
+
     def _recorded(self) -> Recorded:
-        return Recorded(session=self._session(), actions=self._actions())
+        return Recorded(session=self._session(), actions=self._actions(), veil=self._veil())
+
+    def _veil(self) -> Veil:
+        return Veil.of(self.link)
 
     def _session(self) -> Session:
         if self.link.session is None:

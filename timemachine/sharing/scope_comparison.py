@@ -15,9 +15,12 @@ from timemachine.comparison.models import CellMark, CellOpinion, Comparison
 from timemachine.comparison.progress import progress_of
 from timemachine.comparison.queries import Said, arms_of, marks_of, opinions_of, said_of
 from timemachine.comparison.results import FEW, results_of
+from timemachine.recording.models import Action
 from timemachine.replay.models import ReplayStep
 from timemachine.sharing.models import ShareLink
 from timemachine.sharing.recorded import Recorded, gone
+from timemachine.sharing.veil import Veil
+from timemachine.sharing.veil_replayed import mark_of, opinion_of, side_by_side
 from timemachine.sharing.within import actions_within, counted_steps, steps_within
 from timemachine.timeline.step import Step
 
@@ -75,15 +78,16 @@ class SharedComparison:
         told, end = said_of(asks), self.link.created_at
         return replace(
             told,
-            marks={step: _marks(marks, end) for step, marks in told.marks.items()},
-            opinions={step: _opinions(opinions, end) for step, opinions in told.opinions.items()},
+            asks=self._asks(told.asks),
+            marks={step: self._marks(marks, end) for step, marks in told.marks.items()},
+            opinions={step: self._opinions(opinions, end) for step, opinions in told.opinions.items()},
         )
 
     def said_of_cell(self, cell: ReplayStep) -> tuple[list[CellMark], list[CellOpinion]]:
         """What people marked and judges said of one cell before the link was made."""
         end = self.link.created_at
         marks, opinions = marks_of([cell.id]), opinions_of([cell.id])
-        return _marks(marks.get(cell.id, []), end), _opinions(opinions.get(cell.id, []), end)
+        return self._marks(marks.get(cell.id, []), end), self._opinions(opinions.get(cell.id, []), end)
 
     def cell(self, step_id: int) -> ReplayStep:
         """The step behind a cell, with all that its page shows."""
@@ -97,12 +101,14 @@ class SharedComparison:
         )
         if found is None:
             raise gone()
-        return found
+        veil = self._veil()
+        return side_by_side(veil, found, veil.replay(found.replay))
 
     def contexts(self, cell: ReplayStep) -> list[Step]:
         """The recorded steps that hold the passages of a cell's ask."""
         actions = actions_within(self.link).filter(session=cell.replay.session)
-        return Recorded(session=cell.replay.session, actions=actions).context_steps(cell.sequence)
+        recorded = Recorded(session=cell.replay.session, actions=actions, veil=self._veil())
+        return recorded.context_steps(cell.sequence)
 
     def _counted(self, asks: Sequence[Ask], *, paired: bool) -> Findings:
         arms = len(self.comparison.arms)
@@ -110,6 +116,29 @@ class SharedComparison:
             return findings(asks, arms, noise_floor=self.comparison.noise_floor)
         columns = [arm_totals(asks, column(asks, each)) for each in range(RECORDING, arms + 1)]
         return Findings(asks=asks, columns=columns, ordered=[], noise=[])
+
+    def _asks(self, asks: Sequence[Ask]) -> list[Ask]:
+        veil = self._veil()
+        if veil.rules is None:
+            return list(asks)
+        found = Action.objects.filter(id__in=[ask.action for ask in asks]).select_related("input", "output")
+        actions = {each.id: each for each in found}
+        return [_veiled(ask, actions[ask.action], veil) for ask in asks]
+
+    def _marks(self, marks: Sequence[CellMark], end: datetime) -> list[CellMark]:
+        veil = self._veil()
+        return [mark_of(veil, each) for each in marks if each.created_at <= end]
+
+    def _opinions(self, opinions: Sequence[CellOpinion], end: datetime) -> list[CellOpinion]:
+        veil = self._veil()
+        return [
+            opinion_of(veil, each)
+            for each in opinions
+            if each.finished_at is not None and each.finished_at <= end
+        ]
+
+    def _veil(self) -> Veil:
+        return Veil.of(self.link)
 
     def _require_cells(self) -> None:
         if self.link.evidence_only:
@@ -119,12 +148,17 @@ class SharedComparison:
         return steps_within(self.link)
 
 
-def _marks(marks: Sequence[CellMark], end: datetime) -> list[CellMark]:
-    return [each for each in marks if each.created_at <= end]
-
-
-def _opinions(opinions: Sequence[CellOpinion], end: datetime) -> list[CellOpinion]:
-    return [each for each in opinions if each.finished_at is not None and each.finished_at <= end]
+def _veiled(ask: Ask, action: Action, veil: Veil) -> Ask:
+    """The ask with its question as it reads in the redacted step, and with its errors redacted."""
+    runs = {at: replace(cell, error=veil.text(cell.error)) for at, cell in ask.runs.items()}
+    recorded = replace(ask.recorded, error=veil.text(ask.recorded.error))
+    return replace(
+        ask,
+        question=veil.question(action),
+        session_name=veil.session_name(ask.session_name),
+        recorded=recorded,
+        runs=runs,
+    )
 
 
 def _without_later(ask: Ask, shown: set[int]) -> Ask:

@@ -3,9 +3,10 @@
 import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from timemachine.base.errors import InvalidInput
+from timemachine.redaction.profile import Profile
 from timemachine.sharing.policy import OPEN, Policy, require_allowed
 
 DEFAULT_LIFETIME: Final = timedelta(days=14)
@@ -21,7 +22,7 @@ class Terms:
 
     `expires_at` None is 14 days from now, `through_sequence` None the last step there is; no passphrase and no
     `max_opens` is none. `evidence_only` shows what it is and the download of its evidence, and no text that was recorded.
-    `redaction` is known to the contract and not served yet.
+    `redaction` is the profile by which the link withholds; None withholds nothing.
     """
 
     expires_at: datetime | None = None
@@ -29,7 +30,7 @@ class Terms:
     passphrase: str | None = None
     max_opens: int | None = None
     evidence_only: bool = False
-    redaction: Any = None
+    redaction: Profile | None = None
     label: str = ""
 
 
@@ -60,12 +61,6 @@ def check(terms: Terms, now: datetime, policy: Policy = OPEN) -> None:
         )
     if len(terms.label) > LONGEST_LABEL:
         raise _invalid("label", f"A label has at most {LONGEST_LABEL} characters; shorten it.")
-    if terms.redaction:
-        raise InvalidInput(
-            "Links with redaction are not possible here yet. Leave `redaction` out, or share fewer steps.",
-            code="redaction_not_possible",
-            field="redaction",
-        )
 
 
 def end_of(terms: Terms, now: datetime, policy: Policy = OPEN) -> datetime:

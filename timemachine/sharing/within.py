@@ -56,6 +56,19 @@ def payloads_within(link: ShareLink) -> QuerySet[Payload]:
     return Payload.objects.filter(found, project_id=link.project_id)
 
 
+def fields_of(link: ShareLink, payload: Payload) -> frozenset[str]:
+    """The fields of the recorded steps and answers in the link that refer to that payload. Five queries at most."""
+    actions, steps = actions_within(link), steps_within(link)
+    found = {name for name in ("input", "output", "source") if actions.filter(**{name: payload}).exists()}
+    if steps.filter(output=payload).exists():
+        found.add("output")
+    if Hit.objects.filter(payload=payload, action__in=actions).exists() or (
+        link.target_type != SESSION and ReplayHit.objects.filter(payload=payload, step__in=steps).exists()
+    ):
+        found.add("retrieval")
+    return frozenset(found)
+
+
 def _is_find_inside(asks: QuerySet[Action]) -> Q:
     """Whether an action is a find inside one of these asks: by the ask's sequence, or by the id that its client gave it."""
     same_session = asks.filter(session=OuterRef("session"))

@@ -7,7 +7,7 @@ from django.db.models import Prefetch, QuerySet
 
 from timemachine.base.clock import written
 from timemachine.payloads import queries as payloads
-from timemachine.recording.models import Action, Hit
+from timemachine.recording.models import Action, FrozenPassage, Hit
 
 USAGE = (
     "input_tokens",
@@ -84,14 +84,15 @@ def _error(action: Action) -> dict[str, Any] | None:
 
 
 def _retrieval(action: Action) -> dict[str, Any] | None:
-    hits = [_hit(hit) for hit in action.hits.all()]
+    hits = [hit_json(hit) for hit in action.hits.all()]
     if action.retrieval is None and not hits:
         return None
     kept = action.retrieval or {}
     return {**{name: kept.get(name) for name in RETRIEVAL}, "hits": hits}
 
 
-def _hit(hit: Hit) -> dict[str, Any]:
+def hit_json(hit: FrozenPassage) -> dict[str, Any]:
+    """A frozen passage as a document, with its text."""
     given = {name: getattr(hit, name) for name in HIT}
     return {**given, "text": payloads.value(hit.payload), "matched": hit.matched}
 

@@ -25,13 +25,14 @@ MOST_RELATIVES: Final = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """The beginning of a payload: its text up to a number of bytes, and what the whole is."""
+    """The beginning of a payload: its text up to a number of bytes, and what the whole is. `withheld`: it was redacted before, and has no hash."""
 
     sha256: str
     media_type: str
     size: int
     text: str
     cut: bool
+    withheld: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,6 @@
 """The form that creates a share link."""
 
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
@@ -10,6 +11,7 @@ from timemachine.base.errors import TimeMachineError
 from timemachine.base.ids import uuid7
 from timemachine.base.wording import counted
 from timemachine.recording.models import Session
+from timemachine.redaction.profile import BUILT_IN, Profile
 from timemachine.sharing.policy import LONGEST_DAYS, OPEN, Policy
 from timemachine.sharing.queries import Shareable
 from timemachine.sharing.terms import LONGEST_LABEL, LONGEST_PASSPHRASE, MOST_OPENS, Terms
@@ -84,9 +86,25 @@ class ShareForm(forms.Form):
         help_text="They see what it is and download its evidence. No text that was recorded stands on their page.",
     )
 
-    def __init__(self, target: Shareable, policy: Policy = OPEN, data: Any = None) -> None:
+    redaction = forms.ChoiceField(
+        label="Withhold",
+        required=False,
+        help_text="What is withheld stands as a mark in its place. Preview shows what that would be.",
+    )
+
+    def __init__(
+        self,
+        target: Shareable,
+        policy: Policy = OPEN,
+        data: Any = None,
+        *,
+        profiles: Sequence[Profile] = (BUILT_IN,),
+    ) -> None:
         super().__init__(data, label_suffix="", initial={"form_id": uuid7()})
         self._follow(policy)
+        self._profiles = {each.handle: each for each in profiles}
+        named = [(each.handle, f"{each.name}, version {each.version}") for each in profiles]
+        self.fields["redaction"].choices = [("", "Nothing"), *named]  # type: ignore[attr-defined]  # a ChoiceField has them
         if isinstance(target, Session):
             last = target.last_sequence
             self.fields["through_sequence"].widget.attrs |= {"placeholder": str(last), "max": str(last)}
@@ -123,6 +141,7 @@ class ShareForm(forms.Form):
             passphrase=said["passphrase"] or None,
             max_opens=said["max_opens"],
             evidence_only=said["evidence_only"],
+            redaction=self._profiles.get(said["redaction"]),
             label=said["label"],
         )
 

@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from django.template import Context
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
@@ -18,6 +19,12 @@ def hatched(text: str) -> SafeString:
     return format_html_join(
         "", "{}", ((_block(each) if nth % 2 else each,) for nth, each in enumerate(pieces))
     )
+
+
+@register.simple_tag(takes_context=True)
+def veiled(context: Context, text: str) -> str:
+    """A text as a link shows it: with hatched marks where the link withholds by a profile, as it is anywhere else."""
+    return hatched(text) if getattr(context.get("link"), "redaction", None) else text
 
 
 def _block(mark: str) -> SafeString:

@@ -1,6 +1,6 @@
 """What we change in sharing, one file a noun; callers take every command from here."""
 
-from timemachine.sharing.commands.links import create_link, revoke, revoke_all, url_of
+from timemachine.sharing.commands.links import create_link, link_to, revoke, revoke_all, url_of
 from timemachine.sharing.commands.opening import (
     GRANT_LIFETIME,
     Opened,
@@ -17,6 +17,7 @@ __all__ = [
     "PassphraseNeeded",
     "WrongPassphrase",
     "create_link",
+    "link_to",
     "open_link",
     "revoke",
     "revoke_all",

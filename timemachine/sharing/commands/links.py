@@ -38,26 +38,15 @@ def create_link(
     over, the answers that there are. The same `link_id` a second time makes no second link. Raises `InvalidInput`, `NotFound`
     (another project's, or no such step), `Conflict`.
     """
-    moment, policy = now(), queries.policy_of(project)
-    terms.check(chosen, moment, policy)
-    token = new_token()
-    link = ShareLink(
-        id=link_id or uuid7(),
-        public_id=token.public_id,
-        secret_sha256=secret_hash(token.secret),
-        project=project,
-        **_scope_of(project, target, chosen.through_sequence),
-        evidence_only=chosen.evidence_only,
-        label=chosen.label.strip(),
-        created_by=by[:254],
-        created_at=moment,
-        expires_at=terms.end_of(chosen, moment, policy),
-        max_opens=chosen.max_opens,
-        passphrase_hash=make_password(chosen.passphrase) if chosen.passphrase else None,
-    )
+    link, token = _made(project, target, chosen, by, link_id)
     _insert(link)
     log.append(link, log.CREATED, by=link.created_by, facts=_facts(link))
-    return link, str(token)
+    return link, token
+
+
+def link_to(project: Project, target: Shareable, chosen: Terms, *, by: str) -> ShareLink:
+    """The link that would be made, to see what it would show; nobody can open it, for it is not kept. Raises as `create_link` does."""
+    return _made(project, target, chosen, by, None)[0]
 
 
 def url_of(token: str) -> str:
@@ -87,10 +76,35 @@ def _facts(link: ShareLink) -> dict[str, Any]:
         "target_id": str(link.target_id),
         "through_sequence": link.through_sequence,
         "evidence_only": link.evidence_only,
+        "redaction": link.redaction,
         "expires_at": written(link.expires_at),
         "max_opens": link.max_opens,
         "passphrase": link.passphrase_hash is not None,
     }
+
+
+def _made(
+    project: Project, target: Shareable, chosen: Terms, by: str, link_id: UUID | None
+) -> tuple[ShareLink, str]:
+    moment, policy = now(), queries.policy_of(project)
+    terms.check(chosen, moment, policy)
+    token = new_token()
+    link = ShareLink(
+        id=link_id or uuid7(),
+        public_id=token.public_id,
+        secret_sha256=secret_hash(token.secret),
+        project=project,
+        **_scope_of(project, target, chosen.through_sequence),
+        evidence_only=chosen.evidence_only,
+        redaction=chosen.redaction and chosen.redaction.as_json(),
+        label=chosen.label.strip(),
+        created_by=by[:254],
+        created_at=moment,
+        expires_at=terms.end_of(chosen, moment, policy),
+        max_opens=chosen.max_opens,
+        passphrase_hash=make_password(chosen.passphrase) if chosen.passphrase else None,
+    )
+    return link, str(token)
 
 
 def _scope_of(project: Project, target: Shareable, through: int | None) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from timemachine.jobs import ring_results
 from timemachine.payloads.models import Payload
+from timemachine.replay.models import ReplayStep
 from timemachine.replay.summary import sentence
 from timemachine.sharing.commands import PassphraseNeeded, WrongPassphrase, open_link
 from timemachine.sharing.models import COMPARISON, REPLAY, SESSION
@@ -29,7 +30,7 @@ from timemachine.web.http import asked_part, page
 from timemachine.web.redirects import see_other
 from timemachine.web.replay_forms import chosen_options
 from timemachine.web.sentences import sentences
-from timemachine.web.side_by_side import side_by_side
+from timemachine.web.side_by_side import Sides, side_by_side
 from timemachine.web.views.timeline import PROSE
 from timemachine.web.visiting import for_visitors, let_in, scope_of
 
@@ -88,7 +89,7 @@ def shared_step(request: HttpRequest, public_id: str, sequence: int) -> HttpResp
     step = scope.replay_step(sequence)
     context = _about(scope) | {
         "step": step,
-        "sides": side_by_side(step, everything=request.GET.get("all") == "1", beginnings=True),
+        "sides": _sides(request, scope, step),
         "beside": scope.beside(sequence),
         "contexts": scope.context_steps(sequence),
         "asked": Asked(tab="context", more=False),
@@ -107,7 +108,7 @@ def shared_cell(request: HttpRequest, public_id: str, step: int) -> HttpResponse
     context = _about(scope) | {
         "column": column_names(comparison.arms())[cell.replay.run.arm],
         "step": cell,
-        "sides": side_by_side(cell, everything=request.GET.get("all") == "1", beginnings=True),
+        "sides": _sides(request, scope, cell),
         "marks": marks,
         "opinions": opinions,
         "contexts": comparison.contexts(cell),
@@ -189,9 +190,19 @@ def _raw(document: dict[str, object], first: int) -> dict[str, Any]:
     return {"text": text[:first], "cut": len(text) > first, "size": len(text)}
 
 
+def _sides(request: HttpRequest, scope: Scope, step: ReplayStep) -> Sides:
+    """Both sides of a step. What is withheld of two answers may be all that differs: only the verdict says that they are the same."""
+    found = side_by_side(step, everything=request.GET.get("all") == "1", beginnings=True)
+    return (
+        found
+        if scope.link.redaction is None
+        else replace(found, same=found.same and step.verdict == "identical")
+    )
+
+
 def _replay(request: HttpRequest, scope: Scope) -> HttpResponse:
     after = _whole(request.GET.get("after")) if "after" in request.GET else 0
-    found, steps = scope.replay(), list(scope.replay_steps().filter(sequence__gt=after)[: SHOWN_STEPS + 1])
+    found, steps = scope.replay(), scope.replay_steps(after, SHOWN_STEPS + 1)
     context = (
         _about(scope)
         | _came_to(scope)

@@ -16,10 +16,13 @@ from timemachine.base.errors import Conflict, InvalidInput, NotAllowed
 from timemachine.base.wording import counted
 from timemachine.comparison.models import Comparison
 from timemachine.recording.models import Session
+from timemachine.redaction.document import tally_json
+from timemachine.redaction.queries import choices_of
 from timemachine.replay.models import Replay
 from timemachine.sharing import commands, log, queries
 from timemachine.sharing.models import ACTIVE, ShareLink
 from timemachine.sharing.policy import Policy
+from timemachine.sharing.preview import preview_of
 from timemachine.sharing.queries import Shareable
 from timemachine.web import access
 from timemachine.web.access import Access
@@ -153,7 +156,8 @@ def share_comparison(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A0
 
 def _create(request: HttpRequest, who: Access, target: Shareable) -> HttpResponse:
     policy = queries.policy_of(who.project)
-    form = ShareForm(target, policy, request.POST if request.method == "POST" else None)
+    data = request.POST if request.method == "POST" else None
+    form = ShareForm(target, policy, data, profiles=choices_of(who.project))
     if policy.forbidden:
         return _form(request, target, form, FORBIDDEN)
     if not form.is_bound:
@@ -161,6 +165,8 @@ def _create(request: HttpRequest, who: Access, target: Shareable) -> HttpRespons
     if not form.is_valid():
         return _form(request, target, form, 422)
     try:
+        if "preview" in request.POST:
+            return _form(request, target, form, 200, preview=_preview(who, target, form))
         made, token = commands.create_link(
             who.project, target, form.terms(), by=who.user.email, link_id=form.cleaned_data["form_id"]
         )
@@ -170,15 +176,32 @@ def _create(request: HttpRequest, who: Access, target: Shareable) -> HttpRespons
     return render(request, "shares/created.html", facts, status=201)
 
 
-def _form(request: HttpRequest, target: Shareable, form: ShareForm, status: int) -> HttpResponse:
+def _form(
+    request: HttpRequest,
+    target: Shareable,
+    form: ShareForm,
+    status: int,
+    preview: dict[str, Any] | None = None,
+) -> HttpResponse:
     facts = {
         "session": target if isinstance(target, Session) else None,
         "replay": target if isinstance(target, Replay) else None,
         "comparison": target if isinstance(target, Comparison) else None,
         "form": form,
         "forbidden": status == FORBIDDEN,
+        "preview": preview,
     }
     return render(request, "shares/form.html", facts, status=status)
+
+
+def _preview(who: Access, target: Shareable, form: ShareForm) -> dict[str, Any]:
+    """What the profile that was chosen would withhold of what the link would show; nothing is kept."""
+    terms = form.terms()
+    if terms.redaction is None:
+        form.add_error("redaction", "Choose what to withhold to see a preview.")
+        return {}
+    found = preview_of(commands.link_to(who.project, target, terms, by=who.user.email), terms.redaction)
+    return {"of": found, "counts": tally_json(found.tally)}
 
 
 def _shown(each: ShareLink, *, forbidden: bool = False) -> dict[str, Any]:

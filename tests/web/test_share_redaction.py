@@ -1,0 +1,396 @@
+"""A link with a redaction profile: nothing withheld is in any byte that a visitor can get, nor in a log."""
+
+import html
+import logging
+import re
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from tests.builders import compared
+from tests.sharing.recorded import replayed
+from tests.web.test_shares import created_at, form_at
+from tests.web.timelines import words
+from tests.web.visitors import opened, shared
+from timemachine.accounts.models import Project
+from timemachine.base.content import content_of, text_sha256
+from timemachine.comparison.models import CellMark, CellOpinion, Comparison
+from timemachine.payloads.commands import keep
+from timemachine.recording.commands import append, start_session
+from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
+from timemachine.recording.models import Action, Session
+from timemachine.redaction.commands import make_profile, retire_profile
+from timemachine.redaction.queries import as_profile
+from timemachine.redaction.rules import read_rules
+from timemachine.replay.models import Replay, ReplayHit, ReplayStep
+from timemachine.sharing.commands import viewing
+from timemachine.sharing.models import ShareLink
+from timemachine.sharing.patience import Limit
+from timemachine.sharing.terms import Terms
+
+pytestmark = pytest.mark.django_db
+WORD, EMAIL, SECRET = "Kanari-4711", "kanari.vogel@example.org", "AKIAKANARI0000000000"
+CANARY = f"{WORD} {EMAIL} {SECRET}"
+NAME = "kanariname in a field"
+TRACES = re.compile(rb"kanari|4711|vogel|AKIA", re.IGNORECASE)
+RULES = {
+    "detect": ["secret", "email"],
+    "patterns": [{"name": "number", "pattern": "kanari-[0-9]+", "ignore_case": True}],
+    "fields": ["session.user", "retrieval.hits[*].metadata.author", "input.hidden", "tags"],
+}
+ANSWER = f"The bird is {WORD}. Write to {EMAIL}. Nothing else."
+
+
+def sentences(answer: str) -> dict[str, Any]:
+    cuts = [(0, answer.index(". ") + 1), (answer.index("Write"), answer.index(". N") + 1)]
+    found = [{"text": answer[a:b], "start": a, "end": b, "score": 0.1, "grounded": False} for a, b in cuts]
+    found[0] |= {
+        "frame": 1,
+        "passage_start": 0,
+        "passage_end": 12,
+        "reason": "name",
+        "missing": ["Kanari", "4711"],
+    }
+    found[1] |= {"frame": None, "reason": "no_support", "missing": ["vogel"]}
+    return {"score": 0.2, "label": "LOW", "sentence_count": 2, "grounded_sentences": 0, "sentences": found}
+
+
+def recorded(project: Project) -> Session:
+    """A session of which every field that can hold a text holds what is withheld."""
+    session = start_session(
+        project,
+        name=f"Flight of {CANARY}",
+        key=f"{EMAIL}:{WORD}",
+        by="Test",
+        agent=CANARY,
+        user=NAME,
+        metadata={"m": CANARY},
+        tags=[CANARY],
+    )
+    hits = (
+        HitDraft(
+            rank=1,
+            score=0.9,
+            frame=1,
+            scores={WORD: 0.5},
+            title=CANARY,
+            uri=f"https://example.org/{WORD}",
+            metadata={"author": NAME, WORD: CANARY},
+            text=f"{CANARY} flies",
+            matched={"terms": {"kanari": 0.5, "vogel": 0.2}, "identifiers": {WORD: 1.0}},
+        ),
+        HitDraft(rank=2, score=0.8, frame=2, title="plain", text="Birds fly.", metadata={"author": NAME}),
+    )
+    everywhere: dict[str, Any] = {
+        "agent": CANARY,
+        "name": CANARY,
+        "tool": CANARY,
+        "call_id": CANARY,
+        "tags": (NAME,),
+        "model": f"local:{WORD}",
+        "parameters": {
+            "stop": [CANARY],
+            WORD: 1,
+            "provider_error": {"message": CANARY},
+            "finish_reason": CANARY,
+        },
+        "prices": {"source": CANARY},
+        "source": {"line": CANARY},
+    }
+    append(
+        session.id,
+        [
+            ActionDraft(
+                kind="message", role="user", id=f"m {CANARY}", input="x" * 185 + f" {CANARY}", **everywhere
+            ),
+            ActionDraft(
+                kind="ask",
+                id=f"ask {WORD}",
+                input={"question": f"What of {CANARY}?", "hidden": NAME},
+                output=ANSWER,
+                usage=Usage(input_tokens=4, output_tokens=8, total_tokens=12),
+                cost_usd=Decimal("0.1"),
+                cached=True,
+                cached_from={"session": CANARY, "sequence": 1, "at": "2026-11-22T00:00:00Z"},
+                grounding=sentences(ANSWER),
+                retrieval=RetrievalDraft(
+                    mode="hybrid", top_k=4, below={"title": CANARY, "score": 0.1}, hits=hits
+                ),
+                **everywhere,
+            ),
+            ActionDraft(
+                kind="find",
+                parent=f"ask {WORD}",
+                input=CANARY,
+                retrieval=RetrievalDraft(hits=hits),
+                **everywhere,
+            ),
+            ActionDraft(
+                kind="tool_call", input={"to": EMAIL, "password": "kanaripass", WORD: [CANARY]}, **everywhere
+            ),
+            ActionDraft(kind="tool_result", output="y" * 40_000 + CANARY, parent=f"m {CANARY}", **everywhere),
+            ActionDraft(kind="event", error_type=CANARY, error_message=f"failed for {CANARY}", **everywhere),
+            ActionDraft(kind="message", role="agent", output="All is well."),
+        ],
+    )
+    session.refresh_from_db()
+    return session
+
+
+def replay_of(session: Session) -> Replay:
+    """A debug replay of its ask with another answer, and everything around it holding what is withheld."""
+    made = replayed(session)
+    options = {**made.options, "question": CANARY, "system_prompt": CANARY, "reason": CANARY}
+    Replay.objects.filter(id=made.id).update(
+        kind="debug", model=f"local:{WORD}", options=options, reason=CANARY, requested_by=EMAIL
+    )
+    answer, passage = content_of(f"Now {WORD} and 99 others. Ask {EMAIL}."), content_of(f"{CANARY} again")
+    kept = keep(session.project_id, [answer, passage])
+    frames = [
+        {
+            "rank": 1,
+            "frame": 1,
+            "version": None,
+            "sha256": text_sha256(f"{CANARY} flies"),
+            "verdict": "verified",
+            "since": None,
+        }
+    ]
+    steps = ReplayStep.objects.filter(replay=made)
+    steps.update(
+        evidence={
+            "only_recorded": ["Kanari", "4711"],
+            "only_new": [EMAIL],
+            "same_prompt": True,
+            "new": CANARY,
+        },
+        output_id=kept[answer],
+        model=f"local:{WORD}",
+        parameters={"stop": CANARY},
+        grounding=sentences(f"Now {WORD} says. Write to {EMAIL}. N"),
+        frames=frames,
+        retrieval={
+            "mode": "hybrid",
+            "verdict": "changed",
+            "gained": [passage.sha256],
+            "lost": [1],
+            "moved": [],
+            "below": {"title": CANARY},
+        },
+        error_message=None,
+        waits_because=CANARY,
+        verdict="numbers_differ",
+    )
+    ReplayHit.objects.filter(step__replay=made).delete()
+    ReplayHit.objects.create(
+        step=steps.get(),
+        rank=1,
+        title=CANARY,
+        metadata={"x": CANARY},
+        sha256=passage.sha256,
+        payload_id=kept[passage],
+    )
+    failed = ReplayStep.objects.create(
+        replay=made,
+        action=Action.objects.get(session=session, sequence=3),
+        sequence=3,
+        kind="find",
+        status="failed",
+        error_type=CANARY,
+        error_message=f"refused: {CANARY}",
+    )
+    failed.attempts.create(number=1, lease_token=made.id, worker="w", outcome="failed", error_message=CANARY)
+    return Replay.objects.get(id=made.id)
+
+
+def comparison_of(project: Project, session: Session) -> Comparison:
+    made = compared(project, [session], "local:extractive-1", "local:extractive-3")
+    Comparison.objects.filter(id=made.id).update(
+        reason=CANARY, requested_by=EMAIL, arms=[{**each, "system_prompt": CANARY} for each in made.arms]
+    )
+    for cell in ReplayStep.objects.filter(replay__run__comparison=made):
+        CellMark.objects.create(comparison=made, step=cell, verdict="worse", note=CANARY, marked_by=EMAIL)
+        CellOpinion.objects.create(
+            comparison=made,
+            step=cell,
+            model=f"judge:{WORD}",
+            state="done",
+            relation="different",
+            preference="better",
+            asked=[
+                {"order": "recorded_first", "relation": "different", "preference": "better", "reason": CANARY}
+            ],
+            requested_by=EMAIL,
+            finished_at=made.created_at,
+        )
+    return Comparison.objects.get(id=made.id)
+
+
+@pytest.fixture
+def session(project: Project) -> Session:
+    return recorded(project)
+
+
+@pytest.fixture(autouse=True)
+def all_the_time_in_the_world(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A crawl reads faster than people do."""
+    monkeypatch.setattr(viewing, "VIEWS", Limit(most=100_000, window=viewing.VIEWS.window))
+
+
+def veiled(project: Project, target: Any) -> tuple[ShareLink, Client, str]:
+    """A link by which all that is withheld, a visitor who has it open, and the path they got to."""
+    profile = as_profile(make_profile(project, "No birds", read_rules(RULES), by="test"))
+    link, path = shared(project, target, Terms(redaction=profile))
+    return link, *opened(path)
+
+
+def crawled(visitor: Client, start: str) -> dict[str, Any]:
+    """Every page under the link that leads on from its first, and the parts of pages that htmx asks for."""
+    seen: dict[str, Any] = {}
+    left = [start, f"{start}?step=5&more=1", f"{start}?step=5&tab=raw&more=1"]
+    while left:
+        path = left.pop()
+        answer = seen[path] = visitor.get(path)
+        found = (
+            re.findall(r'(?:href|hx-get|action)="([^"#]*)', answer.text)
+            if "html" in answer["Content-Type"]
+            else []
+        )
+        for each in map(html.unescape, found):
+            there = path.split("?")[0] + each if each.startswith("?") else each
+            if there.startswith("/share/") and there not in seen and there not in left:
+                left.append(there)
+    for path in list(seen):
+        if "?" in path:
+            part = visitor.get(path, headers={"HX-Request": "true", "HX-Target": "article#step"})
+            seen[f"{path} part"] = part
+    return seen
+
+
+def traces(seen: dict[str, Any]) -> dict[str, list[bytes]]:
+    """Where something withheld stands, in a body or a header."""
+    found = {}
+    for path, answer in seen.items():
+        headers = "\n".join(f"{name}: {value}" for name, value in answer.items()).encode()
+        if hit := TRACES.search(answer.content + headers):
+            around = answer.content[max(hit.start() - 120, 0) : hit.end() + 60]
+            found[path] = [around]
+    return found
+
+
+def test_nothing_withheld_is_in_any_byte_of_a_shared_session(
+    project: Project, session: Session, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    _, visitor, path = veiled(project, session)
+    seen = crawled(visitor, path)
+    assert traces(seen) == {}
+    assert {answer.status_code for answer in seen.values()} == {200}
+    assert len(seen) > 40
+    assert not TRACES.search(caplog.text.encode())
+    text = "".join(answer.text for answer in seen.values() if "html" in answer["Content-Type"])
+    assert '<span class="redacted"><span>withheld: number</span></span>' in text
+    assert "what the profile No birds , version 1, finds" in words(text)
+    assert "All is well." in text
+
+
+def test_nothing_withheld_is_in_any_byte_of_a_shared_replay(
+    project: Project, session: Session, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    _, visitor, path = veiled(project, replay_of(session))
+    seen = crawled(visitor, path) | {
+        each: visitor.get(f"{path}{each}") for each in ("steps/2/", "steps/2/?all=1", "steps/3/")
+    }
+    assert traces(seen) == {}
+    assert {answer.status_code for answer in seen.values()} == {200}
+    step = seen["steps/2/"].text
+    assert "99 others" in step
+    assert "Both sides are the same" not in step
+    assert not TRACES.search(caplog.text.encode())
+
+
+def test_nothing_withheld_is_in_any_byte_of_a_shared_comparison(project: Project, session: Session) -> None:
+    made = comparison_of(project, session)
+    _, visitor, path = veiled(project, made)
+    seen = crawled(visitor, path)
+    assert traces(seen) == {}
+    assert len(seen) > 3
+    assert {answer.status_code for answer in seen.values()} == {200}
+
+
+def test_a_link_to_the_evidence_alone_withholds_names_too(project: Project, session: Session) -> None:
+    profile = as_profile(make_profile(project, "No birds", read_rules(RULES), by="test"))
+    _, path = shared(project, session, Terms(redaction=profile, evidence_only=True))
+    visitor, there = opened(path)
+    assert traces(crawled(visitor, there)) == {}
+
+
+def test_payloads_in_which_something_is_withheld_are_not_there(project: Project, session: Session) -> None:
+    _, visitor, path = veiled(project, session)
+    hidden = [ANSWER, CANARY, f"{CANARY} flies", "x" * 185 + f" {CANARY}"]
+    whole = Action.objects.get(session=session, sequence=2).input
+    assert whole is not None
+    told = "".join(
+        visitor.get(f"{path}?step={step}&tab={tab}").text for step in (1, 2) for tab in ("action", "context")
+    )
+    unknown = visitor.get(f"{path}payloads/{'0' * 64}/").content
+    for sha256 in [*map(text_sha256, hidden), whole.sha256]:
+        answer = visitor.get(f"{path}payloads/{sha256}/")
+        assert (answer.status_code, answer.content) == (404, unknown)
+        assert sha256 not in told
+    kept = visitor.get(f"{path}payloads/{text_sha256('All is well.')}/")
+    assert kept.content == b"All is well."
+
+
+def test_a_link_without_a_profile_shows_all_of_it(project: Project, session: Session) -> None:
+    _, path = shared(project, session)
+    visitor, there = opened(path)
+    page = visitor.get(f"{there}?step=2").text
+    assert EMAIL in page
+    assert "nothing of what is shared" in page
+    assert "redacted" not in page
+
+
+def test_a_link_keeps_the_version_that_it_was_made_with(
+    project: Project, session: Session, operator: Client
+) -> None:
+    link, visitor, path = veiled(project, session)
+    retire_profile(make_profile_row(project), by="x")
+    assert traces({"": visitor.get(path)}) == {}
+    page = operator.get(f"/shares/{link.id}/").text
+    assert "by No birds , version 1" in words(page)
+    assert "kanari-[0-9]+" in page
+    with pytest.raises(Exception, match="fixed when it is made"):
+        ShareLink.objects.filter(id=link.id).update(redaction=None)
+
+
+def make_profile_row(project: Project) -> Any:
+    from timemachine.redaction.queries import profile_row
+
+    return profile_row(project, "No birds")
+
+
+def test_the_form_offers_profiles_and_previews_what_would_be_withheld(
+    project: Project, session: Session, operator: Client
+) -> None:
+    profile = make_profile(project, "No birds", read_rules(RULES), by="test")
+    address = f"/sessions/{session.id}/share/"
+    assert "No birds, version 1" in operator.get(address).text
+    said = form_at(operator, address, redaction=str(profile.id), preview="1")
+    page = operator.post(address, said)
+    told = words(page.text.split('id="preview"')[1])
+    assert page.status_code == 200
+    assert "places would be withheld" in told
+    assert "By No birds , version 1, in 7 recorded steps. No link is made yet." in told
+    assert "secret AWS access key id" in told
+    assert "Session, name Flight of withheld: number" in told
+    assert not TRACES.search(told.encode())
+    assert ShareLink.objects.count() == 0
+    none = operator.post(address, said | {"redaction": ""})
+    assert "Choose what to withhold to see a preview." in none.text
+    path = created_at(operator, address, redaction=str(profile.id))
+    visitor, there = opened(path)
+    assert traces({"": visitor.get(there)}) == {}
