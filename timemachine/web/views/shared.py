@@ -240,7 +240,7 @@ def _comparison(request: HttpRequest, scope: Scope) -> HttpResponse:
 def _about(scope: Scope) -> dict[str, Any]:
     """What the head of every page says: what is shown, whose it is, whether it is sealed, what of it can be taken along."""
     link, sessions = scope.link, scope.sessions()
-    context: dict[str, Any] = {"link": link, "sessions": sessions, "seal": None, "evidence": None}
+    context: dict[str, Any] = {"link": link, "sessions": sessions, "seal": None, "bundle": None}
     if link.target_type == COMPARISON:
         comparison = scope.comparison()
         return context | {"comparison": comparison.comparison, "arms": comparison.arms()}
