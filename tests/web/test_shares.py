@@ -18,6 +18,9 @@ from timemachine.base.content import text_sha256
 from timemachine.comparison.arms import Arm
 from timemachine.comparison.commands import Plan, create
 from timemachine.comparison.models import Comparison, ComparisonFindings
+from timemachine.evidence import commands as evidence
+from timemachine.evidence.models import Seal, SigningKey
+from timemachine.evidence.sealing import seal_session
 from timemachine.recording.models import Session
 from timemachine.replay.models import Replay, ReplayStep
 from timemachine.sharing.commands import revoke
@@ -150,6 +153,20 @@ def test_a_part_of_a_shared_page_is_that_part_and_of_a_link_that_ended_nothing(
     gone = visitor.get(page, {"step": "2"}, headers=of_htmx)
     assert gone.status_code == 404
     assert gone["HX-Refresh"] == "true"
+
+
+def test_a_visitor_is_told_when_and_by_which_key_it_was_sealed_and_what_the_last_check_found(
+    project: Project, session: Session
+) -> None:
+    visitor, page = opened(shared(project, session)[1])
+    assert "not yet" in visitor.get(page).text
+    seal_session(session.id)
+    assert SigningKey.objects.get(project=project).fingerprint in visitor.get(page).text
+    evidence.check(evidence.ask_for_check(Seal.objects.get(session=session), by="Test").id)
+    assert "as it was sealed" in visitor.get(page).text
+    tamper("UPDATE tm_action SET name = 'x' WHERE sequence = %s", [1])
+    evidence.check(evidence.ask_for_check(Seal.objects.get(session=session), by="Test").id)
+    assert "not as it was sealed" in visitor.get(page).text
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ from timemachine.rollup.totals import Totals
 from timemachine.sharing.models import COMPARISON, REPLAY, SESSION, ShareLink
 from timemachine.sharing.recorded import PAGE, Recorded, Rows, gone
 from timemachine.sharing.scope_comparison import SharedComparison
+from timemachine.sharing.shared_seal import SharedSeal, seal_of
 from timemachine.sharing.veil import Veil
 from timemachine.sharing.veil_replayed import listed, side_by_side
 from timemachine.sharing.within import (
@@ -127,6 +128,10 @@ class Scope:
         if found is None:
             raise gone()
         return side_by_side(self._veil(), found, self.replay())
+
+    def seal(self) -> SharedSeal | None:
+        """When and by which key it was sealed, and how far; None where it is not."""
+        return seal_of(self.link)
 
     def comparison(self) -> SharedComparison:
         """The comparison of a link to a comparison."""

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.functional import SimpleLazyObject
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -240,7 +241,12 @@ def _comparison(request: HttpRequest, scope: Scope) -> HttpResponse:
 def _about(scope: Scope) -> dict[str, Any]:
     """What the head of every page says: what is shown, whose it is, whether it is sealed, what of it can be taken along."""
     link, sessions = scope.link, scope.sessions()
-    context: dict[str, Any] = {"link": link, "sessions": sessions, "seal": None, "bundle": None}
+    context: dict[str, Any] = {
+        "link": link,
+        "sessions": sessions,
+        "seal": SimpleLazyObject(scope.seal),
+        "bundle": None,
+    }
     if link.target_type == COMPARISON:
         comparison = scope.comparison()
         return context | {"comparison": comparison.comparison, "arms": comparison.arms()}

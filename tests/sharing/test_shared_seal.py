@@ -1,0 +1,65 @@
+"""What a visitor learns of a seal."""
+
+from tests.builders import compared, recorded_session, replayed
+from timemachine.accounts.models import Project
+from timemachine.evidence import commands as evidence
+from timemachine.evidence.models import Seal, SigningKey
+from timemachine.evidence.sealing import seal_replay, seal_session
+from timemachine.recording.commands import append
+from timemachine.recording.draft import ActionDraft
+from timemachine.recording.models import Session
+from timemachine.replay.options import ReplayOptions
+from timemachine.sharing.commands import create_link
+from timemachine.sharing.queries import Shareable
+from timemachine.sharing.scope import Scope
+from timemachine.sharing.shared_seal import SharedSeal
+from timemachine.sharing.terms import Terms
+
+
+def seal_shown(project: Project, target: Shareable, through: int | None = None) -> SharedSeal | None:
+    link, _ = create_link(project, target, Terms(through_sequence=through), by="Test")
+    return Scope(link=link).seal()
+
+
+def test_what_nobody_sealed_is_not_sealed(project: Project, session: Session) -> None:
+    assert seal_shown(project, session) is None
+    recorded = recorded_session(project)
+    assert (
+        seal_shown(project, compared(project, [recorded], "local:extractive-1", "local:extractive-3")) is None
+    )
+
+
+def test_a_seal_says_when_by_which_key_and_what_of_the_shown_it_does_not_cover(
+    project: Project, session: Session
+) -> None:
+    seal_session(session.id)
+    found = seal_shown(project, session)
+    assert found is not None
+    assert (found.records, found.left, found.result) == (7, 0, None)
+    assert found.key == SigningKey.objects.get(project=project).fingerprint
+    append(session.id, [ActionDraft(kind="event", name="afterwards")])
+    session.refresh_from_db()
+    later, earlier = seal_shown(project, session), seal_shown(project, session, through=3)
+    assert later is not None
+    assert earlier is not None
+    assert (later.records, later.left, earlier.records, earlier.left) == (8, 1, 4, 0)
+
+
+def test_a_seal_says_what_the_last_comparison_with_the_database_found(
+    project: Project, session: Session
+) -> None:
+    seal_session(session.id)
+    evidence.check(evidence.ask_for_check(Seal.objects.get(session=session), by="Test").id)
+    found = seal_shown(project, session)
+    assert found is not None
+    assert found.result == "intact"
+    assert found.checked_at is not None
+
+
+def test_a_replay_has_a_seal_of_its_own(project: Project) -> None:
+    replay = replayed(recorded_session(project), ReplayOptions(audit=True, reason="Prüfung"))
+    assert seal_shown(project, replay) is None
+    seal_replay(replay.id)
+    found = seal_shown(project, replay)
+    assert found is not None
+    assert found.left == 0
