@@ -17,6 +17,7 @@ from xdist.remote import Producer
 from tests import crash_figures
 from tests.alone import one_at_a_time, shared_folder
 from tests.embedded.homes import home_of_this_run
+from tests.static_files import find_once
 from tests.turns import Turns
 from timemachine.accounts.models import Project
 
@@ -43,6 +44,7 @@ END $$
 # nothing is timed in a test: a busy machine proves nothing about a law
 hypothesis_settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 hypothesis_settings.load_profile("untimed")
+find_once()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
