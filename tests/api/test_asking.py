@@ -207,8 +207,8 @@ def test_an_ask_is_cancelled_while_its_provider_is_silent(
     time.sleep(0.2)  # for the first word to be read, which nobody tells
     started = time.monotonic()
     assert handbook.post(f"/asks/{ask_id}/cancel").json() == {"id": ask_id, "cancel_wanted": True}
-    asking.join(10)
-    assert time.monotonic() - started < 3
+    asking.join(20)
+    assert time.monotonic() - started < 10
     assert answered[0]["code"] == "cancelled"
     recorded = step(handbook)
     assert recorded["error"]["type"] == "cancelled"

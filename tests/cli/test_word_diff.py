@@ -51,15 +51,15 @@ def test_two_texts_that_differ_always_show_a_mark(old: str, new: str) -> None:
 def test_long_texts_are_compared_by_lines_and_soon() -> None:
     old = "\n".join(f"line {number} of the text" for number in range(MOST_WORDS))
     new = old.replace("line 77 of", "line 78 of")
-    started = time.monotonic()
+    started = time.process_time()
     lines = list(difference(old, new))
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 2
     assert [line for line in lines if line[0] in "+-"][2:] == ["-line 77 of the text", "+line 78 of the text"]
 
 
 def test_the_longest_texts_that_are_compared_by_words_take_no_time_to_speak_of() -> None:
     half = MOST_WORDS // 2
     old, new = (" ".join(str(number * step % 97) for number in range(half)) for step in (3, 5))
-    started = time.monotonic()
+    started = time.process_time()
     assert "[-" in "\n".join(difference(old, new))
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 2

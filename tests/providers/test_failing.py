@@ -127,9 +127,9 @@ def test_a_key_never_stands_in_an_error(stub: StubModelServer) -> None:
 
 @pytest.mark.parametrize("connect", CONNECTIONS)
 def test_a_slow_model_times_out_once(stub: StubModelServer, connect: Connect) -> None:
-    stub.script(Script(mode="slow", seconds=1.0))
-    with pytest.raises(ModelFailed, match=r"within 0\.2 seconds") as failure:
-        complete(request_to(connect(stub), timeout_seconds=0.2))
+    stub.script(Script(mode="slow", seconds=3.0))
+    with pytest.raises(ModelFailed, match=r"within 0\.6 seconds") as failure:
+        complete(request_to(connect(stub), timeout_seconds=0.6))
     assert failure.value.code == "model_timed_out"
     assert failure.value.facts["retryable"] is True
     assert failure.value.facts["attempts"] == 1

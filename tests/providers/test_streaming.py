@@ -197,9 +197,9 @@ def test_an_answer_too_long_for_a_record_is_none(stub: StubModelServer, connect:
 def test_a_provider_that_falls_silent_times_out_once(
     stub: StubModelServer, connect: Connect, mode: Mode
 ) -> None:
-    stub.script(Script(mode=mode, answer=SAID, seconds=2.0))
-    with pytest.raises(ModelFailed, match=r"within 0\.3 seconds") as failure:
-        complete(request_to(connect(stub), timeout_seconds=0.3))
+    stub.script(Script(mode=mode, answer=SAID, seconds=4.0))
+    with pytest.raises(ModelFailed, match=r"within 0\.9 seconds") as failure:
+        complete(request_to(connect(stub), timeout_seconds=0.9))
     assert failure.value.code == "model_timed_out"
     assert failure.value.facts.get("partial_text") == ("Refunds" if mode == "slow_words" else None)
     assert len(stub.calls()) == 1
@@ -208,8 +208,8 @@ def test_a_provider_that_falls_silent_times_out_once(
 @both
 def test_an_answer_that_does_not_end_times_out(stub: StubModelServer, connect: Connect) -> None:
     stub.script(Script(mode="slow_words", answer=SAID * 20, seconds=0.05))
-    with pytest.raises(ModelFailed, match=r"not to the end within 0\.3"):
-        complete(request_to(connect(stub), whole_seconds=0.3))
+    with pytest.raises(ModelFailed, match=r"not to the end within 0\.9"):
+        complete(request_to(connect(stub), whole_seconds=0.9))
 
 
 @pytest.mark.parametrize("mode", ["slow", "silent", "slow_words", "drip"])
@@ -217,13 +217,13 @@ def test_an_answer_that_does_not_end_times_out(stub: StubModelServer, connect: C
 def test_a_call_is_cancelled_at_once_however_silent_its_provider_is(
     stub: StubModelServer, connect: Connect, mode: Mode
 ) -> None:
-    stub.script(Script(mode=mode, answer=SAID, seconds=5.0))
+    stub.script(Script(mode=mode, answer=SAID, seconds=20.0))
     cancellation = Cancellation()
     cancelled_when(lambda: bool(stub.calls()), cancellation)
     started = time.monotonic()
     with pytest.raises(Cancelled, match="may have been billed") as failure:
         complete(request_to(connect(stub)), Listening(cancellation=cancellation))
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 10
     assert failure.value.facts["attempts"] == 1
     assert "unsent" not in failure.value.facts
     assert len(stub.calls()) == 1
@@ -248,7 +248,7 @@ def test_a_call_that_is_cancelled_while_it_waits_to_be_repeated_is_not_repeated(
     started = time.monotonic()
     with pytest.raises(Cancelled, match="may have been billed") as failure:
         complete(request_to(openai_connection(stub)), Listening(cancellation=cancellation))
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 10
     assert len(stub.calls()) == 1
     assert "unsent" not in failure.value.facts
 

@@ -48,9 +48,9 @@ def test_it_lists_its_model(url: str) -> None:
 
 def test_a_call_whose_caller_went_away_stays_on_record() -> None:
     with StubModelServer() as stub:
-        stub.script(Script(mode="slow", seconds=0.3))
+        stub.script(Script(mode="slow", seconds=3.0))
         with pytest.raises(TimeoutError):
-            urllib.request.urlopen(f"{stub.url}/v1/messages", data=b'{"model": "m"}', timeout=0.1)
+            urllib.request.urlopen(f"{stub.url}/v1/messages", data=b'{"model": "m"}', timeout=0.6)
         assert [(call.id, call.model, call.answered_at) for call in stub.calls()] == [(1, "m", None)]
 
 

@@ -276,12 +276,12 @@ def test_without_its_package_minilm_says_what_to_install(
 def test_a_long_batch_keeps_its_lease(
     slow: Collection, models: Callable[..., None], settings: Settings
 ) -> None:
-    settings.LEASE_SECONDS = 0.4
+    settings.LEASE_SECONDS = 1
     put(slow, passages(1), by="test")
 
     def long(texts: Sequence[str]) -> Vectors:
         with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_sleep(0.9)")
+            cursor.execute("SELECT pg_sleep(1.6)")
         assert not backlog.is_due(slow.id)
         return letters(texts)
 
