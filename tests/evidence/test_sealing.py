@@ -25,7 +25,7 @@ from timemachine.evidence.envelope import Place, envelope
 from timemachine.evidence.models import LogCheckpoint, LogEntry, Seal, SealCheckpoint, SealedRecord
 from timemachine.evidence.queries import sealed_replay, sealed_session
 from timemachine.recording.commands import append, end_session, start_session
-from timemachine.recording.draft import ActionDraft
+from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft
 from timemachine.recording.models import Session
 from timemachine.replay.commands import retry
 from timemachine.replay.options import ReplayOptions
@@ -329,6 +329,23 @@ def test_part_of_a_session_is_shown_under_a_state_of_its_own(project: Project, t
     for through in (0, session.last_sequence + 1):
         with pytest.raises(Conflict):
             exporting.write_session(BytesIO(), session, through=through)
+
+
+def test_everything_that_may_be_recorded_can_be_sealed_and_shown(project: Project, tmp_path: Path) -> None:
+    session = start_session(project, name="odd", by="test")
+    hits = [HitDraft(rank=1, title="no text \x00 \ud800"), HitDraft(rank=2, text="two\ud83d\ude00 halves")]
+    odd = [
+        ActionDraft(kind="find", input="\x00\ud800", retrieval=RetrievalDraft(hits=hits)),
+        ActionDraft(kind="event", output={"big": 2**70, "deep": [[None, 1e300, "🕰"]]}, parameters={"n": 2**63}),
+        ActionDraft(kind="llm_call", input="x" * 40_000, output="", error_type="E", error_message="\udfff", tags=["ä"]),
+    ]
+    append(session.id, odd)
+    session.refresh_from_db()
+    assert checked(session) == []
+    target = tmp_path / "evidence.zip"
+    with target.open("wb") as opened:
+        exporting.write_session(opened, session)
+    assert tm_verify.verify(str(target)).problems == []
 
 
 @pytest.fixture

@@ -79,6 +79,15 @@ def statement(change: Callable[[Any], None]) -> Change:
     return document("statement.json", changed)
 
 
+def without(name: str) -> Change:
+    """Take a file out."""
+
+    def change(files: Files) -> None:
+        del files[name]
+
+    return change
+
+
 def faults(path: Path, key: str | None = None) -> list[tuple[str, str]]:
     """The code and place of every fault that the verifier names."""
     return [(each["code"], each["where"]) for each in tm_verify.verify(str(path), key).problems]

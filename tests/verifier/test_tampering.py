@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from tests.verifier.bundles import (
     Change,
@@ -19,9 +17,10 @@ from tests.verifier.bundles import (
     replaced,
     statement,
     unpacked,
+    without,
 )
 from tests.verifier.conftest import Made
-from timemachine.evidence.dsse import pre_authentication_encoding
+from tests.verifier.forging import Forger
 from timemachine.verifier import tm_verify
 
 pytestmark = pytest.mark.django_db  # for the fixture alone
@@ -36,13 +35,6 @@ def swap(found: list[bytes]) -> None:
 
 def drop(number: int) -> Any:
     return lambda found: found.pop(number)
-
-
-def without(name: str) -> Change:
-    def change(files: Files) -> None:
-        del files[name]
-
-    return change
 
 
 def set_field(field: str, position: int, value: str) -> Any:
@@ -63,22 +55,14 @@ def flip(name: str, number: int) -> Change:
     return document(name, change, number)
 
 
-def forge(files: Files) -> None:
-    """Sign the statement, and every checkpoint, with a key of one's own."""
-    private = Ed25519PrivateKey.generate()
-    public = private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
-    name = tm_verify.fingerprint(public)
-
-    def sign(signed: Any) -> Any:
-        payload = base64.b64decode(signed["payload"])
-        raw = private.sign(pre_authentication_encoding(signed["payloadType"], payload))
-        return signed | {"signatures": [{"keyid": name, "sig": base64.b64encode(raw).decode()}]}
-
-    files["statement.json"] = json.dumps(sign(json.loads(files["statement.json"]))).encode()
-    files[CHECKPOINTS] = b"".join(
-        json.dumps(sign(json.loads(line))).encode() + b"\n" for line in files[CHECKPOINTS].splitlines()
-    )
-    files["keys.json"] = json.dumps([{"public_key": base64.b64encode(public).decode()}]).encode()
+def forge(files: Files) -> str:
+    """Sign the statement, and every checkpoint, with a key of one's own, which is slipped in; its fingerprint."""
+    forger = Forger()
+    forger.slip_in(files)
+    files["statement.json"] = json.dumps(forger.signed(json.loads(files["statement.json"]))).encode()
+    signed = [forger.signed(json.loads(line)) for line in files[CHECKPOINTS].splitlines()]
+    files[CHECKPOINTS] = b"".join(json.dumps(each).encode() + b"\n" for each in signed)
+    return forger.key
 
 
 CLASSES: Final[dict[str, tuple[Change, tuple[str, str]]]] = {

@@ -1,0 +1,36 @@
+"""A forger who has a key of their own, and puts it into the bundle."""
+
+import base64
+import json
+from collections.abc import Callable
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from tests.verifier.bundles import Files
+from timemachine.evidence.dsse import pre_authentication_encoding
+from timemachine.verifier import tm_verify
+
+
+class Forger:
+    """Signs whatever they like."""
+
+    def __init__(self) -> None:
+        self._private = Ed25519PrivateKey.generate()
+        self._public = self._private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+        self.key = tm_verify.fingerprint(self._public)
+
+    def signed(self, signed: Any, change: Callable[[bytes], bytes] = lambda payload: payload) -> Any:
+        """A signed document with another payload, under the forger's signature."""
+        payload = change(base64.b64decode(signed["payload"]))
+        raw = self._private.sign(pre_authentication_encoding(signed["payloadType"], payload))
+        signature = {"keyid": self.key, "sig": base64.b64encode(raw).decode()}
+        return signed | {"payload": base64.b64encode(payload).decode(), "signatures": [signature]}
+
+    def slip_in(self, files: Files) -> None:
+        """Put the key beside the true ones."""
+        known = json.loads(files["keys.json"])
+        files["keys.json"] = json.dumps(
+            [*known, {"public_key": base64.b64encode(self._public).decode()}]
+        ).encode()
