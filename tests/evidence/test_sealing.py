@@ -333,11 +333,20 @@ def test_part_of_a_session_is_shown_under_a_state_of_its_own(project: Project, t
 
 def test_everything_that_may_be_recorded_can_be_sealed_and_shown(project: Project, tmp_path: Path) -> None:
     session = start_session(project, name="odd", by="test")
-    hits = [HitDraft(rank=1, title="no text \x00 \ud800"), HitDraft(rank=2, text="two\ud83d\ude00 halves")]
+    hits = (HitDraft(rank=1, title="no text \x00 \ud800"), HitDraft(rank=2, text="two\ud83d\ude00 halves"))
     odd = [
         ActionDraft(kind="find", input="\x00\ud800", retrieval=RetrievalDraft(hits=hits)),
-        ActionDraft(kind="event", output={"big": 2**70, "deep": [[None, 1e300, "🕰"]]}, parameters={"n": 2**63}),
-        ActionDraft(kind="llm_call", input="x" * 40_000, output="", error_type="E", error_message="\udfff", tags=["ä"]),
+        ActionDraft(
+            kind="event", output={"big": 2**70, "deep": [[None, 1e300, "🕰"]]}, parameters={"n": 2**63}
+        ),
+        ActionDraft(
+            kind="llm_call",
+            input="x" * 40_000,
+            output="",
+            error_type="E",
+            error_message="\udfff",
+            tags=("ä",),
+        ),
     ]
     append(session.id, odd)
     session.refresh_from_db()

@@ -64,6 +64,7 @@ def written(public_id: str) -> dict[str, Callable[[str], str]]:
         "shared_step": lambda step: f"/share/{public_id}/steps/{step}/",
         "shared_cell": lambda step: f"/share/{public_id}/cells/{step}/",
         "shared_payload": lambda sha256: f"/share/{public_id}/payloads/{sha256}/",
+        "shared_evidence": lambda end: f"/share/{public_id}/evidence.zip{end}",
     }
 
 
@@ -87,7 +88,7 @@ def session_world(project: Project, other_project: Project) -> World:
         link=link,
         path=path,
         sessions=(session,),
-        inside={"shared": ["", "1", "4"], "shared_payload": hashes(FROZEN)},
+        inside={"shared": ["", "1", "4"], "shared_payload": hashes(FROZEN), "shared_evidence": [""]},
         outside={
             "another session": {"shared_payload": hashes("Geheim 12", "Geheim 13")},
             "a later step": {
@@ -114,7 +115,12 @@ def replay_world(project: Project, other_project: Project) -> World:
         link=link,
         path=path,
         sessions=(session,),
-        inside={"shared": [""], "shared_step": ["2"], "shared_payload": hashes(FROZEN, "1901")},
+        inside={
+            "shared": [""],
+            "shared_step": ["2"],
+            "shared_payload": hashes(FROZEN, "1901"),
+            "shared_evidence": ["", "?through=9"],
+        },
         outside={
             "another session": {"shared_payload": hashes("Geheim 12", "Geheim 13")},
             "a step that it did not repeat": {
@@ -148,7 +154,11 @@ def comparison_world(project: Project, other_project: Project) -> World:
             "another comparison": {"shared_cell": cells_of(other)[-2:]},
             "another project's": {"shared_cell": cells_of(theirs)[:2]},
             "a step of the session": {"shared_step": ["1", "2", "3"]},
-            "nothing": {"shared_cell": ["0", LARGE], "shared_payload": [*hashes("never recorded"), "x"]},
+            "nothing": {
+                "shared_cell": ["0", LARGE],
+                "shared_payload": [*hashes("never recorded"), "x"],
+                "shared_evidence": [""],
+            },
         },
     )
 
@@ -161,7 +171,7 @@ def evidence_world(project: Project, other_project: Project) -> World:
         link=link,
         path=path,
         sessions=(session,),
-        inside={"shared": ["", "?step=2", "?after=1"]},
+        inside={"shared": ["", "?step=2", "?after=1"], "shared_evidence": [""]},
         outside={
             "a recorded text": {"shared_payload": hashes(FROZEN, "1901", "1894")},
             "a step": {"shared_step": ["1", "2"], "shared_cell": ["1"]},
@@ -292,6 +302,8 @@ def test_a_link_shows_what_lies_within_it_and_of_everything_else_the_same_404(
         answer = world.visitor.get(address)
         assert answer.status_code == 200, address
         assert_shared(answer)
+        if answer.streaming:
+            assert answer.getvalue()
     pages = set()
     for what, things in world.outside.items():
         for address in world.addresses(things):

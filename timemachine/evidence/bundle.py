@@ -13,9 +13,11 @@ README.txt                 how to check it, and what it does not prove
 
 import base64
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.metadata import version
 from itertools import batched
 from typing import IO, Any, Final
@@ -45,14 +47,19 @@ BATCH: Final = 1_000
 INLINE: Final = 16_384  # bytes; a batch of payloads of this size fits in memory
 
 
+Discloses = Callable[[str, Record, Callable[[], Mapping[str, str]]], AbstractSet[str]]
+"""Which fields of a record are told, by what the record is of; the texts of all its fields can be asked for."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A tree of the bundle: whose, how many of its records count, and which of them are shown (None: all)."""
+    """A tree of the bundle: whose, how many of its records count, which of them are shown (None: all), and what of these is told."""
 
     subject: Subject
     seal: Seal
     size: int
     shown: Sequence[int] | None = None
+    discloses: Discloses | None = None
 
     @property
     def path(self) -> str:
@@ -127,7 +134,23 @@ def _disclosed(bundle: Bundle, part: Part) -> Iterator[bytes]:
             )
         )
         records = [record for record in part.subject.records(first, last) if record.index in chosen]
+        if part.discloses is not None:
+            records = [_told_of(record, part.subject.of, part.discloses) for record in records]
         yield from _lines(bundle, records, salts)
+
+
+def _told_of(record: Record, of: str, discloses: Discloses) -> Record:
+    """The record with the fields that are told."""
+    told = discloses(of, record, partial(_texts, record))
+    return replace(record, fields={name: each for name, each in record.fields.items() if name in told})
+
+
+def _texts(record: Record) -> dict[str, str]:
+    payloads = dict(
+        payload_groups.read([each for each in record.fields.values() if each.payload is not None])
+    )
+    found = {name: payloads.get(each.payload or 0, each.data) for name, each in record.fields.items()}
+    return {name: data.decode("utf-8", "surrogatepass") for name, data in found.items() if data is not None}
 
 
 def _lines(bundle: Bundle, records: Sequence[Record], salts: Mapping[int, dict[str, str]]) -> Iterator[bytes]:

@@ -1,13 +1,13 @@
 """The bundle of a session or of a replay: sealed as far as it goes, then written."""
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import IO, Any, Final
 
 from timemachine.base.clock import written
 from timemachine.base.errors import Conflict, NotFound
 from timemachine.evidence import bundle
-from timemachine.evidence.bundle import Part
+from timemachine.evidence.bundle import Discloses, Part
 from timemachine.evidence.models import Seal
 from timemachine.evidence.sealing import replay_subject, seal_replay, seal_session
 from timemachine.evidence.subjects import SessionSubject
@@ -29,20 +29,33 @@ def whole(write: Callable[[IO[bytes]], object]) -> IO[bytes]:
     return target
 
 
-def write_session(target: IO[bytes], session: Session, *, through: int | None = None) -> Seal:
-    """Write the bundle of a session, all of it or through a step. Raises `Conflict` where nothing is recorded yet, `NotFound`, `NotWhole`."""
+def write_session(
+    target: IO[bytes],
+    session: Session,
+    *,
+    through: int | None = None,
+    discloses: Discloses | None = None,
+    told: Mapping[str, Any] | None = None,
+) -> Seal:
+    """Write the bundle of a session, all of it or through a step; `told` is what the statement says of it. Raises `Conflict` where nothing is recorded yet, `NotFound`, `NotWhole`."""
     seal = seal_session(session.id)
     if seal is None:
         raise NotFound("The session was erased.", code="session_not_found")
     size = seal.size if through is None else through + 1
     if size < 2 or size > seal.size:  # noqa: PLR2004  # the session itself and a step
         raise Conflict("Nothing is recorded yet, so there is nothing to prove.", code="nothing_to_prove")
-    part = Part(subject=SessionSubject(session), seal=seal, size=size)
-    bundle.write(target, [part], {"session": about(session)})
+    part = Part(subject=SessionSubject(session), seal=seal, size=size, discloses=discloses)
+    bundle.write(target, [part], {"session": dict(told or about(session))})
     return seal
 
 
-def write_replay(target: IO[bytes], replay: Replay) -> Seal:
+def write_replay(
+    target: IO[bytes],
+    replay: Replay,
+    *,
+    discloses: Discloses | None = None,
+    told: Mapping[str, Any] | None = None,
+) -> Seal:
     """Write the bundle of a replay that is over, with the recorded steps that it repeats. Raises `Conflict` while it runs, `NotFound`, `NotWhole`."""
     seal = seal_replay(replay.id)
     if seal is None:
@@ -56,9 +69,10 @@ def write_replay(target: IO[bytes], replay: Replay) -> Seal:
         seal=Seal.objects.get(session=replay.session_id),
         size=repeated[-1] + 1,
         shown=[0, *repeated],
+        discloses=discloses,
     )
-    parts = [Part(subject=subject, seal=seal, size=seal.size), recorded]
-    bundle.write(target, parts, {"session": about(replay.session), "replay": str(replay.id)})
+    parts = [Part(subject=subject, seal=seal, size=seal.size, discloses=discloses), recorded]
+    bundle.write(target, parts, {"session": dict(told or about(replay.session)), "replay": str(replay.id)})
     return seal
 
 

@@ -7,6 +7,7 @@ same `NotFound`, so that nothing can be learned from how it is refused.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import IO
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -19,6 +20,7 @@ from timemachine.replay.queries import steps_of, tally
 from timemachine.replay.summary import Tally
 from timemachine.rollup.queries import totals_of
 from timemachine.rollup.totals import Totals
+from timemachine.sharing import evidence
 from timemachine.sharing.models import COMPARISON, REPLAY, SESSION, ShareLink
 from timemachine.sharing.recorded import PAGE, Recorded, Rows, gone
 from timemachine.sharing.scope_comparison import SharedComparison
@@ -138,6 +140,19 @@ class Scope:
         if self.link.comparison is None or self.link.target_type != COMPARISON:
             raise gone()
         return SharedComparison(link=self.link, comparison=self.link.comparison)
+
+    def has_evidence(self) -> bool:
+        """Whether there is evidence of exactly what the link shows."""
+        return evidence.can_be_written(self.link)
+
+    def write_evidence(self, target: IO[bytes]) -> None:
+        """Write the evidence of what the link shows, without what it withholds."""
+        if not self.has_evidence():
+            raise gone()
+        told = self.session()
+        evidence.write(
+            self.link, target, {"name": told.name, "key": told.key, "agent": told.agent, "user": told.user}
+        )
 
     def beside(self, sequence: int) -> dict[str, int | None]:
         """The steps before and after that one, of the session or of the replay, by `previous` and `next`; None at an end."""

@@ -19,5 +19,6 @@ urlpatterns = [
     path("share/<str:public_id>/steps/<int:sequence>/", shared.shared_step, name="shared_step"),
     path("share/<str:public_id>/cells/<int:step>/", shared.shared_cell, name="shared_cell"),
     path("share/<str:public_id>/payloads/<str:sha256>/", shared.shared_payload, name="shared_payload"),
+    path("share/<str:public_id>/evidence.zip", shared.shared_evidence, name="shared_evidence"),
     re_path(r"^share(?:/.*)?$", shared.nothing, name="shared_nothing"),
 ]

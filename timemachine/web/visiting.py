@@ -10,6 +10,7 @@ from typing import Concatenate, Final
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
@@ -58,15 +59,15 @@ def _asks(request: HttpRequest, response: HttpResponse) -> bool:
 
 
 def for_visitors[**P](
-    page: Callable[Concatenate[HttpRequest, P], HttpResponse],
-) -> Callable[Concatenate[HttpRequest, P], HttpResponse]:
+    page: Callable[Concatenate[HttpRequest, P], HttpResponseBase],
+) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
     """The view of a page under /share/, with its errors as pages that show nothing of the app."""
     checked = csrf_protect(page)
 
     @wraps(page)
-    def visited(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+    def visited(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         try:
-            response = checked(request, *args, **kwargs)
+            response: HttpResponseBase = checked(request, *args, **kwargs)
         except NotFound:
             response = _sorry(request, gone())
         except TimeMachineError as why:

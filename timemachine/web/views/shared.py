@@ -7,12 +7,14 @@ import json
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from django.http import HttpRequest, HttpResponse
+from django.http import FileResponse, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods, require_safe
 
+from timemachine.evidence import exporting
 from timemachine.jobs import ring_results
 from timemachine.payloads.models import Payload
 from timemachine.replay.models import ReplayStep
@@ -123,6 +125,15 @@ def shared_cell(request: HttpRequest, public_id: str, step: int) -> HttpResponse
 def shared_payload(request: HttpRequest, public_id: str, sha256: str) -> HttpResponse:
     """The bytes of something in the scope, as a download that no browser interprets."""
     return _download(scope_of(request, public_id).payload(sha256))
+
+
+@for_visitors
+@require_safe
+def shared_evidence(request: HttpRequest, public_id: str) -> FileResponse:
+    """The evidence of exactly what the link shows, as a zip."""
+    zipped = exporting.whole(scope_of(request, public_id).write_evidence)
+    name = f"evidence-{public_id}.zip"
+    return FileResponse(zipped, as_attachment=True, filename=name, content_type="application/zip")
 
 
 @for_visitors
@@ -245,7 +256,7 @@ def _about(scope: Scope) -> dict[str, Any]:
         "link": link,
         "sessions": sessions,
         "seal": SimpleLazyObject(scope.seal),
-        "bundle": None,
+        "bundle": reverse("shared_evidence", args=[link.public_id]) if scope.has_evidence() else None,
     }
     if link.target_type == COMPARISON:
         comparison = scope.comparison()

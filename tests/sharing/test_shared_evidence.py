@@ -1,0 +1,113 @@
+"""The evidence of a link: it proves exactly what the link shows, and tells nothing that the link withholds."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.builders import recorded_session
+from tests.builders import replayed as audited
+from tests.sharing.recorded import recorded
+from tests.verifier.bundles import unpacked
+from timemachine.accounts.models import Project
+from timemachine.base.errors import NotFound
+from timemachine.recording.commands import append, start_session
+from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft
+from timemachine.redaction.commands import make_profile
+from timemachine.redaction.queries import profile_of
+from timemachine.redaction.rules import read_rules
+from timemachine.replay.commands import launch
+from timemachine.replay.options import ReplayOptions
+from timemachine.sharing.commands import create_link
+from timemachine.sharing.scope import Scope
+from timemachine.sharing.terms import Terms
+from timemachine.verifier import tm_verify
+
+pytestmark = pytest.mark.django_db
+CANARY = "canary@example.org"
+RULES = {"detect": ["email"], "patterns": [{"name": "number", "pattern": "ACME-[0-9]+"}], "fields": ["tags"]}
+
+
+def bundle(
+    target: Path, project: Project, shown: Any, **terms: Any
+) -> tuple[tm_verify.Report, dict[str, bytes]]:
+    """What the verifier says of a link's evidence, and its files."""
+    link, _ = create_link(project, shown, Terms(**terms), by="owner@example.org")
+    with target.open("wb") as opened:
+        Scope(link=link).write_evidence(opened)
+    return tm_verify.verify(str(target)), unpacked(target.read_bytes())
+
+
+def told(files: dict[str, bytes], name: str = "session") -> dict[int, set[str]]:
+    """The fields that are told, by record."""
+    lines = map(json.loads, files[f"{name}/disclosed.jsonl"].splitlines())
+    return {line["index"]: set(line["fields"]) for line in lines}
+
+
+def test_it_ends_where_the_link_ends_and_does_not_say_who_made_it(project: Project, tmp_path: Path) -> None:
+    session = recorded(project, steps=9)
+    report, files = bundle(tmp_path / "x.zip", project, session, through_sequence=4)
+    assert (report.problems, report.checked["records"]) == ([], 5)
+    fields = told(files)
+    assert (sorted(fields), fields[0]) == ([0, 1, 2, 3, 4], set())
+    assert {"facts", "input", "output", "hit.1", "hit.1.text"} <= fields[2]
+    assert b"Geheim 9" not in b"".join(files.values())
+
+
+def test_evidence_alone_tells_figures_and_no_text(project: Project, tmp_path: Path) -> None:
+    report, files = bundle(tmp_path / "x.zip", project, recorded(project), evidence_only=True)
+    assert (report.problems, report.checked["withheld"] > report.checked["fields"]) == ([], True)
+    assert all(fields <= {"facts"} for fields in told(files).values())
+    assert b"1894" not in files["session/disclosed.jsonl"]
+    assert files["payloads.jsonl"] == b""
+
+
+def test_a_replay_s_evidence_holds_together_without_its_makers(project: Project, tmp_path: Path) -> None:
+    session = recorded_session(project)
+    replay = audited(session, ReplayOptions(audit=True, reason="why", use_model="local:extractive-3"))
+    report, files = bundle(tmp_path / "x.zip", project, replay)
+    assert (report.problems, report.checked["links"]) == ([], 4)
+    assert told(files, "replay")[0] == {"facts"}
+    assert "output" in told(files, "replay")[2]
+    launched = launch(session, ReplayOptions(audit=True, reason="later"), by="test")
+    with pytest.raises(NotFound):
+        bundle(tmp_path / "y.zip", project, launched)
+
+
+def test_nothing_that_a_profile_finds_is_in_any_byte_of_it(project: Project, tmp_path: Path) -> None:
+    session = start_session(project, name=f"of {CANARY}", by=CANARY, user=CANARY, agent="ACME-1", key="k")
+    hit = HitDraft(rank=1, title="clean", text=f"write to {CANARY}", uri="clean", metadata={"by": CANARY})
+    clean = HitDraft(rank=2, title="clean", text="a clean passage")
+    append(
+        session.id,
+        [
+            ActionDraft(kind="message", output="nothing in here", tags=("secret-tag",)),
+            ActionDraft(kind="message", output=f"mail {CANARY}", name="clean", source={"raw": "again"}),
+            ActionDraft(kind="find", input="q", retrieval=RetrievalDraft(hits=(hit, clean))),
+            ActionDraft(
+                kind="event",
+                output={"deep": [{"to": CANARY}]},
+                error_message="ACME-77 failed",
+                model="ACME-9:x",
+            ),
+            ActionDraft(
+                kind="llm_call", input="x" * 40_000 + CANARY, output="clean", parameters={"user": CANARY}
+            ),
+        ],
+    )
+    session.refresh_from_db()
+    make_profile(project, name="Auditors", rules=read_rules(RULES), by="test")
+    report, files = bundle(tmp_path / "x.zip", project, session, redaction=profile_of(project, "Auditors"))
+    whole = b"".join(files.values())
+    assert report.problems == []
+    for canary in (CANARY.encode(), b"ACME-", b"secret-tag"):
+        assert canary not in whole
+    fields = told(files)
+    assert {"facts", "output"} <= fields[1]
+    assert fields[2] == {"facts"}
+    assert {"input", "hit.2", "hit.2.text"} <= fields[3]
+    assert not {"hit.1", "hit.1.text"} & fields[3]
+    assert not {"facts", "output", "words"} & fields[4]
+    assert "output" in fields[5]
+    assert "input" not in fields[5]

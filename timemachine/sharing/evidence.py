@@ -1,0 +1,122 @@
+"""The evidence of exactly what a link shows, and what of it is told.
+
+Who made a thing is nobody's business outside the project, so record 0 tells its figures alone. A redaction profile withholds a field whole
+where anything in it is found, and everything that repeats it; a path withholds its group of fields in every record.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
+from functools import partial
+from typing import IO, Any, Final
+
+from timemachine.evidence import exporting
+from timemachine.evidence.bundle import Discloses
+from timemachine.evidence.record import Record
+from timemachine.recording.models import Session
+from timemachine.redaction.paths import Path
+from timemachine.redaction.rules import Rules, read_rules
+from timemachine.redaction.text import redact_text
+from timemachine.redaction.values import redact_value
+from timemachine.replay.models import Replay
+from timemachine.sharing.models import REPLAY, SESSION, ShareLink
+
+FACTS: Final = "facts"
+_WHOLE: Final = frozenset({"input", "output", "source", "grounding", "retrieval"})
+_MEASURED: Final = frozenset(
+    {
+        "layer",
+        "role",
+        "significance",
+        "importance",
+        "iteration",
+        "started_at",
+        "duration_ms",
+        "model",
+        "usage",
+        "cost_usd",
+        "prices",
+        "cached",
+        "saved_usd",
+    }
+)
+Texts = Callable[[], Mapping[str, str]]
+
+
+def can_be_written(link: ShareLink) -> bool:
+    """Whether there is evidence of what the link shows: of a replay when it is over; of a comparison not yet."""
+    if link.target_type == REPLAY and link.replay is not None:
+        return link.replay.finished_at is not None
+    return link.target_type == SESSION
+
+
+def write(link: ShareLink, target: IO[bytes], told: Mapping[str, Any]) -> None:
+    """Write the bundle of what the link shows; `told` is what its statement says of the session. Raises `Conflict`, `NotFound`.
+
+    What was sealed is read as it was recorded: a link in somebody's hands names things as its veil lets them be named.
+    """
+    shown = discloses(link)
+    if link.target_type == REPLAY:
+        replay = Replay.objects.select_related("session__project", "project").get(id=str(link.replay_id))
+        exporting.write_replay(target, replay, discloses=shown, told=told)
+    else:
+        session = Session.objects.select_related("project").get(id=str(link.session_id))
+        exporting.write_session(target, session, through=link.through_sequence, discloses=shown, told=told)
+
+
+def discloses(link: ShareLink) -> Discloses:
+    """What the bundle of that link tells of each record."""
+    if link.evidence_only:
+        return _figures
+    return (
+        _all_but_makers
+        if link.redaction is None
+        else partial(_not_found, read_rules(link.redaction["rules"]))
+    )
+
+
+def _figures(_of: str, record: Record, _texts: Texts) -> AbstractSet[str]:
+    return record.fields.keys() & {FACTS}
+
+
+def _all_but_makers(of: str, record: Record, texts: Texts) -> AbstractSet[str]:
+    return _figures(of, record, texts) if record.index == 0 else record.fields.keys()
+
+
+def _not_found(rules: Rules, of: str, record: Record, texts: Texts) -> AbstractSet[str]:
+    """The fields in which nothing is found that the rules withhold, and that repeat none in which something is."""
+    shown = set(_all_but_makers(of, record, texts)) - _by_path(rules.paths, record.fields.keys())
+    found = {
+        name for name, text in texts().items() if name in record.fields and _has_findings(name, text, rules)
+    }
+    return shown - found - _repeating(found | (record.fields.keys() - shown), record.fields.keys())
+
+
+def _has_findings(name: str, text: str, rules: Rules) -> bool:
+    """Whether anything is found in a field: in its text, and in the values of one that is JSON."""
+    if name != FACTS and redact_text(text, rules).text != text:
+        return True
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return False
+    return redact_value(value, rules, numbers=name != FACTS).touched
+
+
+def _by_path(paths: tuple[Path, ...], names: AbstractSet[str]) -> set[str]:
+    """The groups of fields into which a path leads."""
+    found = set()
+    for path in paths:
+        if not path.of_session:
+            found.add(path.field if path.field in _WHOLE else FACTS if path.field in _MEASURED else "words")
+    return found | ({name for name in names if name.startswith("hit.")} if "retrieval" in found else set())
+
+
+def _repeating(found: AbstractSet[str], names: AbstractSet[str]) -> set[str]:
+    """What repeats withheld fields in other words: another tool's own record of them, sentences of an answer, words of a passage."""
+    also = {name.removesuffix(".text") for name in found if name.endswith(".text")}
+    if found:
+        also |= {"source"}
+    if "output" in found or any(name.startswith("hit.") for name in found):
+        also |= {"grounding"}
+    return also & names
