@@ -1,6 +1,7 @@
 from typing import Any
 
 import pytest
+from django.template import Context
 
 from timemachine.web.sentences import Sentence, counted, sentences
 from timemachine.web.steps import supported_text
@@ -144,6 +145,6 @@ def test_each_level_of_support_has_a_look_and_a_sign_of_its_own(
 ) -> None:
     (sentence,) = sentences(None, {"sentences": [{"text": "One."} | told]})
     assert sentence.support == support
-    shown = supported_text([sentence], in_answer=True)
+    shown = supported_text(Context(), [sentence], in_answer=True)
     assert f'class="sentence {support}"' in shown
     assert mark in shown

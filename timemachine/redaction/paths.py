@@ -12,7 +12,6 @@ OF_ACTION: Final = (
     "name",
     "tool",
     "call_id",
-    "parent",
     "tags",
     "input",
     "output",

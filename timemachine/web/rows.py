@@ -13,6 +13,7 @@ from timemachine.timeline.rows import Row, Window
 from timemachine.web import wording
 from timemachine.web.library import register
 from timemachine.web.steps import kind_badge, query, row_label
+from timemachine.web.withheld import drawing
 
 BAR_STEPS: Final = 12
 QUICK: Final = (
@@ -30,10 +31,12 @@ def step_rows(context: Context, window: Window) -> SafeString:
     selected = context.get("sequence")
     noted: Mapping[int, int] = context.get("noted") or {}
     replayed: Mapping[int, str] = context.get("replayed") or {}
+    draw = drawing(context)
     return SafeString(
         "".join(
             _row(
                 place,
+                row_label(place.step, draw),
                 ends,
                 place.step.sequence == selected,
                 fold_link(context, place) if place.folds else "",
@@ -46,7 +49,13 @@ def step_rows(context: Context, window: Window) -> SafeString:
 
 
 def _row(
-    place: Place[Row], ends: Mapping[str, str], selected: bool, fold: str, notes: int, replayed: str
+    place: Place[Row],
+    label: str,
+    ends: Mapping[str, str],
+    selected: bool,
+    fold: str,
+    notes: int,
+    replayed: str,
 ) -> str:
     row = place.step
     mark = '<span class="mark">error</span>' if row.failed else ""
@@ -57,7 +66,7 @@ def _row(
         f'<li id="s{row.sequence}" class="row d{place.depth}{" folds" if place.folds else ""}">'
         f'<a href="?step={row.sequence}{ends["kept"]}#s{row.sequence}" hx-get="?step={row.sequence}{ends["quick"]}"'
         f' {QUICK}{current}><span class="seq">{row.sequence}</span>{kind_badge(row.kind)}'
-        f'<span class="label">{row_label(row)}</span>{_significance(row)}{pin}{mark}{verdict}{took(row.duration_ms)}</a>{fold}</li>\n'
+        f'<span class="label">{label}</span>{_significance(row)}{pin}{mark}{verdict}{took(row.duration_ms)}</a>{fold}</li>\n'
     )
 
 

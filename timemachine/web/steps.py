@@ -1,7 +1,7 @@
 """How steps of a session look: the kind's badge, the row, the links between them."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -15,6 +15,7 @@ from timemachine.timeline.step import Step
 from timemachine.web import wording
 from timemachine.web.library import register
 from timemachine.web.sentences import Sentence, counted
+from timemachine.web.withheld import drawing
 
 LETTERS: Final = {
     "put": "P",
@@ -61,15 +62,15 @@ def kind_badge(kind: str) -> SafeString:
 
 
 @register.simple_tag
-def row_label(row: Any) -> SafeString:
+def row_label(row: Any, draw: Callable[[str], str] = escape) -> SafeString:
     """The one line of a row, with the tool's name set off."""
     label = wording.shown(row.label)
     tool = wording.shown(row.tool or "")
     if not label:
         return SafeString('<span class="absent">no text</span>')
     if tool and label.startswith(tool):
-        return SafeString(f"<b>{escape(tool)}</b>{escape(label[len(tool) :])}")
-    return escape(label)
+        return SafeString(f"<b>{draw(tool)}</b>{draw(label[len(tool) :])}")
+    return SafeString(draw(label))
 
 
 @register.simple_tag
@@ -156,15 +157,18 @@ def tab_keys(tab: str, number: int, current: str) -> str:
     return f"{number} d" if tab == ("action" if current == "diff" else "diff") else f"{number}"
 
 
-@register.simple_tag
-def supported_text(sentences: Sequence[Sentence], in_answer: bool, side: str = "") -> SafeString:
+@register.simple_tag(takes_context=True)
+def supported_text(
+    context: Context, sentences: Sequence[Sentence], in_answer: bool, side: str = ""
+) -> SafeString:
     """An answer with each of its sentences underlined and marked by its support; those without an answer one by one.
 
     Each mark leads to what the sentence rests on, or to why nothing supports it; `side` keeps two answers on a page apart.
     It is written here because white space between sentences would be shown.
     """
     between = "" if in_answer else "<br>"
-    return SafeString(between.join(_supported(sentence, side) for sentence in sentences))
+    draw = drawing(context)
+    return SafeString(between.join(_supported(sentence, side, draw) for sentence in sentences))
 
 
 @register.filter
@@ -195,7 +199,7 @@ def step_name(context: Context, row: Any, tab: str | None = None) -> SafeString:
         query(context, step=row.sequence, tab=tab),
         kind_badge(row.kind),
         row.sequence,
-        row_label(row),
+        row_label(row, drawing(context)),
     )
 
 
@@ -239,10 +243,10 @@ def _arrowed(words: str, arrow: str) -> SafeString:
     return format_html(after if words.startswith("Next") else before, words, arrow)
 
 
-def _supported(sentence: Sentence, side: str) -> str:
-    text = wording.shown(sentence.text)
+def _supported(sentence: Sentence, side: str, draw: Callable[[str], str]) -> str:
+    text = SafeString(draw(wording.shown(sentence.text)))
     if sentence.grounded is None:
-        return escape(text)
+        return text
     score = f", {sentence.score:.2f}" if isinstance(sentence.score, int | float) else ""
     frame = "" if sentence.frame is None else f"#{sentence.frame}"
     reason = "" if sentence.why_in_short is None else f" {sentence.why_in_short}"

@@ -1,10 +1,11 @@
 """How what is withheld looks: a hatched block with the word, inside the text that it was taken out of."""
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 from django.template import Context
-from django.utils.html import format_html, format_html_join
+from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from timemachine.web.library import register
@@ -16,6 +17,8 @@ _MARK: Final = re.compile(r"(\[withheld: [^\[\]]{1,40}\])")
 def hatched(text: str) -> SafeString:
     """A redacted text with its marks as hatched blocks; every other character is escaped."""
     pieces = _MARK.split(text)
+    if len(pieces) == 1:
+        return conditional_escape(text)
     return format_html_join(
         "", "{}", ((_block(each) if nth % 2 else each,) for nth, each in enumerate(pieces))
     )
@@ -24,7 +27,12 @@ def hatched(text: str) -> SafeString:
 @register.simple_tag(takes_context=True)
 def veiled(context: Context, text: str) -> str:
     """A text as a link shows it: with hatched marks where the link withholds by a profile, as it is anywhere else."""
-    return hatched(text) if getattr(context.get("link"), "redaction", None) else text
+    return drawing(context)(text)
+
+
+def drawing(context: Context) -> Callable[[str], SafeString]:
+    """How recorded texts are written on a page: escaped, and with hatched marks where a link withholds by a profile."""
+    return hatched if getattr(context.get("link"), "redaction", None) else conditional_escape
 
 
 def _block(mark: str) -> SafeString:
