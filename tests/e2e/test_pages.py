@@ -58,6 +58,7 @@ GALLERY = {
     "evidence": "Evidence",
     "share": "Share",
     "shares": "Shares",
+    "share-policy": "What a project allows of its links",
     "settings": "Settings",
     "models": "Models",
     "redaction": "Redaction",

@@ -161,7 +161,8 @@ def test_a_visitor_is_told_when_and_by_which_key_it_was_sealed_and_what_the_last
     visitor, page = opened(shared(project, session)[1])
     assert "not yet" in visitor.get(page).text
     seal_session(session.id)
-    assert SigningKey.objects.get(project=project).fingerprint in visitor.get(page).text
+    key = SigningKey.objects.get(project=project).fingerprint
+    assert f"--key {key}" in visitor.get(page).text
     evidence.check(evidence.ask_for_check(Seal.objects.get(session=session), by="Test").id)
     assert "as it was sealed" in visitor.get(page).text
     tamper("UPDATE tm_action SET name = 'x' WHERE sequence = %s", [1])
