@@ -3,6 +3,8 @@
 import html
 import logging
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -11,6 +13,7 @@ from django.test import Client
 
 from tests.builders import compared
 from tests.sharing.recorded import replayed
+from tests.verifier.bundles import unpacked
 from tests.web.test_shares import created_at, form_at
 from tests.web.timelines import words
 from tests.web.visitors import opened, shared
@@ -246,38 +249,48 @@ def veiled(project: Project, target: Any) -> tuple[ShareLink, Client, str]:
     return link, *opened(path)
 
 
-def crawled(visitor: Client, start: str) -> dict[str, Any]:
-    """Every page under the link that leads on from its first, and the parts of pages that htmx asks for."""
-    seen: dict[str, Any] = {}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What a visitor got: of a zip all that is in it."""
+
+    status_code: int
+    text: str
+    content: bytes
+
+    @classmethod
+    def at(cls, visitor: Client, path: str, **headers: str) -> "Seen":
+        answer: Any = visitor.get(path, headers=headers)
+        body = answer.getvalue()
+        for close in answer._resource_closers if answer.streaming else ():
+            close()  # not the answer itself: that would close the test's connection
+        files = unpacked(body) if body.startswith(b"PK") else {}
+        told = "\n".join(f"{name}: {value}" for name, value in answer.items()).encode()
+        page = body.decode() if "html" in answer["Content-Type"] else ""
+        content = b"\n".join(
+            [body if not files else b"", told, *(name.encode() + data for name, data in files.items())]
+        )
+        return cls(status_code=answer.status_code, text=page, content=content)
+
+
+def crawled(visitor: Client, start: str) -> dict[str, Seen]:
+    """Every page under the link that leads on from its first, with what it lets be downloaded, and the parts that htmx asks for."""
+    seen: dict[str, Seen] = {}
     left = [start, f"{start}?step=5&more=1", f"{start}?step=5&tab=raw&more=1"]
     while left:
         path = left.pop()
-        answer = seen[path] = visitor.get(path)
-        found = (
-            re.findall(r'(?:href|hx-get|action)="([^"#]*)', answer.text)
-            if "html" in answer["Content-Type"]
-            else []
-        )
-        for each in map(html.unescape, found):
+        seen[path] = Seen.at(visitor, path)
+        for each in map(html.unescape, re.findall(r'(?:href|hx-get|action)="([^"#]*)', seen[path].text)):
             there = path.split("?")[0] + each if each.startswith("?") else each
             if there.startswith("/share/") and there not in seen and there not in left:
                 left.append(there)
-    for path in list(seen):
-        if "?" in path:
-            part = visitor.get(path, headers={"HX-Request": "true", "HX-Target": "article#step"})
-            seen[f"{path} part"] = part
-    return seen
+    asked = {"HX-Request": "true", "HX-Target": "article#step"}
+    return seen | {f"{path} part": Seen.at(visitor, path, **asked) for path in seen if "?" in path}
 
 
-def traces(seen: dict[str, Any]) -> dict[str, list[bytes]]:
-    """Where something withheld stands, in a body or a header."""
-    found = {}
-    for path, answer in seen.items():
-        headers = "\n".join(f"{name}: {value}" for name, value in answer.items()).encode()
-        if hit := TRACES.search(answer.content + headers):
-            around = answer.content[max(hit.start() - 120, 0) : hit.end() + 60]
-            found[path] = [around]
-    return found
+def traces(seen: Mapping[str, Seen]) -> dict[str, bytes]:
+    """Where something withheld stands, in a body, a file of a bundle or a header."""
+    found = ((path, answer.content, TRACES.search(answer.content)) for path, answer in seen.items())
+    return {path: content[max(hit.start() - 120, 0) : hit.end() + 60] for path, content, hit in found if hit}
 
 
 def test_nothing_withheld_is_in_any_byte_of_a_shared_session(
@@ -290,7 +303,7 @@ def test_nothing_withheld_is_in_any_byte_of_a_shared_session(
     assert {answer.status_code for answer in seen.values()} == {200}
     assert len(seen) > 40
     assert not TRACES.search(caplog.text.encode())
-    text = "".join(answer.text for answer in seen.values() if "html" in answer["Content-Type"])
+    text = "".join(answer.text for answer in seen.values())
     assert '<span class="redacted"><span>withheld: number</span></span>' in text
     assert "what the profile No birds , version 1, finds" in words(text)
     assert "All is well." in text
@@ -302,7 +315,7 @@ def test_nothing_withheld_is_in_any_byte_of_a_shared_replay(
     caplog.set_level(logging.DEBUG)
     _, visitor, path = veiled(project, replay_of(session))
     seen = crawled(visitor, path) | {
-        each: visitor.get(f"{path}{each}") for each in ("steps/2/", "steps/2/?all=1", "steps/3/")
+        each: Seen.at(visitor, f"{path}{each}") for each in ("steps/2/", "steps/2/?all=1", "steps/3/")
     }
     assert traces(seen) == {}
     assert {answer.status_code for answer in seen.values()} == {200}
@@ -359,7 +372,7 @@ def test_a_link_keeps_the_version_that_it_was_made_with(
 ) -> None:
     link, visitor, path = veiled(project, session)
     retire_profile(make_profile_row(project), by="x")
-    assert traces({"": visitor.get(path)}) == {}
+    assert traces({"": Seen.at(visitor, path)}) == {}
     page = operator.get(f"/shares/{link.id}/").text
     assert "by No birds , version 1" in words(page)
     assert "kanari-[0-9]+" in page
@@ -393,4 +406,4 @@ def test_the_form_offers_profiles_and_previews_what_would_be_withheld(
     assert "Choose what to withhold to see a preview." in none.text
     path = created_at(operator, address, redaction=str(profile.id))
     visitor, there = opened(path)
-    assert traces({"": visitor.get(there)}) == {}
+    assert traces({"": Seen.at(visitor, there)}) == {}

@@ -66,13 +66,8 @@ def write(link: ShareLink, target: IO[bytes], told: Mapping[str, Any]) -> None:
 
 def discloses(link: ShareLink) -> Discloses:
     """What the bundle of that link tells of each record."""
-    if link.evidence_only:
-        return _figures
-    return (
-        _all_but_makers
-        if link.redaction is None
-        else partial(_not_found, read_rules(link.redaction["rules"]))
-    )
+    told = _figures if link.evidence_only else _all_but_makers
+    return told if link.redaction is None else partial(_not_found, read_rules(link.redaction["rules"]), told)
 
 
 def _figures(_of: str, record: Record, _texts: Texts) -> AbstractSet[str]:
@@ -83,9 +78,9 @@ def _all_but_makers(of: str, record: Record, texts: Texts) -> AbstractSet[str]:
     return _figures(of, record, texts) if record.index == 0 else record.fields.keys()
 
 
-def _not_found(rules: Rules, of: str, record: Record, texts: Texts) -> AbstractSet[str]:
+def _not_found(rules: Rules, told: Discloses, of: str, record: Record, texts: Texts) -> AbstractSet[str]:
     """The fields in which nothing is found that the rules withhold, and that repeat none in which something is."""
-    shown = set(_all_but_makers(of, record, texts)) - _by_path(rules.paths, record.fields.keys())
+    shown = set(told(of, record, texts)) - _by_path(rules.paths, record.fields.keys())
     found = {
         name for name, text in texts().items() if name in record.fields and _has_findings(name, text, rules)
     }
