@@ -19,6 +19,18 @@ def test_a_session_and_a_replay_are_exported_and_verified(tm: Here, tmp_path: Pa
     assert list(tmp_path.glob("*.part")) == []
 
 
+def test_the_log_is_exported_and_verified(tm: Here, tmp_path: Path) -> None:
+    target = tmp_path / "log.zip"
+    assert "log is empty" in tm.run("evidence", "export", "--log", "-o", str(target)).err
+    recorded_session(tm.project, key="s1")
+    tm.run("evidence", "export", "s1", "-o", str(tmp_path / "s1.zip"))
+    made = tm.json("evidence", "export", "--log", "-o", str(target))
+    assert tm.json("evidence", "verify", str(target), "--key", made["key"])["checked"]["sealed"] == 1
+    for words in (("--log", "s1"), ()):
+        ran = tm.run("evidence", "export", *words, "-o", str(target))
+        assert (ran.code, "--log" in ran.err) == (2, True)
+
+
 def test_a_fault_ends_in_1_and_names_the_record(tm: Here, tmp_path: Path) -> None:
     recorded_session(tm.project, key="s1")
     target = tmp_path / "s1.zip"

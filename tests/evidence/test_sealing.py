@@ -280,6 +280,41 @@ def test_erasing_leaves_a_tombstone_and_the_log_stands(project: Project) -> None
     assert LogEntry.objects.count() == 4
 
 
+def test_the_log_misses_a_session_that_was_dropped_and_not_one_that_was_erased(
+    project: Project, tmp_path: Path
+) -> None:
+    with pytest.raises(Conflict, match="Nothing was sealed"):
+        exporting.write_log(BytesIO(), project)
+    kept, dropped, erased = (long_session(project, 3) for _ in range(3))
+    for each in (kept, dropped, erased):
+        sealing.seal_session(each.id)
+    exporting.write_session(BytesIO(), kept, through=1)  # a smaller state, sealed later
+    log.replace_key(project, by="test")
+    erasing.erase_session(erased, by="test")
+    assert of_log(project, tmp_path) == ([], {"sealed": 2, "erased": 1})
+    tamper(
+        "DELETE FROM tm_seal_checkpoint USING tm_seal s WHERE seal_id = s.id AND s.session_id = %s",
+        [str(dropped.id)],
+    )
+    assert of_log(project, tmp_path)[0] == [("dropped", f"session {dropped.id}")]
+    tamper(
+        "UPDATE tm_seal_checkpoint c SET root = decode(repeat('00', 32), 'hex') FROM tm_seal s WHERE c.seal_id = s.id AND s.session_id = %s",
+        [str(kept.id)],
+    )
+    assert ("changed", f"session {kept.id}") in of_log(project, tmp_path)[0]
+    tamper("DELETE FROM tm_log_entry WHERE project_id = %s AND index = 1", [str(project.pk)])
+    assert {code for code, _ in of_log(project, tmp_path)[0]} >= {"root", "checkpoint"}
+
+
+def of_log(project: Project, folder: Path) -> tuple[list[tuple[str, str]], dict[str, int]]:
+    target = folder / "log.zip"
+    with target.open("wb") as opened:
+        exporting.write_log(opened, project)
+    report = tm_verify.verify(str(target))
+    found = [(each["code"], each["where"]) for each in report.problems]
+    return found, {name: report.checked[name] for name in ("sealed", "erased")}
+
+
 def test_a_replaced_key_is_named_under_the_old_one_and_signs_from_then_on(
     project: Project, tmp_path: Path
 ) -> None:

@@ -79,6 +79,15 @@ def statement(change: Callable[[Any], None]) -> Change:
     return document("statement.json", changed)
 
 
+def drop(number: int) -> Callable[[list[bytes]], None]:
+    """Take a line out."""
+
+    def change(found: list[bytes]) -> None:
+        del found[number]
+
+    return change
+
+
 def without(name: str) -> Change:
     """Take a file out."""
 

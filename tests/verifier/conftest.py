@@ -1,4 +1,4 @@
-"""Two bundles, made once by the product: of a session that was sealed twice, and of its audit replay."""
+"""Bundles made once by the product: of a session that was sealed twice, of its audit replay, and of the project's log."""
 
 from dataclasses import dataclass
 from io import BytesIO
@@ -17,10 +17,11 @@ from timemachine.replay.options import ReplayOptions
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """The bytes of both, and the fingerprint of the key that signed them."""
+    """The bytes of each, and the fingerprint of the key that signed them."""
 
     session: bytes
     replay: bytes
+    log: bytes
     key: str
 
 
@@ -34,11 +35,15 @@ def made(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Made:
         append(session.id, [ActionDraft(kind="message", role="user", output="Danke 🕰")], imported=True)
         replay = replayed(session, ReplayOptions(audit=True, use_model="local:extractive-3", reason="a test"))
         session.refresh_from_db()
-        files = BytesIO(), BytesIO()
+        files = BytesIO(), BytesIO(), BytesIO()
         exporting.write_session(files[0], session)
         exporting.write_replay(files[1], replay)
+        exporting.write_log(files[2], project)
         found = Made(
-            session=files[0].getvalue(), replay=files[1].getvalue(), key=keys.key_in_use(project).fingerprint
+            log=files[2].getvalue(),
+            session=files[0].getvalue(),
+            replay=files[1].getvalue(),
+            key=keys.key_in_use(project).fingerprint,
         )
         transaction.set_rollback(True)
     return found

@@ -11,6 +11,7 @@ from tests.verifier.bundles import (
     Change,
     Files,
     document,
+    drop,
     faults,
     lines,
     packed,
@@ -31,10 +32,6 @@ CHECKPOINTS: Final = "session/checkpoints.jsonl"
 
 def swap(found: list[bytes]) -> None:
     found[3], found[4] = found[4], found[3]
-
-
-def drop(number: int) -> Any:
-    return lambda found: found.pop(number)
 
 
 def set_field(field: str, position: int, value: str) -> Any:

@@ -113,6 +113,8 @@ def test_only_an_administrator_replaces_the_key(project: Project, operator: Clie
     administrator, before = browser_of(project, ADMIN), key_in_use(project).fingerprint
     assert before in operator.get("/settings/").text
     assert operator.post("/settings/evidence-key/").status_code == 403
+    assert operator.get("/settings/evidence-log.zip").status_code == 403
+    assert administrator.get("/settings/evidence-log.zip").status_code == 409
     assert administrator.post("/settings/evidence-key/")["Location"] == "/settings/"
     assert key_in_use(project).fingerprint != before
     assert key_in_use(project).fingerprint in operator.get("/settings/").text

@@ -72,6 +72,13 @@ def check_replay(request: HttpRequest, replay_id: str) -> Status[dict[str, Any]]
     return _check(who, sealed_replay(replay_of(who.project, replay_id)).seal)
 
 
+@router.get("", summary="The evidence of a project's log, a zip")
+def of_log(request: HttpRequest) -> FileResponse:
+    """Every entry of the log with every root that was signed, and what of it is there now: a session that was dropped is named."""
+    project = caller(request, "admin").project
+    return zip_answer("evidence-log.zip", lambda target: exporting.write_log(target, project))
+
+
 @router.get("/checks/{check_id}", summary="What came of a check")
 def read_check(request: HttpRequest, check_id: str) -> dict[str, Any]:
     """`result` is `intact`, `altered` with each problem, or null while it runs."""

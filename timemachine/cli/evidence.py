@@ -26,7 +26,10 @@ def evidence() -> None:
 
 
 @evidence.command()
-@click.argument("target", metavar="ID")
+@click.argument("target", metavar="ID", required=False)
+@click.option(
+    "--log", "of_log", is_flag=True, help="The project's log instead: all that was sealed and erased."
+)
 @click.option(
     "-o",
     "--output",
@@ -36,8 +39,10 @@ def evidence() -> None:
     help="Where to write it.",
 )
 @options.as_json
-def export(*, target: str, output: Path, as_json: bool) -> None:
-    """Write the evidence of a session (its id or key) or a replay (its id) to a zip file."""
+def export(*, target: str | None, of_log: bool, output: Path, as_json: bool) -> None:
+    """Write the evidence of a session (its id or key), of a replay (its id) or of the project's log to a zip file."""
+    if (target is None) != of_log:
+        raise click.UsageError("Name a session or replay, or give --log for the project's log.")
     with connected() as client:
         try:
             _fetch(client, target, output)
@@ -72,8 +77,11 @@ def verify(context: click.Context, *, bundle: Path, key: str | None, as_json: bo
     context.exit(1 if report.problems else 0)
 
 
-def _fetch(client: "Client", target: str, output: Path) -> None:
-    """A session of that id or key; else the replay of that id."""
+def _fetch(client: "Client", target: str | None, output: Path) -> None:
+    """A session of that id or key; else the replay of that id; the log where none is named."""
+    if target is None:
+        client.evidence.of_log(output)
+        return
     try:
         client.evidence.of_session(target, output)
     except Refused as why:

@@ -19,6 +19,10 @@ class Evidence:
         """Write the bundle of a replay that is over to a file."""
         self._connection.download(f"/api/replays/{segment(replay, 'replay')}/evidence", target)
 
+    def of_log(self, target: Path) -> None:
+        """Write the bundle of the project's log to a file."""
+        self._connection.download("/api/evidence", target)
+
     def keys(self) -> Document:
         """The project's public keys, the one in use first."""
         return self._connection.get("/api/evidence/keys")

@@ -22,9 +22,11 @@ from importlib.metadata import version
 from itertools import batched
 from typing import IO, Any, Final
 
+from timemachine.accounts.models import Project
 from timemachine.base.clock import written
 from timemachine.base.content import canonical_json
 from timemachine.evidence import keys, payload_groups
+from timemachine.evidence.checkpoint import log_origin
 from timemachine.evidence.checkpoints import at_size, origin_of
 from timemachine.evidence.models import (
     LogCheckpoint,
@@ -88,7 +90,7 @@ def write(target: IO[bytes], parts: Sequence[Part], about: dict[str, Any]) -> No
     _keys(bundle)
     key = at_size(parts[0].subject, parts[0].seal, parts[0].size).key
     bundle.zipped.add("README.txt", readme(bundle.trees[0], key.fingerprint).encode())
-    _statement(bundle, key, about)
+    _sign(bundle, key, bundle.trees[0], {"about": about})
     bundle.zipped.close()
 
 
@@ -251,14 +253,14 @@ def _key(each: SigningKey) -> dict[str, Any]:
     }
 
 
-def _statement(bundle: Bundle, key: SigningKey, about: dict[str, Any]) -> None:
-    first = bundle.trees[0]
+def _sign(bundle: Bundle, key: SigningKey, first: Mapping[str, Any], said: Mapping[str, Any]) -> None:
+    """The statement: its subject, what is said of it, and every file in the zip by its SHA-256."""
     predicate = {
         "format": FORMAT,
         "software": f"timemachine {version('timemachine')}",
-        "about": about,
         "trees": bundle.trees,
         "files": bundle.zipped.hashes,
+        **said,
     }
     document = {
         "_type": "https://in-toto.io/Statement/v1",
@@ -273,3 +275,53 @@ def _statement(bundle: Bundle, key: SigningKey, about: dict[str, Any]) -> None:
 def _json(value: Any, indent: int | None = None) -> bytes:
     separators = (",", ":") if indent is None else None
     return json.dumps(value, ensure_ascii=True, separators=separators, indent=indent).encode()
+
+
+def write_log(target: IO[bytes], project: Project, about: dict[str, Any]) -> None:
+    """Write the bundle of a project's log: every entry, every signed state, and what of the sealed things is there now."""
+    bundle = Bundle(zipped=Zipped(target))
+    last = (
+        LogCheckpoint.objects.filter(project=project).select_related("key").order_by("-size", "-id").first()
+    )
+    if last is None:
+        raise LookupError(f"the log of {project.pk} has no entry")
+    states = LogCheckpoint.objects.filter(project=project, size__lte=last.size).order_by("size", "id")
+    entries = LogEntry.objects.filter(project=project, index__lt=last.size).order_by("index")
+    bundle.keys |= set(states.values_list("key_id", flat=True))
+    with bundle.zipped.file("log/entries.jsonl") as file:
+        file.lines(
+            bytes(entry) for entry in entries.values_list("entry", flat=True).iterator(chunk_size=BATCH)
+        )
+    with bundle.zipped.file("log/checkpoints.jsonl") as file:
+        file.lines(
+            signed.encode() for signed in states.values_list("signed", flat=True).iterator(chunk_size=BATCH)
+        )
+    with bundle.zipped.file("log/present.jsonl") as file:
+        file.lines(_json(each) for each in _present(project))
+    _keys(bundle)
+    log = {
+        "path": "log",
+        "origin": log_origin(str(project.pk)),
+        "size": last.size,
+        "root": bytes(last.root).hex(),
+    }
+    named = {"of": "log", "id": project.pk, "sealed_at": written(last.at)} | log
+    bundle.zipped.add("README.txt", readme(named, last.key.fingerprint).encode())
+    _sign(bundle, last.key, log, {"about": about, "log": log})
+    bundle.zipped.close()
+
+
+def _present(project: Project) -> Iterator[dict[str, Any]]:
+    """Every seal that there is, with its newest signed state."""
+    newest = (
+        SealCheckpoint.objects.filter(seal__project=project).order_by("seal", "-size", "-id").distinct("seal")
+    )
+    for each in newest.select_related("seal").iterator(chunk_size=BATCH):
+        seal = each.seal
+        yield {
+            "of": seal.of,
+            "id": str(seal.session_id or seal.replay_id),
+            "generation": seal.generation,
+            "size": each.size,
+            "root": each.root_hex,
+        }

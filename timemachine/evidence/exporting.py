@@ -4,11 +4,14 @@ import tempfile
 from collections.abc import Callable, Mapping
 from typing import IO, Any, Final
 
+from django.db import transaction
+
+from timemachine.accounts.models import Project
 from timemachine.base.clock import written
 from timemachine.base.errors import Conflict, NotFound
 from timemachine.evidence import bundle
 from timemachine.evidence.bundle import Discloses, Part
-from timemachine.evidence.models import Seal
+from timemachine.evidence.models import EvidenceLog, Seal
 from timemachine.evidence.sealing import replay_subject, seal_replay, seal_session
 from timemachine.evidence.subjects import SessionSubject
 from timemachine.recording.models import Session
@@ -74,6 +77,16 @@ def write_replay(
     parts = [Part(subject=subject, seal=seal, size=seal.size, discloses=discloses), recorded]
     bundle.write(target, parts, {"session": dict(told or about(replay.session)), "replay": str(replay.id)})
     return seal
+
+
+@transaction.atomic
+def write_log(target: IO[bytes], project: Project) -> None:
+    """Write the bundle of a project's log; nothing is sealed or erased meanwhile. Raises `Conflict` where nothing was ever sealed."""
+    if EvidenceLog.objects.select_for_update().filter(project=project, size__gt=0).first() is None:
+        raise Conflict(
+            "Nothing was sealed in this project yet, so its log is empty.", code="nothing_to_prove"
+        )
+    bundle.write_log(target, project, {"project": project.name})
 
 
 def about(session: Session) -> dict[str, Any]:

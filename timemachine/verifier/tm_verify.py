@@ -9,7 +9,8 @@ each fault is named with its record. 2: this is no bundle, or the command is wro
 Take this file and the key's fingerprint from somewhere else than the bundle: a bundle that brings its own verifier and its own key
 proves nothing. What is checked: every file against the signed statement; every signature; every record's form, place and hash chain;
 the tree over the records (RFC 6962) against the signed checkpoints; every disclosed field against its salted commitment; every
-replayed step's link to the record that it repeats; the checkpoint's entry in the project's log.
+replayed step's link to the record that it repeats; the checkpoint's entry in the project's log. Of a whole log: every root that was ever
+signed, and that nothing which was sealed is gone without a tombstone.
 """
 
 from __future__ import annotations
@@ -67,6 +68,27 @@ class Tree(NamedTuple):
     complete: bool
 
 
+class Log(NamedTuple):
+    """What the statement of a project's log says of it."""
+
+    path: str
+    origin: str
+    size: int
+    root: str
+
+
+class Stated(NamedTuple):
+    """What the statement names: trees of records, or a project's log, and every file by its SHA-256."""
+
+    trees: list[Tree]
+    log: Log | None
+    files: dict[str, str]
+
+
+Name = tuple[str, str, int]
+"""What was sealed: of what, its id, and which of its runs."""
+
+
 class Sealed(NamedTuple):
     """A record's leaf hash, and its commitments and links as they are written in its envelope."""
 
@@ -91,7 +113,17 @@ class Report:
     def __init__(self) -> None:
         self.problems: list[dict[str, str]] = []
         self.more = 0
-        names = ("files", "signatures", "records", "fields", "withheld", "links", "proofs")
+        names = (
+            "files",
+            "signatures",
+            "records",
+            "fields",
+            "withheld",
+            "links",
+            "proofs",
+            "sealed",
+            "erased",
+        )
         self.checked = dict.fromkeys(names, 0)
         self.not_checked: list[str] = []
         self.subject: str | None = None
@@ -359,22 +391,22 @@ def verify(path: str, wanted_key: str | None = None) -> Report:
     report = Report()
     bundle = Bundle(path, report)
     keys = public_keys(bundle.document(KEYS))
-    trees, files = _statement(bundle, keys, report, wanted_key)
+    stated = _statement(bundle, keys, report, wanted_key)
     payloads = _payloads(bundle, report)
     records: dict[str, dict[int, Sealed]] = {}
-    for tree in trees:
+    if stated.log:
+        _whole_log(bundle, stated.log, keys, report)
+    for tree in stated.trees:
         records[tree.path] = _records(bundle, tree, report)
         _states(bundle, tree, records[tree.path], keys, report)
         _disclosed(bundle, tree.path, records[tree.path], payloads, report)
     _links(records, report)
-    _files(bundle, files, report)
+    _files(bundle, stated.files, report)
     return report
 
 
-def _statement(
-    bundle: Bundle, keys: Mapping[str, bytes], report: Report, wanted_key: str | None
-) -> tuple[list[Tree], dict[str, str]]:
-    """The trees of the bundle and the SHA-256 of its files, as the statement says them."""
+def _statement(bundle: Bundle, keys: Mapping[str, bytes], report: Report, wanted_key: str | None) -> Stated:
+    """What the statement says is in the bundle."""
     signed = bundle.document(STATEMENT)
     if signed is None:
         raise Unreadable(f"there is no readable {STATEMENT} in it, so this is not an evidence bundle")
@@ -389,16 +421,18 @@ def _statement(
         stated = json.loads(found[0] if found else base64.b64decode(signed["payload"]))
         subject, predicate = stated["subject"][0], stated["predicate"]
         trees = [Tree(**{name: each[name] for name in Tree._fields}) for each in predicate["trees"]]
+        log = Log(**{name: predicate["log"][name] for name in Log._fields}) if "log" in predicate else None
+        first = log or trees[0]
         form, files, root = predicate["format"], dict(predicate["files"]), subject["digest"]["sha256"]
         report.subject = str(subject["name"])
-        wrong = root != trees[0].root or report.subject != trees[0].origin
+        wrong = root != first.root or report.subject != first.origin
     except WRONG_FORM as why:
         raise Unreadable("its statement has not the form that this program knows") from why
     if form != FORMAT:
         raise Unreadable(f"its format is {form!r}, and this program knows {FORMAT!r}")
     if wrong:
         report.problem("statement", STATEMENT, "Its subject is not the first of its trees.")
-    return trees, files
+    return Stated(trees, log, files)
 
 
 def _files(bundle: Bundle, stated: Mapping[str, str], report: Report) -> None:
@@ -598,6 +632,90 @@ def _log(bundle: Bundle, tree: Tree, last: State, keys: Mapping[str, bytes], rep
         report.checked["proofs"] += 1
 
 
+def _whole_log(bundle: Bundle, log: Log, keys: Mapping[str, bytes], report: Report) -> None:
+    """A project's log: its entries have every root that was signed, and what they say was sealed is there or was erased."""
+    lines = list(bundle.lines(f"{log.path}/entries.jsonl"))
+    report.checked["records"] += len(lines)
+    stated = []
+    for number, line in enumerate(bundle.lines(f"{log.path}/checkpoints.jsonl"), start=1):
+        found = _state(line, f"{log.path} checkpoint {number}", keys, report)
+        if found is not None and found.origin == log.origin:
+            stated.append(found)
+        elif found is not None:
+            report.problem("checkpoint", found.where, f"It is of {found.origin}, and not of {log.origin}.")
+    made = roots([leaf_hash(line) for line in lines], [state.size for state in stated])
+    for state in stated:
+        if made.get(state.size) == state.root:
+            report.checked["proofs"] += 1
+        else:
+            says = f"The first {state.size} entries have not the root that was signed: one was changed, added or taken out."
+            report.problem("root", state.where, says)
+    last = max(stated, key=lambda state: state.size, default=None)
+    if last is None or (last.size, last.root.hex(), len(lines)) != (log.size, log.root, log.size):
+        report.problem(
+            "checkpoint", f"{log.path} checkpoints", "The log does not end where the statement says."
+        )
+    _present(bundle, log, lines, report)
+
+
+def _present(bundle: Bundle, log: Log, lines: Sequence[bytes], report: Report) -> None:
+    """What was sealed and not erased since is there, with the root that it had when most of it was sealed."""
+    sealed, there = _sealed_by(log, lines, report), _there(bundle, log, report)
+    for name, state in sealed.items():
+        where = f"{name[0]} {name[1]}"
+        if name not in there:
+            report.problem("dropped", where, "It was sealed and never erased, and it is not there any more.")
+        elif there[name] != state:
+            says = f"It was sealed with {state[0]} records under another root than it has now."
+            report.problem("changed", where, says)
+        else:
+            report.checked["sealed"] += 1
+    for of, id_, _ in there.keys() - sealed.keys():
+        report.problem("log", f"{of} {id_}", "It is there, and the log does not say that it was sealed.")
+
+
+def _sealed_by(log: Log, lines: Sequence[bytes], report: Report) -> dict[Name, tuple[int, str]]:
+    """Size and root of everything that was sealed and not erased since, as most of it was sealed."""
+    sealed: dict[Name, tuple[int, str]] = {}
+    known: dict[tuple[Name, int], str] = {}
+    for index, line in enumerate(lines):
+        where = f"{log.path} entry {index}"
+        try:
+            entry = json.loads(line)
+            kind = entry["entry"]
+            if kind == "key":
+                continue
+            name = (str(entry["of"]), str(entry["id"]), int(entry["generation"]))
+            state = (0, "") if kind == "erased" else (int(entry["size"]), str(entry["root"]))
+        except WRONG_FORM:
+            report.problem("log", where, "This is no entry of a log.")
+            continue
+        if kind == "erased":
+            sealed.pop(name, None)
+            report.checked["erased"] += 1
+        elif known.setdefault((name, state[0]), state[1]) != state[1]:
+            report.problem(
+                "changed", where, f"The same {state[0]} records were sealed before under another root."
+            )
+        else:
+            sealed[name] = max(sealed.get(name, state), state)
+    return sealed
+
+
+def _there(bundle: Bundle, log: Log, report: Report) -> dict[Name, tuple[int, str]]:
+    there = {}
+    for number, line in enumerate(bundle.lines(f"{log.path}/present.jsonl"), start=1):
+        try:
+            found = json.loads(line)
+            name = (str(found["of"]), str(found["id"]), int(found["generation"]))
+            there[name] = (int(found["size"]), str(found["root"]))
+        except WRONG_FORM:
+            report.problem(
+                "log", f"{log.path} present line {number}", "This line names nothing that is sealed."
+            )
+    return there
+
+
 def _disclosed(
     bundle: Bundle, path: str, records: Mapping[int, Sealed], payloads: Mapping[str, bytes], report: Report
 ) -> None:
@@ -684,7 +802,7 @@ def told(report: Report) -> Iterator[str]:
     """The report for people, line by line."""
     yield f"{'FAILED' if report.problems else 'VERIFIED'}  {report.subject}"
     yield f"signed by {report.key or 'no valid key'}"
-    yield "checked: " + ", ".join(f"{count:,} {name}" for name, count in report.checked.items())
+    yield "checked: " + ", ".join(f"{count:,} {name}" for name, count in report.checked.items() if count)
     for each in report.problems:
         yield f"FAULT ({each['code']}) {each['where']}: {each['says']}"
     if report.more:

@@ -11,6 +11,7 @@ urlpatterns = [
     path("replays/<str:id>/evidence/", seals.of_replay, name="replay_evidence"),
     path("replays/<str:id>/evidence/check/", seals.check_replay, name="check_replay_seal"),
     path("replays/<str:id>/evidence.zip", seals.bundle_of_replay, name="replay_bundle"),
+    path("settings/evidence-log.zip", seals.bundle_of_log, name="log_bundle"),
     path("settings/evidence-key/", seals.replace_key, name="replace_evidence_key"),
     path("tm_verify.py", seals.verifier, name="verifier"),
 ]

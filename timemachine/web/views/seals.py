@@ -88,6 +88,15 @@ def bundle_of_replay(request: HttpRequest, id: str) -> FileResponse:  # noqa: A0
     )
 
 
+@never_cache
+@require_safe
+def bundle_of_log(request: HttpRequest) -> FileResponse:
+    """The evidence of the project's log as a zip."""
+    who = access.of(request)
+    who.require(ADMIN)
+    return _download("evidence-log.zip", lambda target: exporting.write_log(target, who.project))
+
+
 @require_safe
 def verifier(_request: HttpRequest) -> HttpResponse:
     """The program that checks a bundle: the same file for everybody, so that it needs no account."""
