@@ -103,6 +103,19 @@ def test_a_program_that_fails_is_refused_with_its_last_words(tmp_path: Path) -> 
         run(program, "bread")
 
 
+def test_a_program_hears_that_we_are_gone_also_where_we_were_started_behind_a_shell(tmp_path: Path) -> None:
+    asked = "import signal; print(signal.getsignal(signal.SIGQUIT) is signal.SIG_DFL)"
+    command = (sys.executable, "-c", asked)
+    program = Program(
+        name="probe", command=command, log=tmp_path / "log", folder=tmp_path, last_signal=signal.SIGQUIT
+    )
+    before = signal.signal(signal.SIGQUIT, signal.SIG_IGN)
+    try:
+        assert run(program) == "True\n"
+    finally:
+        signal.signal(signal.SIGQUIT, before)
+
+
 def test_a_program_that_does_not_read_is_still_run(tmp_path: Path) -> None:
     assert run(_program(tmp_path, "print('fine')"), "x" * 1000) == "fine\n"
 

@@ -102,13 +102,17 @@ def _environment(more: Mapping[str, str]) -> dict[str, str]:
 
 
 def _tied_to_us(last_signal: signal.Signals) -> Callable[[], None] | None:
-    """Linux sends the signal when the thread that made the child is gone; elsewhere nobody does."""
+    """Linux sends the signal when the thread that made the child is gone; elsewhere nobody does.
+
+    It must be heard from the first moment: who was started behind a shell inherits that SIGINT and SIGQUIT are ignored.
+    """
     if sys.platform != "linux":
         return None
     control = ctypes.CDLL(None).prctl
     parent = os.getpid()
 
     def tie() -> None:
+        signal.signal(last_signal, signal.SIG_DFL)
         control(_PR_SET_PDEATHSIG, int(last_signal))
         if os.getppid() != parent:  # gone before we asked
             os._exit(1)
