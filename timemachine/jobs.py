@@ -113,6 +113,12 @@ def seal_replay(replay_id: str) -> None:
     sealing.seal_replay(UUID(replay_id))
 
 
+@shared_task(name="timemachine.jobs.seal_comparison")
+def seal_comparison(comparison_id: str) -> None:
+    """Seal a comparison that is over."""
+    sealing.seal_comparison(UUID(comparison_id))
+
+
 @shared_task(name="timemachine.jobs.check_seal")
 def check_seal(check_id: str) -> None:
     """Compare what stands in the database with its seal."""
@@ -175,6 +181,7 @@ _SWEPT: Final[tuple[tuple[Any, Callable[[], list[UUID]]], ...]] = (
     (index_steps, indexing.due_for_ringing),
     (seal_session, due.sessions),
     (seal_replay, due.replays),
+    (seal_comparison, due.comparisons),
     (check_seal, evidence.due_for_ringing),
 )
 

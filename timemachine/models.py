@@ -18,6 +18,7 @@ from timemachine.evidence.models import (
     SealCheck,
     SealCheckpoint,
     SealedRecord,
+    SealedResults,
     SigningKey,
 )
 from timemachine.intake.models import Intake
@@ -96,6 +97,7 @@ __all__ = [
     "SealCheck",
     "SealCheckpoint",
     "SealedRecord",
+    "SealedResults",
     "SearchedAction",
     "Session",
     "ShareGrant",

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.api.conftest import Program, program
-from tests.builders import recorded_session, replayed
+from tests.builders import compared, recorded_session, replayed
 from timemachine.accounts.models import Project
 from timemachine.evidence import commands, sealing
 from timemachine.evidence.models import SealCheck
@@ -44,6 +44,17 @@ def test_a_replay_is_sealed_and_handed_out(api: Program, project: Project) -> No
     assert api.post(f"/replays/{replay.id}/seal/check").json()["result"] == "intact"
 
 
+def test_a_comparison_is_sealed_and_handed_out(api: Program, project: Project) -> None:
+    comparison = compared(project, [recorded_session(project)], "local:extractive-1", "local:extractive-3")
+    address = f"/comparisons/{comparison.id}"
+    assert api.get(f"{address}/seal").json()["sealed"] is False
+    answer = api.get(f"{address}/evidence")
+    assert (answer["Content-Type"], answer.getvalue()[:2]) == ("application/zip", b"PK")
+    seal = api.get(f"{address}/seal").json()
+    assert (seal["records"], seal["sealed_records"], seal["state"]) == (8, 8, "closed")
+    assert api.post(f"{address}/seal/check").json()["result"] == "intact"
+
+
 def test_a_long_check_is_accepted_and_told_later(
     api: Program, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -72,8 +83,9 @@ def test_keys_are_read_by_all_and_replaced_by_administrators(api: Program, proje
 def test_nothing_of_another_project_is_there(api: Program, other_project: Project) -> None:
     session = recorded_session(other_project)
     replay = replayed(session, ReplayOptions(audit=True, reason="a test"))
+    comparison = compared(other_project, [session], "local:extractive-1", "local:extractive-3")
     sealing.seal_replay(replay.id)
-    for path in (f"/sessions/{session.id}", f"/replays/{replay.id}"):
+    for path in (f"/sessions/{session.id}", f"/replays/{replay.id}", f"/comparisons/{comparison.id}"):
         assert {api.get(f"{path}/{what}").status_code for what in ("seal", "evidence")} == {404}
         assert api.post(f"{path}/seal/check").status_code == 404
     assert api.get("/evidence/checks/nobody").json()["code"] == "check_not_found"

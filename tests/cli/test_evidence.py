@@ -2,15 +2,16 @@
 
 from pathlib import Path
 
-from tests.builders import recorded_session, replayed
+from tests.builders import compared, recorded_session, replayed
 from tests.cli.terminal import Here
 from timemachine.replay.options import ReplayOptions
 
 
-def test_a_session_and_a_replay_are_exported_and_verified(tm: Here, tmp_path: Path) -> None:
+def test_a_session_a_replay_and_a_comparison_are_exported_and_verified(tm: Here, tmp_path: Path) -> None:
     session = recorded_session(tm.project, key="s1")
     replay = replayed(session, ReplayOptions(audit=True, reason="a test"))
-    for named in ("s1", str(session.id), str(replay.id)):
+    comparison = compared(tm.project, [session], "local:extractive-1", "local:extractive-3")
+    for named in ("s1", str(session.id), str(replay.id), str(comparison.id)):
         target = tmp_path / f"{named}.zip"
         made = tm.json("evidence", "export", named, "-o", str(target))
         assert made["bytes"] == target.stat().st_size
@@ -46,7 +47,7 @@ def test_what_cannot_be_is_refused_in_a_line(tm: Here, tmp_path: Path) -> None:
     kept.write_text("mine")
     for words, code, says in (
         (("export", "nobody", "-o", str(kept)), 1, "There is no session 'nobody'"),
-        (("export", "01a1f886-e402-7fc8-8ad2-c622772394e5", "-o", str(kept)), 1, "There is no replay"),
+        (("export", "01a1f886-e402-7fc8-8ad2-c622772394e5", "-o", str(kept)), 1, "There is no comparison"),
         (("export", "nobody"), 2, "-o"),
         (("verify", str(kept)), 1, "not a zip file"),
         (("verify", str(kept), "--key", "x"), 2, "64 digits"),

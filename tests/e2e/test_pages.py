@@ -234,6 +234,7 @@ def pages(demo: dict[str, Any]) -> dict[str, str]:
         "import": "/import/",
         "evidence": f"{session}/evidence/",
         "replay-evidence": f"/replays/{demo['trial']}/evidence/",
+        "comparison-evidence": f"/comparisons/{demo['comparison']['id']}/evidence/",
         "share": f"{session}/share/",
         "share-comparison": f"/comparisons/{demo['comparison']['id']}/share/",
         "shares": "/shares/",

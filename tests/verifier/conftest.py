@@ -1,4 +1,4 @@
-"""Bundles made once by the product: of a session that was sealed twice, of its audit replay, and of the project's log."""
+"""Bundles made once by the product: of a session that was sealed twice, of its audit replay, of a comparison over it, and of the project's log."""
 
 from dataclasses import dataclass
 from io import BytesIO
@@ -7,7 +7,7 @@ import pytest
 from django.db import transaction
 from pytest_django.plugin import DjangoDbBlocker
 
-from tests.builders import recorded_session, replayed
+from tests.builders import compared, recorded_session, replayed
 from timemachine.accounts.models import Project
 from timemachine.evidence import exporting, keys, sealing
 from timemachine.recording.commands import append
@@ -21,6 +21,7 @@ class Made:
 
     session: bytes
     replay: bytes
+    comparison: bytes
     log: bytes
     key: str
 
@@ -35,14 +36,17 @@ def made(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Made:
         append(session.id, [ActionDraft(kind="message", role="user", output="Danke 🕰")], imported=True)
         replay = replayed(session, ReplayOptions(audit=True, use_model="local:extractive-3", reason="a test"))
         session.refresh_from_db()
-        files = BytesIO(), BytesIO(), BytesIO()
+        comparison = compared(project, [session], "local:extractive-1", "local:extractive-3")
+        files = BytesIO(), BytesIO(), BytesIO(), BytesIO()
         exporting.write_session(files[0], session)
         exporting.write_replay(files[1], replay)
+        exporting.write_comparison(files[3], comparison)
         exporting.write_log(files[2], project)
         found = Made(
             log=files[2].getvalue(),
             session=files[0].getvalue(),
             replay=files[1].getvalue(),
+            comparison=files[3].getvalue(),
             key=keys.key_in_use(project).fingerprint,
         )
         transaction.set_rollback(True)

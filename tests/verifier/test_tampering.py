@@ -156,14 +156,14 @@ def test_what_was_changed_is_named(made: Made, tmp_path: Path, name: str) -> Non
     assert any(each == code and place.startswith(where or "payload ") for each, place in found), found
 
 
-def test_both_bundles_hold_together_untouched(made: Made, tmp_path: Path) -> None:
-    for name in ("session", "replay"):
+def test_the_bundles_hold_together_untouched(made: Made, tmp_path: Path) -> None:
+    for name, links in (("session", 0), ("replay", 4), ("comparison", 6)):
         path = tmp_path / f"{name}.zip"
         path.write_bytes(getattr(made, name))
         report = tm_verify.verify(str(path), made.key)
         assert report.problems == []
         assert (report.checked["withheld"], report.checked["records"] > 3) == (0, True)
-    assert report.checked["links"] == 4
+        assert report.checked["links"] == links
 
 
 def test_the_bundle_is_the_same_bytes_whenever_it_is_made(made: Made, tmp_path: Path) -> None:
@@ -182,6 +182,40 @@ def test_a_replayed_answer_that_was_changed_is_named(made: Made, tmp_path: Path)
     files = unpacked(made.replay)
     document("replay/disclosed.jsonl", set_field("output", 1, "x"), 2)(files)
     assert ("field", "replay record 2 output") in faults(packed(files, tmp_path / "evidence.zip"), made.key)
+
+
+OF_A_COMPARISON: Final[dict[str, tuple[Change, tuple[str, str]]]] = {
+    "an answer": (
+        document("comparison/disclosed.jsonl", set_field("output", 1, "x"), 2),
+        ("field", "comparison record 2 output"),
+    ),
+    "a verdict": (
+        document("comparison/disclosed.jsonl", set_field("facts", 1, '{"verdict":"identical"}'), 4),
+        ("field", "comparison record 4 facts"),
+    ),
+    "a grounding": (
+        document("comparison/disclosed.jsonl", set_field("grounding", 1, '{"score":1}'), 1),
+        ("field", "comparison record 1 grounding"),
+    ),
+    "an arm": (
+        document("comparison/disclosed.jsonl", set_field("arms", 1, "[]"), 0),
+        ("field", "comparison record 0 arms"),
+    ),
+    "a figure": (
+        document("comparison/disclosed.jsonl", set_field("facts", 1, '{"columns":[]}'), 7),
+        ("field", "comparison record 7 facts"),
+    ),
+    "a cell taken out": (lines("comparison/records.jsonl", drop(3)), ("missing", "comparison record 3")),
+    "what a cell repeats": (lines("session-1/records.jsonl", drop(1)), ("link", "comparison record 1")),
+}
+
+
+@pytest.mark.parametrize("name", OF_A_COMPARISON)
+def test_what_was_changed_of_a_comparison_is_named(made: Made, tmp_path: Path, name: str) -> None:
+    change, fault = OF_A_COMPARISON[name]
+    files = unpacked(made.comparison)
+    change(files)
+    assert fault in faults(packed(files, tmp_path / "evidence.zip"), made.key)
 
 
 def test_a_replay_of_another_record_than_it_says_is_named(made: Made, tmp_path: Path) -> None:

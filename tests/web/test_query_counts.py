@@ -69,6 +69,7 @@ def pages(made: dict[str, str]) -> dict[str, str]:
         "trial": f"{session}/steps/2/trial/",
         "evidence": f"{session}/evidence/",
         "replay evidence": f"/replays/{made['replay']}/evidence/",
+        "comparison evidence": f"/comparisons/{made['comparison']}/evidence/",
         "share": f"{session}/share/",
         "replay": f"/replays/{made['replay']}/",
         "compare": f"/compare/?a={made['session']}&b={made['replay']}",

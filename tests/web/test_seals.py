@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from tests.builders import recorded_session, replayed, tamper
+from tests.builders import compared, recorded_session, replayed, tamper
 from tests.web.people import browser_of
 from timemachine.accounts.models import ADMIN, Project
 from timemachine.base.content import sha256_hex
@@ -86,6 +86,25 @@ def test_the_downloads_hold_together_and_a_replay_brings_what_it_repeats(
     assert tm_verify.verify(str(of_replay), key).problems == []
     operator.post(f"/replays/{replay.id}/evidence/check/")
     assert "intact" in operator.get(f"/replays/{replay.id}/evidence/").text
+
+
+def test_a_comparison_says_that_it_is_sealed_and_a_check_names_the_cell_that_was_altered(
+    operator: Client, session: Session, project: Project, tmp_path: Path
+) -> None:
+    comparison = compared(project, [session], "local:extractive-1", "local:extractive-3")
+    page, address = f"/comparisons/{comparison.id}/", f"/comparisons/{comparison.id}/evidence/"
+    assert ">not sealed</a>" in operator.get(page).text
+    assert "a comparison is sealed when it is over" in operator.get(address).text
+    whole = downloaded(operator, f"/comparisons/{comparison.id}/evidence.zip", tmp_path / "comparison.zip")
+    assert tm_verify.verify(str(whole), key_in_use(project).fingerprint).problems == []
+    assert ">sealed</a>" in operator.get(page).text
+    assert operator.post(f"{address}check/")["Location"] == address
+    assert "intact" in operator.get(address).text
+    tamper("UPDATE tm_replay_step SET verdict = 'reworded' WHERE sequence = %s", [2])
+    operator.post(f"{address}check/")
+    shown = operator.get(address).text
+    assert "altered" in shown
+    assert "Record 1." in shown
 
 
 def test_what_has_nothing_in_it_has_no_evidence(operator: Client, project: Project) -> None:

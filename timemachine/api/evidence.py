@@ -8,11 +8,20 @@ from ninja import Router, Status
 
 from timemachine.api import routers
 from timemachine.api.access import Caller, caller
+from timemachine.api.comparisons import router as comparisons
 from timemachine.api.replays import router as replays
 from timemachine.base.clock import written
+from timemachine.comparison.queries import comparison_of
 from timemachine.evidence import commands, exporting, keys, log
 from timemachine.evidence.models import Seal, SigningKey
-from timemachine.evidence.queries import check_json, check_of, keys_of, sealed_replay, sealed_session
+from timemachine.evidence.queries import (
+    check_json,
+    check_of,
+    keys_of,
+    sealed_comparison,
+    sealed_replay,
+    sealed_session,
+)
 from timemachine.jobs import ring_check
 from timemachine.recording.queries import session_of
 from timemachine.replay.queries import replay_of
@@ -36,6 +45,18 @@ def of_replay(request: HttpRequest, replay_id: str) -> FileResponse:
     )
 
 
+@comparisons.get(
+    "/{comparison_id}/evidence", tags=["evidence"], summary="The evidence of a comparison, a zip"
+)
+def of_comparison(request: HttpRequest, comparison_id: str) -> FileResponse:
+    """A comparison that is over: every cell, what the figures show, what was said of cells, and the recorded steps that they repeat."""
+    comparison = comparison_of(caller(request, "read").project, comparison_id)
+    return zip_answer(
+        f"evidence-comparison-{comparison.id}.zip",
+        lambda target: exporting.write_comparison(target, comparison),
+    )
+
+
 @routers.sessions.get("/{session_id}/seal", tags=["evidence"], summary="The seal of a session")
 def seal_of_session(request: HttpRequest, session_id: str) -> dict[str, Any]:
     """How far it is sealed, by which key, and what came of the last check."""
@@ -46,6 +67,12 @@ def seal_of_session(request: HttpRequest, session_id: str) -> dict[str, Any]:
 def seal_of_replay(request: HttpRequest, replay_id: str) -> dict[str, Any]:
     """Whether its last run is sealed, by which key, and what came of the last check."""
     return sealed_replay(replay_of(caller(request, "read").project, replay_id)).as_json()
+
+
+@comparisons.get("/{comparison_id}/seal", tags=["evidence"], summary="The seal of a comparison")
+def seal_of_comparison(request: HttpRequest, comparison_id: str) -> dict[str, Any]:
+    """Whether its last run is sealed with all that was said of it, by which key, and what came of the last check."""
+    return sealed_comparison(comparison_of(caller(request, "read").project, comparison_id)).as_json()
 
 
 @routers.sessions.post(
@@ -70,6 +97,18 @@ def check_replay(request: HttpRequest, replay_id: str) -> Status[dict[str, Any]]
     """Compare all that stands in the database with the seal of a replay."""
     who = caller(request, "run")
     return _check(who, sealed_replay(replay_of(who.project, replay_id)).seal)
+
+
+@comparisons.post(
+    "/{comparison_id}/seal/check",
+    tags=["evidence"],
+    response={202: dict[str, Any]},
+    summary="Check a comparison's seal",
+)
+def check_comparison(request: HttpRequest, comparison_id: str) -> Status[dict[str, Any]]:
+    """Compare all that stands in the database with the seal of a comparison."""
+    who = caller(request, "run")
+    return _check(who, sealed_comparison(comparison_of(who.project, comparison_id)).seal)
 
 
 @router.get("", summary="The evidence of a project's log, a zip")

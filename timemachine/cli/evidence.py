@@ -1,4 +1,4 @@
-"""`evidence`: the bundle of a session or replay as a file, and whether a bundle holds together."""
+"""`evidence`: the bundle of a session, replay or comparison as a file, and whether a bundle holds together."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,8 @@ from timemachine.client.errors import Refused
 from timemachine.verifier import tm_verify
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from timemachine.client.client import Client
 
 _NOT_FOUND = 404
@@ -40,9 +42,9 @@ def evidence() -> None:
 )
 @options.as_json
 def export(*, target: str | None, of_log: bool, output: Path, as_json: bool) -> None:
-    """Write the evidence of a session (its id or key), of a replay (its id) or of the project's log to a zip file."""
+    """Write the evidence of a session (its id or key), of a replay or comparison (its id) or of the project's log to a zip file."""
     if (target is None) != of_log:
-        raise click.UsageError("Name a session or replay, or give --log for the project's log.")
+        raise click.UsageError("Name a session, replay or comparison, or give --log for the project's log.")
     with connected() as client:
         try:
             _fetch(client, target, output)
@@ -78,16 +80,23 @@ def verify(context: click.Context, *, bundle: Path, key: str | None, as_json: bo
 
 
 def _fetch(client: "Client", target: str | None, output: Path) -> None:
-    """A session of that id or key; else the replay of that id; the log where none is named."""
+    """A session of that id or key; else the replay, or else the comparison, of that id; the log where none is named."""
+    found = client.evidence
     if target is None:
-        client.evidence.of_log(output)
-        return
+        found.of_log(output)
+    elif not (_is_there(found.of_session, target, output) or _is_there(found.of_replay, target, output)):
+        found.of_comparison(target, output)
+
+
+def _is_there(fetch: "Callable[[str, Path], None]", target: str, output: Path) -> bool:
+    """Whether this is what has that id; it is written then. What has no id cannot be anything else."""
     try:
-        client.evidence.of_session(target, output)
+        fetch(target, output)
     except Refused as why:
         if why.status != _NOT_FOUND or not _is_uuid(target):
             raise
-        client.evidence.of_replay(target, output)
+        return False
+    return True
 
 
 def _is_uuid(text: str) -> bool:

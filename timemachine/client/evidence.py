@@ -1,4 +1,4 @@
-"""Seals and evidence of a server's sessions and replays."""
+"""Seals and evidence of a server's sessions, replays and comparisons."""
 
 from pathlib import Path
 
@@ -18,6 +18,10 @@ class Evidence:
     def of_replay(self, replay: str, target: Path) -> None:
         """Write the bundle of a replay that is over to a file."""
         self._connection.download(f"/api/replays/{segment(replay, 'replay')}/evidence", target)
+
+    def of_comparison(self, comparison: str, target: Path) -> None:
+        """Write the bundle of a comparison that is over to a file."""
+        self._connection.download(f"/api/comparisons/{segment(comparison, 'comparison')}/evidence", target)
 
     def of_log(self, target: Path) -> None:
         """Write the bundle of the project's log to a file."""

@@ -58,6 +58,14 @@ def results_of(comparison: Comparison, progress: Progress, *, so_far: bool = Fal
     return _of_row(row, current=current, over=progress.over)
 
 
+def kept_of(comparison: Comparison, progress: Progress) -> Findings | None:
+    """The findings that are kept of these answers; None where none are, or those of others."""
+    row = ComparisonFindings.objects.filter(comparison=comparison).first()
+    if row is None or row.content is None or row.cells != _key(progress):
+        return None
+    return kept.read(row.content)
+
+
 def whole(comparison: Comparison, progress: Progress) -> Results:
     """What is kept where it is current, else computed now, however long it takes: for who takes all of it along."""
     found = results_of(comparison, progress, so_far=True)

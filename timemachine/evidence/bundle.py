@@ -55,17 +55,20 @@ Discloses = Callable[[str, Record, Callable[[], Mapping[str, str]]], AbstractSet
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A tree of the bundle: whose, how many of its records count, which of them are shown (None: all), and what of these is told."""
+    """A tree of the bundle: whose, how many of its records count, which of them are shown (None: all), what of these is told,
+    and in which folder it stands, where that is not named by what it is.
+    """
 
     subject: Subject
     seal: Seal
     size: int
     shown: Sequence[int] | None = None
     discloses: Discloses | None = None
+    folder: str | None = None
 
     @property
     def path(self) -> str:
-        return self.subject.of
+        return self.folder or self.subject.of
 
 
 @dataclass(slots=True)
@@ -76,6 +79,7 @@ class Bundle:
     payloads: dict[int, Field] = field(default_factory=dict)
     keys: set[int] = field(default_factory=set)
     trees: list[dict[str, Any]] = field(default_factory=list)
+    log: Tree = field(default_factory=lambda: Tree([]))
 
 
 def write(target: IO[bytes], parts: Sequence[Part], about: dict[str, Any]) -> None:
@@ -84,6 +88,8 @@ def write(target: IO[bytes], parts: Sequence[Part], about: dict[str, Any]) -> No
     The same records, disclosed in the same way, make the same bytes.
     """
     bundle = Bundle(zipped=Zipped(target))
+    for part in parts:  # all that is to be signed is signed first: the log grows by it
+        at_size(part.subject, part.seal, part.size)
     for part in parts:
         _tree(bundle, part)
     _payloads(bundle)
@@ -222,17 +228,16 @@ def _log(bundle: Bundle, shown: SealCheckpoint) -> dict[str, Any]:
     """The entry of a checkpoint in the project's log, with its audit path to the log's first signed state that has it."""
     project, index = shown.seal.project_id, shown.log_index
     signed = LogCheckpoint.objects.filter(project=project, size__gt=index).order_by("size", "id").first()
-    entries = LogEntry.objects.filter(project=project, index__lt=signed.size if signed else 0).order_by(
-        "index"
-    )
+    entries = LogEntry.objects.filter(project=project).order_by("index")
     if signed is None:
         raise LookupError(f"the log of {project} has no checkpoint behind entry {index}")
     bundle.keys.add(signed.key_id)
-    tree = Tree([bytes(leaf) for leaf in entries.values_list("leaf", flat=True)])
+    if len(bundle.log.leaves) < signed.size:  # read once for all trees of a bundle
+        bundle.log = Tree([bytes(leaf) for leaf in entries.values_list("leaf", flat=True)])
     return {
         "index": index,
         "entry": bytes(entries.get(index=index).entry).decode("ascii"),
-        "path": [each.hex() for each in tree.inclusion(index)],
+        "path": [each.hex() for each in bundle.log.inclusion(index, signed.size)],
         "checkpoint": json.loads(signed.signed),
     }
 
@@ -320,7 +325,7 @@ def _present(project: Project) -> Iterator[dict[str, Any]]:
         seal = each.seal
         yield {
             "of": seal.of,
-            "id": str(seal.session_id or seal.replay_id),
+            "id": seal.subject_id,
             "generation": seal.generation,
             "size": each.size,
             "root": each.root_hex,

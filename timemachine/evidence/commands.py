@@ -40,7 +40,9 @@ def fits_in_a_request(seal: Seal) -> bool:
 def check(check_id: UUID) -> SealCheck | None:
     """Make a comparison; None where it was erased. Safe to do twice: whoever ends first is kept."""
     found = (
-        SealCheck.objects.select_related("seal__session__project", "seal__replay__session__project")
+        SealCheck.objects.select_related(
+            "seal__session__project", "seal__replay__session__project", "seal__comparison__project"
+        )
         .filter(id=check_id)
         .first()
     )

@@ -1,14 +1,19 @@
-"""What is to be sealed: sessions that ended or recorded for a while, and replays that are over."""
+"""What is to be sealed: sessions that ended or recorded for a while, replays and comparisons that are over."""
 
 from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import F, Q
+from django.db.models import CharField, Exists, F, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import Cast, Concat
 
 from timemachine.base.clock import now
+from timemachine.comparison.models import CellMark, CellOpinion, Comparison, ComparisonReplay
 from timemachine.evidence import checkpoint
+from timemachine.evidence.comparison_records import MARK, OPINION, name_of
+from timemachine.evidence.comparison_subject import settled
+from timemachine.evidence.models import Seal, SealedRecord
 from timemachine.recording.models import Session
 from timemachine.replay.models import Replay
 
@@ -33,3 +38,26 @@ def replays() -> list[UUID]:
         Replay.objects.filter(finished_at__isnull=False).exclude(sealed).exclude(seals__problem__isnull=False)
     )
     return list(found.order_by("id").values_list("id", flat=True)[:MOST])
+
+
+def comparisons() -> list[UUID]:
+    """Comparisons that are over and have no seal of their last run, or of which something was said since, `SEAL_SECONDS` after their seal."""
+    runs = ComparisonReplay.objects.filter(comparison=OuterRef("pk"))
+    over = Comparison.objects.filter(Exists(runs)).exclude(Exists(runs.filter(replay__finished_at=None)))
+    ended = runs.order_by("-replay__finished_at").values("replay__finished_at")[:1]
+    seals = Seal.objects.filter(comparison=OuterRef("pk"), run_ended_at=OuterRef("ended_at"))
+    patience = now() - timedelta(seconds=settings.SEAL_SECONDS)
+    grown = seals.filter(signed_at__lt=patience).filter(
+        Exists(_not_sealed(MARK, CellMark.objects.all()))
+        | Exists(_not_sealed(OPINION, settled(CellOpinion.objects.all())))
+    )
+    due = ~Exists(seals.filter(Q(signed_size__gt=0) | Q(problem__isnull=False))) | Exists(grown)
+    found = over.annotate(ended_at=Subquery(ended)).filter(due)
+    return list(found.order_by("id").values_list("id", flat=True)[:MOST])
+
+
+def _not_sealed[Row: (CellMark, CellOpinion)](kind: str, said: QuerySet[Row]) -> QuerySet[Row]:
+    """What was said of cells and stands in no record of the seal that is asked about."""
+    name = Concat(Value(name_of(kind, "")), Cast("pk", CharField()))
+    records = SealedRecord.objects.filter(seal=OuterRef(OuterRef("pk")), row=OuterRef("name"))
+    return said.filter(comparison=OuterRef("comparison")).annotate(name=name).exclude(Exists(records))

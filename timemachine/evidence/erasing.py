@@ -2,26 +2,55 @@
 
 from collections.abc import Iterable
 
-from django.db import transaction
+from django.db import connection, transaction
 
+from timemachine.comparison.models import Comparison
 from timemachine.evidence import log
-from timemachine.evidence.models import REPLAY, SESSION, Seal
+from timemachine.evidence.comparison_subject import run_ended_at
+from timemachine.evidence.models import COMPARISON, Seal
 from timemachine.recording import erasure
 from timemachine.recording.models import Session
 
 
 @transaction.atomic
 def erase_session(session: Session, *, by: str | None, reason: str | None = None) -> int:
-    """Erase a session with everything that belongs to it; how many actions it had. What was sealed of it gets a tombstone in the log."""
-    seals = Seal.objects.filter(session=session) | Seal.objects.filter(replay__session=session)
+    """Erase a session with everything that belongs to it; how many actions it had. What was sealed of it gets a tombstone in the log.
+
+    A comparison over other sessions as well loses its seal with its cells, and is sealed anew as far as it is left.
+    """
+    touched = list(Comparison.objects.filter(runs__replay__session=session).distinct())
+    seals = (
+        Seal.objects.filter(session=session)
+        | Seal.objects.filter(replay__session=session)
+        | Seal.objects.filter(comparison__in=touched)
+    )
     sealed = list(seals.select_for_update(of=("self",)).order_by("id"))
     if sealed:
         log.append(session.project, list(_tombstones(sealed, by, reason)))
-    return erasure.erase_session(session)
+    erased = erasure.erase_session(session)
+    _begin_anew([each for each in sealed if each.of == COMPARISON])
+    return erased
 
 
 def _tombstones(sealed: Iterable[Seal], by: str | None, reason: str | None) -> Iterable[dict[str, object]]:
     told = {name: value for name, value in (("by", by), ("reason", reason)) if value}
     for seal in sealed:
-        of, id_ = (SESSION, seal.session_id) if seal.of == SESSION else (REPLAY, seal.replay_id)
-        yield {"entry": log.ERASED, "of": of, "id": str(id_), "generation": seal.generation, **told}
+        entry = {"entry": log.ERASED, "of": seal.of, "id": seal.subject_id, "generation": seal.generation}
+        yield entry | told
+
+
+def _begin_anew(sealed: Iterable[Seal]) -> None:
+    """Take away what is left of these seals. What is left of their comparisons goes on with another generation of records."""
+    newest = {seal.comparison_id: seal.generation for seal in sealed if seal.comparison_id is not None}
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL timemachine.erasing = 'on'")
+        Seal.objects.filter(comparison__in=newest).delete()
+        cursor.execute("SET LOCAL timemachine.erasing = 'off'")
+    for left in Comparison.objects.filter(id__in=newest):
+        Seal.objects.create(
+            project_id=left.project_id,
+            of=COMPARISON,
+            comparison=left,
+            generation=newest[left.id] + 1,
+            run_ended_at=run_ended_at(left),
+        )

@@ -1,7 +1,8 @@
-"""The bundle of a session or of a replay: sealed as far as it goes, then written."""
+"""The bundle of a session, of a replay or of a comparison: sealed as far as it goes, then written."""
 
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import IO, Any, Final
 
 from django.db import transaction
@@ -9,13 +10,17 @@ from django.db import transaction
 from timemachine.accounts.models import Project
 from timemachine.base.clock import written
 from timemachine.base.errors import Conflict, NotFound
+from timemachine.comparison.models import Comparison
+from timemachine.comparison.queries import sessions_of
 from timemachine.evidence import bundle
 from timemachine.evidence.bundle import Discloses, Part
+from timemachine.evidence.comparison_records import CELL, repeated
+from timemachine.evidence.comparison_subject import comparison_subject
 from timemachine.evidence.models import EvidenceLog, Seal
-from timemachine.evidence.sealing import replay_subject, seal_replay, seal_session
+from timemachine.evidence.sealing import replay_subject, seal_comparison, seal_replay, seal_session
 from timemachine.evidence.subjects import SessionSubject
 from timemachine.recording.models import Session
-from timemachine.replay.models import Replay
+from timemachine.replay.models import Replay, ReplayStep
 
 IN_MEMORY: Final = 8 * 1024 * 1024  # bytes; a larger bundle waits in a file of the system's
 
@@ -77,6 +82,66 @@ def write_replay(
     parts = [Part(subject=subject, seal=seal, size=seal.size, discloses=discloses), recorded]
     bundle.write(target, parts, {"session": dict(told or about(replay.session)), "replay": str(replay.id)})
     return seal
+
+
+def write_comparison(
+    target: IO[bytes],
+    comparison: Comparison,
+    *,
+    rows: AbstractSet[str] | None = None,
+    discloses: Discloses | None = None,
+    told: Mapping[str, Any] | None = None,
+) -> Seal:
+    """Write the bundle of a comparison that is over, or of these rows of it, with the recorded steps that its cells repeat.
+
+    Raises `Conflict` while it runs, `NotFound`, `NotWhole`.
+    """
+    seal = seal_comparison(comparison.id)
+    if seal is None:
+        raise NotFound("The comparison was erased.", code="comparison_not_found")
+    subject = comparison_subject(comparison)
+    sealed = subject.rows[: seal.size - 1]
+    shown = [index for index, row in enumerate(sealed, 1) if rows is None or row in rows]
+    cells = [sealed[index - 1] for index in shown if sealed[index - 1].startswith(f"{CELL} ")]
+    if not cells:
+        raise Conflict(
+            "This comparison has no answers, so there is nothing to prove.", code="nothing_to_prove"
+        )
+    size = shown[-1] + 1
+    whole_tree = len(shown) == size - 1
+    part = Part(
+        subject=subject,
+        seal=seal,
+        size=size,
+        shown=None if whole_tree else [0, *shown],
+        discloses=discloses,
+    )
+    recorded = _recorded(cells, discloses)
+    says = told or {"sessions": [about(session) for session in sessions_of(comparison)]}
+    bundle.write(target, [part, *recorded], {**says, "comparison": str(comparison.id)})
+    return seal
+
+
+def _recorded(cells: Sequence[str], discloses: Discloses | None) -> list[Part]:
+    """The recorded steps behind some cells, a tree for each session."""
+    steps = ReplayStep.objects.filter(id__in=[row.partition(" ")[2] for row in cells])
+    found = repeated(steps)
+    seals = {
+        each.session_id: each
+        for each in Seal.objects.filter(session__in=found).select_related("session__project")
+    }
+    return [
+        Part(
+            subject=SessionSubject(session),
+            seal=seals[session_id],
+            size=sequences[-1] + 1,
+            shown=[0, *sequences],
+            discloses=discloses,
+            folder=f"session-{number}",
+        )
+        for number, (session_id, sequences) in enumerate(found.items(), 1)
+        if (session := seals[session_id].session) is not None
+    ]
 
 
 @transaction.atomic

@@ -7,12 +7,13 @@ from django.db.models.functions import Now
 
 from timemachine.accounts.models import Project
 from timemachine.base.ids import uuid7
+from timemachine.comparison.models import Comparison
 from timemachine.evidence.checkpoint import OPEN
 from timemachine.payloads.fields import FaithfulJSONField
 from timemachine.recording.models import Session
 from timemachine.replay.models import Replay
 
-SESSION, REPLAY = "session", "replay"
+SESSION, REPLAY, COMPARISON = "session", "replay", "comparison"
 
 
 class SigningKey(models.Model):
@@ -40,13 +41,14 @@ class SigningKey(models.Model):
 
 
 class Seal(models.Model):
-    """The tree over the records of one session or replay. A replay that ran once more has another generation of records."""
+    """The tree over the records of one session, replay or comparison. What ran once more has another generation of records."""
 
     id = models.UUIDField(primary_key=True, default=uuid7)
     project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
     of = models.CharField(max_length=12)
     session = models.ForeignKey(Session, null=True, on_delete=models.DB_CASCADE, related_name="seals")
     replay = models.ForeignKey(Replay, null=True, on_delete=models.DB_CASCADE, related_name="seals")
+    comparison = models.ForeignKey(Comparison, null=True, on_delete=models.DB_CASCADE, related_name="seals")
     generation = models.IntegerField(default=1)
     run_ended_at = models.DateTimeField(null=True)
     size = models.BigIntegerField(default=0)
@@ -62,8 +64,9 @@ class Seal(models.Model):
         db_table = "tm_seal"
         constraints = [
             models.CheckConstraint(
-                condition=Q(of=SESSION, session__isnull=False, replay=None)
-                | Q(of=REPLAY, session=None, replay__isnull=False),
+                condition=Q(of=SESSION, session__isnull=False, replay=None, comparison=None)
+                | Q(of=REPLAY, session=None, replay__isnull=False, comparison=None)
+                | Q(of=COMPARISON, session=None, replay=None, comparison__isnull=False),
                 name="seal_of_one_thing",
             ),
             models.UniqueConstraint(
@@ -74,6 +77,11 @@ class Seal(models.Model):
                 condition=Q(replay__isnull=False),
                 name="seal_of_replay_generation_once",
             ),
+            models.UniqueConstraint(
+                fields=["comparison", "generation"],
+                condition=Q(comparison__isnull=False),
+                name="seal_of_comparison_generation_once",
+            ),
             models.CheckConstraint(
                 condition=Q(signed_size__gte=0, size__gte=F("signed_size")),
                 name="seal_signed_as_far_as_it_goes",
@@ -81,13 +89,18 @@ class Seal(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"seal of {self.of} {self.session_id or self.replay_id}"
+        return f"seal of {self.of} {self.subject_id}"
+
+    @property
+    def subject_id(self) -> str:
+        """The id of what is sealed."""
+        return str(self.session_id or self.replay_id or self.comparison_id)
 
 
 class SealedRecord(models.Model):
     """The envelope of one record, byte for byte, its leaf hash, and the salts of its fields in hex. Append-only.
 
-    A salt is erased together with what it salted; nothing else of the row ever changes.
+    A salt is erased together with what it salted; nothing else of the row ever changes. `row` names what a record of a comparison is of.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -96,13 +109,35 @@ class SealedRecord(models.Model):
     envelope = models.BinaryField()
     leaf = models.BinaryField()
     salts = models.JSONField()
+    row = models.CharField(max_length=60, null=True)
 
     class Meta:
         db_table = "tm_sealed_record"
-        constraints = [models.UniqueConstraint(fields=["seal", "index"], name="sealed_record_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["seal", "index"], name="sealed_record_once"),
+            models.UniqueConstraint(
+                fields=["seal", "row"], condition=Q(row__isnull=False), name="sealed_record_of_a_row_once"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"record {self.index} of {self.seal_id}"
+
+
+class SealedResults(models.Model):
+    """What the figures of a comparison showed when they were sealed, as canonical JSON; `form` is in which they are computed and kept."""
+
+    id = models.BigAutoField(primary_key=True)
+    seal = models.ForeignKey(Seal, on_delete=models.DB_CASCADE, related_name="results")
+    form = models.IntegerField()
+    content = models.TextField()
+
+    class Meta:
+        db_table = "tm_sealed_results"
+        constraints = [models.UniqueConstraint(fields=["seal", "form"], name="sealed_results_once")]
+
+    def __str__(self) -> str:
+        return f"results {self.form} of {self.seal_id}"
 
 
 class SealCheckpoint(models.Model):

@@ -11,6 +11,8 @@ from timemachine.accounts.models import Project
 from timemachine.base.clock import written
 from timemachine.base.errors import NotFound
 from timemachine.base.ids import uuid_of
+from timemachine.comparison.models import Comparison
+from timemachine.evidence.comparison_subject import comparison_subject, current_seal
 from timemachine.evidence.models import Seal, SealCheck, SealCheckpoint, SigningKey
 from timemachine.evidence.sealing import replay_subject
 from timemachine.evidence.subjects import SessionSubject, Subject
@@ -20,7 +22,7 @@ from timemachine.replay.models import Replay
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sealed:
-    """What is sealed of a session or replay: its newest checkpoint and the newest comparison that is over; None where there is none."""
+    """What is sealed of a session, replay or comparison: its newest checkpoint and the newest comparison that is over; None where there is none."""
 
     seal: Seal | None
     checkpoint: SealCheckpoint | None
@@ -30,7 +32,7 @@ class Sealed:
 
     @property
     def unsealed(self) -> int:
-        """How many records no checkpoint counts yet; the session or replay itself is one of them."""
+        """How many records no checkpoint counts yet; the thing itself is one of them."""
         return self.records - (self.checkpoint.size if self.checkpoint else 0)
 
     def as_json(self) -> dict[str, Any]:
@@ -66,10 +68,17 @@ def sealed_replay(replay: Replay) -> Sealed:
     return _sealed(seal, replay.steps.count() + 1)
 
 
+def sealed_comparison(comparison: Comparison) -> Sealed:
+    """What is sealed of a comparison's last run."""
+    return _sealed(current_seal(comparison), comparison_subject(comparison).last + 1)
+
+
 def subject_of(seal: Seal) -> Subject:
     """What the seal is of."""
     if seal.session is not None:
         return SessionSubject(seal.session)
+    if seal.comparison is not None:
+        return comparison_subject(seal.comparison)
     if seal.replay is None:
         raise LookupError(f"the seal {seal.pk} is of nothing")
     return replay_subject(seal.replay)

@@ -32,7 +32,7 @@ _FIGURES: Final = (
     "prices",
 )
 _WORDS: Final = ("evidence", "parameters", "frames", "retrieval")
-_COLUMNS: Final = (
+COLUMNS: Final = (
     "id",
     "sequence",
     "kind",
@@ -53,7 +53,7 @@ _COLUMNS: Final = (
 
 def header(replay: Replay) -> Record:
     """The record of the replay itself: its options, who asked for it and why."""
-    facts = {
+    figures = {
         "kind": replay.kind,
         "status": replay.status,
         "model": replay.model,
@@ -72,7 +72,7 @@ def header(replay: Replay) -> Record:
         index=0,
         kind="replay",
         at=written(replay.finished_at) or "",
-        fields=present([("facts", written_here(facts)), ("words", written_here(words))]),
+        fields=present([("facts", written_here(figures)), ("words", written_here(words))]),
     )
 
 
@@ -82,9 +82,9 @@ def steps(replay: Replay, leaves: Mapping[int, str], first: int, last: int) -> I
     `leaves` are the leaf hashes of the session's records, in hex, by sequence.
     """
     rows = list(
-        ReplayStep.objects.filter(replay=replay).order_by("sequence").values(*_COLUMNS)[first - 1 : last]
+        ReplayStep.objects.filter(replay=replay).order_by("sequence").values(*COLUMNS)[first - 1 : last]
     )
-    hits = _hits([row["id"] for row in rows])
+    hits = hits_of([row["id"] for row in rows])
     for index, row in enumerate(rows, start=first):
         yield _record(index, row, hits.get(row["id"], ()), leaves[row["sequence"]])
 
@@ -92,10 +92,10 @@ def steps(replay: Replay, leaves: Mapping[int, str], first: int, last: int) -> I
 def _record(index: int, row: Mapping[str, Any], hits: Sequence[Mapping[str, Any]], recorded: str) -> Record:
     fields = present(
         [
-            ("facts", written_here(_facts(row))),
+            ("facts", written_here(facts(row))),
             ("words", written_here(_words(row))),
             ("grounding", None if row["grounding"] is None else inline(canonical_json(row["grounding"]))),
-            ("output", _output(row)),
+            ("output", output(row)),
             *(pair for hit in hits for pair in hit_fields(hit)),
         ]
     )
@@ -103,7 +103,8 @@ def _record(index: int, row: Mapping[str, Any], hits: Sequence[Mapping[str, Any]
     return Record(index=index, kind=row["kind"], at=at, fields=fields, links={RECORD_LINK: recorded})
 
 
-def _facts(row: Mapping[str, Any]) -> dict[str, Any]:
+def facts(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What was measured of a step, from its columns."""
     return {
         **{name: row[name] for name in _FIGURES},
         "sequence": row["sequence"],
@@ -119,7 +120,8 @@ def _words(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**{name: row[name] for name in _WORDS}, "error": told}
 
 
-def _output(row: Mapping[str, Any]) -> Field | None:
+def output(row: Mapping[str, Any]) -> Field | None:
+    """The new answer of a step, from its columns."""
     return (
         None
         if row["output_id"] is None
@@ -127,7 +129,8 @@ def _output(row: Mapping[str, Any]) -> Field | None:
     )
 
 
-def _hits(steps_of: Sequence[int]) -> dict[int, list[Mapping[str, Any]]]:
+def hits_of(steps_of: Sequence[int]) -> dict[int, list[Mapping[str, Any]]]:
+    """The passages that were found anew, by the row of their step. One query."""
     rows = ReplayHit.objects.filter(step_id__in=steps_of).order_by("step_id", "rank")
     found: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows.values("step_id", "payload_id", "payload__sha256", "payload__size", *OF_HIT):

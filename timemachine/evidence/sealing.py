@@ -8,9 +8,12 @@ from uuid import UUID
 from django.db import transaction
 
 from timemachine.base.errors import Conflict
-from timemachine.evidence import checkpoint, checkpoints
+from timemachine.comparison.models import Comparison
+from timemachine.comparison.queries import sessions_of
+from timemachine.evidence import checkpoint, checkpoints, comparison_results
+from timemachine.evidence.comparison_subject import comparison_subject, run_ended_at
 from timemachine.evidence.envelope import SALT_BYTES, Place, commitment, envelope
-from timemachine.evidence.models import Seal, SealedRecord
+from timemachine.evidence.models import Seal, SealedRecord, SealedResults
 from timemachine.evidence.record import Record
 from timemachine.evidence.subjects import ReplaySubject, SessionSubject, Subject
 from timemachine.evidence.tree import Frontier, leaf_hash
@@ -58,6 +61,27 @@ def seal_replay(replay_id: UUID) -> Seal | None:
     return _sealed(found)
 
 
+def seal_comparison(comparison_id: UUID) -> Seal | None:
+    """Seal a comparison that is over, behind its sessions, with all that was said of its cells; None where it was erased.
+
+    Raises `Conflict` while it runs, and `NotWhole`. One that ran once more since gets another seal; the one before stays in the log.
+    """
+
+    def found() -> Subject | None:
+        there = Comparison.objects.select_related("project").filter(id=comparison_id).first()
+        return None if there is None else comparison_subject(there)
+
+    comparison = Comparison.objects.select_related("project").filter(id=comparison_id).first()
+    if comparison is None:
+        return None
+    if run_ended_at(comparison) is None:
+        raise Conflict("This comparison still runs; it is sealed when it is over.", code="comparison_running")
+    for session in sessions_of(comparison):
+        seal_session(session.id)
+    _keep_results(comparison)
+    return _sealed(found)
+
+
 def replay_subject(replay: Replay) -> ReplaySubject:
     """The replay with what its records link: the sealed records of its session."""
     latest = Seal.objects.filter(replay=replay).order_by("-generation").first()
@@ -79,6 +103,17 @@ def replay_subject(replay: Replay) -> ReplaySubject:
 def frontier_of(seal: Seal) -> Frontier:
     """The seal's tree, as far as it needs to be known to grow."""
     return Frontier(size=seal.size, peaks=tuple(bytes(peak) for peak in seal.peaks))
+
+
+def _keep_results(comparison: Comparison) -> None:
+    """Have what the figures show with the seal, in the form in which they are computed today."""
+    subject, form = comparison_subject(comparison), comparison_results.FORM
+    of_it = SealedResults.objects.filter(seal__comparison=comparison, seal__generation=subject.generation)
+    if of_it.filter(form=form).exists():
+        return
+    content = comparison_results.computed(comparison)
+    with transaction.atomic():
+        SealedResults.objects.get_or_create(seal=_locked(subject), form=form, defaults={"content": content})
 
 
 def _sealed(found: Found) -> Seal | None:
@@ -146,7 +181,14 @@ def _row(seal: Seal, subject: Subject, record: Record, previous: bytes) -> Seale
         links=record.links,
     )
     kept = {name: salt.hex() for name, salt in salts.items()}
-    return SealedRecord(seal=seal, index=record.index, envelope=data, leaf=leaf_hash(data), salts=kept)
+    return SealedRecord(
+        seal=seal,
+        index=record.index,
+        envelope=data,
+        leaf=leaf_hash(data),
+        salts=kept,
+        row=subject.row(record.index),
+    )
 
 
 @transaction.atomic

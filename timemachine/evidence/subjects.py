@@ -1,4 +1,4 @@
-"""What can be sealed: a session, and a replay that is over. Each knows its records in their order, and whether more may come."""
+"""What can be sealed: a session, a replay that is over, and a comparison (`comparison_subject`). Each knows its records in their order, and whether more may come."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -42,6 +42,10 @@ class Subject(Protocol):
         """The records from one index to another, both included."""
         ...
 
+    def row(self, index: int) -> str | None:
+        """The name of the row that a record is of, where its place in the order does not tell."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class SessionSubject:
@@ -79,6 +83,9 @@ class SessionSubject:
         if first == 0:
             yield session_records.header(self.session)
         yield from session_records.actions(self.session, max(first, 1), last)
+
+    def row(self, index: int) -> str | None:  # noqa: ARG002  # an action's sequence is its index
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,3 +125,6 @@ class ReplaySubject:
         if first == 0:
             yield replay_records.header(self.replay)
         yield from replay_records.steps(self.replay, self.leaves, max(first, 1), last)
+
+    def row(self, index: int) -> str | None:  # noqa: ARG002  # the steps have an order of their own
+        return None

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from timemachine.accounts.models import Project
 from timemachine.base.errors import NotFound
@@ -61,6 +61,14 @@ def actions_of(session: Session) -> QuerySet[Action]:
         .select_related("input", "output", "source")
         .order_by("sequence")
     )
+
+
+def is_find_inside(asks: QuerySet[Action]) -> Q:
+    """Whether an action is a find inside one of these asks: by the ask's sequence, or by the id that its client gave it."""
+    same_session = asks.filter(session=OuterRef("session"))
+    by_sequence = same_session.filter(sequence=OuterRef("parent_sequence"))
+    by_id = same_session.filter(client_id=OuterRef("parent_id_given"))
+    return Q(kind="find") & (Q(Exists(by_sequence)) | Q(Exists(by_id)))
 
 
 def checkpoint_of(session: Session, name: int | str | None) -> Action:

@@ -9,6 +9,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from timemachine.payloads.models import Payload
 from timemachine.recording.models import Action, Hit
+from timemachine.recording.queries import is_find_inside
 from timemachine.replay.models import ReplayHit, ReplayStep
 from timemachine.sharing.models import COMPARISON, REPLAY, SESSION, ShareLink
 
@@ -19,7 +20,7 @@ def counted_actions(link: ShareLink) -> QuerySet[Action]:
         return Action.objects.filter(session_id=str(link.session_id), sequence__lte=link.through_sequence)
     replayed = Action.objects.filter(id__in=counted_steps(link).values("action_id"))
     return Action.objects.filter(
-        Q(id__in=replayed.values("id")) | _is_find_inside(replayed.filter(kind="ask"))
+        Q(id__in=replayed.values("id")) | is_find_inside(replayed.filter(kind="ask"))
     )
 
 
@@ -67,11 +68,3 @@ def fields_of(link: ShareLink, payload: Payload) -> frozenset[str]:
     ):
         found.add("retrieval")
     return frozenset(found)
-
-
-def _is_find_inside(asks: QuerySet[Action]) -> Q:
-    """Whether an action is a find inside one of these asks: by the ask's sequence, or by the id that its client gave it."""
-    same_session = asks.filter(session=OuterRef("session"))
-    by_sequence = same_session.filter(sequence=OuterRef("parent_sequence"))
-    by_id = same_session.filter(client_id=OuterRef("parent_id_given"))
-    return Q(kind="find") & (Q(Exists(by_sequence)) | Q(Exists(by_id)))

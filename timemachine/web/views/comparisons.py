@@ -34,6 +34,7 @@ from timemachine.comparison.queries import (
     sessions_of,
 )
 from timemachine.comparison.results import Results, results_of, revision_of
+from timemachine.evidence.comparison_subject import current_seal
 from timemachine.jobs import ring_all, ring_judges, ring_results
 from timemachine.providers.queries import model_choices
 from timemachine.recording.models import Action, Session
@@ -117,6 +118,7 @@ def comparison(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
             "revision": revision,
             "so_far": so_far,
             "may_run": access.may("operator"),
+            "seal": current_seal(found),
             "judged": judged_count(found),
             **_judging(access, found, request.GET.get("judge")),
         },

@@ -1,4 +1,4 @@
-"""The evidence of a session or replay: how far it is sealed, whether the database still holds what was sealed, and the bundle."""
+"""The evidence of a session, replay or comparison: how far it is sealed, whether the database still holds what was sealed, and the bundle."""
 
 from collections.abc import Callable
 from typing import IO, Any, Final
@@ -12,8 +12,15 @@ from django.views.decorators.http import require_POST, require_safe
 
 from timemachine.accounts.models import ADMIN, OPERATOR
 from timemachine.base.content import sha256_hex
+from timemachine.comparison.queries import comparison_of
 from timemachine.evidence import commands, exporting, log
-from timemachine.evidence.queries import Sealed, checkpoints_of, sealed_replay, sealed_session
+from timemachine.evidence.queries import (
+    Sealed,
+    checkpoints_of,
+    sealed_comparison,
+    sealed_replay,
+    sealed_session,
+)
 from timemachine.jobs import ring_check
 from timemachine.recording.queries import session_of
 from timemachine.replay.queries import replay_of
@@ -24,7 +31,7 @@ from timemachine.web.http import page
 from timemachine.web.redirects import see_other
 
 SHOWN_CHECKPOINTS: Final = 20
-BACK: Final = {"session": "timeline", "replay": "replay"}
+BACK: Final = {"session": "timeline", "replay": "replay", "comparison": "comparison"}
 
 
 @never_cache
@@ -33,9 +40,8 @@ def of_session(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     """`/sessions/{id}/evidence/`: the seal of a session."""
     who = access.of(request)
     session = session_of(who.project, id)
-    return _page(
-        request, who, sealed_session(session), {"session": session} | _addresses("session", session.id)
-    )
+    facts = {"name": session.name, "file": session.key} | _addresses("session", session.id)
+    return _page(request, who, sealed_session(session), facts)
 
 
 @never_cache
@@ -44,8 +50,20 @@ def of_replay(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     """`/replays/{id}/evidence/`: the seal of a replay."""
     who = access.of(request)
     replay = replay_of(who.project, id)
-    facts = {"session": replay.session, "replay": replay} | _addresses("replay", replay.id)
+    named = {"name": replay.session.name, "what": f"{replay.kind.capitalize()} replay"}
+    facts = named | {"file": f"replay-{replay.id}"} | _addresses("replay", replay.id)
     return _page(request, who, sealed_replay(replay), facts)
+
+
+@never_cache
+@require_safe
+def of_comparison(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """`/comparisons/{id}/evidence/`: the seal of a comparison."""
+    who = access.of(request)
+    comparison = comparison_of(who.project, id)
+    named = {"name": f"Comparison of {len(comparison.arms)} models", "file": f"comparison-{comparison.id}"}
+    facts = named | _addresses("comparison", comparison.id)
+    return _page(request, who, sealed_comparison(comparison), facts)
 
 
 @never_cache
@@ -71,6 +89,17 @@ def check_replay(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 
 
 @never_cache
+@require_POST
+def check_comparison(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """Compare a comparison in the database with its seal."""
+    who = access.of(request)
+    who.require(OPERATOR)
+    comparison = comparison_of(who.project, id)
+    _check(who, sealed_comparison(comparison))
+    return see_other("comparison_evidence", comparison.id)
+
+
+@never_cache
 @require_safe
 def bundle_of_session(request: HttpRequest, id: str) -> FileResponse:  # noqa: A002
     """The evidence of a session as a zip."""
@@ -85,6 +114,17 @@ def bundle_of_replay(request: HttpRequest, id: str) -> FileResponse:  # noqa: A0
     replay = replay_of(access.of(request).project, id)
     return _download(
         f"evidence-replay-{replay.id}.zip", lambda target: exporting.write_replay(target, replay)
+    )
+
+
+@never_cache
+@require_safe
+def bundle_of_comparison(request: HttpRequest, id: str) -> FileResponse:  # noqa: A002
+    """The evidence of a comparison as a zip."""
+    comparison = comparison_of(access.of(request).project, id)
+    return _download(
+        f"evidence-comparison-{comparison.id}.zip",
+        lambda target: exporting.write_comparison(target, comparison),
     )
 
 

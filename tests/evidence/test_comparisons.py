@@ -1,0 +1,241 @@
+"""A comparison's seal: all that its page shows is committed to, grows by what is said of it, and nothing of it changes unseen."""
+
+import json
+from datetime import timedelta
+from io import BytesIO
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from pytest_django.fixtures import Settings
+
+from tests.builders import compared, recorded_session, tamper
+from timemachine.accounts.models import Project
+from timemachine.base.clock import now
+from timemachine.base.errors import Conflict, NotFound
+from timemachine.comparison import results
+from timemachine.comparison.commands import mark, retry
+from timemachine.comparison.models import CellOpinion, Comparison, ComparisonFindings
+from timemachine.evidence import commands, comparison_results, due, erasing, exporting, sealing
+from timemachine.evidence.models import LogEntry, Seal, SealedRecord, SealedResults
+from timemachine.evidence.queries import sealed_comparison
+from timemachine.recording.models import Session
+from timemachine.replay.models import Replay, ReplayStep
+from timemachine.verifier import tm_verify
+
+pytestmark = pytest.mark.django_db
+MODELS = ("local:extractive-1", "local:extractive-3")
+
+
+@pytest.fixture
+def session(project: Project) -> Session:
+    return recorded_session(project)
+
+
+@pytest.fixture
+def comparison(project: Project, session: Session) -> Comparison:
+    return compared(project, [session], *MODELS)
+
+
+def cells(comparison: Comparison) -> list[ReplayStep]:
+    steps = ReplayStep.objects.filter(replay__run__comparison=comparison)
+    return list(steps.order_by("replay_id", "sequence"))
+
+
+def said(comparison: Comparison) -> CellOpinion:
+    """A mark on the first cell, and a judge's opinion of the second."""
+    first, second = cells(comparison)[:2]
+    mark(comparison, first, "better", note="Genauer", by="ada@example.org")
+    return CellOpinion.objects.create(
+        comparison=comparison,
+        step=second,
+        model="openai:judge",
+        state="done",
+        relation="different",
+        preference="worse",
+        asked=[{"order": "recorded_first", "relation": "different", "reason": "kürzer"}],
+        cost_usd="0.01",
+        calls_made=2,
+        requested_by="ada@example.org",
+        asked_at=now(),
+        finished_at=now(),
+    )
+
+
+def faults(comparison: Comparison) -> list[tuple[int | None, str]]:
+    seal = sealed_comparison(comparison).seal
+    done = commands.check(commands.ask_for_check(seal, by="test").id)
+    assert done is not None
+    return [(each["index"], str(each["says"])) for each in done.problems]
+
+
+def verified(comparison: Comparison, target: Path) -> tm_verify.Report:
+    with target.open("wb") as opened:
+        exporting.write_comparison(opened, comparison)
+    return tm_verify.verify(str(target))
+
+
+def test_all_that_its_page_shows_is_sealed_and_each_cell_links_what_it_repeats(
+    comparison: Comparison, session: Session
+) -> None:
+    said(comparison)
+    assert due.comparisons() == [comparison.id]
+    seal = sealing.seal_comparison(comparison.id)
+    assert seal is not None
+    records = SealedRecord.objects.filter(seal=seal).order_by("index")
+    kinds = [json.loads(bytes(each.envelope))["kind"] for each in records]
+    assert kinds == ["comparison", *["cell"] * 6, "results", "mark", "opinion"]
+    recorded = {bytes(each.leaf).hex() for each in SealedRecord.objects.filter(seal__session=session)}
+    assert all(json.loads(bytes(each.envelope))["links"]["recorded"] in recorded for each in records[1:7])
+    assert {"facts", "arms", "about"} == set(records[0].salts)
+    assert {"facts", "evidence", "grounding", "output"} <= set(records[1].salts)
+    assert (seal.state, due.comparisons(), sealed_comparison(comparison).unsealed) == ("closed", [], 0)
+    assert faults(comparison) == []
+
+
+ALTERATIONS = {
+    "an arm": ("UPDATE tm_comparison SET arms = '[]' WHERE id = %s", 0, "`arms`"),
+    "a reason": ("UPDATE tm_comparison SET reason = 'x' WHERE id = %s", 0, "`about`"),
+    "a verdict": ("UPDATE tm_replay_step SET verdict = 'reworded' WHERE id = {cell}", 1, "`facts`"),
+    "a grounding": ("UPDATE tm_replay_step SET grounding = '{{}}' WHERE id = {cell}", 1, "`grounding`"),
+    "an answer": ("UPDATE tm_payload SET data = 'x' WHERE id = {answer}", 1, "`output`"),
+    "a cost": ("UPDATE tm_replay_attempt SET cost_usd = 7 WHERE step_id = {cell}", 1, "`facts`"),
+    "an arm's run": (
+        "UPDATE tm_comparison_replay SET repeat = 0 WHERE arm = 1 AND comparison_id = %s",
+        1,
+        "`facts`",
+    ),
+    "its cells": (
+        "DELETE FROM tm_comparison_replay WHERE arm = 1 AND comparison_id = %s",
+        1,
+        "not in the database",
+    ),
+    "a figure": (
+        "UPDATE tm_comparison_findings SET content = replace(content, '\"answers\": 3', '\"answers\": 4') WHERE comparison_id = %s",
+        7,
+        "`facts`",
+    ),
+    "a mark": ("UPDATE tm_cell_mark SET verdict = 'worse' WHERE comparison_id = %s", 8, "`facts`"),
+    "a mark taken away": ("DELETE FROM tm_cell_mark WHERE comparison_id = %s", 8, "not in the database"),
+    "an opinion": ("UPDATE tm_cell_opinion SET preference = 'better' WHERE comparison_id = %s", 9, "`facts`"),
+    "what a judge said": ("UPDATE tm_cell_opinion SET asked = '[]' WHERE comparison_id = %s", 9, "`words`"),
+    "a sealed record": (
+        "DELETE FROM tm_sealed_record r USING tm_seal s WHERE r.seal_id = s.id AND r.index = 2 AND s.comparison_id = %s",
+        2,
+        "sealed form",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ALTERATIONS)
+def test_a_check_names_what_was_altered_in_the_database(comparison: Comparison, name: str) -> None:
+    statement, index, says = ALTERATIONS[name]
+    said(comparison)
+    sealing.seal_comparison(comparison.id)
+    cell = cells(comparison)[0]
+    placed = statement.replace("{cell}", str(cell.id)).replace("{answer}", str(cell.output_id))
+    placed = placed.replace("{{}}", "{}")
+    assert tamper(placed, [str(comparison.id)] if "%s" in placed else []) >= 1
+    found = faults(comparison)
+    assert any(each == index and says in words for each, words in found), found
+
+
+def test_a_results_copy_counts_where_the_program_computes_other_figures_now(
+    comparison: Comparison, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sealing.seal_comparison(comparison.id)
+    ComparisonFindings.objects.filter(comparison=comparison).update(cells="of an earlier version")
+    assert faults(comparison) == []
+    tamper("UPDATE tm_sealed_results SET content = '{}'", [])
+    assert [index for index, _ in faults(comparison)] == [7]
+    monkeypatch.setattr(comparison_results, "FORM", comparison_results.FORM + 1)
+    sealing.seal_comparison(comparison.id)
+    assert SealedResults.objects.count() == 2
+    assert sealed_comparison(comparison).records == 9
+
+
+def test_it_grows_by_what_is_said_of_its_cells(
+    comparison: Comparison, settings: Settings, tmp_path: Path
+) -> None:
+    settings.SEAL_SECONDS = 300
+    sealing.seal_comparison(comparison.id)
+    opinion = said(comparison)
+    assert (due.comparisons(), sealed_comparison(comparison).unsealed) == ([], 2)
+    Seal.objects.filter(comparison=comparison).update(signed_at=now() - timedelta(minutes=6))
+    assert due.comparisons() == [comparison.id]
+    cancelled = {"state": "failed", "error_type": "cancelled", "finished_at": now()}
+    CellOpinion.objects.filter(id=opinion.id).update(**cancelled)
+    report = verified(comparison, tmp_path / "x.zip")
+    assert (report.problems, sealed_comparison(comparison).records) == ([], 9)
+    CellOpinion.objects.filter(id=opinion.id).update(finished_at=now() - timedelta(minutes=2))
+    report = verified(comparison, tmp_path / "x.zip")
+    assert (report.problems, sealed_comparison(comparison).records) == ([], 10)
+    assert faults(comparison) == []
+
+
+def test_its_bundle_proves_the_recorded_steps_of_each_session(
+    project: Project, session: Session, tmp_path: Path
+) -> None:
+    other = recorded_session(project, key="other")
+    both = compared(project, [session, other], *MODELS, noise_floor=True)
+    report = verified(both, tmp_path / "x.zip")
+    assert (report.problems, report.checked["links"]) == ([], 24)
+    assert report.checked["withheld"] == 0
+    assert (report.subject or "").endswith(f"/comparison/{both.id}")
+
+
+def test_one_that_runs_is_not_sealed_and_one_that_ran_again_is_sealed_anew(
+    comparison: Comparison, session: Session
+) -> None:
+    sealing.seal_comparison(comparison.id)
+    failed = cells(comparison)[0]
+    ReplayStep.objects.filter(id=failed.id).update(status="failed", error_message="x")
+    retry(comparison)
+    assert (due.comparisons(), sealed_comparison(comparison).seal) == ([], None)
+    for attempt in (sealing.seal_comparison, lambda _: exporting.write_comparison(BytesIO(), comparison)):
+        with pytest.raises(Conflict, match="still runs"):
+            attempt(comparison.id)
+    ReplayStep.objects.filter(id=failed.id).update(status="done", finished_at=now())
+    Replay.objects.filter(finished_at=None).update(status="done", finished_at=now())
+    assert due.comparisons() == [comparison.id]
+    again = sealing.seal_comparison(comparison.id)
+    assert again is not None
+    assert again.generation == 2
+    assert results.over_with(failed.replay_id) == [comparison.id]
+    assert sealing.seal_comparison(uuid4()) is None
+
+
+def test_erasing_its_only_session_leaves_its_tombstone(
+    comparison: Comparison, session: Session, project: Project, tmp_path: Path
+) -> None:
+    sealing.seal_comparison(comparison.id)
+    erasing.erase_session(session, by="ada@example.org", reason="asked for")
+    told = [json.loads(bytes(each.entry)) for each in LogEntry.objects.order_by("index")]
+    assert ("erased", "comparison", str(comparison.id)) in [
+        (each["entry"], each["of"], each["id"]) for each in told
+    ]
+    assert not Seal.objects.exists()
+    with pytest.raises(NotFound, match="erased"):
+        exporting.write_comparison(BytesIO(), comparison)
+    assert log_faults(project, tmp_path) == []
+
+
+def test_erasing_one_of_its_sessions_has_the_rest_of_it_sealed_anew(
+    project: Project, session: Session, tmp_path: Path
+) -> None:
+    kept = recorded_session(project, key="kept")
+    both = compared(project, [session, kept], *MODELS)
+    sealing.seal_comparison(both.id)
+    erasing.erase_session(session, by="test")
+    assert due.comparisons() == [both.id]
+    report = verified(both, tmp_path / "x.zip")
+    assert (report.problems, report.checked["links"]) == ([], 6)
+    assert [each.generation for each in Seal.objects.filter(comparison=both)] == [2]
+    assert (faults(both), log_faults(project, tmp_path)) == ([], [])
+
+
+def log_faults(project: Project, folder: Path) -> list[dict[str, str]]:
+    target = folder / "log.zip"
+    with target.open("wb") as opened:
+        exporting.write_log(opened, project)
+    return tm_verify.verify(str(target)).problems
