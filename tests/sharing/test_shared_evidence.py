@@ -1,23 +1,30 @@
 """The evidence of a link: it proves exactly what the link shows, and tells nothing that the link withholds."""
 
 import json
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.builders import recorded_session
+from tests.builders import compared, recorded_session
 from tests.builders import replayed as audited
 from tests.sharing.recorded import recorded
 from tests.verifier.bundles import unpacked
 from timemachine.accounts.models import Project
+from timemachine.base.clock import now
+from timemachine.base.content import content_of
 from timemachine.base.errors import NotFound
+from timemachine.comparison.commands import mark
+from timemachine.comparison.models import CellOpinion, Comparison
+from timemachine.payloads.commands import keep
 from timemachine.recording.commands import append, start_session
 from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft
 from timemachine.redaction.commands import make_profile
 from timemachine.redaction.queries import profile_of
 from timemachine.redaction.rules import read_rules
 from timemachine.replay.commands import launch
+from timemachine.replay.models import Replay, ReplayStep
 from timemachine.replay.options import ReplayOptions
 from timemachine.sharing.commands import create_link
 from timemachine.sharing.scope import Scope
@@ -73,6 +80,86 @@ def test_a_replay_s_evidence_holds_together_without_its_makers(project: Project,
     launched = launch(session, ReplayOptions(audit=True, reason="later"), by="test")
     with pytest.raises(NotFound):
         bundle(tmp_path / "y.zip", project, launched)
+
+
+@pytest.fixture
+def comparison(project: Project) -> Comparison:
+    made = compared(project, [recorded_session(project)], "local:extractive-1", "local:extractive-3")
+    cell = ReplayStep.objects.filter(replay__run__comparison=made).earliest("id")
+    mark(made, cell, "worse", note="zu kurz", by="Ada")
+    prompt = keep(project.id, [content_of("what the judge was sent")])
+    CellOpinion.objects.create(
+        comparison=made,
+        step=cell,
+        model="openai:judge",
+        state="done",
+        relation="different",
+        asked=[{"reason": "kürzer"}],
+        prompt_id=next(iter(prompt.values())),
+        requested_by="ada@example.org",
+        finished_at=now(),
+    )
+    return made
+
+
+def test_a_comparison_s_evidence_has_what_the_link_shows_of_it(
+    project: Project, comparison: Comparison, tmp_path: Path
+) -> None:
+    report, files = bundle(tmp_path / "x.zip", project, comparison)
+    assert (report.problems, report.checked["links"]) == ([], 6)
+    fields = told(files, "comparison")
+    assert (sorted(fields), fields[0]) == (list(range(10)), {"facts", "arms"})
+    assert {"evidence", "output", "grounding"} <= fields[1]
+    assert (fields[8], fields[9]) == ({"facts", "words"}, {"facts", "words"})
+    assert told(files, "session-1")[0] == set()
+    assert b"what the judge was sent" not in b"".join(files.values())
+    assert b"Welches Modell?" not in b"".join(files.values())
+
+
+def test_what_came_after_the_link_to_a_comparison_is_not_in_its_evidence(
+    project: Project, comparison: Comparison, tmp_path: Path
+) -> None:
+    link, _ = create_link(project, comparison, by="owner@example.org")
+    cells = ReplayStep.objects.filter(replay__run__comparison=comparison).order_by("replay_id", "sequence")
+    mark(comparison, cells[1], "better", note="später", by="ada@example.org")
+    ReplayStep.objects.filter(id=cells[0].id).update(finished_at=now())
+    with (tmp_path / "x.zip").open("wb") as opened:
+        Scope(link=link).write_evidence(opened)
+    report = tm_verify.verify(str(tmp_path / "x.zip"))
+    files = unpacked((tmp_path / "x.zip").read_bytes())
+    assert report.problems == []
+    assert sorted(told(files, "comparison")) == [0, 2, 3, 4, 5, 6]
+    assert "später".encode() not in b"".join(files.values())
+    Replay.objects.filter(run__comparison=comparison).update(finished_at=None)
+    with pytest.raises(NotFound):
+        Scope(link=link).write_evidence(BytesIO())
+
+
+def test_a_comparison_s_evidence_alone_tells_figures_and_no_text(
+    project: Project, comparison: Comparison, tmp_path: Path
+) -> None:
+    report, files = bundle(tmp_path / "x.zip", project, comparison, evidence_only=True)
+    assert report.problems == []
+    assert all(
+        fields <= {"facts"} for name in ("comparison", "session-1") for fields in told(files, name).values()
+    )
+    assert files["payloads.jsonl"] == b""
+
+
+def test_under_a_profile_nothing_is_told_that_quotes_an_answer_in_its_own_way(
+    project: Project, comparison: Comparison, tmp_path: Path
+) -> None:
+    make_profile(project, name="Auditors", rules=read_rules(RULES | {"fields": ["output"]}), by="test")
+    profile = profile_of(project, "Auditors")
+    report, files = bundle(tmp_path / "x.zip", project, comparison, redaction=profile)
+    fields = told(files, "comparison")
+    assert report.problems == []
+    assert {"facts", "words"} <= fields[1]
+    assert not {"evidence", "output", "grounding"} & fields[1]
+    assert (fields[8], fields[9]) == ({"facts", "words"}, {"facts"})
+    replay = audited(recorded_session(project, key="r"), ReplayOptions(audit=True, reason="why"))
+    report, files = bundle(tmp_path / "y.zip", project, replay, redaction=profile)
+    assert (report.problems, told(files, "replay")[2]) == ([], {"facts"})
 
 
 def test_nothing_that_a_profile_finds_is_in_any_byte_of_it(project: Project, tmp_path: Path) -> None:

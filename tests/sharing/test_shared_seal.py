@@ -2,12 +2,15 @@
 
 from tests.builders import compared, recorded_session, replayed
 from timemachine.accounts.models import Project
+from timemachine.base.clock import now
+from timemachine.comparison.models import CellMark
 from timemachine.evidence import commands as evidence
 from timemachine.evidence.models import Seal, SigningKey
-from timemachine.evidence.sealing import seal_replay, seal_session
+from timemachine.evidence.sealing import seal_comparison, seal_replay, seal_session
 from timemachine.recording.commands import append
 from timemachine.recording.draft import ActionDraft
 from timemachine.recording.models import Session
+from timemachine.replay.models import ReplayStep
 from timemachine.replay.options import ReplayOptions
 from timemachine.sharing.commands import create_link
 from timemachine.sharing.queries import Shareable
@@ -23,10 +26,6 @@ def seal_shown(project: Project, target: Shareable, through: int | None = None) 
 
 def test_what_nobody_sealed_is_not_sealed(project: Project, session: Session) -> None:
     assert seal_shown(project, session) is None
-    recorded = recorded_session(project)
-    assert (
-        seal_shown(project, compared(project, [recorded], "local:extractive-1", "local:extractive-3")) is None
-    )
 
 
 def test_a_seal_says_when_by_which_key_and_what_of_the_shown_it_does_not_cover(
@@ -63,3 +62,19 @@ def test_a_replay_has_a_seal_of_its_own(project: Project) -> None:
     found = seal_shown(project, replay)
     assert found is not None
     assert found.left == 0
+
+
+def test_a_comparison_has_a_seal_and_marks_that_came_after_it_are_not_in_it(project: Project) -> None:
+    comparison = compared(project, [recorded_session(project)], "local:extractive-1", "local:extractive-3")
+    assert seal_shown(project, comparison) is None
+    seal_comparison(comparison.id)
+    found = seal_shown(project, comparison)
+    assert found is not None
+    assert (found.records, found.left) == (7, 0)
+    cell = ReplayStep.objects.filter(replay__run__comparison=comparison).earliest("id")
+    CellMark.objects.create(
+        comparison=comparison, step=cell, verdict="worse", marked_by="Test", created_at=now()
+    )
+    later = seal_shown(project, comparison)
+    assert later is not None
+    assert (later.records, later.left) == (8, 1)

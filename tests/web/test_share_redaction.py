@@ -330,15 +330,19 @@ def test_nothing_withheld_is_in_any_byte_of_a_shared_comparison(project: Project
     _, visitor, path = veiled(project, made)
     seen = crawled(visitor, path)
     assert traces(seen) == {}
+    assert f"{path}evidence.zip" in seen
     assert len(seen) > 3
     assert {answer.status_code for answer in seen.values()} == {200}
 
 
 def test_a_link_to_the_evidence_alone_withholds_names_too(project: Project, session: Session) -> None:
     profile = as_profile(make_profile(project, "No birds", read_rules(RULES), by="test"))
-    _, path = shared(project, session, Terms(redaction=profile, evidence_only=True))
-    visitor, there = opened(path)
-    assert traces(crawled(visitor, there)) == {}
+    for target in (session, comparison_of(project, session)):
+        _, path = shared(project, target, Terms(redaction=profile, evidence_only=True))
+        visitor, there = opened(path)
+        seen = crawled(visitor, there)
+        assert traces(seen) == {}
+        assert f"{there}evidence.zip" in seen
 
 
 def test_payloads_in_which_something_is_withheld_are_not_there(project: Project, session: Session) -> None:

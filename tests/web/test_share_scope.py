@@ -149,6 +149,7 @@ def comparison_world(project: Project, other_project: Project) -> World:
             "shared": ["", "?show=changed&against=1", "?session=x&after=9"],
             "shared_cell": cells,
             "shared_payload": [answer.sha256],
+            "shared_evidence": ["", "?arm=1"],
         },
         outside={
             "another comparison": {"shared_cell": cells_of(other)[-2:]},
@@ -157,7 +158,6 @@ def comparison_world(project: Project, other_project: Project) -> World:
             "nothing": {
                 "shared_cell": ["0", LARGE],
                 "shared_payload": [*hashes("never recorded"), "x"],
-                "shared_evidence": [""],
             },
         },
     )

@@ -6,7 +6,7 @@ A later version of the program may compute other figures of the same cells. Thos
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Final
 
 from timemachine.base.content import canonical_json
 from timemachine.comparison import kept
@@ -16,7 +16,7 @@ from timemachine.comparison.progress import progress_of
 from timemachine.comparison.results import kept_of, whole
 from timemachine.evidence.models import Seal, SealedResults
 
-FORM = kept.FORM
+FORM: Final = kept.FORM
 
 
 def figures(found: Findings) -> bytes:

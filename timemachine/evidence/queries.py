@@ -59,18 +59,18 @@ def seal_of(session: Session) -> Seal | None:
 
 def sealed_session(session: Session) -> Sealed:
     """What is sealed of a session."""
-    return _sealed(seal_of(session), session.last_sequence + 1)
+    return sealed_as(seal_of(session), session.last_sequence + 1)
 
 
 def sealed_replay(replay: Replay) -> Sealed:
     """What is sealed of a replay's last run."""
     seal = Seal.objects.filter(replay=replay, run_ended_at=replay.finished_at).order_by("-generation").first()
-    return _sealed(seal, replay.steps.count() + 1)
+    return sealed_as(seal, replay.steps.count() + 1)
 
 
 def sealed_comparison(comparison: Comparison) -> Sealed:
     """What is sealed of a comparison's last run."""
-    return _sealed(current_seal(comparison), comparison_subject(comparison).last + 1)
+    return sealed_as(current_seal(comparison), comparison_subject(comparison).last + 1)
 
 
 def subject_of(seal: Seal) -> Subject:
@@ -123,7 +123,8 @@ def result_of(check: SealCheck) -> str | None:
     return "altered" if check.problems else "intact"
 
 
-def _sealed(seal: Seal | None, records: int) -> Sealed:
+def sealed_as(seal: Seal | None, records: int) -> Sealed:
+    """What a seal says of a thing that has so many records."""
     if seal is None:
         return Sealed(seal=None, checkpoint=None, check=None, checking=None, records=records)
     checks = SealCheck.objects.filter(seal=seal).order_by("-requested_at")

@@ -1,7 +1,8 @@
 """The evidence of exactly what a link shows, and what of it is told.
 
-Who made a thing is nobody's business outside the project, so record 0 tells its figures alone. A redaction profile withholds a field whole
-where anything in it is found, and everything that repeats it; a path withholds its group of fields in every record.
+Who made a thing is nobody's business outside the project, so record 0 tells its figures alone, and of a comparison its arms. A redaction
+profile withholds a field whole where anything in it is found, and everything that repeats it; a path withholds its group of fields in every
+record. Under a profile nothing is told that quotes an answer in its own way: what a verdict rests on, what a judge was sent.
 """
 
 import json
@@ -10,8 +11,10 @@ from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import IO, Any, Final
 
+from timemachine.comparison.models import Comparison
 from timemachine.evidence import exporting
 from timemachine.evidence.bundle import Discloses
+from timemachine.evidence.comparison_subject import run_ended_at
 from timemachine.evidence.record import Record
 from timemachine.recording.models import Session
 from timemachine.redaction.paths import Path
@@ -19,9 +22,15 @@ from timemachine.redaction.rules import Rules, read_rules
 from timemachine.redaction.text import redact_text
 from timemachine.redaction.values import redact_value
 from timemachine.replay.models import Replay
-from timemachine.sharing.models import REPLAY, SESSION, ShareLink
+from timemachine.sharing.models import COMPARISON, REPLAY, ShareLink
+from timemachine.sharing.shared_rows import shared_rows
 
 FACTS: Final = "facts"
+# What visitors are not told of what judges said: who asked, and what is on none of their pages.
+_OF_PROJECT: Final = frozenset({"about", "prompt", "raw"})
+# What quotes the recorded and the new answer, of which only one may be told; of a replayed step its words hold it.
+_QUOTING: Final = {COMPARISON: frozenset({"evidence"}), REPLAY: frozenset({"words"})}
+_OPINION: Final = "opinion"
 _WHOLE: Final = frozenset({"input", "output", "source", "grounding", "retrieval"})
 _MEASURED: Final = frozenset(
     {
@@ -44,19 +53,23 @@ Texts = Callable[[], Mapping[str, str]]
 
 
 def can_be_written(link: ShareLink) -> bool:
-    """Whether there is evidence of what the link shows: of a replay when it is over; of a comparison not yet."""
-    if link.target_type == REPLAY and link.replay is not None:
-        return link.replay.finished_at is not None
-    return link.target_type == SESSION
+    """Whether there is evidence of what the link shows: of a replay or a comparison while it does not run."""
+    if link.comparison is not None:
+        return run_ended_at(link.comparison) is not None
+    return link.replay is None or link.replay.finished_at is not None
 
 
 def write(link: ShareLink, target: IO[bytes], told: Mapping[str, Any]) -> None:
-    """Write the bundle of what the link shows; `told` is what its statement says of the session. Raises `Conflict`, `NotFound`.
+    """Write the bundle of what the link shows; `told` is what its statement says of the session, or of each. Raises `Conflict`, `NotFound`.
 
     What was sealed is read as it was recorded: a link in somebody's hands names things as its veil lets them be named.
     """
     shown = discloses(link)
-    if link.target_type == REPLAY:
+    if link.target_type == COMPARISON:
+        comparison = Comparison.objects.select_related("project").get(id=str(link.comparison_id))
+        rows = shared_rows(link, comparison)
+        exporting.write_comparison(target, comparison, rows=rows, discloses=shown, told=told)
+    elif link.target_type == REPLAY:
         replay = Replay.objects.select_related("session__project", "project").get(id=str(link.replay_id))
         exporting.write_replay(target, replay, discloses=shown, told=told)
     else:
@@ -75,12 +88,16 @@ def _figures(_of: str, record: Record, _texts: Texts) -> AbstractSet[str]:
 
 
 def _all_but_makers(of: str, record: Record, texts: Texts) -> AbstractSet[str]:
-    return _figures(of, record, texts) if record.index == 0 else record.fields.keys()
+    if record.index == 0:
+        return _figures(of, record, texts) | (record.fields.keys() & {"arms"})
+    return record.fields.keys() - _OF_PROJECT
 
 
 def _not_found(rules: Rules, told: Discloses, of: str, record: Record, texts: Texts) -> AbstractSet[str]:
     """The fields in which nothing is found that the rules withhold, and that repeat none in which something is."""
     shown = set(told(of, record, texts)) - _by_path(rules.paths, record.fields.keys())
+    shown -= _QUOTING.get(of, frozenset()) if record.index else frozenset()
+    shown -= {"words"} if record.kind == _OPINION and rules.paths else frozenset()
     found = {
         name for name, text in texts().items() if name in record.fields and _has_findings(name, text, rules)
     }

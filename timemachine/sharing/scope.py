@@ -149,10 +149,8 @@ class Scope:
         """Write the evidence of what the link shows, without what it withholds."""
         if not self.has_evidence():
             raise gone()
-        told = self.session()
-        evidence.write(
-            self.link, target, {"name": told.name, "key": told.key, "agent": told.agent, "user": told.user}
-        )
+        told = [_told(each) for each in self.sessions()]
+        evidence.write(self.link, target, told[0] if self.link.comparison is None else {"sessions": told})
 
     def beside(self, sequence: int) -> dict[str, int | None]:
         """The steps before and after that one, of the session or of the replay, by `previous` and `next`; None at an end."""
@@ -187,6 +185,10 @@ class Scope:
         if self.link.target_type != target_type or self.link.evidence_only:
             raise gone()
         return self.link.through_sequence or 0
+
+
+def _told(shared: SharedSession) -> dict[str, str | None]:
+    return {"name": shared.name, "key": shared.key, "agent": shared.agent, "user": shared.user}
 
 
 def _shared(session: Session) -> SharedSession:
