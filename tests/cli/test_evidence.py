@@ -27,6 +27,8 @@ def test_the_log_is_exported_and_verified(tm: Here, tmp_path: Path) -> None:
     tm.run("evidence", "export", "s1", "-o", str(tmp_path / "s1.zip"))
     made = tm.json("evidence", "export", "--log", "-o", str(target))
     assert tm.json("evidence", "verify", str(target), "--key", made["key"])["checked"]["sealed"] == 1
+    compared = tm.json("evidence", "verify", str(target), "--older", str(target))
+    assert (compared["older"]["holds"], compared["checked"]["compared"]) == (True, 1)
     for words in (("--log", "s1"), ()):
         ran = tm.run("evidence", "export", *words, "-o", str(target))
         assert (ran.code, "--log" in ran.err) == (2, True)

@@ -20,6 +20,8 @@ class Made:
     """The bytes of each, and the fingerprint of the key that signed them."""
 
     session: bytes
+    older_session: bytes
+    older_log: bytes
     replay: bytes
     comparison: bytes
     log: bytes
@@ -33,6 +35,9 @@ def made(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Made:
         project = Project.objects.create(name="Prüfung")
         session = recorded_session(project)
         sealing.seal_session(session.id)
+        older = BytesIO(), BytesIO()
+        exporting.write_session(older[0], session)
+        exporting.write_log(older[1], project)
         append(session.id, [ActionDraft(kind="message", role="user", output="Danke 🕰")], imported=True)
         replay = replayed(session, ReplayOptions(audit=True, use_model="local:extractive-3", reason="a test"))
         session.refresh_from_db()
@@ -43,6 +48,8 @@ def made(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Made:
         exporting.write_comparison(files[3], comparison)
         exporting.write_log(files[2], project)
         found = Made(
+            older_session=older[0].getvalue(),
+            older_log=older[1].getvalue(),
             log=files[2].getvalue(),
             session=files[0].getvalue(),
             replay=files[1].getvalue(),

@@ -62,9 +62,17 @@ def export(*, target: str | None, of_log: bool, output: Path, as_json: bool) -> 
     metavar="ed25519:FINGERPRINT",
     help="The key that must have signed it; its fingerprint comes another way.",
 )
+@click.option(
+    "--older",
+    metavar="OLDER.zip",
+    type=click.Path(path_type=Path),
+    help="A bundle of the same that was kept from before: is it the beginning of this one?",
+)
 @options.as_json
 @click.pass_context
-def verify(context: click.Context, *, bundle: Path, key: str | None, as_json: bool) -> None:
+def verify(
+    context: click.Context, *, bundle: Path, key: str | None, older: Path | None, as_json: bool
+) -> None:
     """Check a bundle; no server is asked.
 
     What `tm_verify.py` does alone, which an auditor should prefer: it was not given to them by the server.
@@ -72,7 +80,7 @@ def verify(context: click.Context, *, bundle: Path, key: str | None, as_json: bo
     if key is not None and not tm_verify.is_fingerprint(key):
         raise click.BadParameter("it is written ed25519: and 64 digits of 0-9 and a-f", param_hint="--key")
     try:
-        report = tm_verify.verify(str(bundle), key)
+        report = tm_verify.verify(str(bundle), key, str(older) if older else None)
     except tm_verify.Unreadable as why:
         raise Failure(f"{bundle}: {why}.") from why
     show(report.as_json(), tm_verify.told(report), as_json=as_json)

@@ -14,7 +14,7 @@ Signed by:        {key}
 
 To check it
 -----------
-You need Python 3.9 or newer, no network and nothing else:
+You need Python 3.10 or newer, no network and nothing else:
 
     python3 tm_verify.py THIS.zip --key {key}
 

@@ -1,0 +1,164 @@
+"""A large bundle is read by two processes, and every line in one way only: neither changes what is found."""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.verifier.bundles import Change, document, faults, lines, packed, replaced, unpacked, without
+from tests.verifier.conftest import Made
+from tests.verifier.forging import Forger
+from timemachine.verifier import tm_verify
+
+pytestmark = pytest.mark.django_db  # for the fixture alone
+RECORDS, TOLD, PAYLOADS = "session/records.jsonl", "session/disclosed.jsonl", "payloads.jsonl"
+
+
+def tell(number: int, old: str, new: str) -> Change:
+    return replaced(TOLD, number, old.encode(), new.encode())
+
+
+def swap(found: list[bytes]) -> None:
+    found[2], found[3] = found[3], found[2]
+
+
+AMBIGUOUS: Final[dict[str, tuple[Change, tuple[str, str]]]] = {
+    "an index twice": (
+        tell(2, '{"index":2,', '{"index":3,"index":2,'),
+        ("field", "session disclosed line 3"),
+    ),
+    "a field twice": (
+        tell(2, '"fields":{', '"fields":{"input":["00","x"],'),
+        ("field", "session disclosed line 3"),
+    ),
+    "pairs instead of an object": (
+        lines(TOLD, lambda found: found.__setitem__(0, b'[["index",0],["fields",{}]]')),
+        ("field", "session disclosed line 1"),
+    ),
+    "an index that is no whole number": (
+        tell(0, '{"index":0,', '{"index":0.0,'),
+        ("field", "session disclosed line 1"),
+    ),
+    "a record told of twice": (
+        lines(TOLD, lambda found: found.insert(2, found[1])),
+        ("order", "session disclosed line 3"),
+    ),
+    "records told of in another order": (lines(TOLD, swap), ("order", "session disclosed line 4")),
+    "a text beside a payload": (
+        document(TOLD, lambda line: line["fields"]["output"].append("00" * 32), 2),
+        ("field", "session record 2 output"),
+    ),
+    "names of fields in another order": (
+        lines(RECORDS, lambda found: found.__setitem__(2, _turned(found[2]))),
+        ("record", "session record 2"),
+    ),
+    "something behind it": (
+        lines(TOLD, lambda found: found.__setitem__(1, found[1] + b"{}")),
+        ("field", "session disclosed line 2"),
+    ),
+    "nesting without end": (
+        lines(TOLD, lambda found: found.__setitem__(1, b"[" * 200_000)),
+        ("field", "session disclosed line 2"),
+    ),
+    "a key in the list of keys twice": (
+        lambda files: files.update(
+            {"keys.json": files["keys.json"].replace(b'"public_key"', b'"public_key": "x", "public_key"', 1)}
+        ),
+        ("signature", "statement.json"),
+    ),
+}
+
+
+def _turned(line: bytes) -> bytes:
+    """The envelope with its fields the other way round."""
+    value = json.loads(line)
+    value["fields"] = dict(reversed(value["fields"].items()))
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+@pytest.mark.parametrize("name", AMBIGUOUS)
+def test_what_could_be_read_in_two_ways_is_a_fault(made: Made, tmp_path: Path, name: str) -> None:
+    change, (code, where) = AMBIGUOUS[name]
+    files = unpacked(made.session)
+    change(files)
+    found = faults(packed(files, tmp_path / "x.zip"), made.key)
+    assert any(each == code and place.startswith(where) for each, place in found), found
+
+
+def test_a_name_that_looks_like_two_is_not_counted_as_both(made: Made, tmp_path: Path) -> None:
+    files = unpacked(made.session)
+    value = json.loads(files[RECORDS].splitlines()[2])["fields"]
+    first, second, *_ = value
+
+    def merge(line: dict[str, dict[str, object]]) -> None:
+        fields = line["fields"]
+        told = fields.pop(second)
+        del fields[first]
+        line["fields"] = {f'{first}":"{value[first]}","{second}': told, **fields}
+
+    document(TOLD, merge, 2)(files)
+    found = faults(packed(files, tmp_path / "x.zip"), made.key)
+    assert [code for code, where in found if "record 2" in where] == ["field"]
+
+
+BESIDE: Final[dict[str, Change]] = {
+    "nothing": lambda files: None,
+    "an answer": document(TOLD, lambda line: line["fields"]["output"].__setitem__(1, "x"), 2),
+    "a field withheld": document(TOLD, lambda line: line["fields"].pop("output"), 2),
+    "a record not told of": lines(TOLD, lambda found: found.__delitem__(4)),
+    "the words of a passage": lambda files: files.update(
+        {PAYLOADS: files[PAYLOADS].replace(b"ten years", b"two years")}
+    ),
+    "the payloads": without(PAYLOADS),
+    "what is told": without(TOLD),
+}
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_another_process_finds_what_one_alone_does(
+    made: Made, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = unpacked(made.session)
+    BESIDE[name](files)
+    path = str(packed(files, tmp_path / "x.zip"))
+    alone = tm_verify.verify(path, made.key).as_json()
+    monkeypatch.setattr(tm_verify, "WORTH_A_PROCESS", 0)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    assert tm_verify.verify(path, made.key).as_json() == alone
+    assert alone["checked"]["withheld"] >= 0
+
+
+def test_where_no_other_process_can_be_had_this_one_does_all(
+    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tm_verify, "WORTH_A_PROCESS", 0)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    path = packed(unpacked(made.session), tmp_path / "x.zip")
+    for program in (str(tmp_path / "nowhere"), "/bin/false"):
+        monkeypatch.setattr(sys, "executable", program)
+        assert faults(path, made.key) == []
+
+
+def test_the_other_process_says_what_each_line_comes_to(
+    made: Made, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    path = packed(unpacked(made.session), tmp_path / "x.zip")
+    assert tm_verify.main([str(path), "--told", TOLD]) == 0
+    sys.stdout.flush()
+    *told, digest = capfdbinary.readouterr().out.split(b"\n")
+    assert (len(told), len(digest)) == (9, 64)
+    assert told[0].startswith(b'0 1 "about":"')
+
+
+def test_a_slipped_in_key_signs_nothing_that_is_ambiguous(made: Made, tmp_path: Path) -> None:
+    forger, files = Forger(), unpacked(made.session)
+    forger.slip_in(files)
+    signed = forger.signed(
+        json.loads(files["statement.json"]), lambda said: said.replace(b'"files":', b'"files":{},"files":', 1)
+    )
+    files["statement.json"] = json.dumps(signed).encode()
+    with pytest.raises(tm_verify.Unreadable, match="has not the form"):
+        tm_verify.verify(str(packed(files, tmp_path / "x.zip")))
