@@ -24,17 +24,17 @@ CLASSES: Final[dict[str, tuple[Change, tuple[str, str]]]] = {
     ),
     "a line that names nothing": (
         lines(PRESENT, lambda found: found.append(b"{}")),
-        ("log", "log present line 3"),
+        ("log", "log present line 4"),
     ),
     "an entry changed": (
         replaced(ENTRIES, 0, b'"of":"session"', b'"of":"lesson"'),
         ("root", "log checkpoint 1"),
     ),
-    "an entry that is none": (lines(ENTRIES, lambda found: found.append(b"{}")), ("log", "log entry 4")),
+    "an entry that is none": (lines(ENTRIES, lambda found: found.append(b"{}")), ("log", "log entry 5")),
     "an entry taken out": (lines(ENTRIES, drop(1)), ("root", "log checkpoint 2")),
     "another root for the same records": (
         lines(ENTRIES, lambda found: found.append(found[0].replace(b'"root":"', b'"root":"00'))),
-        ("changed", "log entry 4"),
+        ("changed", "log entry 5"),
     ),
     "a state that is no JSON": (replaced(STATES, 0, b"{", b"["), ("signature", "log checkpoint 1")),
     "no state": (lines(STATES, lambda found: found.clear()), ("checkpoint", "log checkpoints")),
@@ -62,4 +62,4 @@ def test_a_state_of_another_log_is_named(made: Made, tmp_path: Path) -> None:
         json.loads(files[STATES].splitlines()[0]), lambda text: text.replace(b"/log", b"/dog")
     )
     files[STATES] += json.dumps(signed).encode() + b"\n"
-    assert ("checkpoint", "log checkpoint 5") in faults(packed(files, tmp_path / "x.zip"), made.key)
+    assert ("checkpoint", "log checkpoint 6") in faults(packed(files, tmp_path / "x.zip"), made.key)
