@@ -18,6 +18,7 @@ from timemachine.alignment import long_diffs
 from timemachine.answering.cache_upkeep import trim
 from timemachine.answering.lost import record_lost
 from timemachine.comparison import opinions, results
+from timemachine.erasure import commands as erasures
 from timemachine.evidence import commands as evidence
 from timemachine.evidence import due, sealing
 from timemachine.intake import commands as intakes
@@ -125,6 +126,12 @@ def check_seal(check_id: str) -> None:
     evidence.check(UUID(check_id))
 
 
+@shared_task(name="timemachine.jobs.work_on_erasure")
+def work_on_erasure(erasure_id: str) -> None:
+    """Look through a session for what shall be erased, or erase it."""
+    erasures.work(UUID(erasure_id))
+
+
 @shared_task(name="timemachine.jobs.sweep")
 def sweep() -> None:
     """Ring again for what has work to do and nobody at it; record the asks that were lost."""
@@ -183,6 +190,7 @@ _SWEPT: Final[tuple[tuple[Any, Callable[[], list[UUID]]], ...]] = (
     (seal_replay, due.replays),
     (seal_comparison, due.comparisons),
     (check_seal, evidence.due_for_ringing),
+    (work_on_erasure, erasures.due_for_ringing),
 )
 
 
@@ -270,6 +278,11 @@ def ring_seal(session_id: UUID) -> None:
 def ring_check(check_id: UUID) -> None:
     """Ring for a comparison with a seal, once this transaction is committed."""
     transaction.on_commit(lambda: _ring_now(check_seal, check_id))
+
+
+def ring_erasure(erasure_id: UUID) -> None:
+    """Ring for an erasure once this transaction is committed."""
+    transaction.on_commit(lambda: _ring_now(work_on_erasure, erasure_id))
 
 
 def ring_judges(comparison_id: UUID) -> None:

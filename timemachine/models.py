@@ -10,7 +10,9 @@ from timemachine.comparison.models import (
     ComparisonFindings,
     ComparisonReplay,
 )
+from timemachine.erasure.models import Erasure
 from timemachine.evidence.models import (
+    ErasedField,
     EvidenceLog,
     LogCheckpoint,
     LogEntry,
@@ -65,6 +67,8 @@ __all__ = [
     "ComparisonReplay",
     "Delivery",
     "EmbeddingWork",
+    "ErasedField",
+    "Erasure",
     "EvidenceLog",
     "FirstUse",
     "Frame",

@@ -101,7 +101,7 @@ def test_a_name_that_looks_like_two_is_not_counted_as_both(made: Made, tmp_path:
 
     document(TOLD, merge, 2)(files)
     found = faults(packed(files, tmp_path / "x.zip"), made.key)
-    assert [code for code, where in found if "record 2" in where] == ["field"]
+    assert [code for code, where in found if "record 2" in where] == ["field", "missing", "missing"]
 
 
 BESIDE: Final[dict[str, Change]] = {

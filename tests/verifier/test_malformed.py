@@ -14,7 +14,17 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.verifier.bundles import Change, document, faults, lines, packed, statement, unpacked, without
+from tests.verifier.bundles import (
+    Change,
+    Files,
+    document,
+    faults,
+    lines,
+    packed,
+    statement,
+    unpacked,
+    without,
+)
 from tests.verifier.conftest import Made
 from tests.verifier.forging import Forger
 from timemachine.verifier import program, tm_verify
@@ -40,6 +50,23 @@ def wrong_line(name: str, number: int = 0, line: bytes = b"{}") -> Change:
         found[number] = line
 
     return lines(name, change)
+
+
+TOMBSTONE: Final = '{"entry":"erased_fields","of":"%s","id":"ID","records":[[1,["output"]]]}'
+
+
+def tombstones(written: Any = None, **told: Any) -> Change:
+    """A file of tombstones; without one, under the signed state of the log that the bundle has."""
+
+    def change(files: Files) -> None:
+        log, record = (
+            json.loads(files["session/log.json"]),
+            json.loads(files["session/records.jsonl"].split(b"\n")[0]),
+        )
+        said = told | {"checkpoint": log["checkpoint"]} if written is None else written
+        files["session/erased.json"] = json.dumps(said).replace("ID", record["id"]).encode()
+
+    return change
 
 
 FAULTS: Final[dict[str, tuple[Change, tuple[str, str]]]] = {
@@ -69,6 +96,26 @@ FAULTS: Final[dict[str, tuple[Change, tuple[str, str]]]] = {
     "fields of a record that is not there": (
         wrong_line("session/disclosed.jsonl", 0, b'{"index":99,"fields":{}}'),
         ("missing", "session record 99"),
+    ),
+    "tombstones that are none": (
+        tombstones([]),
+        ("file", "session/erased.json"),
+    ),
+    "tombstones that nobody signed": (
+        tombstones({"entries": [{}]}),
+        ("signature", "session tombstones"),
+    ),
+    "a tombstone of another form": (
+        tombstones(entries=[{}]),
+        ("tombstone", "session tombstones"),
+    ),
+    "a tombstone of something else": (
+        tombstones(entries=[{"entry": TOMBSTONE % "replay", "index": 0, "path": []}]),
+        ("tombstone", "session tombstones 0"),
+    ),
+    "a tombstone that is not in the log": (
+        tombstones(entries=[{"entry": TOMBSTONE % "session", "index": 0, "path": []}]),
+        ("tombstone", "session tombstones 0"),
     ),
     "keys that are none": (
         lambda files: files.update({"keys.json": b'[{"public_key": "x"}, {"public_key": "eA=="}, {}]'}),

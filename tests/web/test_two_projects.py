@@ -104,6 +104,7 @@ def theirs(other_project: Project, settings: Settings) -> Theirs:
         "notes": made(api.post(f"/sessions/{CANARY}/notes", {"sequence": 1, "text": CANARY}))["id"],
         "shares": made(api.post("/shares", {"target_type": "session", "target_id": CANARY}))["id"],
         "redactions": made(api.post("/redactions", {"name": CANARY, "rules": rules}))["id"],
+        "erasures": made(api.post(f"/sessions/{CANARY}/erasures", {"fields": ["tags"]}))["id"],
         "checks": made(api.post(f"/sessions/{CANARY}/seal/check"))["id"],
         "keys": made(api.post("/keys", {"name": CANARY, "scopes": ["read"]}))["id"],
         "servers": made(api.post("/models/servers", {"name": "linnet", "base_url": "http://127.0.0.1:9/v1"}))[
@@ -220,6 +221,8 @@ SENT: dict[tuple[str, str], dict[str, Any]] = {
     ("POST", "/api/collections/{name}/find"): FIND,
     ("POST", "/api/collections/{name}/ask"): QUESTION,
     ("POST", "/api/collections/{name}/embedding"): {"model": "wordllama"},
+    ("POST", "/api/sessions/{session_id}/erasures"): {"fields": ["output"]},
+    ("POST", "/api/erasures/{erasure_id}/confirm"): {"reason": "x"},
     ("PATCH", "/api/redactions/{redaction_id}"): {"rules": {"detect": ["email"]}},
 }
 

@@ -13,6 +13,8 @@ from timemachine.api.paging import checked_limit, sized_page
 from timemachine.api.paging import read as read_place
 from timemachine.api.schemas import ActionFilter, SessionFilter
 from timemachine.base.clock import written
+from timemachine.erasure.document import field_json
+from timemachine.erasure.queries import erased_of
 from timemachine.judging.queries import spent_on
 from timemachine.notes.queries import notes_of
 from timemachine.payloads.queries import value
@@ -46,15 +48,28 @@ def actions(request: HttpRequest, session_id: str, wanted: Query[ActionFilter]) 
         rows = rows.filter(importance__gte=wanted.min_importance)
     if wanted.after is not None:
         rows = rows.filter(sequence__gt=read_place(wanted.after, paging.number))
-    return sized_page(with_everything(rows), wanted.limit, "sequence", sizes.of_action(), action_json)
+    found = sized_page(with_everything(rows), wanted.limit, "sequence", sizes.of_action(), action_json)
+    return found | {"items": _with_erased(session, found["items"])}
 
 
 @routers.sessions.get("/{session_id}/actions/{sequence}", summary="One action")
 def action(request: HttpRequest, session_id: str, sequence: int) -> dict[str, Any]:
-    """One action, whole."""
+    """One action, whole; `erased` names the fields of it that were erased, where there are any."""
     session = session_of(caller(request, "read").project, session_id)
     row = action_of(session, sequence)
-    return action_json(with_everything(Action.objects.filter(id=row.id)).get())
+    (found,) = _with_erased(session, [action_json(with_everything(Action.objects.filter(id=row.id)).get())])
+    return found
+
+
+def _with_erased(session: Session, documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The actions; those of which something was erased say what. One query."""
+    erased = erased_of(session, [each["sequence"] for each in documents])
+    return [
+        each | {"erased": [field_json(row) for row in erased[each["sequence"]]]}
+        if each["sequence"] in erased
+        else each
+        for each in documents
+    ]
 
 
 @routers.sessions.get("/{session_id}/state", summary="The state at a step")

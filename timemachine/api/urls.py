@@ -14,6 +14,7 @@ from timemachine.api import (
     comparisons,
     costs,
     embeddings,
+    erasures,
     errors,
     evidence,
     files,
@@ -72,6 +73,7 @@ api.add_router("/search", search.router)
 api.add_router("/shares", shares.router)
 api.add_router("/redactions", redactions.router)
 api.add_router("/evidence", evidence.router)
+api.add_router("/erasures", erasures.router)
 api.add_router("/suites", suites.router)
 api.add_router("/sweeps", sweeps.router)
 api.add_router("/costs", costs.router)

@@ -9,6 +9,7 @@ from timemachine.base.wording import counted, priced
 from timemachine.cli import options
 from timemachine.cli.compare import compare
 from timemachine.cli.connecting import connected, meant_session
+from timemachine.cli.erasing import erase
 from timemachine.cli.failure import Failure
 from timemachine.cli.group import InOrder
 from timemachine.cli.imports import import_lines
@@ -158,6 +159,7 @@ def import_(*, files: tuple[str, ...], format_name: str | None, as_json: bool) -
     show(document, import_lines(list(zip(files, done, strict=True))), as_json=as_json)
 
 
+session.add_command(erase)
 session.add_command(totals)
 session.add_command(compare)
 session.add_command(judge)

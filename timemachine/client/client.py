@@ -7,6 +7,7 @@ from timemachine.client.asks import Asks
 from timemachine.client.collections import Collections
 from timemachine.client.comparisons import Comparisons
 from timemachine.client.connection import PATIENCE, Connection, Document
+from timemachine.client.erasures import Erasures
 from timemachine.client.evidence import Evidence
 from timemachine.client.judgements import Judgements
 from timemachine.client.keys import Keys
@@ -40,6 +41,7 @@ class Client:
         self.shares = Shares(self.connection)
         self.redactions = Redactions(self.connection)
         self.evidence = Evidence(self.connection)
+        self.erasures = Erasures(self.connection)
         self.judgements = Judgements(self.connection)
         self.notes = Notes(self.connection)
         self.keys = Keys(self.connection)

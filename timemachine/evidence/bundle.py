@@ -8,6 +8,7 @@ TREE/disclosed.jsonl       fields with their salts: inline, or by the payload's 
 TREE/checkpoints.jsonl     signed states of the tree, up to the one that is shown
 TREE/proofs.jsonl          audit paths, where not every record is shown
 TREE/log.json              the state's entry in the project's log, with its audit path
+TREE/erased.json           the log's tombstones of fields that were erased, where there are any and all that is left is told
 README.txt                 how to check it, and what it does not prove
 """
 
@@ -28,6 +29,7 @@ from timemachine.base.content import canonical_json
 from timemachine.evidence import keys, payload_groups
 from timemachine.evidence.checkpoint import log_origin
 from timemachine.evidence.checkpoints import at_size, origin_of
+from timemachine.evidence.erased_fields import tombstones_of
 from timemachine.evidence.models import (
     LogCheckpoint,
     LogEntry,
@@ -114,6 +116,8 @@ def _tree(bundle: Bundle, part: Part) -> None:
     if part.shown is not None:
         _proofs(bundle, part)
     bundle.zipped.add(f"{part.path}/log.json", _json(_log(bundle, shown_at)))
+    if part.discloses is None and (tombstones := tombstones_of(part.seal)):
+        bundle.zipped.add(f"{part.path}/erased.json", _json(_tombstones(bundle, part.seal, tombstones)))
     bundle.trees.append(
         {
             "path": part.path,
@@ -126,6 +130,7 @@ def _tree(bundle: Bundle, part: Part) -> None:
             "state": shown_at.state,
             "sealed_at": written(shown_at.at),
             "complete": part.shown is None,
+            "withholds": part.discloses is not None,
         }
     )
 
@@ -239,6 +244,27 @@ def _log(bundle: Bundle, shown: SealCheckpoint) -> dict[str, Any]:
         "entry": bytes(entries.get(index=index).entry).decode("ascii"),
         "path": [each.hex() for each in bundle.log.inclusion(index, signed.size)],
         "checkpoint": json.loads(signed.signed),
+    }
+
+
+def _tombstones(bundle: Bundle, seal: Seal, indexes: Sequence[int]) -> dict[str, Any]:
+    """Entries of the project's log, with their audit paths to its newest signed state."""
+    signed = LogCheckpoint.objects.filter(project=seal.project_id).order_by("-size", "-id").first()
+    if signed is None:
+        raise LookupError(f"the log of {seal.project_id} has no checkpoint")
+    bundle.keys.add(signed.key_id)
+    entries = LogEntry.objects.filter(project=seal.project_id, index__lt=signed.size).order_by("index")
+    tree = Tree([bytes(leaf) for leaf in entries.values_list("leaf", flat=True)])
+    return {
+        "checkpoint": json.loads(signed.signed),
+        "entries": [
+            {
+                "index": each.index,
+                "entry": bytes(each.entry).decode("ascii"),
+                "path": [beside.hex() for beside in tree.inclusion(each.index)],
+            }
+            for each in entries.filter(index__in=indexes)
+        ],
     }
 
 

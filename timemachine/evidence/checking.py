@@ -3,12 +3,14 @@
 import base64
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from timemachine.evidence import keys, payload_groups
 from timemachine.evidence.dsse import Signed
 from timemachine.evidence.envelope import NO_RECORD, commitment
+from timemachine.evidence.erased_fields import named_by_tombstones
 from timemachine.evidence.models import LogEntry, Seal, SealCheckpoint, SealedRecord
 from timemachine.evidence.record import Record
 from timemachine.evidence.subjects import Subject
@@ -21,7 +23,10 @@ Rows = Sequence[tuple[int, bytes, bytes, Mapping[str, str]]]
 
 @dataclass(slots=True)
 class Comparison:
-    """How far the comparison is: records seen, what is wrong (`index` None: not of one record), the tree so far."""
+    """How far the comparison is: records seen, what is wrong (`index` None: not of one record), the tree so far.
+
+    `tombstones` name the fields that were erased, by record and name; `erased` counts those that are gone.
+    """
 
     records: int = 0
     problems: list[dict[str, Any]] = field(default_factory=list)
@@ -29,6 +34,8 @@ class Comparison:
     tree: Frontier = field(default_factory=Frontier)
     previous: bytes = NO_RECORD
     digests: dict[int, bytes] = field(default_factory=dict)
+    tombstones: AbstractSet[tuple[int, str]] = frozenset()
+    erased: int = 0
 
     def problem(self, code: str, says: str, index: int | None = None) -> None:
         """Keep what is wrong; beyond the first hundred it is only counted."""
@@ -40,7 +47,7 @@ class Comparison:
 
 def compare(subject: Subject, seal: Seal) -> Comparison:
     """Compare every sealed record with what stands in the database now. Reads it all; call it where that may take a while."""
-    found = Comparison()
+    found = Comparison(tombstones=named_by_tombstones(seal))
     for first in range(0, seal.size, BATCH):
         last = min(first + BATCH, seal.size) - 1
         rows = SealedRecord.objects.filter(seal=seal, index__gte=first, index__lte=last).order_by("index")
@@ -104,7 +111,9 @@ def _fields(
     if dict(record.links) != envelope.get("links", {}):
         found.problem("link", "It repeats another record than the one that was sealed.", index)
     for name in sorted(set(record.fields) | set(envelope["fields"])):
-        if not _is_sealed(found, record, envelope["fields"].get(name), salts.get(name), name):
+        if name not in salts and (index, name) in found.tombstones:
+            found.erased += 1
+        elif not _is_sealed(found, record, envelope["fields"].get(name), salts.get(name), name):
             found.problem("changed", f"`{name}` is not what was sealed.", index)
 
 

@@ -52,7 +52,7 @@ def check(check_id: UUID) -> SealCheck | None:
     made = compare(subject_of(found.seal), found.seal)
     more = [{"code": "more", "index": None, "says": f"And {made.more:,} more."}] if made.more else []
     SealCheck.objects.filter(id=check_id, finished_at=None).update(
-        finished_at=now(), records=made.records, problems=made.problems + more
+        finished_at=now(), records=made.records, problems=made.problems + more, erased=made.erased
     )
     found.refresh_from_db()
     return found

@@ -32,6 +32,19 @@ def erase_session(session: Session, *, by: str | None, reason: str | None = None
     return erased
 
 
+def seal_anew(session: Session, *, by: str | None, reason: str | None) -> None:
+    """Have the comparisons over a session sealed anew, as what is left of them; what was sealed of them gets a tombstone in the log.
+
+    Call it in the transaction that erased something of their cells, or of what was said of these.
+    """
+    touched = Comparison.objects.filter(runs__replay__session=session)
+    seals = Seal.objects.filter(comparison__in=touched)
+    sealed = list(seals.select_for_update(of=("self",)).order_by("id"))
+    if sealed:
+        log.append(session.project, list(_tombstones(sealed, by, reason)))
+        _begin_anew(sealed)
+
+
 def _tombstones(sealed: Iterable[Seal], by: str | None, reason: str | None) -> Iterable[dict[str, object]]:
     told = {name: value for name, value in (("by", by), ("reason", reason)) if value}
     for seal in sealed:

@@ -15,14 +15,14 @@ from timemachine.evidence.models import EvidenceLog, LogCheckpoint, LogEntry, Si
 from timemachine.evidence.tree import Frontier, leaf_hash
 
 VERSION = 1
-SEALED, ERASED, KEY = "sealed", "erased", "key"
+SEALED, ERASED, KEY, ERASED_FIELDS = "sealed", "erased", "key", "erased_fields"
 
 
 @transaction.atomic
 def append(project: Project, entries: Sequence[Mapping[str, Any]], at: datetime | None = None) -> int:
     """Add entries (`entry` says which kind) in their order, sign the log as it then is, and return the index of the first.
 
-    Entries hold ASCII strings and whole numbers only. Other writers of the project's log wait until this transaction ends.
+    Entries hold strings, whole numbers and lists of them only. Other writers of the project's log wait until this transaction ends.
     """
     log, _ = EvidenceLog.objects.get_or_create(project=project)
     log = EvidenceLog.objects.select_for_update().get(pk=log.pk)

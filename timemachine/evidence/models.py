@@ -9,7 +9,7 @@ from timemachine.accounts.models import Project
 from timemachine.base.ids import uuid7
 from timemachine.comparison.models import Comparison
 from timemachine.evidence.checkpoint import OPEN
-from timemachine.payloads.fields import FaithfulJSONField
+from timemachine.payloads.fields import FaithfulJSONField, FaithfulTextField
 from timemachine.recording.models import Session
 from timemachine.replay.models import Replay
 
@@ -177,6 +177,8 @@ class SealCheck(models.Model):
     finished_at = models.DateTimeField(null=True)
     records = models.BigIntegerField(default=0)
     problems = FaithfulJSONField(default=list)
+    # fields that are gone by lawful erasure, each named by a tombstone
+    erased = models.BigIntegerField(default=0, db_default=0)
 
     class Meta:
         db_table = "tm_seal_check"
@@ -184,6 +186,36 @@ class SealCheck(models.Model):
 
     def __str__(self) -> str:
         return f"check of {self.seal_id}"
+
+
+class ErasedField(models.Model):
+    """A field of a sealed or recorded thing that was erased, in part or whole. `commitment` (hex) is what it was sealed under; None before.
+
+    The tombstone is entry `log_index` of the project's log; this row only finds it again, and goes with the session.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
+    session = models.ForeignKey(Session, on_delete=models.DB_CASCADE, related_name="erased_fields")
+    replay = models.ForeignKey(Replay, null=True, on_delete=models.DB_CASCADE, related_name="erased_fields")
+    sequence = models.BigIntegerField()
+    index = models.BigIntegerField()
+    field = models.CharField(max_length=40)
+    commitment = models.CharField(max_length=64, null=True)
+    log_index = models.BigIntegerField()
+    erased_at = models.DateTimeField()
+    erased_by = models.CharField(max_length=254)
+    reason = FaithfulTextField()
+
+    class Meta:
+        db_table = "tm_erased_field"
+        indexes = [
+            models.Index(fields=["session", "sequence"], name="erased_field_of_step"),
+            models.Index(fields=["replay"], condition=Q(replay__isnull=False), name="erased_field_of_replay"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.field} of record {self.index}"
 
 
 class EvidenceLog(models.Model):

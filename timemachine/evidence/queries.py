@@ -111,6 +111,7 @@ def check_json(check: SealCheck) -> dict[str, Any]:
         "requested_at": written(check.requested_at),
         "finished_at": written(check.finished_at),
         "records": check.records,
+        "erased_fields": check.erased,
         "result": result_of(check),
         "problems": check.problems,
     }

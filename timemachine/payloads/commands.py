@@ -1,10 +1,10 @@
 """Keeping bytes once, and dropping those that nothing refers to any more."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from uuid import UUID
 
 from django.db import connection, models
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 
 from timemachine.base.content import Content
 from timemachine.payloads.models import Payload
@@ -35,6 +35,14 @@ def drop_unreferenced(project_id: UUID) -> int:
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM tm_payload WHERE id = ANY(%s)", [doomed])
     return len(doomed)
+
+
+def still_used(payloads: Collection[int]) -> int:
+    """How many of these rows something still refers to."""
+    used = Q()
+    for reference in _references():
+        used |= Q(Exists(reference.model._base_manager.filter(**{reference.name: OuterRef("id")})))
+    return Payload.objects.filter(used, id__in=list(payloads)).count()
 
 
 def _references() -> list[models.ForeignKey[Payload, Payload]]:

@@ -1,7 +1,7 @@
-"""What stands in the place of something that was withheld: `[withheld: e-mail]`. Pure."""
+"""What stands in the place of something that was withheld: `[withheld: e-mail]`, or erased for good: `[erased: e-mail]`. Pure."""
 
 import re
-from typing import Final
+from typing import Any, Final
 
 NAMES: Final = {"secret": "secret", "email": "e-mail", "phone": "phone number", "card": "card number"}
 """What a mark calls the findings of each detector."""
@@ -9,6 +9,7 @@ FIELD, HASH, BYTES = "field", "hash", "file"
 """What it calls a field that is withheld by its path, the hash of something withheld, and bytes that are no text."""
 RESERVED: Final = frozenset({*NAMES.values(), FIELD, HASH, BYTES})
 OPENING: Final = "[withheld: "
+OPENING_ERASED: Final = "[erased: "
 LONGEST_NAME: Final = 40
 _NAME: Final = re.compile(r"[^\W_](?:[\w .-]*[^\W_])?")
 
@@ -16,6 +17,22 @@ _NAME: Final = re.compile(r"[^\W_](?:[\w .-]*[^\W_])?")
 def mark(name: str) -> str:
     """The mark of that name."""
     return f"{OPENING}{name}]"
+
+
+def erased(name: str) -> str:
+    """The mark of something that is in no table any more."""
+    return f"{OPENING_ERASED}{name}]"
+
+
+def as_erased(value: Any, names: frozenset[str]) -> Any:
+    """A JSON value that was just redacted, with marks of these names that say that it was erased. What a field's form needs is kept."""
+    if isinstance(value, str):
+        return _MARK.sub(lambda found: erased(found[1]) if found[1] in names else found[0], value)
+    if isinstance(value, list):
+        return [as_erased(each, names) for each in value]
+    if isinstance(value, dict):
+        return {as_erased(key, names): as_erased(each, names) for key, each in value.items()}
+    return value
 
 
 def can_be_a_name(name: str) -> bool:
@@ -37,4 +54,4 @@ def stretches(text: str, names: frozenset[str]) -> list[tuple[int, int]]:
     return [(start, end) for start, end in found if end > start]
 
 
-_MARK: Final = re.compile(r"\[withheld: ([^\[\]]{1,40})\]")
+_MARK: Final = re.compile(r"\[(?:withheld|erased): ([^\[\]]{1,40})\]")

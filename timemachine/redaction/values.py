@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any, Final
 
 from timemachine.redaction.findings import Finding
-from timemachine.redaction.marks import NAMES, OPENING, mark
+from timemachine.redaction.marks import NAMES, OPENING, OPENING_ERASED, mark
 from timemachine.redaction.rules import Rules
 from timemachine.redaction.secrets import names_a_secret
 from timemachine.redaction.text import redact_text
@@ -95,7 +95,7 @@ class _Looking:
 
 def _names_a_secret(name: str) -> bool:
     """A key that holds a mark names nothing any more: the mark's own words are none of the key's."""
-    return OPENING not in name and names_a_secret(name)
+    return OPENING not in name and OPENING_ERASED not in name and names_a_secret(name)
 
 
 def _free(name: str, taken: set[str]) -> str:

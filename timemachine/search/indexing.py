@@ -11,6 +11,7 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import batched
 from typing import Any, Final
 from uuid import UUID
 
@@ -23,7 +24,7 @@ from timemachine.base.clock import now
 from timemachine.base.errors import Unavailable
 from timemachine.base.faithful import searchable
 from timemachine.payloads.queries import Head, heads
-from timemachine.recording.models import Action
+from timemachine.recording.models import Action, Session
 from timemachine.retrieval.embedding.table import WORDLLAMA, Vectors
 from timemachine.retrieval.identifiers import identifiers
 from timemachine.search.models import ActionMeaning, IndexedSession, SearchedAction
@@ -152,6 +153,23 @@ def forget(project_id: UUID) -> None:
         model.objects.filter(project_id=project_id).delete()
 
 
+def index_anew(session: Session, sequences: Collection[int]) -> None:
+    """Index steps again that were rewritten, in the transaction that rewrote them. Those that wait to be indexed go on waiting."""
+    IndexedSession.objects.bulk_create(
+        [IndexedSession(session=session, project_id=session.project_id)], ignore_conflicts=True
+    )
+    row = IndexedSession.objects.select_for_update().get(session=session)
+    IndexedSession.objects.filter(pk=row.pk).update(erasures=F("erasures") + 1)
+    wanted = sorted(each for each in sequences if each <= row.indexed_through)
+    for model in (ActionMeaning, SearchedAction):
+        model.objects.filter(session=session, sequence__in=wanted).delete()
+    for some in batched(wanted, BATCH):
+        actions = Action.objects.filter(session=session, sequence__in=some).order_by("sequence")
+        texts = _texts(list(actions.only("sequence", "kind", "input_id", "output_id", *_NAMES)))
+        _keep_words(session.project_id, session.id, texts)
+        ActionMeaning.objects.bulk_create(_meanings(session.project_id, session.id, texts))
+
+
 def _turn(project_id: UUID, until: float) -> bool:
     """Whether there is more to do at once. What another holds is left for the sweeper."""
     left: set[UUID] = set()
@@ -172,7 +190,7 @@ def _behind(project_id: UUID, left: Collection[UUID]) -> list[tuple[UUID, int]]:
 
 def index_some(project_id: UUID, session_id: UUID, through: int) -> bool:
     """Index the next actions of a session, at most `BATCH`; False where it is being erased, or another was quicker."""
-    last = _end_of_batch(session_id, through)
+    last, erasures = _end_of_batch(session_id, through), _erasures(session_id)
     if last is None:
         return False
     actions = Action.objects.filter(session_id=session_id, sequence__gt=through, sequence__lte=last)
@@ -182,7 +200,7 @@ def index_some(project_id: UUID, session_id: UUID, through: int) -> bool:
     meanings = _meanings(project_id, session_id, texts)
     try:
         _begin(project_id, session_id)
-        _keep(project_id, session_id, texts, meanings, (through, last))
+        _keep(project_id, session_id, texts, meanings, (through, last, erasures))
     except (IntegrityError, OperationalError, _OvertakenError) as why:
         log.info("steps of %s are left for later: %s", session_id, why)
         return False
@@ -255,13 +273,24 @@ def _keep(
     session_id: UUID,
     texts: Sequence[_Text],
     meanings: Sequence[ActionMeaning],
-    batch: tuple[int, int],
+    batch: tuple[int, int, int],
 ) -> None:
-    """Keep the rows of a batch and how far that brings the session. Raises where it is erased meanwhile, or another was quicker.
+    """Keep the rows of a batch and how far that brings the session. Raises where it, or something of it, is erased meanwhile, or another was quicker.
 
     Whoever erases a session must not be given up for this: its wait is longer than ours.
     """
-    through, last = batch
+    through, last, erasures = batch
+    _check_at_once()
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL lock_timeout = '300ms'")
+    _keep_words(project_id, session_id, texts)
+    ActionMeaning.objects.bulk_create(meanings, ignore_conflicts=True)
+    unmoved = IndexedSession.objects.filter(session_id=session_id, indexed_through=through, erasures=erasures)
+    if not unmoved.update(indexed_through=F("indexed_through") + (last - through)):
+        raise _OvertakenError
+
+
+def _keep_words(project_id: UUID, session_id: UUID, texts: Sequence[_Text]) -> None:
     facts: dict[str, Any] = {
         "project": project_id,
         "session": session_id,
@@ -273,14 +302,14 @@ def _keep(
         "identifiers": [json.dumps(identifiers(f"{text.names}\n{text.body}")) for text in texts],
         "cuts": [text.cut for text in texts],
     }
-    _check_at_once()
     with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL lock_timeout = '300ms'")
         cursor.execute(_KEEP_WORDS, facts)
-    ActionMeaning.objects.bulk_create(meanings, ignore_conflicts=True)
-    unmoved = IndexedSession.objects.filter(session_id=session_id, indexed_through=through)
-    if not unmoved.update(indexed_through=F("indexed_through") + (last - through)):
-        raise _OvertakenError
+
+
+def _erasures(session_id: UUID) -> int:
+    """How often steps of a session were rewritten so far."""
+    found = IndexedSession.objects.filter(session_id=session_id).values_list("erasures", flat=True).first()
+    return found or 0
 
 
 def _check_at_once() -> None:

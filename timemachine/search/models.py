@@ -64,11 +64,15 @@ class ActionMeaning(OfAction):
 
 
 class IndexedSession(models.Model):
-    """How far a session is indexed: all of its actions up to `indexed_through`."""
+    """How far a session is indexed: all of its actions up to `indexed_through`.
+
+    `erasures` counts how often steps of it were rewritten: who read a text before that must not keep what it was found by.
+    """
 
     session = models.OneToOneField(Session, on_delete=models.DB_CASCADE, primary_key=True, related_name="+")
     project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
     indexed_through = models.BigIntegerField(default=0)
+    erasures = models.IntegerField(default=0, db_default=0)
 
     class Meta:
         db_table = "tm_indexed_session"

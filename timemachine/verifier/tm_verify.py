@@ -32,6 +32,7 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -78,7 +79,7 @@ class Unreadable(Exception):
 
 
 class Tree(NamedTuple):
-    """What the statement says of a tree; `complete` where every record of it is in the bundle."""
+    """What the statement says of a tree; `complete` where every record of it is in the bundle, `withholds` where some fields may be untold."""
 
     path: str
     of: str
@@ -87,6 +88,7 @@ class Tree(NamedTuple):
     size: int
     root: str
     complete: bool
+    withholds: bool = True
 
 
 class Log(NamedTuple):
@@ -170,6 +172,7 @@ class Report:
             "sealed",
             "erased",
             "compared",
+            "erased_fields",
         )
         self.checked = dict.fromkeys(names, 0)
         self.not_checked: list[str] = []
@@ -482,6 +485,7 @@ def _verified(path: str, wanted_key: str | None) -> Found:
         records[tree.path] = _records(bundle, tree, report)
         _states(bundle, tree, records[tree.path], keys, report)
         _disclosed(bundle, tree.path, records[tree.path], payloads, helper, report)
+        _untold(bundle, tree, records[tree.path], _tombstones(bundle, tree, keys, report), report)
         leaves = {index: each.leaf for index, each in records[tree.path].items()}
         trees[tree.origin] = Leaves(leaves, tree.size, tree.root, tree.complete, f"{tree.path} record")
     _links(records, report)
@@ -549,7 +553,7 @@ def _statement(bundle: Bundle, keys: Mapping[str, bytes], report: Report, wanted
     try:
         stated = parsed(found[0] if found else base64.b64decode(signed["payload"]))
         subject, predicate = stated["subject"][0], stated["predicate"]
-        trees = [Tree(**{name: each[name] for name in Tree._fields}) for each in predicate["trees"]]
+        trees = [_tree_of(each) for each in predicate["trees"]]
         log = Log(**{name: predicate["log"][name] for name in Log._fields}) if "log" in predicate else None
         first = log or trees[0]
         form, files, root = predicate["format"], dict(predicate["files"]), subject["digest"]["sha256"]
@@ -562,6 +566,12 @@ def _statement(bundle: Bundle, keys: Mapping[str, bytes], report: Report, wanted
     if wrong:
         report.problem("statement", STATEMENT, "Its subject is not the first of its trees.")
     return Stated(trees, log, files)
+
+
+def _tree_of(said: Mapping[str, Any]) -> Tree:
+    """A tree as the statement names it; one of an older server does not say whether it withholds."""
+    must = {name: said[name] for name in Tree._fields if name not in Tree._field_defaults}
+    return Tree(**must, withholds=bool(said.get("withholds", True)))
 
 
 def _files(bundle: Bundle, stated: Mapping[str, str], report: Report) -> None:
@@ -764,6 +774,57 @@ def _log(bundle: Bundle, tree: Tree, last: State, keys: Mapping[str, bytes], rep
         report.checked["proofs"] += 1
 
 
+def _tombstones(
+    bundle: Bundle, tree: Tree, keys: Mapping[str, bytes], report: Report
+) -> set[tuple[int, str]]:
+    """The fields of which the project's log says that they were erased, by record and name."""
+    found, where = bundle.document(f"{tree.path}/erased.json"), f"{tree.path} tombstones"
+    named: set[tuple[int, str]] = set()
+    if not isinstance(found, dict):
+        return named
+    signature = opened(found.get("checkpoint"), CHECKPOINT_TYPE, keys, report, where)
+    state = parsed_state(signature[0], where) if signature else None
+    for each in found.get("entries", ()) if state else ():
+        try:
+            line, index = each["entry"].encode(), int(each["index"])
+            steps, entry = [bytes.fromhex(step) for step in each["path"]], parsed(line)
+            about = (entry["entry"], entry["of"], entry["id"])
+            names = {(int(record), str(name)) for record, fields in entry["records"] for name in fields}
+        except WRONG_FORM:
+            report.problem("tombstone", where, "This is no entry of a log.")
+            continue
+        if about != ("erased_fields", tree.of, tree.id):
+            report.problem("tombstone", f"{where} {index}", "The entry is about something else.")
+        elif state is None or root_by_path(leaf_hash(line), index, state.size, steps) != state.root:
+            report.problem("tombstone", f"{where} {index}", "The entry is not in the log that was signed.")
+        else:
+            report.checked["proofs"] += 1
+            named |= names
+    return named
+
+
+def _untold(
+    bundle: Bundle, tree: Tree, records: Mapping[int, Sealed], erased: set[tuple[int, str]], report: Report
+) -> None:
+    """Fields that are not told: erased where a tombstone says so, else withheld, which is a fault where the statement says that nothing is."""
+    if not report.checked["withheld"] or not (erased or not tree.withholds):
+        return
+    untold = {
+        index: {name.decode() for name, _ in PAIR.findall(each.fields)} for index, each in records.items()
+    }
+    for line in bundle.lines(f"{tree.path}/disclosed.jsonl"):
+        with suppress(*WRONG_FORM):
+            found = parsed(line)
+            untold[found["index"]] -= set(found["fields"])
+    for index, name in sorted((index, name) for index, names in untold.items() for name in names):
+        if (index, name) in erased:
+            report.checked["erased_fields"] += 1
+            report.checked["withheld"] -= 1
+        elif not tree.withholds:
+            says = "It is not told, and no tombstone in the log says that it was erased."
+            report.problem("missing", f"{tree.path} record {index} {name}", says)
+
+
 def _whole_log(bundle: Bundle, log: Log, keys: Mapping[str, bytes], report: Report) -> list[bytes]:
     """The leaves of a project's log: its entries have every root that was signed, and what they say was sealed is there or was erased."""
     lines = list(bundle.lines(f"{log.path}/entries.jsonl"))
@@ -818,6 +879,9 @@ def _sealed_by(log: Log, lines: Sequence[bytes], report: Report) -> dict[Name, t
             entry = parsed(line)
             kind = entry["entry"]
             if kind == "key":
+                continue
+            if kind == "erased_fields":
+                report.checked["erased_fields"] += sum(len(names) for _, names in entry["records"])
                 continue
             name = (str(entry["of"]), str(entry["id"]), int(entry["generation"]))
             state = (0, "") if kind == "erased" else (int(entry["size"]), str(entry["root"]))

@@ -1,0 +1,76 @@
+"""Erasing fields over HTTP."""
+
+import pytest
+
+from tests.api.conftest import Program, program
+from timemachine.accounts.models import Project
+from timemachine.erasure import commands
+
+TEXT = "Call Zoë under +49 30 901820 or write to zoe@example.org."
+
+
+@pytest.fixture
+def recorded(api: Program) -> str:
+    """A session with a message that names somebody."""
+    api.post("/sessions", {"name": "n", "key": "s1"})
+    api.post("/sessions/s1/actions", {"kind": "message", "role": "user", "output": TEXT})
+    return "s1"
+
+
+def test_what_would_go_is_seen_before_it_goes_for_a_reason(api: Program, recorded: str) -> None:
+    found = api.post(f"/sessions/{recorded}/erasures", {"redaction": "built-in"})
+    assert (found.status_code, found.json()["status"]) == (202, "found")
+    assert found.json()["preview"]["counts"][0] == {"rule": "e-mail", "what": "e-mail", "count": 1}
+    assert api.get("/sessions/s1/actions/1").json()["output"] == TEXT
+    address = f"/erasures/{found.json()['id']}"
+    assert api.post(f"{address}/confirm", {"reason": " "}).json()["code"] == "reason_missing"
+    done = api.post(f"{address}/confirm", {"reason": "Zoë asked for it"}).json()
+    assert (done["status"], done["confirmed_by"]) == ("done", "key test")
+    assert api.get(address).json() == done == api.get(f"/sessions/{recorded}/erasures").json()["items"][0]
+    assert api.post(f"{address}/confirm", {"reason": "again"}).json()["code"] == "erasure_confirmed"
+
+
+def test_a_step_says_which_fields_were_erased(api: Program, recorded: str) -> None:
+    api.post("/sessions/s1/end")
+    chosen = {"fields": ["output"], "steps": [1]}
+    found = api.post(f"/sessions/{recorded}/erasures", chosen).json()
+    api.post(f"/erasures/{found['id']}/confirm", {"reason": "asked for"})
+    for step in (
+        api.get("/sessions/s1/actions/1").json(),
+        api.get("/sessions/s1/actions").json()["items"][0],
+    ):
+        assert step["output"] == "[erased: field]"
+        assert [(each["field"], each["reason"]) for each in step["erased"]] == [("output", "asked for")]
+    assert TEXT not in api.get("/sessions/s1/export?format=jsonl").content.decode()
+
+
+def test_only_administrators_erase_and_only_their_own(
+    api: Program, recorded: str, project: Project, stranger: Program
+) -> None:
+    chosen = {"fields": ["output"]}
+    key = program(project, "read")
+    found = api.post(f"/sessions/{recorded}/erasures", chosen).json()
+    assert key.post(f"/sessions/{recorded}/erasures", chosen).status_code == 403
+    assert key.post(f"/erasures/{found['id']}/confirm", {"reason": "x"}).status_code == 403
+    assert key.get(f"/erasures/{found['id']}").status_code == 200
+    assert stranger.get(f"/erasures/{found['id']}").status_code == 404
+    assert stranger.post(f"/erasures/{found['id']}/confirm", {"reason": "x"}).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "chosen", [{}, {"fields": ["kind"]}, {"fields": ["output"], "steps": [7]}, {"redaction": "x"}]
+)
+def test_what_cannot_be_chosen_is_refused(api: Program, recorded: str, chosen: dict[str, object]) -> None:
+    assert api.post(f"/sessions/{recorded}/erasures", chosen).status_code in {404, 422}
+
+
+def test_a_long_session_is_left_to_a_worker(
+    api: Program, recorded: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+
+    monkeypatch.setattr(commands, "AT_ONCE", 0)
+    found = api.post(f"/sessions/{recorded}/erasures", {"fields": ["output"]}).json()
+    assert (found["status"], found["preview"]) == ("looking", None)
+    assert api.post(f"/erasures/{found['id']}/confirm", {"reason": "x"}).json()["code"] == "erasure_looking"
+    commands.work(found["id"])
+    assert api.get(f"/erasures/{found['id']}").json()["preview"]["steps"] == 1

@@ -1,0 +1,83 @@
+"""What somebody wants erased, and what repeats it: tables of cases."""
+
+from typing import Any
+
+import pytest
+
+from timemachine.base.errors import InvalidInput
+from timemachine.erasure import repeats
+from timemachine.erasure.chosen import chosen_of
+from timemachine.redaction.marks import as_erased, erased, mark
+from timemachine.redaction.text import redact_text
+
+PROFILE = {"name": "p", "version": 1, "rules": {"detect": ["email"]}}
+LONG = "This sentence is long enough to be looked for."
+
+
+@pytest.mark.parametrize(
+    ("profile", "fields", "steps", "of_session", "everywhere"),
+    [
+        (PROFILE, [], [], True, True),
+        (None, ["output"], [2], False, False),
+        (None, ["session.user"], [], True, False),
+    ],
+)
+def test_what_is_chosen_says_where_it_holds(
+    profile: Any, fields: list[str], steps: list[int], of_session: bool, everywhere: bool
+) -> None:
+    chosen = chosen_of(profile, fields, steps)
+    assert (chosen.of_session, chosen.looks_everywhere) == (of_session, everywhere)
+    assert [chosen.takes(each) for each in (1, 2)] == ([False, True] if steps else [True, True])
+    assert [path.field for path in chosen.within(["input"]).paths][-1] == "input"
+
+
+@pytest.mark.parametrize(
+    ("profile", "fields", "steps"),
+    [
+        (None, [], []),
+        (PROFILE, ["output"], []),
+        (None, ["output"], list(range(1, 1_002))),
+        (None, ["kind"], []),
+    ],
+)
+def test_what_is_no_choice_is_refused(profile: Any, fields: list[str], steps: list[int]) -> None:
+    with pytest.raises(InvalidInput):
+        chosen_of(profile, fields, steps)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "gone"),
+    [
+        ("a", "a", []),
+        ("a", "[x]", ["a"]),
+        ({"a": "b", "c": ["d", 1]}, {"a": "b", "c": "x"}, ["d"]),
+        ({"a": "b"}, None, ["b"]),
+        (["a", "b"], ["a", "x"], ["b"]),
+        (1, 2, []),
+    ],
+)
+def test_what_is_gone_are_the_texts_that_are_not_there(before: Any, after: Any, gone: list[str]) -> None:
+    assert list(repeats.gone(before, after)) == gone
+
+
+def test_each_sentence_of_what_is_gone_is_found_again() -> None:
+    rules = repeats.rules_for([f"{LONG} And this one, too, in the same text.", "short"])
+    assert rules is not None
+    found = redact_text(f"He said: {LONG} And then nothing. short", rules)
+    assert found.text == "He said: [withheld: repeated text] And then nothing. short"
+    assert repeats.rules_for(["too short"]) is None
+
+
+def test_of_very_long_texts_the_first_are_looked_for() -> None:
+    rules = repeats.rules_for([f"{n:06} {LONG * 30}" for n in range(40)])
+    assert rules is not None
+    assert len(rules.patterns[0].pattern) < 3 * repeats.MOST
+
+
+def test_a_mark_says_that_it_was_erased_and_stays_a_mark() -> None:
+    names = frozenset({"e-mail"})
+    value = {mark("e-mail"): [mark("e-mail"), mark("other"), 1]}
+    assert as_erased(value, names) == {"[erased: e-mail]": ["[erased: e-mail]", "[withheld: other]", 1]}
+    rules = repeats.rules_for([f"{LONG} x"])
+    assert rules is not None
+    assert redact_text(erased("field") + LONG, rules).text == "[erased: field][withheld: repeated text]"

@@ -1,0 +1,92 @@
+"""`timemachine session erase`: fields of a session, or what a redaction profile finds in it, go for good."""
+
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from timemachine.cli import options
+from timemachine.cli.connecting import connected
+from timemachine.cli.failure import Failure
+from timemachine.cli.table import facts
+from timemachine.cli.terminal import show
+
+if TYPE_CHECKING:
+    from timemachine.client.client import Client
+
+PAUSE: Final = 0.5  # seconds between two looks at what a worker does
+
+
+@click.command()
+@click.argument("session", metavar="ID")
+@click.option(
+    "--redaction", metavar="PROFILE", help="Erase whatever this redaction profile finds: its name or id."
+)
+@click.option(
+    "--field", "fields", multiple=True, metavar="PATH", help="Erase this field, as in output or session.user."
+)
+@click.option(
+    "--step", "steps", multiple=True, type=click.IntRange(min=1), metavar="N", help="Only of this step."
+)
+@click.option(
+    "--reason", metavar="TEXT", help="Why; it stays in the project's log. Without it nothing is erased."
+)
+@options.as_json
+def erase(
+    *,
+    session: str,
+    redaction: str | None,
+    fields: tuple[str, ...],
+    steps: tuple[int, ...],
+    reason: str | None,
+    as_json: bool,
+) -> None:
+    """Erase fields of a session for good, or show what would go.
+
+    What is erased is in no table any more; a tombstone in the project's log says who erased it, when and why.
+    """
+    if (redaction is None) == (not fields):
+        raise click.UsageError("Give either --redaction or --field.")
+    with connected() as client:
+        found = _waited(
+            client, client.erasures.prepare(session, redaction=redaction, fields=fields, steps=steps)
+        )
+        if reason is not None and not found["problem"]:
+            found = _waited(client, client.erasures.confirm(found["id"], reason=reason))
+        if found["problem"]:
+            raise Failure(found["problem"])
+        show(found, _told(found), as_json=as_json)
+
+
+def _waited(client: "Client", erasure: dict[str, Any]) -> dict[str, Any]:
+    """The erasure once a worker is through with it."""
+    while erasure["status"] in ("looking", "erasing"):
+        time.sleep(PAUSE)
+        erasure = client.erasures.get(erasure["id"])
+    return erasure
+
+
+def _told(found: dict[str, Any]) -> Iterator[str]:
+    done = found["status"] == "done"
+    told = found["result"] if done else found["preview"]
+    yield (
+        f"Erased for good, by {found['confirmed_by']}."
+        if done
+        else "Nothing is erased yet; give --reason to erase this:"
+    )
+    counts = [(f"step field {each['field']}", f"{each['count']:,}") for each in told["of_steps"]]
+    counts += [(f"{each['rule']} ({each['what']})", f"{each['count']:,}") for each in told["counts"]]
+    counts += [(each["place"], f"{each['count']:,}") for each in told["elsewhere"]]
+    yield from facts(
+        [
+            ("steps", f"{told['steps']:,}"),
+            ("of the session", ", ".join(told["of_session"]) or "nothing"),
+            ("steps of replays", f"{told['replay_steps']:,}"),
+            *counts,
+        ]
+    )
+    if told["collections"]:
+        yield f"Not touched: the collections {', '.join(told['collections'])}, whose passages it had."
+    if told["kept_by_others"]:
+        yield f"{told['kept_by_others']:,} of the texts stay, because other records use them, too."

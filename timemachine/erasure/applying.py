@@ -1,0 +1,104 @@
+"""Taking what was found out of every table of a session, in the transaction of whoever calls; and what that came to."""
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from timemachine.answering.models import AskUnderWay
+from timemachine.base.errors import Conflict
+from timemachine.comparison.models import CellOpinion
+from timemachine.erasure.derived import rename_in_suites, rewrite_derived
+from timemachine.erasure.replayed import rewrite_launches, rewrite_replays
+from timemachine.erasure.rewriting import (
+    Rewritten,
+    rewrite_actions,
+    rewrite_deliveries,
+    rewrite_session,
+)
+from timemachine.erasure.seeing import Look
+from timemachine.judging.models import ASKING, Judgement
+from timemachine.payloads.commands import still_used
+from timemachine.recording.models import Session
+from timemachine.redaction.document import tally_json
+from timemachine.redaction.values import Tally
+from timemachine.replay.models import Replay
+from timemachine.replay.statuses import OPEN_REPLAY_STATUSES
+from timemachine.retrieval.models import Frame
+from timemachine.sweeping.models import Sweep
+
+SHOWN_STEPS: Final = 100
+
+
+@dataclass(slots=True, kw_only=True)
+class Applied:
+    """What went from where. `elsewhere` are rows that repeat the session, by the name of their place; `shared` payloads that others still use."""
+
+    recorded: Rewritten
+    of_session: tuple[str, ...] = ()
+    replayed: int = 0
+    elsewhere: dict[str, int] = field(default_factory=dict)
+    tally: Tally = field(default_factory=Tally)
+    collections: list[str] = field(default_factory=list)
+    shared: int = 0
+
+    def as_json(self) -> dict[str, Any]:
+        """What is kept of it and the API gives: numbers and names, and nothing that was erased."""
+        steps = sorted(self.recorded.sequences)
+        return {
+            "steps": len(steps),
+            "first_steps": steps[:SHOWN_STEPS],
+            "of_steps": [
+                {"field": name, "count": count} for name, count in sorted(self.recorded.fields.items())
+            ],
+            "of_session": list(self.of_session),
+            "counts": tally_json(self.tally),
+            "replay_steps": self.replayed,
+            "elsewhere": [{"place": name, "count": count} for name, count in sorted(self.elsewhere.items())],
+            "collections": self.collections,
+            "kept_by_others": self.shared,
+        }
+
+
+def apply(session: Session, look: Look, steps: list[int]) -> Applied:
+    """Rewrite the steps, the session's own fields and all that repeats them. Raises `Conflict` while something of it runs."""
+    _require_quiet(session)
+    seen = look.session(session) if look.chosen.of_session or look.repeats else None
+    recorded = rewrite_actions(session, look, steps)
+    found = Applied(recorded=recorded, tally=recorded.tally.copy())
+    if seen is not None and seen.fields:
+        before = session.key
+        rewrite_session(session, seen)
+        rename_in_suites(session, before)
+        found.of_session = seen.fields
+        found.tally += seen.tally
+    replayed, rows = rewrite_replays(session, look, recorded)
+    found.tally += replayed.tally
+    found.replayed = len(rows)
+    found.elsewhere = rewrite_derived(session, look, recorded, rows)
+    if launches := rewrite_launches(session, look):
+        found.elsewhere["replays"] = launches
+    rewrite_deliveries(session, look, recorded.sequences)
+    frames = recorded.frames | replayed.frames
+    named = Frame.objects.filter(pk__in=frames).values_list("collection__name", flat=True)
+    found.collections = sorted(set(named))
+    found.shared = still_used(recorded.left | replayed.left)
+    return found
+
+
+def _require_quiet(session: Session) -> None:
+    """Whatever runs has read what is to be erased, and would write it back."""
+    runs = (
+        ("A replay", Replay.objects.filter(session=session, status__in=OPEN_REPLAY_STATUSES)),
+        ("An ask", AskUnderWay.objects.filter(session=session)),
+        ("A judge", Judgement.objects.filter(session=session, state=ASKING)),
+        (
+            "A judge",
+            CellOpinion.objects.filter(step__replay__session=session, state__in=("waiting", "asking")),
+        ),
+        ("A sweep", Sweep.objects.filter(session=session, status__in=("queued", "running"))),
+    )
+    for what, rows in runs:
+        if rows.exists():
+            raise Conflict(
+                f"{what} of this session is under way, and would write back what is erased. Wait for it or cancel it, then confirm again.",
+                code="session_busy",
+            )

@@ -1,0 +1,171 @@
+"""Erasing fields of a session: looked for first, so that somebody can see what would go; erased once a reason is given.
+
+Looking does the same as erasing, in a transaction that is undone. Both find the steps before they take the session's lock, so
+that recording waits for what is rewritten only. Whoever is killed leaves nothing half done: another begins anew.
+"""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Final
+from uuid import UUID
+
+from django.db import connection, transaction
+from django.db.models import Q
+
+from timemachine.base.clock import now
+from timemachine.base.errors import Conflict, InvalidInput
+from timemachine.erasure.applying import apply
+from timemachine.erasure.chosen import chosen_of
+from timemachine.erasure.models import DONE, ERASING, FOUND, LOOKING, Erasure
+from timemachine.erasure.seeing import look_at, touched
+from timemachine.evidence import erased_fields
+from timemachine.evidence.erasing import seal_anew
+from timemachine.payloads.commands import drop_unreferenced
+from timemachine.recording.models import Session
+from timemachine.redaction.profile import Profile
+from timemachine.rollup.commands import count_anew
+from timemachine.search.indexing import index_anew
+
+AT_ONCE: Final = 500
+"""Steps of a session that is looked through while somebody waits."""
+SILENT: Final = timedelta(minutes=10)
+LONGEST_REASON: Final = 1_000
+
+
+def prepare(
+    session: Session,
+    *,
+    by: str,
+    profile: Profile | None = None,
+    fields: Sequence[str] = (),
+    steps: Sequence[int] = (),
+) -> Erasure:
+    """Say what shall be erased; nothing is until `confirm`. Raises `InvalidInput`."""
+    kept = None if profile is None else profile.as_json()
+    chosen_of(kept, fields, steps)
+    missing = [each for each in steps if not 1 <= each <= session.last_sequence]
+    if missing:
+        raise InvalidInput(
+            f"The session has no step {missing[0]}; it has steps 1 to {session.last_sequence}.",
+            code="step_not_found",
+            field="steps",
+        )
+    return Erasure.objects.create(
+        project_id=session.project_id,
+        session=session,
+        profile=kept,
+        fields=list(fields),
+        steps=sorted(set(steps)),
+        requested_by=by[:254],
+    )
+
+
+@transaction.atomic
+def confirm(erasure: Erasure, *, reason: str, by: str) -> Erasure:
+    """Have it erased, for a reason that the project's log keeps. Raises `InvalidInput` without one, `Conflict` where it is not looked through yet, or is done."""
+    said = reason.strip()
+    if not said or len(said) > LONGEST_REASON:
+        raise InvalidInput(
+            f"Give a reason of at most {LONGEST_REASON:,} characters; it stays in the project's log, so write nothing of what is erased.",
+            code="reason_missing",
+            field="reason",
+        )
+    row = Erasure.objects.select_for_update().get(pk=erasure.pk)
+    if row.status == LOOKING:
+        raise Conflict(
+            "The session is still looked through; confirm what you have seen.", code="erasure_looking"
+        )
+    if row.status != FOUND:
+        raise Conflict("This was erased before, or is being erased.", code="erasure_confirmed")
+    row.status, row.reason, row.problem = ERASING, said, None
+    row.confirmed_by, row.confirmed_at, row.started_at = by[:254], now(), None
+    row.save(update_fields=["status", "reason", "problem", "confirmed_by", "confirmed_at", "started_at"])
+    return row
+
+
+def fits_in_a_request(erasure: Erasure) -> bool:
+    """Whether it is done while somebody waits."""
+    return erasure.session.last_sequence <= AT_ONCE
+
+
+def work(erasure_id: UUID) -> Erasure | None:
+    """Do what is next: look, or erase; None where the session is gone. Safe to do twice and to be killed at any point."""
+    row = Erasure.objects.select_related("session__project").filter(id=erasure_id).first()
+    if row is None or row.status not in (LOOKING, ERASING):
+        return row
+    Erasure.objects.filter(pk=row.pk).update(started_at=now())
+    try:
+        _look(row) if row.status == LOOKING else _erase(row)
+    except Conflict as why:
+        Erasure.objects.filter(pk=row.pk, status=row.status).update(status=FOUND, problem=why.message)
+    row.refresh_from_db()
+    return row
+
+
+def due_for_ringing() -> list[UUID]:
+    """Erasures that wait and nobody is at."""
+    forgotten = Q(started_at=None, requested_at__lt=now() - timedelta(seconds=5)) | Q(
+        started_at__lt=now() - SILENT
+    )
+    found = Erasure.objects.filter(forgotten, status__in=(LOOKING, ERASING))
+    return list(found.values_list("id", flat=True)[:100])
+
+
+def _look(row: Erasure) -> None:
+    chosen = chosen_of(row.profile, row.fields, row.steps)
+    look = look_at(row.session, chosen)
+    steps = touched(row.session, look)
+    with transaction.atomic():
+        _begin()
+        session = Session.objects.select_for_update().get(pk=row.session_id)
+        found = apply(session, look, steps)
+        transaction.set_rollback(True)
+    Erasure.objects.filter(pk=row.pk, status=LOOKING).update(
+        status=FOUND, preview=found.as_json(), problem=None
+    )
+
+
+def _erase(row: Erasure) -> None:
+    chosen = chosen_of(row.profile, row.fields, row.steps)
+    look = look_at(row.session, chosen)
+    seen_through = row.session.last_sequence
+    steps = touched(row.session, look)
+    with transaction.atomic():
+        _begin()
+        session = Session.objects.select_for_update().select_related("project").get(pk=row.session_id)
+        row = Erasure.objects.select_for_update().get(pk=row.pk)
+        if row.status != ERASING:
+            return
+        steps = sorted({*steps, *touched(session, look, after=seen_through)})
+        watched = erased_fields.watch(session, _with_children(session, steps))
+        found = apply(session, look, steps)
+        by, reason, at = row.confirmed_by or "", row.reason or "", now()
+        fields = erased_fields.erase(watched, by=by, reason=reason, at=at)
+        index_anew(session, found.recorded.sequences)
+        count_anew(session.id)
+        if fields or found.elsewhere:
+            seal_anew(session, by=by, reason=reason)
+        _end(session)
+        row.status, row.finished_at, row.problem = DONE, at, None
+        row.result = found.as_json() | {"fields": fields}
+        row.save(update_fields=["status", "finished_at", "problem", "result"])
+
+
+def _begin() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL timemachine.erasing = 'fields'")
+
+
+def _end(session: Session) -> None:
+    """Drop the payloads that nothing refers to any more, and go back to refusing every change."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL timemachine.erasing = 'on'")
+        drop_unreferenced(session.project_id)
+        cursor.execute("SET LOCAL timemachine.erasing = 'off'")
+
+
+def _with_children(session: Session, steps: Sequence[int]) -> set[int]:
+    """The steps, and those that name one of them by its id: where that id goes, they name it by its sequence."""
+    ids = session.actions.filter(sequence__in=steps, client_id__isnull=False).values("client_id")
+    children = session.actions.filter(parent_id_given__in=ids).values_list("sequence", flat=True)
+    return {*steps, *children}

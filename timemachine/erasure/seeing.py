@@ -1,0 +1,150 @@
+"""A recorded step, and its session, before and after: what is erased of each, and by which rule."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from timemachine.erasure import repeats
+from timemachine.erasure.chosen import Chosen
+from timemachine.recording.models import Action, Session
+from timemachine.redaction.marks import FIELD, HASH, as_erased, erased
+from timemachine.redaction.paths import Path
+from timemachine.redaction.projection import redact_action, redact_session
+from timemachine.redaction.rules import Rules
+from timemachine.redaction.values import Tally, redact_value
+from timemachine.timeline.document import action_json, with_everything
+
+OF_SESSION: Final = ("key", "name", "agent", "user", "metadata", "tags")
+AT_ONCE: Final = 100
+PAYLOADS: Final = ("input", "output", "source")
+NOTHING: Final = Rules()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """A document before and after, and what was found in it."""
+
+    before: dict[str, Any]
+    after: dict[str, Any]
+    tally: Tally
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of the fields that are not what they were."""
+        return tuple(name for name in self.before if self.before[name] != self.after[name])
+
+
+@dataclass(slots=True, kw_only=True)
+class Look:
+    """How a session is looked through: what was chosen, and then what repeats that.
+
+    `payloads` are rows whose bytes are erased as they are, `hashes` the SHA-256 of erased bytes: neither may stand elsewhere.
+    """
+
+    chosen: Chosen
+    repeats: Rules | None = None
+    payloads: set[int] = field(default_factory=set)
+    hashes: set[str] = field(default_factory=set)
+
+    def action(self, action: Action) -> Seen:
+        """A step, read by `with_everything`."""
+        again = [name for name in PAYLOADS if getattr(action, f"{name}_id") in self.payloads]
+        own = self.chosen.rules if self.chosen.takes(action.sequence) else NOTHING
+        paths = tuple(Path(of_session=False, field=name) for name in again)
+        return self.document(action_json(action), replace(own, paths=own.paths + paths))
+
+    def document(self, before: dict[str, Any], rules: Rules) -> Seen:
+        """A document in the form of a step's."""
+        tally: Tally = Counter()
+        after = before
+        for each in (rules, self.repeats or NOTHING):
+            if each.paths or each.patterns or each.detect:
+                found = redact_action(after, each)
+                after = as_erased(found.document, each.marks)
+                tally += found.tally
+        return Seen(before=before, after=after, tally=tally)
+
+    def session(self, session: Session) -> Seen:
+        """The session's own fields."""
+        before = {name: getattr(session, name) for name in OF_SESSION}
+        tally: Tally = Counter()
+        after = before
+        for rules in (self.chosen.rules, self.repeats or NOTHING):
+            found = redact_session(after, rules)
+            after = as_erased(found.document, rules.marks)
+            tally += found.tally
+        return Seen(before=before, after=after, tally=tally)
+
+    def value(self, value: Any, tally: Tally | None = None) -> Any:
+        """A text or JSON value that was made from the session; fields by their paths are none of it."""
+        for rules in (
+            self.chosen.rules if self.chosen.looks_everywhere else NOTHING,
+            self.repeats or NOTHING,
+        ):
+            if rules.patterns or rules.detect:
+                found = redact_value(value, rules, numbers=False)
+                value = as_erased(found.value, rules.marks)
+                if tally is not None:
+                    tally.update(found.tally)
+        return self._without_hashes(value)
+
+    def _without_hashes(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return erased(HASH) if value in self.hashes else value
+        if isinstance(value, list):
+            return [self._without_hashes(each) for each in value]
+        if isinstance(value, Mapping):
+            return {name: self._without_hashes(each) for name, each in value.items()}
+        return value
+
+
+def actions_of(
+    session: Session, sequences: Collection[int] | None = None, after: int = 0
+) -> Iterator[Action]:
+    """The session's actions with all that is looked through, in order; those of these sequences, or all behind one."""
+    found = Action.objects.filter(session=session, sequence__gt=after)
+    if sequences is not None:
+        found = found.filter(sequence__in=list(sequences))
+    yield from with_everything(found).order_by("sequence").iterator(chunk_size=AT_ONCE)
+
+
+def look_at(session: Session, chosen: Chosen) -> Look:
+    """How the session is looked through: of fields that were chosen, what repeats their texts is looked for, too."""
+    look = Look(chosen=chosen)
+    if chosen.looks_everywhere:
+        return look
+    texts: set[str] = set()
+    if chosen.of_session:
+        seen = look.session(session)
+        texts |= {
+            text
+            for name in seen.fields
+            if name != "key"
+            for text in repeats.gone(seen.before[name], seen.after[name])
+        }
+    if any(not path.of_session for path in chosen.rules.paths):
+        for action in actions_of(session, chosen.steps):
+            _remember(look, action, look.action(action), texts)
+    look.repeats = repeats.rules_for(texts)
+    return look
+
+
+def _remember(look: Look, action: Action, seen: Seen, texts: set[str]) -> None:
+    """What repeats the fields of a step that were chosen: their texts, and payloads that are the same."""
+    for name in seen.fields:
+        texts |= set(repeats.gone(seen.before[name], seen.after[name]))
+    for name in PAYLOADS:
+        row = getattr(action, f"{name}_id")
+        if row is not None and seen.after.get(name) == erased(FIELD):
+            look.payloads.add(row)
+
+
+def touched(session: Session, look: Look, *, after: int = 0) -> list[int]:
+    """The steps of which something is erased, behind one of them. Reads them all, and holds up nobody."""
+    found = []
+    for action in actions_of(session, after=after):
+        seen = look.action(action)
+        if seen.fields:
+            found.append(action.sequence)
+    return found

@@ -1,0 +1,202 @@
+"""Fields that are erased from something sealed: their salts go, and a tombstone in the project's log names them.
+
+What changed is what has another digest after the erasure than before it, so nothing that was altered otherwise passes for erased.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import batched
+from typing import Any, Final
+
+from django.db.models import QuerySet
+
+from timemachine.evidence import log, replay_records, session_records
+from timemachine.evidence.models import REPLAY, SESSION, ErasedField, LogEntry, Seal, SealedRecord
+from timemachine.evidence.record import Record
+from timemachine.evidence.tree import leaf_hash
+from timemachine.recording.models import Session
+from timemachine.replay.models import Replay
+
+TOGETHER: Final = 1_000
+"""Records that one tombstone names."""
+Digests = Mapping[int, Mapping[str, bytes]]
+Names = Mapping[int, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watched:
+    """A session or replay while something of it is erased: its newest seal, what its records' fields hash to, and their steps."""
+
+    session: Session
+    replay: Replay | None
+    seal: Seal | None
+    digests: Digests
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What a tombstone calls it."""
+        of, id_ = (SESSION, self.session.id) if self.replay is None else (REPLAY, self.replay.id)
+        return {"of": of, "id": str(id_), "generation": self.seal.generation if self.seal else 1}
+
+
+def watch(session: Session, sequences: Collection[int]) -> list[Watched]:
+    """The session with these steps, and its replays with all of theirs, as they are now. Nobody seals them until the transaction ends."""
+    replays = list(Replay.objects.select_for_update().filter(session=session).order_by("id"))
+    seals = Seal.objects.filter(session=session) | Seal.objects.filter(replay__session=session)
+    newest: dict[Any, Seal] = {}
+    for seal in seals.select_for_update(of=("self",)).order_by("generation"):
+        newest[seal.replay_id] = seal
+    own = Watched(
+        session=session, replay=None, seal=newest.get(None), digests=_of_session(session, sequences)
+    )
+    return [
+        own,
+        *(
+            Watched(
+                session=session,
+                replay=each,
+                seal=_of_run(newest.get(each.id), each),
+                digests=_of_replay(each),
+            )
+            for each in replays
+        ),
+    ]
+
+
+def erase(watched: Iterable[Watched], *, by: str, reason: str, at: datetime) -> int:
+    """Drop the salts of what changed since, and leave the tombstones; how many fields those are."""
+    number = 0
+    for each in watched:
+        names = _changed(each)
+        if names:
+            number += sum(len(fields) for fields in names.values())
+            _note(each, names, by=by, reason=reason, at=at)
+    return number
+
+
+def named_by_tombstones(seal: Seal) -> set[tuple[int, str]]:
+    """The fields of which the project's log says that they were erased, by record and name."""
+    found = _of(seal)
+    indexes = set(found.values_list("log_index", flat=True))
+    named: set[tuple[int, str]] = set()
+    for entry in LogEntry.objects.filter(project=seal.project_id, index__in=indexes):
+        line = bytes(entry.entry)
+        if leaf_hash(line) == bytes(entry.leaf):
+            named |= set(_named(json.loads(line), seal))
+    return named
+
+
+def tombstones_of(seal: Seal) -> list[int]:
+    """The entries of the project's log that say so, in order."""
+    return sorted(set(_of(seal).values_list("log_index", flat=True)))
+
+
+def _of(seal: Seal) -> QuerySet[ErasedField]:
+    """What was erased of a session or replay; of a comparison nothing is, it is sealed anew."""
+    if seal.replay_id is not None:
+        return ErasedField.objects.filter(replay=seal.replay_id)
+    return ErasedField.objects.filter(session=seal.session_id, replay=None)
+
+
+def _named(entry: Mapping[str, Any], seal: Seal) -> Iterator[tuple[int, str]]:
+    whose = (seal.of, seal.subject_id, seal.generation)
+    if entry["entry"] == log.ERASED_FIELDS and (entry["of"], entry["id"], entry["generation"]) == whose:
+        yield from ((index, name) for index, names in entry["records"] for name in names)
+
+
+def _of_run(seal: Seal | None, replay: Replay) -> Seal | None:
+    """The seal of the replay's last run; one of an earlier run says nothing of what is there."""
+    return seal if seal is not None and seal.run_ended_at == replay.finished_at else None
+
+
+def _of_session(session: Session, sequences: Collection[int]) -> Digests:
+    found = [session_records.header(session)]
+    wanted = set(sequences)
+    for window in sorted({each // TOGETHER for each in wanted}):
+        first = max(window * TOGETHER, 1)
+        rows = session_records.actions(session, first, window * TOGETHER + TOGETHER - 1)
+        found += [record for record in rows if record.index in wanted]
+    return _digests(found)
+
+
+def _of_replay(replay: Replay) -> Digests:
+    steps = replay_records.steps(replay, defaultdict(str), 1, replay.steps.count())
+    return _digests([replay_records.header(replay), *steps])
+
+
+def _digests(records: Iterable[Record]) -> Digests:
+    return {record.index: {name: each.digest for name, each in record.fields.items()} for record in records}
+
+
+def _changed(each: Watched) -> Names:
+    if each.replay is None:
+        each.session.refresh_from_db()
+        now = _of_session(each.session, [index for index in each.digests if index])
+    else:
+        each.replay.refresh_from_db()
+        now = _of_replay(each.replay)
+    changed = {}
+    for index, before in each.digests.items():
+        after = now[index]
+        names = sorted(name for name in before if after.get(name) != before[name])
+        if names:
+            changed[index] = names
+    return changed
+
+
+def _note(each: Watched, names: Names, *, by: str, reason: str, at: datetime) -> None:
+    parts = list(batched(sorted(names.items()), TOGETHER))
+    told = {"entry": log.ERASED_FIELDS, **each.identity, "by": by, "reason": reason}
+    entries = [{**told, "records": [[index, list(fields)] for index, fields in part]} for part in parts]
+    first = log.append(each.session.project, entries, at)
+    steps = _steps_of(each)
+    for offset, part in enumerate(parts):
+        sealed = _without_salts(each.seal, dict(part))
+        ErasedField.objects.bulk_create(
+            ErasedField(
+                project=each.session.project,
+                session=each.session,
+                replay=each.replay,
+                sequence=steps.get(index, index),
+                index=index,
+                field=name,
+                commitment=sealed.get(index, {}).get(name),
+                log_index=first + offset,
+                erased_at=at,
+                erased_by=by,
+                reason=reason,
+            )
+            for index, fields in part
+            for name in fields
+        )
+    _forget_earlier(each)
+
+
+def _without_salts(seal: Seal | None, names: Names) -> dict[int, Mapping[str, str]]:
+    """Drop the salts of these fields; the commitments that stay, by record."""
+    if seal is None:
+        return {}
+    found = {}
+    for row in SealedRecord.objects.filter(seal=seal, index__in=list(names)):
+        left = {name: salt for name, salt in row.salts.items() if name not in names[row.index]}
+        SealedRecord.objects.filter(pk=row.pk).update(salts=left)
+        found[row.index] = json.loads(bytes(row.envelope))["fields"]
+    return found
+
+
+def _forget_earlier(each: Watched) -> None:
+    """The seals of earlier runs of a replay: what they were of is not there, and must not be guessed at."""
+    if each.replay is not None:
+        earlier = SealedRecord.objects.filter(seal__replay=each.replay)
+        (earlier.exclude(seal=each.seal) if each.seal else earlier).update(salts={})
+
+
+def _steps_of(each: Watched) -> dict[int, int]:
+    """The step of the session that each record is of."""
+    if each.replay is None:
+        return {}
+    rows = each.replay.steps.order_by("sequence").values_list("sequence", flat=True)
+    return {0: 0, **dict(enumerate(rows, start=1))}
