@@ -19,8 +19,8 @@ from timemachine.answering.cache_upkeep import trim
 from timemachine.answering.lost import record_lost
 from timemachine.comparison import opinions, results
 from timemachine.erasure import commands as erasures
+from timemachine.evidence import anchors, due, sealing
 from timemachine.evidence import commands as evidence
-from timemachine.evidence import due, sealing
 from timemachine.intake import commands as intakes
 from timemachine.intake.taking import Taken
 from timemachine.intake.working import work as put_file
@@ -120,6 +120,12 @@ def seal_comparison(comparison_id: str) -> None:
     sealing.seal_comparison(UUID(comparison_id))
 
 
+@shared_task(name="timemachine.jobs.tell_anchor")
+def tell_anchor(anchor_id: str) -> None:
+    """Tell a witness or a timestamp authority how long a log is."""
+    anchors.tell(int(anchor_id))
+
+
 @shared_task(name="timemachine.jobs.check_seal")
 def check_seal(check_id: str) -> None:
     """Compare what stands in the database with its seal."""
@@ -177,7 +183,7 @@ def trim_answer_cache() -> None:
     trim()
 
 
-_SWEPT: Final[tuple[tuple[Any, Callable[[], list[UUID]]], ...]] = (
+_SWEPT: Final[tuple[tuple[Any, Callable[[], list[UUID] | list[int]]], ...]] = (
     (run_replay, replays.due_for_ringing),
     (run_sweep, sweeps.due_for_ringing),
     (run_intake, intakes.due_for_ringing),
@@ -191,6 +197,7 @@ _SWEPT: Final[tuple[tuple[Any, Callable[[], list[UUID]]], ...]] = (
     (seal_comparison, due.comparisons),
     (check_seal, evidence.due_for_ringing),
     (work_on_erasure, erasures.due_for_ringing),
+    (tell_anchor, anchors.due),
 )
 
 

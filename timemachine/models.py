@@ -12,6 +12,8 @@ from timemachine.comparison.models import (
 )
 from timemachine.erasure.models import Erasure
 from timemachine.evidence.models import (
+    Anchor,
+    Anchored,
     ErasedField,
     EvidenceLog,
     LogCheckpoint,
@@ -52,6 +54,8 @@ from timemachine.sweeping.models import Sweep, SweepRow
 __all__ = [
     "Action",
     "ActionMeaning",
+    "Anchor",
+    "Anchored",
     "AnswerCacheSwitch",
     "ApiKey",
     "AskUnderWay",

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from pytest_django.fixtures import Settings
 
 from tests.api.conftest import Program, program
 from tests.builders import compared, recorded_session, replayed
@@ -78,6 +79,26 @@ def test_keys_are_read_by_all_and_replaced_by_administrators(api: Program, proje
     listed = api.get("/evidence/keys").json()["items"]
     assert [each["fingerprint"] for each in listed] == [made.json()["fingerprint"], first["fingerprint"]]
     assert listed[1]["replaced_by"] == "key test"
+
+
+def test_who_outside_is_told_of_the_log_is_set_by_administrators(
+    api: Program, project: Project, settings: Settings
+) -> None:
+    settings.EVIDENCE_HOSTS_ALLOWED = ["127.0.0.1"]
+    assert program(project, "read").get("/evidence/anchors").json()["witness"] is None
+    wanted = {"witness": "http://127.0.0.1:1/add"}
+    assert program(project, "run").patch("/evidence/anchors", wanted).status_code == 403
+    found = api.patch("/evidence/anchors", wanted).json()
+    assert (found["witness"]["url"], found["witness"]["size"], found["timestamp"]) == (
+        wanted["witness"],
+        0,
+        None,
+    )
+    assert found["witness_key"].startswith(f"timemachine/{project.pk}/log+")
+    assert api.patch("/evidence/anchors", {"timestamp": "http://10.0.0.1/"}).json()["code"] == (
+        "address_not_allowed"
+    )
+    assert api.patch("/evidence/anchors", {"witness": ""}).json()["witness"] is None
 
 
 def test_nothing_of_another_project_is_there(api: Program, other_project: Project) -> None:

@@ -1,17 +1,21 @@
 """The page of evidence: how far something is sealed, a check on demand, the download, and the key under Settings."""
 
+import html
 from pathlib import Path
 
 import pytest
 from django.test import Client
+from pytest_django.fixtures import Settings
 
 from tests.builders import compared, recorded_session, replayed, tamper
 from tests.web.people import browser_of
 from timemachine.accounts.models import ADMIN, Project
+from timemachine.base.clock import now
 from timemachine.base.content import sha256_hex
 from timemachine.evidence import commands, sealing
+from timemachine.evidence.anchors import key_for_witness
 from timemachine.evidence.keys import key_in_use
-from timemachine.evidence.models import SealCheck
+from timemachine.evidence.models import Anchor, SealCheck
 from timemachine.recording.commands import append, start_session
 from timemachine.recording.draft import ActionDraft
 from timemachine.recording.models import Session
@@ -126,6 +130,28 @@ def test_the_verifier_is_handed_out_to_everybody_as_it_is(viewer: Client, sessio
     answer = Client().get("/tm_verify.py")
     assert answer.content == Path(tm_verify.__file__).read_bytes()
     assert sha256_hex(answer.content) in viewer.get(f"/sessions/{session.id}/evidence/").text
+
+
+def test_an_administrator_sets_who_outside_is_told_of_the_log(
+    project: Project, operator: Client, settings: Settings
+) -> None:
+    settings.EVIDENCE_HOSTS_ALLOWED = ["127.0.0.1"]
+    administrator, address = browser_of(project, ADMIN), "/settings/evidence-anchors/"
+    wanted = {"witness": "http://127.0.0.1:1/add", "timestamp": ""}
+    assert operator.post(address, wanted).status_code == 403
+    assert "nobody outside this server knows" in operator.get("/settings/").text
+    refused = administrator.post(address, {"witness": "<b>", "timestamp": ""})
+    assert (refused.status_code, "is not an address of a witness" in refused.text) == (422, True)
+    assert administrator.post(address, {"witness": "x" * 600}).status_code == 422
+    assert administrator.post(address, wanted)["Location"] == "/settings/#evidence-key"
+    assert "took nothing yet" in operator.get("/settings/").text
+    assert key_for_witness(project) in html.unescape(administrator.get("/settings/").text)
+    Anchor.objects.update(size=1_234, taken_at=now(), error="It answered <b>with</b> 500.", failed_at=now())
+    shown = operator.get("/settings/").text
+    assert "the log's first 1,234 entries" in html.unescape(shown)
+    assert "answered &lt;b&gt;with" in shown
+    administrator.post(address, {"witness": "", "timestamp": ""})
+    assert not Anchor.objects.exists()
 
 
 def test_only_an_administrator_replaces_the_key(project: Project, operator: Client) -> None:

@@ -6,13 +6,15 @@ from typing import IO, Any
 from django.http import FileResponse, HttpRequest
 from ninja import Router, Status
 
+from timemachine.accounts.models import Project
 from timemachine.api import routers
 from timemachine.api.access import Caller, caller
 from timemachine.api.comparisons import router as comparisons
 from timemachine.api.replays import router as replays
+from timemachine.api.schemas import Strict
 from timemachine.base.clock import written
 from timemachine.comparison.queries import comparison_of
-from timemachine.evidence import commands, exporting, keys, log
+from timemachine.evidence import anchors, commands, exporting, keys, log
 from timemachine.evidence.models import Seal, SigningKey
 from timemachine.evidence.queries import (
     check_json,
@@ -27,6 +29,13 @@ from timemachine.recording.queries import session_of
 from timemachine.replay.queries import replay_of
 
 router = Router(tags=["evidence"])
+
+
+class AnchorsIn(Strict):
+    """Addresses of a witness (C2SP's `tlog-witness`) and of a timestamp authority (RFC 3161)."""
+
+    witness: str | None = None
+    timestamp: str | None = None
 
 
 @routers.sessions.get("/{session_id}/evidence", tags=["evidence"], summary="The evidence of a session, a zip")
@@ -137,6 +146,27 @@ def replace_key(request: HttpRequest) -> Status[dict[str, Any]]:
     """What is signed from now on is signed by a new key; the log names it under the signature of the one before."""
     who = caller(request, "admin")
     return Status(201, key_json(log.replace_key(who.project, by=who.by)))
+
+
+@router.get("/anchors", summary="Who outside is told of the log")
+def read_anchors(request: HttpRequest) -> dict[str, Any]:
+    """The witness and the timestamp authority, how much of the log they took and when, or what went wrong; null where there is none."""
+    return _anchors(caller(request, "read").project)
+
+
+@router.patch("/anchors", summary="Set who outside is told of the log")
+def set_anchors(request: HttpRequest, payload: AnchorsIn) -> dict[str, Any]:
+    """Another address begins anew; an empty one tells nobody any more, and one that is left out stays."""
+    who = caller(request, "admin")
+    for kind, url in payload.dict(exclude_none=True).items():
+        anchors.set_anchor(who.project, kind, url, by=who.by)
+    return _anchors(who.project)
+
+
+def _anchors(project: Project) -> dict[str, Any]:
+    found = anchors.anchors_of(project)
+    told = {kind: anchors.anchor_json(found[kind]) if kind in found else None for kind in anchors.KINDS}
+    return told | {"witness_key": anchors.key_for_witness(project)}
 
 
 def zip_answer(name: str, write: Callable[[IO[bytes]], Any]) -> FileResponse:

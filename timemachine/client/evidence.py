@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from timemachine.client.connection import Connection, Document, segment
+from timemachine.client.connection import Connection, Document, given, segment
 
 
 class Evidence:
@@ -30,3 +30,11 @@ class Evidence:
     def keys(self) -> Document:
         """The project's public keys, the one in use first."""
         return self._connection.get("/api/evidence/keys")
+
+    def anchors(self) -> Document:
+        """The project's witness and timestamp authority, how much of the log they took, and the key that a witness needs."""
+        return self._connection.get("/api/evidence/anchors")
+
+    def set_anchors(self, *, witness: str | None = None, timestamp: str | None = None) -> Document:
+        """Set one or both addresses; an empty one tells nobody any more."""
+        return self._connection.patch("/api/evidence/anchors", given(witness=witness, timestamp=timestamp))

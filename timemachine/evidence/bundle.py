@@ -26,7 +26,7 @@ from typing import IO, Any, Final
 from timemachine.accounts.models import Project
 from timemachine.base.clock import written
 from timemachine.base.content import canonical_json
-from timemachine.evidence import keys, payload_groups
+from timemachine.evidence import anchored, keys, payload_groups
 from timemachine.evidence.checkpoint import log_origin
 from timemachine.evidence.checkpoints import at_size, origin_of
 from timemachine.evidence.erased_fields import tombstones_of
@@ -329,6 +329,7 @@ def write_log(target: IO[bytes], project: Project, about: dict[str, Any]) -> Non
         )
     with bundle.zipped.file("log/present.jsonl") as file:
         file.lines(_json(each) for each in _present(project))
+    anchored.write(bundle.zipped, project, last.size)
     _keys(bundle)
     log = {
         "path": "log",

@@ -41,8 +41,13 @@ def replace_key(project: Project, *, by: str) -> tuple[SigningKey, SigningKey]:
 
 def sign(key: SigningKey, payload_type: str, payload: bytes) -> Signed:
     """The bytes under that key's signature. Raises `Unavailable` where SECRET_KEY has changed since the key was made."""
-    signature = _private(key).sign(pre_authentication_encoding(payload_type, payload))
+    signature = sign_bytes(key, pre_authentication_encoding(payload_type, payload))
     return Signed(payload_type=payload_type, payload=payload, key=key.fingerprint, signature=signature)
+
+
+def sign_bytes(key: SigningKey, data: bytes) -> bytes:
+    """The key's signature over these bytes. Raises `Unavailable` as `sign` does."""
+    return _private(key).sign(data)
 
 
 def is_signed(key: SigningKey, signed: Signed) -> bool:

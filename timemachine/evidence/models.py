@@ -267,3 +267,53 @@ class LogCheckpoint(models.Model):
 
     def __str__(self) -> str:
         return f"log checkpoint {self.size} of {self.project_id}"
+
+
+WITNESS, TIMESTAMP = "witness", "timestamp"
+
+
+class Anchor(models.Model):
+    """Somebody outside who is told how the log grows: a witness, or a timestamp authority. `size` is how much of the log they took last.
+
+    `error` is what went wrong since; `next_at` is when they are asked again at the earliest.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.DB_CASCADE, related_name="+")
+    kind = models.CharField(max_length=10)
+    url = models.CharField(max_length=500)
+    set_by = models.CharField(max_length=254)
+    set_at = models.DateTimeField(db_default=Now())
+    size = models.BigIntegerField(default=0)
+    taken_at = models.DateTimeField(null=True)
+    error = models.TextField(null=True)
+    failed_at = models.DateTimeField(null=True)
+    attempts = models.IntegerField(default=0)
+    next_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "tm_anchor"
+        constraints = [
+            models.UniqueConstraint(fields=["project", "kind"], name="anchor_of_a_kind_once"),
+            models.CheckConstraint(condition=Q(kind__in=(WITNESS, TIMESTAMP)), name="anchor_kind_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.url}"
+
+
+class Anchored(models.Model):
+    """What somebody outside said of a state of the log: their answer byte for byte, and what they were sent. Append-only."""
+
+    id = models.BigAutoField(primary_key=True)
+    checkpoint = models.ForeignKey(LogCheckpoint, on_delete=models.DB_CASCADE, related_name="anchored")
+    kind = models.CharField(max_length=10)
+    url = models.CharField(max_length=500)
+    sent = models.BinaryField()
+    answer = models.BinaryField()
+    at = models.DateTimeField()
+
+    class Meta:
+        db_table = "tm_anchored"
+
+    def __str__(self) -> str:
+        return f"{self.kind} of {self.checkpoint_id}"

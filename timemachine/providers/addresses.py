@@ -36,19 +36,33 @@ class ServerAddress:
     port: int
 
 
-def read_address(url: str) -> ServerAddress:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Purpose:
+    """What an address is for, in words; `like` is one as it may look, `setting` where the operator allows hosts for it."""
+
+    what: str = "a model server"
+    like: str = "https://models.example.com/v1"
+    setting: str = "MODEL_HOSTS_ALLOWED"
+
+
+MODELS = Purpose()
+
+
+def read_address(url: str, purpose: Purpose = MODELS) -> ServerAddress:
     """The parts of a base URL. Raises `InvalidInput` (`bad_address`) for anything but a plain http(s) address and path."""
     try:
         parts = urlsplit(url.strip())
         port = parts.port or (443 if parts.scheme == "https" else 80)
     except ValueError as why:
-        raise _bad(url, f"it cannot be read: {why}") from why
+        raise _bad(url, f"it cannot be read: {why}", purpose) from why
     host = (parts.hostname or "").rstrip(".")
     if parts.scheme not in {"http", "https"} or not _HOST.fullmatch(host):
-        raise _bad(url, "it needs https:// and the name of a host")
+        raise _bad(url, "it needs https:// and the name of a host", purpose)
     if "@" in parts.netloc or parts.query or parts.fragment or len(url) > LONGEST_URL:
         raise _bad(
-            url, f"it may have a port and a path, but no user, ? or #, nor over {LONGEST_URL} characters"
+            url,
+            f"it may have a port and a path, but no user, ? or #, nor over {LONGEST_URL} characters",
+            purpose,
         )
     bracketed = f"[{host}]" if ":" in host else host
     place = f"{bracketed}:{parts.port}" if parts.port else bracketed
@@ -76,24 +90,26 @@ def is_refused_as_written(url: str, allowed: Collection[str]) -> bool:
     return address.scheme != "https" or not is_public(literal)
 
 
-def check_address(url: str, allowed: Collection[str]) -> ServerAddress:
+def check_address(url: str, allowed: Collection[str], purpose: Purpose = MODELS) -> ServerAddress:
     """The address of a server that may be added.
 
     Raises `InvalidInput`: `bad_address` for what is no address, `address_not_allowed` for one that the operator would have
     to name first (of this machine or its network, or without TLS) and for one that cannot be allowed at all.
     """
-    address = read_address(url)
+    address = read_address(url, purpose)
     if is_allowed(address, allowed):
         return address
     for found in addresses_of(address.host, address.port):
         if is_never_allowed(found):
-            raise _never_allowed(address, found)
+            raise _never_allowed(address, found, purpose)
         if not is_public(found):
             raise _not_allowed(
-                address, f"{_leads_to(address, found)} a private address, not on the public internet"
+                address,
+                f"{_leads_to(address, found)} a private address, not on the public internet",
+                purpose,
             )
     if address.scheme != "https":
-        raise _not_allowed(address, "it is not https")
+        raise _not_allowed(address, "it is not https", purpose)
     return address
 
 
@@ -136,9 +152,9 @@ def _inside(address: IPAddress) -> tuple[IPAddress, ...]:
     return tuple(each for each in found if each is not None)
 
 
-def _bad(url: str, why: str) -> InvalidInput:
+def _bad(url: str, why: str, purpose: Purpose) -> InvalidInput:
     return InvalidInput(
-        f"{url[:LONGEST_URL]!r} is not an address of a model server: {why}. Write it like https://models.example.com/v1.",
+        f"{url[:LONGEST_URL]!r} is not an address of {purpose.what}: {why}. Write it like {purpose.like}.",
         code="bad_address",
     )
 
@@ -147,19 +163,19 @@ def _leads_to(address: ServerAddress, found: IPAddress) -> str:
     return "it is" if _literal(address.host) == found else f"it leads to {found},"
 
 
-def _never_allowed(address: ServerAddress, found: IPAddress) -> InvalidInput:
+def _never_allowed(address: ServerAddress, found: IPAddress, purpose: Purpose) -> InvalidInput:
     return InvalidInput(
-        f"{address.url} is not allowed: {_leads_to(address, found)} a link-local or metadata address, where no model is served "
-        f"and a cloud gives out credentials. Give the address of a model server.",
+        f"{address.url} is not allowed: {_leads_to(address, found)} a link-local or metadata address, where nothing of the kind is "
+        f"served and a cloud gives out credentials. Give the address of {purpose.what}.",
         code="address_not_allowed",
         host=address.host,
     )
 
 
-def _not_allowed(address: ServerAddress, why: str) -> InvalidInput:
+def _not_allowed(address: ServerAddress, why: str, purpose: Purpose) -> InvalidInput:
     return InvalidInput(
         f"{address.url} is not allowed: {why}. The operator of this server can allow it by naming {address.host} in "
-        f"MODEL_HOSTS_ALLOWED.",
+        f"{purpose.setting}.",
         code="address_not_allowed",
         host=address.host,
     )

@@ -173,6 +173,7 @@ class Report:
             "erased",
             "compared",
             "erased_fields",
+            "witnessed",
         )
         self.checked = dict.fromkeys(names, 0)
         self.not_checked: list[str] = []
@@ -849,8 +850,56 @@ def _whole_log(bundle: Bundle, log: Log, keys: Mapping[str, bytes], report: Repo
         report.problem(
             "checkpoint", f"{log.path} checkpoints", "The log does not end where the statement says."
         )
+    _witnessed(bundle, log, leaves, report)
+    _timestamps(bundle, list(bundle.lines(f"{log.path}/checkpoints.jsonl")), report)
     _present(bundle, log, lines, report)
     return leaves
+
+
+def _witnessed(bundle: Bundle, log: Log, leaves: Sequence[bytes], report: Report) -> None:
+    """What a witness took is the begin of this log; whether it cosigned it, only its own key tells."""
+    taken = {}
+    for number, line in enumerate(bundle.lines(f"{log.path}/witnessed.jsonl"), start=1):
+        where = f"{log.path} witnessed line {number}"
+        try:
+            found = parsed(line)
+            origin, size, root, *_ = str(found["sent"]).split("\n\n", 1)[1].split("\n")
+            state = State(where, origin, int(size), base64.b64decode(root, validate=True), "")
+            taken[state] = (str(found["url"]), bool(str(found["answer"]).strip()))
+        except WRONG_FORM:
+            report.problem("witness", where, "This line tells of nothing that a witness took.")
+    made = roots(leaves, [state.size for state in taken])
+    for state, (url, cosigned) in taken.items():
+        if (state.origin, state.root) != (log.origin, made.get(state.size)):
+            report.problem("witness", state.where, "A witness took another history than this one.")
+            continue
+        report.checked["witnessed"] += 1
+        answer = "its key tells whether it cosigned them" if cosigned else "it gave no cosignature"
+        last = f"Whether {url} took the first {state.size} entries: ask it; {answer} (log/witnessed.jsonl)."
+    if report.checked["witnessed"]:
+        report.not_checked.append(last)
+
+
+def _timestamps(bundle: Bundle, signed: Sequence[bytes], report: Report) -> None:
+    """Each timestamp is beside the signed state that it dates; whether it is the authority's, OpenSSL tells."""
+    dated = []
+    for name in sorted(bundle.names):
+        match = re.fullmatch(r"timestamps/([0-9]{1,15})\.tsr", name)
+        if match is None:
+            continue
+        state = f"timestamps/{match[1]}.json"
+        if b"\n".join(bundle.lines(state)) not in signed:
+            report.problem("timestamp", name, "What it dates is not among the signed states of the log.")
+        else:
+            dated.append(int(match[1]))
+    if dated:
+        last = max(dated)
+        command = (
+            f"openssl ts -verify -in timestamps/{last}.tsr -data timestamps/{last}.json -CAfile AUTHORITY.pem"
+        )
+        report.not_checked.append(
+            f"The timestamps of {len(dated)} states of the log; for the newest: {command}"
+        )
 
 
 def _present(bundle: Bundle, log: Log, lines: Sequence[bytes], report: Report) -> None:

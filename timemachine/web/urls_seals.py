@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from timemachine.web.views import seals
+from timemachine.web.views import anchors, seals
 
 urlpatterns = [
     path("sessions/<str:id>/evidence/", seals.of_session, name="session_evidence"),
@@ -16,5 +16,6 @@ urlpatterns = [
     path("comparisons/<str:id>/evidence.zip", seals.bundle_of_comparison, name="comparison_bundle"),
     path("settings/evidence-log.zip", seals.bundle_of_log, name="log_bundle"),
     path("settings/evidence-key/", seals.replace_key, name="replace_evidence_key"),
+    path("settings/evidence-anchors/", anchors.set_anchors, name="set_evidence_anchors"),
     path("tm_verify.py", seals.verifier, name="verifier"),
 ]

@@ -20,6 +20,7 @@ from timemachine.accounts.models import ADMIN, Project, User
 from timemachine.answering.cache_upkeep import figures_of
 from timemachine.base.clock import now
 from timemachine.base.errors import InvalidInput, NotSignedIn, TimeMachineError, TooManyRequests
+from timemachine.evidence.anchors import anchors_of, key_for_witness
 from timemachine.evidence.keys import key_in_use
 from timemachine.web import access, once
 from timemachine.web.access import Access
@@ -34,6 +35,7 @@ from timemachine.web.account_forms import (
     ProjectForm,
     YouForm,
 )
+from timemachine.web.anchor_forms import AnchorsForm
 from timemachine.web.display import THEMES
 from timemachine.web.errors import waiting
 from timemachine.web.redirects import see_other
@@ -178,12 +180,15 @@ def _of_member(request: HttpRequest, who: Access) -> dict[str, Any]:
         "theme": request.COOKIES.get("tm_theme", ""),
         "cache": figures_of(who.project),
         "evidence_key": key_in_use(who.project),
+        "anchors": anchors_of(who.project),
         "others": [one for one in who.memberships if one != who.membership],
     }
 
 
 def _of_administrator(who: Access) -> dict[str, Any]:
     return {
+        "anchors_form": AnchorsForm.of(anchors_of(who.project)),
+        "witness_key": key_for_witness(who.project),
         "project_form": ProjectForm(initial={"name": who.project.name}),
         "new_project_form": NewProjectForm(),
         "members": queries.members_of(who.project),

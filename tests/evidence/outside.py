@@ -1,0 +1,116 @@
+"""A witness and a timestamp authority on loopback, which check what they are sent as those of others would."""
+
+import base64
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Final
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from timemachine.evidence.tree import consistent
+
+Posted = Callable[[bytes, str], tuple[int, bytes]]
+
+
+@contextmanager
+def served(answers: Posted) -> Iterator[str]:
+    """The address of a server that answers what is posted: by its body and content type, with a status and a body."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            status, answer = answers(body, self.headers["Content-Type"])
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/add"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+class Witness:
+    """Takes what continues what it took, as C2SP's `tlog-witness` has it, and cosigns; it knows logs by their verifier keys."""
+
+    def __init__(self, verifier_key: str) -> None:
+        self.origin, self.hash, public = verifier_key.split("+", 2)
+        self.key = Ed25519PublicKey.from_public_bytes(base64.b64decode(public)[1:])
+        self.size, self.root = 0, b""
+        self.taken: list[int] = []
+
+    def __call__(self, body: bytes, _type: str) -> tuple[int, bytes]:
+        """Its answer."""
+        first, note = body.decode().split("\n\n", 1)
+        old, *proof = first.split("\n")
+        text, signatures = note.split("\n\n")
+        origin, size, root = (text + "\n").split("\n")[:3]
+        name, signature = signatures.strip().removeprefix("— ").split(" ")
+        raw = base64.b64decode(signature)
+        if (origin, name, raw[:4].hex()) != (self.origin, self.origin, self.hash):
+            return 404, b"unknown log"
+        self.key.verify(raw[4:], f"{text}\n".encode())
+        if int(old.removeprefix("old ")) != self.size:
+            return 409, f"{self.size}\n".encode()
+        hashes = [base64.b64decode(each) for each in proof]
+        grown = base64.b64decode(root)
+        if self.size and not consistent(self.size, int(size), self.root, grown, hashes):
+            return 422, b"no proof"
+        self.size, self.root = int(size), grown
+        self.taken.append(self.size)
+        return 200, "— witness.example/w1 AAAA\n".encode()
+
+
+_CONFIGURATION: Final = """
+[ tsa ]
+default_tsa = own
+[ own ]
+serial = {folder}/serial
+signer_cert = {folder}/tsa.pem
+signer_key = {folder}/tsa.key
+default_policy = 1.2.3.4
+digests = sha256, sha512
+signer_digest = sha256
+accuracy = secs:1
+[ extensions ]
+extendedKeyUsage = critical,timeStamping
+[ req ]
+distinguished_name = name
+[ name ]
+"""
+
+
+class Authority:
+    """A timestamp authority made of the openssl command; `certificate` is its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.certificate = folder, folder / "tsa.pem"
+        (folder / "serial").write_text("01\n")
+        (folder / "tsa.cnf").write_text(_CONFIGURATION.format(folder=folder))
+        self._openssl(
+            "req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=TSA -config tsa.cnf -extensions extensions "
+            "-keyout tsa.key -out tsa.pem"
+        )
+
+    def __call__(self, body: bytes, content_type: str) -> tuple[int, bytes]:
+        """Its answer."""
+        if content_type != "application/timestamp-query":
+            return 400, b"no query"
+        (self.folder / "query.tsq").write_bytes(body)
+        self._openssl("ts -reply -config tsa.cnf -queryfile query.tsq -out answer.tsr")
+        return 200, (self.folder / "answer.tsr").read_bytes()
+
+    def _openssl(self, arguments: str) -> None:
+        subprocess.run(["openssl", *arguments.split()], cwd=self.folder, capture_output=True, check=True)

@@ -1,0 +1,228 @@
+"""Telling a witness and a timestamp authority how the log grows, on loopback; what they said stands in the log's bundle."""
+
+import json
+import subprocess
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from pytest_django.fixtures import Settings
+
+from tests.evidence.outside import Authority, Witness, served
+from tests.verifier.bundles import faults, packed, unpacked
+from timemachine.accounts.models import Project
+from timemachine.base.clock import now
+from timemachine.base.errors import InvalidInput
+from timemachine.evidence import anchors, exporting, log, outside, sealing
+from timemachine.evidence.anchors import anchor_json, anchors_of, key_for_witness, set_anchor
+from timemachine.evidence.models import TIMESTAMP, WITNESS, Anchor, Anchored
+from timemachine.evidence.note import known_size
+from timemachine.recording.commands import append, start_session
+from timemachine.recording.draft import ActionDraft
+from timemachine.verifier import tm_verify
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def loopback_is_allowed(settings: Settings) -> None:
+    settings.EVIDENCE_HOSTS_ALLOWED = ["127.0.0.1"]
+
+
+def grown(project: Project, by: int = 1) -> None:
+    """So many entries more in the log."""
+    for _ in range(by):
+        session = start_session(project, name="s", by="test")
+        append(session.id, [ActionDraft(kind="message", output="x")])
+        sealing.seal_session(session.id)
+
+
+def told(project: Project) -> dict[str, Anchor]:
+    """Everybody, once whoever is due was told."""
+    for each in anchors.due():
+        anchors.tell(each)
+    return anchors_of(project)
+
+
+def bundle(project: Project, target: Path) -> tuple[tm_verify.Report, dict[str, bytes]]:
+    with target.open("wb") as opened:
+        exporting.write_log(opened, project)
+    return tm_verify.verify(str(target)), unpacked(target.read_bytes())
+
+
+def test_a_witness_takes_each_state_with_the_proof_that_it_continues_the_one_before(
+    project: Project, tmp_path: Path
+) -> None:
+    witness = Witness(key_for_witness(project))
+    with served(witness) as url:
+        set_anchor(project, WITNESS, url, by="ada@example.org")
+        assert anchors.due() == []  # nothing was sealed yet
+        for by in (3, 1, 4, 2):
+            grown(project, by)
+            assert told(project)[WITNESS].error is None
+        assert anchors.due() == []
+    assert witness.taken == [3, 4, 8, 10]
+    found = anchor_json(anchors_of(project)[WITNESS])
+    assert (found["size"], found["set_by"], found["error"]) == (10, "ada@example.org", None)
+    report, files = bundle(project, tmp_path / "log.zip")
+    assert (report.problems, report.checked["witnessed"]) == ([], 4)
+    assert any(url in each and "first 10 entries" in each for each in report.not_checked)
+    lines = [json.loads(line) for line in files["log/witnessed.jsonl"].splitlines()]
+    assert lines[-1]["answer"] == "— witness.example/w1 AAAA\n"
+    assert lines[1]["sent"].startswith("old 3\n")
+
+
+def test_a_witness_that_knows_less_is_told_from_there_and_one_that_knows_more_is_an_alarm(
+    project: Project,
+) -> None:
+    witness = Witness(key_for_witness(project))
+    with served(witness) as url:
+        set_anchor(project, WITNESS, url, by="test")
+        grown(project, 2)
+        told(project)
+        Anchor.objects.update(size=1)  # as after a restore from a backup
+        grown(project)
+        told(project)
+        assert told(project)[WITNESS].size == 3
+        witness.size = 99
+        grown(project)
+        found = told(project)[WITNESS]
+        assert (found.size, found.attempts) == (3, 1)
+        assert "took 99 entries of this log, which has only 4" in (found.error or "")
+
+
+def test_what_goes_wrong_is_kept_and_tried_again_later(project: Project) -> None:
+    answers = [(500, b"<b>broken</b>"), (409, b"soon"), (200, b"x" * 70_000)]
+    with served(lambda _body, _type: answers.pop(0)) as url:
+        set_anchor(project, WITNESS, url, by="test")
+        grown(project)
+        for says, waits in (("500: <b>broken</b>", 30), ("409: soon", 60), ("longer than 65,536", 120)):
+            found = told(project)[WITNESS]
+            assert says in (found.error or "")
+            assert anchors.due() == []
+            assert timedelta(seconds=waits - 5) < found.next_at - now() < timedelta(seconds=waits + 5)
+            Anchor.objects.update(next_at=now())
+    assert "cannot be reached" in (told(project)[WITNESS].error or "")
+    assert not Anchored.objects.exists()
+    anchors.tell(found.id)  # somebody else was first, or it is not yet time: nothing happens
+    assert anchors_of(project)[WITNESS].attempts == 4
+
+
+def test_addresses_in_private_networks_are_refused_unless_the_operator_allows_them(
+    project: Project, settings: Settings
+) -> None:
+    settings.EVIDENCE_HOSTS_ALLOWED = []
+    for url, says in (
+        ("http://127.0.0.1:1/x", "EVIDENCE_HOSTS_ALLOWED"),
+        ("https://169.254.169.254/", "metadata"),
+        ("witness", "https://witness.example.com"),
+    ):
+        with pytest.raises(InvalidInput, match=says):
+            set_anchor(project, WITNESS, url, by="test")
+    Anchor.objects.create(project=project, kind=WITNESS, url="http://127.0.0.1:1/x", set_by="test")
+    grown(project)
+    assert "EVIDENCE_HOSTS_ALLOWED" in (told(project)[WITNESS].error or "")
+
+
+def test_a_name_that_leads_into_a_private_network_is_not_called(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outside, "is_refused_as_written", lambda *_: False)
+    with pytest.raises(outside.Unreached, match="not on the public internet"):
+        outside.post("https://localhost:1/x", b"", "text/plain")
+
+
+def test_another_address_begins_anew_and_none_ends_it(project: Project) -> None:
+    first = set_anchor(project, WITNESS, "http://127.0.0.1:1/x", by="a")
+    Anchor.objects.update(size=7)
+    assert set_anchor(project, WITNESS, " http://127.0.0.1:1/x/", by="b") == first
+    second = set_anchor(project, WITNESS, "http://127.0.0.1:2/x", by="b")
+    assert second is not None
+    assert (second.size, second.set_by) == (0, "b")
+    assert set_anchor(project, WITNESS, "", by="b") is None
+    assert anchors_of(project) == {}
+
+
+def test_a_key_that_was_replaced_signs_no_more_for_the_witness(project: Project) -> None:
+    with served(Witness(key_for_witness(project))) as url:
+        set_anchor(project, WITNESS, url, by="test")
+        grown(project)
+        told(project)
+        log.replace_key(project, by="test")
+        assert "404: unknown log" in (told(project)[WITNESS].error or "")
+    assert known_size(b"12\n") == 12
+    assert (known_size(b""), known_size(b"9" * 30)) == (None, None)
+
+
+def test_an_authority_dates_states_of_the_log_and_openssl_verifies_that(
+    project: Project, settings: Settings, tmp_path: Path
+) -> None:
+    authority = Authority(tmp_path)
+    with served(authority) as url:
+        set_anchor(project, TIMESTAMP, url, by="test")
+        grown(project, 2)
+        assert told(project)[TIMESTAMP].error is None
+        grown(project)
+        assert anchors.due() == []  # not for every entry
+        settings.SEAL_SECONDS = 0
+        assert told(project)[TIMESTAMP].size == 3
+    report, files = bundle(project, tmp_path / "log.zip")
+    assert report.problems == []
+    (says,) = [each for each in report.not_checked if "openssl" in each]
+    command = says[says.index("openssl") :].replace("AUTHORITY.pem", str(authority.certificate))
+    (tmp_path / "timestamps").mkdir()
+    for name in ("timestamps/3.tsr", "timestamps/3.json"):
+        (tmp_path / name).write_bytes(files[name])
+    done = subprocess.run(command.split(), cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "Verification: OK" in done.stdout
+
+
+def test_an_answer_that_is_no_timestamp_of_what_was_asked_is_refused(
+    project: Project, tmp_path: Path
+) -> None:
+    authority = Authority(tmp_path)
+    grown(project)
+    kept: list[bytes] = []
+
+    def once(body: bytes, content_type: str) -> tuple[int, bytes]:
+        kept.append(authority(body, content_type)[1])
+        return 200, kept[0]
+
+    with served(once) as url:
+        set_anchor(project, TIMESTAMP, url, by="test")
+        told(project)
+        Anchor.objects.update(size=0, taken_at=None, next_at=now())
+        assert "timestamp of something else" in (told(project)[TIMESTAMP].error or "")
+    said = [
+        ((200, b"nonsense"), "no timestamp"),
+        ((503, b""), "503"),
+        ((200, bytes.fromhex("30053003020102")), "gave no timestamp: status 2"),
+    ]
+    with served(lambda _body, _type: said[0][0]) as url:
+        set_anchor(project, TIMESTAMP, url, by="test")
+        while said:
+            assert said[0][1] in (told(project)[TIMESTAMP].error or "")
+            Anchor.objects.update(next_at=now())
+            said.pop(0)
+    assert Anchored.objects.count() == 1
+
+
+def test_the_verifier_finds_a_witness_who_took_another_history_and_a_timestamp_of_something_else(
+    project: Project, tmp_path: Path
+) -> None:
+    with served(Witness(key_for_witness(project))) as url, served(Authority(tmp_path)) as dates:
+        set_anchor(project, WITNESS, url, by="test")
+        set_anchor(project, TIMESTAMP, dates, by="test")
+        grown(project)
+        told(project)
+    _, files = bundle(project, tmp_path / "log.zip")
+    line = json.loads(files["log/witnessed.jsonl"])
+    forged = line | {"sent": line["sent"].replace("\n1\n", "\n2\n")}
+    files["log/witnessed.jsonl"] = json.dumps(forged).encode() + b"\nno line\n"
+    files["timestamps/1.json"] = b"{}"
+    found = faults(packed(files, tmp_path / "forged.zip"))
+    assert {
+        ("witness", "log witnessed line 1"),
+        ("witness", "log witnessed line 2"),
+        ("timestamp", "timestamps/1.tsr"),
+    } <= set(found)
