@@ -8,6 +8,8 @@
   let waiting = 0;
   let came = 0; // when the step came that is there
   let direction = "j";
+  let unsaid = null; // the address of the step where somebody hurries by
+  let saying = 0;
 
   function whole(address, step) {
     const found = new URL(address, location.href);
@@ -85,6 +87,28 @@
     if (performance.now() - came < READING) goOn(action);
   });
   document.addEventListener("htmx:after:swap", readAhead);
+
+  // Who hurries by leaves one entry in the history: where they stop. To enter every step takes a browser longer than to show it.
+  function say() {
+    clearTimeout(saying);
+    if (unsaid) history.pushState({ htmx: true }, "", unsaid);
+    unsaid = null;
+  }
+
+  document.addEventListener("htmx:before:history:update", (event) => {
+    const { history: entry, sourceElement } = event.detail;
+    if (!["j", "k"].includes(sourceElement?.dataset.key) || performance.now() - came >= READING) {
+      say();
+      return;
+    }
+    event.preventDefault();
+    unsaid = entry.path;
+    clearTimeout(saying);
+    saying = setTimeout(say, READING);
+  });
+  for (const other of ["pointerdown", "wheel", "pagehide"]) addEventListener(other, say, { capture: true, passive: true });
+  addEventListener("keydown", (event) => event.key !== direction && say(), { capture: true });
+  addEventListener("popstate", () => (unsaid = null), { capture: true });
   document.addEventListener("visibilitychange", readAhead);
 
   readAhead();

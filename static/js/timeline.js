@@ -18,7 +18,8 @@
     return address.pathname + address.search;
   };
 
-  let place = null; // the row at the top of the list, and how far it is scrolled under the edge
+  let seen = []; // the rows in view, when they were last measured
+  let place = null; // the first of them, and how far it is scrolled under the edge
   let jumping = null; // how far the list is scrolled, while the rows of that place are on their way
   let following = false; // the rows around the selected step are on their way
   let settling = 0;
@@ -50,8 +51,8 @@
   }
 
   function keepPlace() {
-    const [top] = inView();
-    place = top ? { id: top.id, offset: offset(top) } : null;
+    seen = inView();
+    place = seen.length ? { id: seen[0].id, offset: offset(seen[0]) } : null;
   }
 
   function restorePlace() {
@@ -181,8 +182,7 @@
     if (!map()) return;
     cancelAnimationFrame(framing);
     framing = requestAnimationFrame(() => {
-      const seen = list() ? inView() : [];
-      if (seen.length) put("seen", Number(seen[0].id.slice(1)), Number(seen.at(-1).id.slice(1)));
+      if (list() && seen.length) put("seen", Number(seen[0].id.slice(1)), Number(seen.at(-1).id.slice(1)));
     });
   }
 

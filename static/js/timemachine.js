@@ -63,6 +63,16 @@ function trouble() {
   document.body.append(note);
 }
 
+// --- what its answer is late for is greyed (a transition with a delay would have every step painted twice)
+
+document.addEventListener("htmx:before:request", ({ detail: { ctx } }) => {
+  ctx.late = setTimeout(() => ctx.target?.classList.add("late"), 300);
+});
+document.addEventListener("htmx:finally:request", ({ detail: { ctx } }) => {
+  clearTimeout(ctx.late);
+  ctx.target?.classList.remove("late");
+});
+
 // --- choosing a file is enough to import it
 
 document.addEventListener("change", (event) => {

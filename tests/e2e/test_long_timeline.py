@@ -26,6 +26,21 @@ IN_VIEW = """() => {
     return rows.map(row => Number(row.id.slice(1)));
 }"""
 
+HURRY = """until => new Promise(done => {
+    const shown = () => Number(document.getElementById("step")?.dataset.sequence);
+    const press = () => document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "j", bubbles: true, cancelable: true}));
+    let last = shown();
+    const watch = new MutationObserver(() => {
+        if (!(shown() > last)) return;
+        last = shown();
+        if (last < until) return setTimeout(press);
+        watch.disconnect();
+        done();
+    });
+    watch.observe(document.documentElement, {childList: true, subtree: true});
+    press();
+})"""
+
 
 @pytest.fixture(scope="module")
 def session(product: Product) -> Iterator[str]:
@@ -221,6 +236,23 @@ def test_for_who_hurries_the_step_after_the_next_one_is_fetched_too(
         expect(desk.locator(f"#step[data-sequence='{step}']")).to_be_attached()
     assert "2011" in asked
     assert len(asked) == len(set(asked))
+
+
+def test_who_hurries_leaves_one_entry_in_the_history_where_they_stop(desk: Page, session: str) -> None:
+    desk.goto(f"{session}?step=2000")
+    desk.wait_for_timeout(200)
+    desk.keyboard.press("j")
+    expect_selected(desk, 2001)
+    expect(desk).to_have_url(re.compile(r"step=2001"))
+    before = desk.evaluate("history.length")
+    desk.evaluate(HURRY, 2006)
+    expect_selected(desk, 2006)
+    expect(desk).to_have_url(re.compile(r"step=2006"))
+    assert desk.evaluate("history.length") < before + 5
+    desk.go_back()
+    expect(desk.locator("#step")).not_to_have_attribute("data-sequence", "2006")
+    desk.go_forward()
+    expect_selected(desk, 2006)
 
 
 def test_a_step_that_could_not_be_fetched_ahead_is_asked_for_in_the_usual_way(
