@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from timemachine.web.wording import compact, duration, exact, price, relative, shown, size
+from timemachine.base.harmless import shown
+from timemachine.web.wording import compact, duration, exact, price, relative, size
 
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)
 

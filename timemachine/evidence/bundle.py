@@ -9,11 +9,13 @@ TREE/checkpoints.jsonl     signed states of the tree, up to the one that is show
 TREE/proofs.jsonl          audit paths, where not every record is shown
 TREE/log.json              the state's entry in the project's log, with its audit path
 TREE/erased.json           the log's tombstones of fields that were erased, where there are any and all that is left is told
+report.html                what is in it, to be read and printed
 README.txt                 how to check it, and what it does not prove
 """
 
 import base64
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
@@ -22,6 +24,8 @@ from functools import partial
 from importlib.metadata import version
 from itertools import batched
 from typing import IO, Any, Final
+
+from django.db.models import QuerySet
 
 from timemachine.accounts.models import Project
 from timemachine.base.clock import written
@@ -40,6 +44,9 @@ from timemachine.evidence.models import (
 )
 from timemachine.evidence.readme import readme
 from timemachine.evidence.record import Field, Record
+from timemachine.evidence.report import NAME as REPORT
+from timemachine.evidence.report import Counts, Shown, log_report, report
+from timemachine.evidence.report_rows import Rows
 from timemachine.evidence.subjects import Subject
 from timemachine.evidence.tree import Tree
 from timemachine.evidence.zipped import Zipped
@@ -81,6 +88,7 @@ class Bundle:
     payloads: dict[int, Field] = field(default_factory=dict)
     keys: set[int] = field(default_factory=set)
     trees: list[dict[str, Any]] = field(default_factory=list)
+    rows: list[Rows] = field(default_factory=list)
     log: Tree = field(default_factory=lambda: Tree([]))
 
 
@@ -98,6 +106,8 @@ def write(target: IO[bytes], parts: Sequence[Part], about: dict[str, Any]) -> No
     _keys(bundle)
     key = at_size(parts[0].subject, parts[0].seal, parts[0].size).key
     bundle.zipped.add("README.txt", readme(bundle.trees[0], key.fingerprint).encode())
+    shown = [Shown(stated=stated, rows=rows) for stated, rows in zip(bundle.trees, bundle.rows, strict=True)]
+    bundle.zipped.add(REPORT, report(shown, about, key.fingerprint).encode())
     _sign(bundle, key, bundle.trees[0], {"about": about})
     bundle.zipped.close()
 
@@ -106,10 +116,9 @@ def _tree(bundle: Bundle, part: Part) -> None:
     shown_at = at_size(part.subject, part.seal, part.size)
     rows = SealedRecord.objects.filter(seal=part.seal, index__lt=part.size).order_by("index")
     shown = rows if part.shown is None else rows.filter(index__in=part.shown)
+    bundle.rows.append(Rows(of=part.subject.of))
     with bundle.zipped.file(f"{part.path}/records.jsonl") as file:
-        file.lines(
-            bytes(data) for data in shown.values_list("envelope", flat=True).iterator(chunk_size=BATCH)
-        )
+        file.lines(_envelopes(bundle, shown))
     with bundle.zipped.file(f"{part.path}/disclosed.jsonl") as file:
         file.lines(_disclosed(bundle, part))
     _checkpoints(bundle, part, shown_at)
@@ -133,6 +142,13 @@ def _tree(bundle: Bundle, part: Part) -> None:
             "withholds": part.discloses is not None,
         }
     )
+
+
+def _envelopes(bundle: Bundle, shown: QuerySet[SealedRecord]) -> Iterator[bytes]:
+    for data in shown.values_list("envelope", flat=True).iterator(chunk_size=BATCH):
+        envelope = bytes(data)
+        bundle.rows[-1].envelope(envelope)
+        yield envelope
 
 
 def _disclosed(bundle: Bundle, part: Part) -> Iterator[bytes]:
@@ -173,6 +189,7 @@ def _lines(bundle: Bundle, records: Sequence[Record], salts: Mapping[int, dict[s
         salted = salts.get(record.index, {})
         fields = sorted(record.fields.items())
         told = {name: _told(bundle, each, salted[name], data) for name, each in fields if name in salted}
+        bundle.rows[-1].tell(record.index, told)
         yield _json({"index": record.index, "fields": told})
 
 
@@ -328,7 +345,8 @@ def write_log(target: IO[bytes], project: Project, about: dict[str, Any]) -> Non
             signed.encode() for signed in states.values_list("signed", flat=True).iterator(chunk_size=BATCH)
         )
     with bundle.zipped.file("log/present.jsonl") as file:
-        file.lines(_json(each) for each in _present(project))
+        there = list(_present(project))
+        file.lines(map(_json, there))
     anchored.write(bundle.zipped, project, last.size)
     _keys(bundle)
     log = {
@@ -339,6 +357,12 @@ def write_log(target: IO[bytes], project: Project, about: dict[str, Any]) -> Non
     }
     named = {"of": "log", "id": project.pk, "sealed_at": written(last.at)} | log
     bundle.zipped.add("README.txt", readme(named, last.key.fingerprint).encode())
+    kinds = Counter(
+        json.loads(bytes(entry))["entry"]
+        for entry in entries.values_list("entry", flat=True).iterator(chunk_size=BATCH)
+    )
+    counts = Counts(entries=last.size, present=len(there), kinds=kinds)
+    bundle.zipped.add(REPORT, log_report(named, about, last.key.fingerprint, counts).encode())
     _sign(bundle, last.key, log, {"about": about, "log": log})
     bundle.zipped.close()
 

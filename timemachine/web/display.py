@@ -13,7 +13,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from timemachine.accounts.commands import LOCAL_KEY
-from timemachine.base import endings
+from timemachine.base import endings, harmless
 from timemachine.base import wording as base
 from timemachine.base.clock import now, written
 from timemachine.base.numbers import together
@@ -59,13 +59,13 @@ _LOCAL_COMMAND: Final = f"key {LOCAL_KEY}"
 @register.filter
 def shown(value: Any) -> str:
     """Recorded text, harmless: what could hide or reorder it is replaced by a sign that names it. None is empty."""
-    return "" if value is None else wording.shown(str(value))
+    return "" if value is None else harmless.shown(str(value))
 
 
 @register.filter
 def recorded(value: Any) -> str:
     """The value, harmless as `shown` makes it, or "not recorded" where there is none."""
-    return or_absent(None if value in (None, "") else wording.shown(str(value)), wording.ABSENT)
+    return or_absent(None if value in (None, "") else harmless.shown(str(value)), wording.ABSENT)
 
 
 @register.filter
@@ -162,7 +162,7 @@ def exact(moment: datetime | None) -> str:
 @register.filter
 def as_json(value: Any) -> str:
     """A value as one line of JSON, harmless."""
-    return wording.shown(json.dumps(value, ensure_ascii=False))
+    return harmless.shown(json.dumps(value, ensure_ascii=False))
 
 
 @register.filter

@@ -6,8 +6,8 @@ from typing import Final
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from timemachine.base import harmless
 from timemachine.search.queries import Hit
-from timemachine.web import wording
 from timemachine.web.library import NOTHING, register
 
 LEGS: Final = {"text": "words", "semantic": "meaning"}
@@ -35,7 +35,7 @@ def found_by(hit: Hit) -> str:
 def _pieces(text: str, marks: tuple[tuple[int, int], ...]) -> Iterator[SafeString | str]:
     at = 0
     for start, end in marks:
-        yield wording.shown(text[at:start])
-        yield format_html("<mark>{}</mark>", wording.shown(text[start:end]))
+        yield harmless.shown(text[at:start])
+        yield format_html("<mark>{}</mark>", harmless.shown(text[start:end]))
         at = end
-    yield wording.shown(text[at:])
+    yield harmless.shown(text[at:])

@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import HttpRequest
 
 from timemachine.base.errors import InvalidInput
+from timemachine.base.harmless import shown
 from timemachine.base.wording import counted
 from timemachine.intake import taking
 from timemachine.intake.commands import check
@@ -19,7 +20,6 @@ from timemachine.retrieval.commands import Put
 from timemachine.retrieval.models import Collection
 from timemachine.retrieval.replacing import MOST_NAMED, EditedFrame, EndedFrame
 from timemachine.web.receiving import received
-from timemachine.web.wording import shown
 
 
 def handed_in(request: HttpRequest, *, replace: bool, uri: str = "") -> list[HandedIn]:

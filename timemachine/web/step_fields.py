@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Final
 
+from timemachine.base import harmless
 from timemachine.base.wording import UNKNOWN, money, spaced
 from timemachine.recording.models import Action
 from timemachine.timeline.document import USAGE
@@ -65,7 +66,7 @@ def _words(name: str, value: Any) -> str | None:
     if isinstance(value, bool):
         return "yes" if value else "no"
     words = spaced(value) if name == "kind" else f"{value}"
-    return wording.shown(words if len(words) <= LONGEST else words[:LONGEST] + "…")
+    return harmless.shown(words if len(words) <= LONGEST else words[:LONGEST] + "…")
 
 
 def _figures(left: Action, right: Action) -> Iterator[Field]:

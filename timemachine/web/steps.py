@@ -9,6 +9,7 @@ from django.template import Context
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from timemachine.base import harmless
 from timemachine.base.wording import spaced
 from timemachine.providers.completion import ended_by
 from timemachine.timeline.step import Step
@@ -64,8 +65,8 @@ def kind_badge(kind: str) -> SafeString:
 @register.simple_tag
 def row_label(row: Any, draw: Callable[[str], str] = escape) -> SafeString:
     """The one line of a row, with the tool's name set off."""
-    label = wording.shown(row.label)
-    tool = wording.shown(row.tool or "")
+    label = harmless.shown(row.label)
+    tool = harmless.shown(row.tool or "")
     if not label:
         return SafeString('<span class="absent">no text</span>')
     if tool and label.startswith(tool):
@@ -86,10 +87,10 @@ def price_words(prices: Any) -> str:
     """The unit prices recorded with a call: as a sentence where they have our form, else as they are."""
     units = prices.get("per_million_tokens") if isinstance(prices, dict) else None
     if not isinstance(units, dict):
-        return wording.shown(json.dumps(prices, ensure_ascii=False))[:LONGEST_PRICES]
+        return harmless.shown(json.dumps(prices, ensure_ascii=False))[:LONGEST_PRICES]
     each = ", ".join(f"{spaced(str(name))} {wording.price(value)}" for name, value in units.items())
     source = " ".join(str(prices[name]) for name in ("source", "version", "entry") if prices.get(name))
-    return wording.shown(f"at {each} per million tokens" + (f" ({source})" if source else ""))
+    return harmless.shown(f"at {each} per million tokens" + (f" ({source})" if source else ""))
 
 
 @register.simple_tag
@@ -244,7 +245,7 @@ def _arrowed(words: str, arrow: str) -> SafeString:
 
 
 def _supported(sentence: Sentence, side: str, draw: Callable[[str], str]) -> str:
-    text = SafeString(draw(wording.shown(sentence.text)))
+    text = SafeString(draw(harmless.shown(sentence.text)))
     if sentence.grounded is None:
         return text
     score = f", {sentence.score:.2f}" if isinstance(sentence.score, int | float) else ""
@@ -263,6 +264,6 @@ def _supported(sentence: Sentence, side: str, draw: Callable[[str], str]) -> str
         side,
         to,
         sentence.number,
-        wording.shown(sentence.words + score),
-        wording.shown(mark),
+        harmless.shown(sentence.words + score),
+        harmless.shown(mark),
     )

@@ -7,6 +7,7 @@ from django.template import Context
 from django.utils.html import escape
 from django.utils.safestring import SafeString
 
+from timemachine.base import harmless
 from timemachine.base.clock import written
 from timemachine.base.wording import counted, money, spaced
 from timemachine.timeline.table import Span, TableRow
@@ -69,7 +70,7 @@ def _text(value: str | None) -> str:
 
 
 def _name(value: str) -> str:
-    text = wording.shown(value[: LONGEST + 1])
+    text = harmless.shown(value[: LONGEST + 1])
     return text if len(value) <= LONGEST else f"{text[:LONGEST]}…"
 
 

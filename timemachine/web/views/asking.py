@@ -14,6 +14,7 @@ from timemachine.answering import under_way
 from timemachine.answering.commands import AskDone, Audience
 from timemachine.answering.streaming import Begun, Happening, Quiet, Written, happenings, once_begun
 from timemachine.base.errors import TimeMachineError
+from timemachine.base.harmless import shown
 from timemachine.base.server_sent import KEEP_ALIVE, MEDIA_TYPE, event_bytes
 from timemachine.base.wording import counted
 from timemachine.providers.listening import Listening, Waiting
@@ -22,7 +23,6 @@ from timemachine.recording.queries import session_of
 from timemachine.retrieval.finding import Findings
 from timemachine.web.access import of
 from timemachine.web.redirects import see_other
-from timemachine.web.wording import shown
 
 type Make = Callable[[Audience], AskDone]
 type Address = Callable[[int | None], str]

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from timemachine.accounts.models import OPERATOR
 from timemachine.base.errors import NotFound, TimeMachineError
+from timemachine.base.harmless import shown
 from timemachine.base.numbers import whole_number
 from timemachine.intake.commands import dismiss
 from timemachine.intake.models import DONE, FAILED
@@ -26,7 +27,6 @@ from timemachine.web.http import page
 from timemachine.web.receiving import receives_files
 from timemachine.web.redirects import see_other
 from timemachine.web.views.collections import collection_page
-from timemachine.web.wording import shown
 
 WINDOW: Final = 16_000
 BEFORE: Final = 2_000

@@ -11,6 +11,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST, require_safe
 
 from timemachine.accounts.models import ADMIN, OPERATOR
+from timemachine.base import harmless
 from timemachine.base.errors import TimeMachineError
 from timemachine.base.wording import UNKNOWN, money_or_unknown
 from timemachine.providers import commands
@@ -166,10 +167,10 @@ FIELD_OF_CODE: Final = {
 def _told(trial: ModelTrial) -> str:
     """What came of a test in one line."""
     if trial.error_code is not None:
-        return f"The test failed. {wording.shown(trial.words)}"
+        return f"The test failed. {harmless.shown(trial.words)}"
     took = wording.duration(trial.duration_ms)
     used = f"{_count(trial.input_tokens)} tokens read, {_count(trial.output_tokens)} written"
-    said = f"“{wording.shown(trial.words)}”" if trial.words else "without a word"
+    said = f"“{harmless.shown(trial.words)}”" if trial.words else "without a word"
     return f"{trial.model} answered {said} in {took}: {used}, cost {money_or_unknown(trial.cost_usd)}."
 
 

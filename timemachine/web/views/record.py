@@ -15,6 +15,7 @@ from timemachine.accounts.models import ADMIN, OPERATOR
 from timemachine.answering.under_way import wait_for_asks
 from timemachine.base.errors import TimeMachineError
 from timemachine.base.faithful import is_plain
+from timemachine.base.harmless import shown
 from timemachine.base.wording import counted
 from timemachine.evidence.erasing import erase_session
 from timemachine.jobs import ring_seal
@@ -28,7 +29,6 @@ from timemachine.web.access import Access, of
 from timemachine.web.http import page
 from timemachine.web.redirects import see_other
 from timemachine.web.session_forms import EraseForm, SessionForm
-from timemachine.web.wording import shown
 
 MOST_CHOICES: Final = 200
 

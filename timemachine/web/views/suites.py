@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from timemachine.accounts.models import OPERATOR
 from timemachine.base.errors import TimeMachineError
 from timemachine.base.faithful import is_plain
+from timemachine.base.harmless import shown
 from timemachine.base.ids import uuid7, uuid_of
 from timemachine.jobs import ring_all
 from timemachine.providers.queries import model_choices
@@ -46,7 +47,6 @@ from timemachine.web.replay_forms import chosen_options
 from timemachine.web.suite_forms import SuiteForm, as_it_is
 from timemachine.web.suite_plot import verdict_rows
 from timemachine.web.suite_report import report
-from timemachine.web.wording import shown
 
 SHOWN: Final = 50
 SHOWN_RUNS: Final = 30

@@ -1,0 +1,210 @@
+"""The report in a bundle: a page for reading and printing, with no script and nothing from outside. Pure.
+
+It is written from what the bundle tells, so that nothing withheld can be in it, and everything recorded in it is escaped. It proves nothing by itself.
+"""
+
+import html
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final
+
+from timemachine.base.harmless import shown
+from timemachine.base.wording import counted, spaced, times
+from timemachine.evidence.report_rows import Row, Rows, first_line
+from timemachine.verifier.tm_verify import NOT_PROVEN
+
+NAME: Final = "report.html"
+MOST_SAID: Final = 40  # values of the statement; metadata can be long
+_STYLE: Final = """
+:root { color-scheme: light dark; --quiet: color-mix(in srgb, currentColor 70%, transparent); --hair: color-mix(in srgb, currentColor 25%, transparent); }
+body { font: 14px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere; }
+h1 { font-size: 1.5rem; line-height: 1.25; } h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; break-after: avoid; }
+.quiet, th, dt { color: var(--quiet); } .mono, pre { font-family: ui-monospace, monospace; font-size: .9em; }
+pre { white-space: pre-wrap; border: 1px solid var(--hair); padding: .5rem; }
+dl { display: grid; grid-template-columns: minmax(8rem, max-content) 1fr; gap: .25rem 1rem; } dd { margin: 0; }
+table { border-collapse: collapse; width: 100%; } th { text-align: start; font-weight: 600; }
+th, td { padding: .25rem .75rem .25rem 0; border-bottom: 1px solid var(--hair); vertical-align: top; }
+td.number, th.number { text-align: end; white-space: nowrap; } tr { break-inside: avoid; } thead { display: table-header-group; }
+.wrong td { font-weight: 600; } td p { margin: 0; } .short { white-space: nowrap; }
+@page { size: A4; margin: 16mm; }
+@media print { body { font-size: 10px; margin: 0; max-width: none; } }
+"""
+_PAGE: Final = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+{body}
+</body>
+</html>
+"""
+_COLUMNS: Final = ("record", "kind", "at", "first lines", "result")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A tree of the bundle: what the statement says of it, and its records."""
+
+    stated: Mapping[str, Any]
+    rows: Rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """How many entries a log has, of which kind, and how many sealed things are there."""
+
+    entries: int
+    present: int
+    kinds: Mapping[str, int]
+
+
+def report(trees: Sequence[Shown], about: Mapping[str, Any], key: str) -> str:
+    """The page of the bundle of these trees, the first of which is its subject; `about` is what the statement says of it, `key` signs that."""
+    first = trees[0].stated
+    parts = [
+        *_head(first, about, key),
+        *(part for each in trees for part in _tree(each)),
+        *_how(key),
+    ]
+    return _page(f"Evidence of {first['of']} {first['id']}", parts)
+
+
+def log_report(log: Mapping[str, Any], about: Mapping[str, Any], key: str, entries: Counts) -> str:
+    """The page of the bundle of a project's log."""
+    parts = [
+        *_head(log, about, key),
+        "<h2>What is in it</h2>",
+        _facts(
+            [("entries", f"{entries.entries:,}"), ("sealed things that are there", f"{entries.present:,}")]
+        ),
+        _facts((spaced(name), f"{count:,}") for name, count in sorted(entries.kinds.items())),
+        "<p>The verifier names what was sealed, never erased, and is not there any more, and what has another root than it had.</p>",
+        *_how(key),
+    ]
+    return _page(f"Evidence of the log of project {log['id']}", parts)
+
+
+def _page(title: str, parts: Iterable[str]) -> str:
+    return _PAGE.format(title=_text(title), style=_STYLE, body="\n".join(parts))
+
+
+def _head(first: Mapping[str, Any], about: Mapping[str, Any], key: str) -> Iterator[str]:
+    yield f"<h1>Evidence of {_text(first['of'])} {_text(first['id'])}</h1>"
+    yield (
+        "<p>This page tells what is in the bundle that it came with. It proves nothing by itself: whoever can change the file can change this page. "
+        "Check the bundle as it is said below; then this page is checked with it.</p>"
+    )
+    facts = [
+        ("records", f"{first['size']:,}"),
+        ("sealed at", first["sealed_at"]),
+        *([("more may come", "yes" if first["state"] == "open" else "no")] if "state" in first else []),
+        ("root of the tree", first["root"]),
+        ("signed by", key),
+    ]
+    yield _facts(facts)
+    said = [(spaced(name), first_line(value)) for name, value in islice(_flat(about), MOST_SAID)]
+    if said:
+        yield "<h2>What the statement says of it</h2>"
+        yield '<p class="quiet">Said and signed when the bundle was made, and not sealed: people may change it.</p>'
+        yield _facts(said)
+
+
+def _tree(each: Shown) -> Iterator[str]:
+    stated, rows = each.stated, each.rows
+    yield f"<h2>{_text(stated['of'].capitalize())} {_text(stated['id'])}</h2>"
+    if rows.statuses:
+        yield f"<p>{_text(sentence(rows))}</p>"
+    here = counted(rows.count, "record")
+    yield f"<p>{here} of {stated['size']:,} in the bundle, {sum(rows.told.values()):,} of {counted(sum(rows.sealed.values()), 'field')} told.</p>"
+    if rows.withheld:
+        listed = ", ".join(f"{name} of {counted(count, 'record')}" for name, count in rows.withheld.items())
+        why = (
+            "withheld or erased"
+            if stated.get("withholds", True)
+            else "erased for good, with a tombstone in the log"
+        )
+        yield f"<p>Not told, because it is {why}: {_text(listed)}. What is not told stays proven, and cannot be guessed at.</p>"
+    yield from _table(rows)
+
+
+def sentence(rows: Rows) -> str:
+    """What became of the steps of a replay or comparison, by what is told of them."""
+    statuses = ", ".join(times(count, name) for name, count in sorted(rows.statuses.items()))
+    verdicts = ", ".join(times(count, name) for name, count in sorted(rows.verdicts.items()))
+    steps = f"{counted(sum(rows.statuses.values()), 'step')}: {statuses}."
+    return f"{steps} Verdicts: {verdicts}." if verdicts else steps
+
+
+def _table(rows: Rows) -> Iterator[str]:
+    head = "".join(f'<th scope="col"{_number(name)}>{name}</th>' for name in _COLUMNS)
+    yield f"<table><thead><tr>{head}</tr></thead><tbody>"
+    yield from map(_row, rows.first)
+    yield from map(_row, rows.wrong)
+    if rows.left_out:
+        wrong = f", {rows.wrong_left_out:,} of them with an error" if rows.wrong_left_out else ""
+        also = ", and of those between them the first with an error" if rows.wrong else ""
+        says = f"{counted(rows.left_out, 'record')} left out here{wrong}: the first and the last are shown{also}. All are in the bundle."
+        yield f'<tr><td colspan="{len(_COLUMNS)}">{says}</td></tr>'
+    yield from map(_row, rows.last)
+    yield "</tbody></table>"
+
+
+def _row(row: Row) -> str:
+    lines = "".join(
+        f'<p><span class="quiet">{name}</span> <bdi>{_text(text)}</bdi></p>' for name, text in row.lines
+    )
+    return (
+        f'<tr{' class="wrong"' if row.wrong else ""}><td class="number">{row.index:,}</td><td class="short">{_text(spaced(row.kind))}</td>'
+        f'<td class="short">{_text(_time(row.at))}</td><td>{lines}</td><td><bdi>{_text(row.found)}</bdi></td></tr>'
+    )
+
+
+def _number(name: str) -> str:
+    return ' class="number"' if name == _COLUMNS[0] else ""
+
+
+def _how(key: str) -> Iterator[str]:
+    yield "<h2>How to check it</h2>"
+    yield (
+        "<p>With Python 3.10 or newer, without a network. Take tm_verify.py from a release of Time Machine and the key's fingerprint from the project's "
+        "administrators: from somewhere else than from whoever gave you the bundle.</p>"
+    )
+    yield f"<pre>python3 tm_verify.py THIS.zip --key {_text(key)}</pre>"
+    yield "<h2>What it does not prove</h2>"
+    yield "<ul>" + "".join(f"<li>{_text(each)}</li>" for each in NOT_PROVEN) + "</ul>"
+
+
+def _facts(facts: Iterable[tuple[str, Any]]) -> str:
+    return (
+        "<dl>"
+        + "".join(f"<dt>{_text(name)}</dt><dd><bdi>{_text(value)}</bdi></dd>" for name, value in facts)
+        + "</dl>"
+    )
+
+
+def _flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """The values in a document by the path of their names; those that were not recorded are left out."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _flat(inner, f"{name} {key}".strip())
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _flat(inner, name)
+    elif value not in (None, ""):
+        yield name, str(value)
+
+
+def _time(at: str) -> str:
+    """A time of RFC 3339 in UTC, to the second."""
+    return f"{at[:10]} {at[11:19]} UTC" if at.endswith("Z") else at
+
+
+def _text(value: Any) -> str:
+    """Anything recorded, harmless and escaped."""
+    return html.escape(shown(str(value)))
