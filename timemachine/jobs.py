@@ -28,6 +28,7 @@ from timemachine.replay import commands as replays
 from timemachine.replay.working import work
 from timemachine.retrieval import backlog, nearest
 from timemachine.search import indexing
+from timemachine.sharing import heads
 from timemachine.suites import running as suites
 from timemachine.sweeping import commands as sweeps
 from timemachine.sweeping.working import work as measure
@@ -126,6 +127,12 @@ def tell_anchor(anchor_id: str) -> None:
     anchors.tell(int(anchor_id))
 
 
+@shared_task(name="timemachine.jobs.commit_access")
+def commit_access(project_id: str) -> None:
+    """Have a project's log commit to its access logs."""
+    heads.commit(UUID(project_id))
+
+
 @shared_task(name="timemachine.jobs.check_seal")
 def check_seal(check_id: str) -> None:
     """Compare what stands in the database with its seal."""
@@ -197,6 +204,7 @@ _SWEPT: Final[tuple[tuple[Any, Callable[[], list[UUID] | list[int]]], ...]] = (
     (seal_comparison, due.comparisons),
     (check_seal, evidence.due_for_ringing),
     (work_on_erasure, erasures.due_for_ringing),
+    (commit_access, heads.due),
     (tell_anchor, anchors.due),
 )
 

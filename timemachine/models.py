@@ -12,6 +12,7 @@ from timemachine.comparison.models import (
 )
 from timemachine.erasure.models import Erasure
 from timemachine.evidence.models import (
+    AccessHead,
     Anchor,
     Anchored,
     ErasedField,
@@ -52,6 +53,7 @@ from timemachine.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun, 
 from timemachine.sweeping.models import Sweep, SweepRow
 
 __all__ = [
+    "AccessHead",
     "Action",
     "ActionMeaning",
     "Anchor",

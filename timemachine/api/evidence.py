@@ -27,6 +27,7 @@ from timemachine.evidence.queries import (
 from timemachine.jobs import ring_check
 from timemachine.recording.queries import session_of
 from timemachine.replay.queries import replay_of
+from timemachine.sharing import heads
 
 router = Router(tags=["evidence"])
 
@@ -124,7 +125,7 @@ def check_comparison(request: HttpRequest, comparison_id: str) -> Status[dict[st
 def of_log(request: HttpRequest) -> FileResponse:
     """Every entry of the log with every root that was signed, and what of it is there now: a session that was dropped is named."""
     project = caller(request, "admin").project
-    return zip_answer("evidence-log.zip", lambda target: exporting.write_log(target, project))
+    return zip_answer("evidence-log.zip", lambda target: heads.write_log(target, project))
 
 
 @router.get("/checks/{check_id}", summary="What came of a check")

@@ -16,7 +16,7 @@ README.txt                 how to check it, and what it does not prove
 import base64
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -325,8 +325,12 @@ def _json(value: Any, indent: int | None = None) -> bytes:
     return json.dumps(value, ensure_ascii=True, separators=separators, indent=indent).encode()
 
 
-def write_log(target: IO[bytes], project: Project, about: dict[str, Any]) -> None:
-    """Write the bundle of a project's log: every entry, every signed state, and what of the sealed things is there now."""
+def write_log(
+    target: IO[bytes], project: Project, about: dict[str, Any], access: Iterable[bytes] = ()
+) -> None:
+    """Write the bundle of a project's log: every entry, every signed state, what of the sealed things is there now, and `access`, the
+    lines of its access logs.
+    """
     bundle = Bundle(zipped=Zipped(target))
     last = (
         LogCheckpoint.objects.filter(project=project).select_related("key").order_by("-size", "-id").first()
@@ -347,6 +351,8 @@ def write_log(target: IO[bytes], project: Project, about: dict[str, Any]) -> Non
     with bundle.zipped.file("log/present.jsonl") as file:
         there = list(_present(project))
         file.lines(map(_json, there))
+    with bundle.zipped.file("log/access.jsonl") as file:
+        file.lines(access)
     anchored.write(bundle.zipped, project, last.size)
     _keys(bundle)
     log = {

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from django.db import connection, transaction
 
 from timemachine.comparison.models import Comparison
-from timemachine.evidence import log
+from timemachine.evidence import access, log
 from timemachine.evidence.comparison_subject import run_ended_at
 from timemachine.evidence.models import COMPARISON, Seal
 from timemachine.recording import erasure
@@ -25,8 +25,9 @@ def erase_session(session: Session, *, by: str | None, reason: str | None = None
         | Seal.objects.filter(comparison__in=touched)
     )
     sealed = list(seals.select_for_update(of=("self",)).order_by("id"))
-    if sealed:
-        log.append(session.project, list(_tombstones(sealed, by, reason)))
+    told = [*_tombstones(sealed, by, reason), *access.tombstones(session, touched)]
+    if told:
+        log.append(session.project, told)
     erased = erasure.erase_session(session)
     _begin_anew([each for each in sealed if each.of == COMPARISON])
     return erased

@@ -1,7 +1,7 @@
 """The bundle of a session, of a replay or of a comparison: sealed as far as it goes, then written."""
 
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import IO, Any, Final
 
@@ -145,13 +145,13 @@ def _recorded(cells: Sequence[str], discloses: Discloses | None) -> list[Part]:
 
 
 @transaction.atomic
-def write_log(target: IO[bytes], project: Project) -> None:
-    """Write the bundle of a project's log; nothing is sealed or erased meanwhile. Raises `Conflict` where nothing was ever sealed."""
+def write_log(target: IO[bytes], project: Project, access: Callable[[], Iterable[bytes]] = tuple) -> None:
+    """Write the bundle of a project's log with the lines of its access logs; nothing is sealed or erased meanwhile. Raises `Conflict` where nothing was ever sealed."""
     if EvidenceLog.objects.select_for_update().filter(project=project, size__gt=0).first() is None:
         raise Conflict(
             "Nothing was sealed in this project yet, so its log is empty.", code="nothing_to_prove"
         )
-    bundle.write_log(target, project, {"project": project.name})
+    bundle.write_log(target, project, {"project": project.name}, access())
 
 
 def about(session: Session) -> dict[str, Any]:

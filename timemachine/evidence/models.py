@@ -317,3 +317,23 @@ class Anchored(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} of {self.checkpoint_id}"
+
+
+class AccessHead(models.Model):
+    """How much of an access log the project's log commits to: so many lines, and the hash of the last of them.
+
+    `chain` names the log as its lines do. A link's goes with the session or comparison that it shows.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.DB_CASCADE, related_name="+")
+    chain = models.CharField(max_length=60, unique=True)
+    session = models.ForeignKey(Session, null=True, on_delete=models.DB_CASCADE, related_name="+")
+    comparison = models.ForeignKey(Comparison, null=True, on_delete=models.DB_CASCADE, related_name="+")
+    lines = models.BigIntegerField()
+    sha256 = models.CharField(max_length=64)
+
+    class Meta:
+        db_table = "tm_access_head"
+
+    def __str__(self) -> str:
+        return f"{self.lines} lines of {self.chain}"

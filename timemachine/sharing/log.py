@@ -74,7 +74,7 @@ def checked(owner: ShareLink | Project) -> Checked:
     """The log read again from its first line: every hash computed, the openings counted."""
     if isinstance(owner, ShareLink):
         owner = _held(owner)  # or an opening between the two readings would look like a line too many
-    found = [(_line(row, owner), row.sha256) for row in _rows(owner)]
+    found = [(line_of(row, owner), row.sha256) for row in _rows(owner)]
     broken = first_break(found)
     if broken is None and isinstance(owner, ShareLink):
         broken = _miscounted(owner, [line for line, _ in found])
@@ -102,7 +102,8 @@ def _rows(owner: ShareLink | Project) -> Iterator[ShareOpening]:
     return lines_of(owner).iterator(chunk_size=_READ_AT_ONCE)
 
 
-def _line(row: ShareOpening, owner: ShareLink | Project) -> Line:
+def line_of(row: ShareOpening, owner: ShareLink | Project) -> Line:
+    """A row of that log as the line that it is."""
     return Line(
         chain=chain_of(owner),
         sequence=row.sequence,

@@ -43,8 +43,13 @@ class Break:
 
 def sha256_of(line: Line) -> str:
     """The hash of a line, in lower-case hex."""
+    return sha256_hex(line_bytes(line))
+
+
+def line_bytes(line: Line) -> bytes:
+    """The bytes that a line's hash is of."""
     at = line.at.astimezone(UTC).isoformat(timespec="microseconds")
-    return sha256_hex(canonical_json(asdict(line) | {"format": FORMAT, "at": at}))
+    return canonical_json(asdict(line) | {"format": FORMAT, "at": at})
 
 
 def first_break(lines: Iterable[tuple[Line, str]]) -> Break | None:

@@ -174,6 +174,7 @@ class Report:
             "compared",
             "erased_fields",
             "witnessed",
+            "access_lines",
         )
         self.checked = dict.fromkeys(names, 0)
         self.not_checked: list[str] = []
@@ -852,6 +853,7 @@ def _whole_log(bundle: Bundle, log: Log, keys: Mapping[str, bytes], report: Repo
         )
     _witnessed(bundle, log, leaves, report)
     _timestamps(bundle, list(bundle.lines(f"{log.path}/checkpoints.jsonl")), report)
+    _access(bundle, log, lines, report)
     _present(bundle, log, lines, report)
     return leaves
 
@@ -902,6 +904,56 @@ def _timestamps(bundle: Bundle, signed: Sequence[bytes], report: Report) -> None
         )
 
 
+def _access(bundle: Bundle, log: Log, lines: Sequence[bytes], report: Report) -> None:
+    """Every access log that the log committed to and that was not erased is there, and begins with the lines that it had then."""
+    there = _access_lines(bundle, log, report)
+    for chain, heads in _access_heads(lines).items():
+        found = there.get(chain, [])
+        for number, head in heads.items():
+            if number > len(found):
+                says = f"The log committed to {number} lines of it, and {len(found)} are there."
+                report.problem("access", f"access log of {chain}", says)
+            elif found[number - 1] != head:
+                says = "It or a line before it is not the one that the log committed to."
+                report.problem("access", f"access log of {chain} line {number}", says)
+
+
+def _access_heads(lines: Sequence[bytes]) -> dict[str, dict[int, str]]:
+    """The hash of each line that was the last of an access log when the log committed to it."""
+    heads: dict[str, dict[int, str]] = {}
+    for line in lines:
+        with suppress(*WRONG_FORM):  # told where what was sealed is looked for
+            entry = parsed(line)
+            if entry["entry"] == "access":
+                heads.setdefault(str(entry["chain"]), {})[int(entry["lines"])] = str(entry["sha256"])
+            elif (entry["entry"], entry["of"]) == ("erased", "access"):
+                heads.pop(str(entry["id"]), None)
+    return heads
+
+
+def _access_lines(bundle: Bundle, log: Log, report: Report) -> dict[str, list[str]]:
+    """The hashes of the lines of each access log, each of which names the one before it."""
+    there: dict[str, list[str]] = {}
+    for number, line in enumerate(bundle.lines(f"{log.path}/access.jsonl"), start=1):
+        try:
+            found = parsed(line)
+            chain, sequence, previous = (
+                str(found["chain"]),
+                int(found["sequence"]),
+                str(found["previous_sha256"]),
+            )
+        except WRONG_FORM:
+            report.problem("access", f"{log.path} access line {number}", "This is no line of an access log.")
+            continue
+        hashes = there.setdefault(chain, [])
+        if (sequence, previous) != (len(hashes) + 1, hashes[-1] if hashes else NO_RECORD):
+            says = "It does not follow the line before it: one was changed, put in or left out."
+            report.problem("access", f"access log of {chain} line {sequence}", says)
+        hashes.append(sha256(line).hex())
+        report.checked["access_lines"] += 1
+    return there
+
+
 def _present(bundle: Bundle, log: Log, lines: Sequence[bytes], report: Report) -> None:
     """What was sealed and not erased since is there, with the root that it had when most of it was sealed."""
     sealed, there = _sealed_by(log, lines, report), _there(bundle, log, report)
@@ -927,7 +979,7 @@ def _sealed_by(log: Log, lines: Sequence[bytes], report: Report) -> dict[Name, t
         try:
             entry = parsed(line)
             kind = entry["entry"]
-            if kind == "key":
+            if kind in ("key", "access"):
                 continue
             if kind == "erased_fields":
                 report.checked["erased_fields"] += sum(len(names) for _, names in entry["records"])

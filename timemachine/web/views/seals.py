@@ -24,6 +24,7 @@ from timemachine.evidence.queries import (
 from timemachine.jobs import ring_check
 from timemachine.recording.queries import session_of
 from timemachine.replay.queries import replay_of
+from timemachine.sharing import heads
 from timemachine.verifier import program
 from timemachine.web import access
 from timemachine.web.access import Access
@@ -134,7 +135,7 @@ def bundle_of_log(request: HttpRequest) -> FileResponse:
     """The evidence of the project's log as a zip."""
     who = access.of(request)
     who.require(ADMIN)
-    return _download("evidence-log.zip", lambda target: exporting.write_log(target, who.project))
+    return _download("evidence-log.zip", lambda target: heads.write_log(target, who.project))
 
 
 @require_safe
