@@ -114,6 +114,9 @@ def demo(api: httpx.Client) -> dict[str, Any]:
     jobs.append(f"/sweeps/{made['sweep']}")
     wait_until(lambda: all(api.get(each).json()["status"] == "done" for each in jobs))
     session = made["session"]["id"]
+    made["erasure"] = api.post(
+        f"/sessions/{session}/erasures", json={"fields": ["output"], "steps": [2]}
+    ).json()["id"]
     return made | {"comparison": compared(api, session), "suite": suite_of_two_runs(api, session)}
 
 
@@ -233,6 +236,8 @@ def pages(demo: dict[str, Any]) -> dict[str, str]:
         "new-session": "/sessions/new/",
         "import": "/import/",
         "evidence": f"{session}/evidence/",
+        "erase-fields": f"{session}/erase-fields/?step=2",
+        "erasure": f"/erasures/{demo['erasure']}/",
         "replay-evidence": f"/replays/{demo['trial']}/evidence/",
         "comparison-evidence": f"/comparisons/{demo['comparison']['id']}/evidence/",
         "share": f"{session}/share/",

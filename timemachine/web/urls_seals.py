@@ -1,10 +1,13 @@
-"""Addresses of evidence."""
+"""Addresses of evidence, and of erasing what it holds."""
 
 from django.urls import path
 
-from timemachine.web.views import anchors, seals
+from timemachine.web.views import anchors, erasures, seals
 
 urlpatterns = [
+    path("sessions/<str:id>/erase-fields/", erasures.choose, name="erase_fields"),
+    path("erasures/<str:id>/", erasures.erasure, name="erasure"),
+    path("erasures/<str:id>/confirm/", erasures.confirm, name="confirm_erasure"),
     path("sessions/<str:id>/evidence/", seals.of_session, name="session_evidence"),
     path("sessions/<str:id>/evidence/check/", seals.check_session, name="check_session_seal"),
     path("sessions/<str:id>/evidence.zip", seals.bundle_of_session, name="session_bundle"),

@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 
 from timemachine.web.library import register
 
-_MARK: Final = re.compile(r"(\[withheld: [^\[\]]{1,40}\])")
+_MARK: Final = re.compile(r"(\[(?:withheld|erased): [^\[\]]{1,40}\])")
 
 
 @register.filter
@@ -26,13 +26,14 @@ def hatched(text: str) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def veiled(context: Context, text: str) -> str:
-    """A text as a link shows it: with hatched marks where the link withholds by a profile, as it is anywhere else."""
+    """A text with hatched marks where some of it is withheld or erased, as it is anywhere else."""
     return drawing(context)(text)
 
 
 def drawing(context: Context) -> Callable[[str], SafeString]:
-    """How recorded texts are written on a page: escaped, and with hatched marks where a link withholds by a profile."""
-    return hatched if getattr(context.get("link"), "redaction", None) else conditional_escape
+    """How recorded texts are written on a page: escaped, and with hatched marks where a link withholds by a profile or the step has erased fields."""
+    marked = getattr(context.get("link"), "redaction", None) or context.get("erased")
+    return hatched if marked else conditional_escape
 
 
 def _block(mark: str) -> SafeString:

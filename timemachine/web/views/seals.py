@@ -171,6 +171,7 @@ def _page(request: HttpRequest, who: Access, sealed: Sealed, facts: dict[str, An
         "sealed": sealed,
         "checkpoints": list(checkpoints_of(sealed.seal)[:SHOWN_CHECKPOINTS]) if sealed.seal else [],
         "may_run": who.may(OPERATOR),
+        "may_erase": who.administers,
         "verifier_sha256": sha256_hex(program()),
     }
     return page(request, "seals/seal.html", facts | shown, parts=("seal",))

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods
 from timemachine.accounts.models import OPERATOR
 from timemachine.base.errors import Conflict, InvalidInput
 from timemachine.base.wording import counted
+from timemachine.erasure.queries import erased_of
 from timemachine.evidence.queries import seal_of
 from timemachine.judging.queries import spent_on
 from timemachine.notes.commands import add
@@ -232,6 +233,7 @@ def _selection(session: Session, asked: Asked) -> dict[str, Any]:
     context["pin"] = pin
     context["here"] = kept_by(asked) | {"step": sequence, "pin": pin.step}
     context["beside"] = queries.neighbours(session, found.action, asked.shown)
+    context["erased"] = erased_of(session, [sequence]).get(sequence)
     return context | _tab(session, found, asked, pin)
 
 

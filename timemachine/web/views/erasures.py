@@ -1,0 +1,111 @@
+"""Erasing fields of a session: choose, see what would go, and confirm with a reason."""
+
+from typing import Any, Final
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from timemachine.accounts.models import ADMIN
+from timemachine.base.errors import TimeMachineError
+from timemachine.erasure import commands
+from timemachine.erasure.models import DONE, ERASING, FOUND, LOOKING, Erasure
+from timemachine.erasure.queries import erasure_of, erasures_of
+from timemachine.jobs import ring_erasure
+from timemachine.recording.models import Session
+from timemachine.recording.queries import session_of
+from timemachine.redaction.queries import choices_of, profile_of
+from timemachine.web import access
+from timemachine.web.access import Access
+from timemachine.web.erasure_forms import FieldsForm, FindingsForm, ReasonForm
+from timemachine.web.http import page
+from timemachine.web.redirects import see_other
+
+SHOWN: Final = 20
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def choose(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """`/sessions/{id}/erase-fields/`: by a profile or by fields (`step` fills one in); POST looks for them. Nothing goes yet."""
+    who = access.of(request)
+    who.require(ADMIN)
+    session = session_of(who.project, id)
+    data = request.POST if request.method == "POST" else None
+    by_profile = data is not None and "redaction" in data
+    findings = FindingsForm(data if by_profile else None, choices=choices_of(who.project))
+    fields = FieldsForm(data if data is not None and not by_profile else None)
+    fields.initial["steps"] = request.GET.get("step", "")[:20]
+    status = 200
+    if data is not None:
+        form = findings if by_profile else fields
+        status = 422
+        if form.is_valid():
+            try:
+                return see_other("erasure", _next(_prepared(who, session, form)).id)
+            except TimeMachineError as why:
+                status = form.refuse(why)
+    shown = {"session": session, "findings": findings, "fields": fields}
+    return page(request, "erasures/choose.html", shown | _earlier(session), status=status)
+
+
+@never_cache
+@require_safe
+def erasure(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """`/erasures/{id}/`: what would go, and what went."""
+    who = access.of(request)
+    who.require(ADMIN)
+    return _page(request, erasure_of(who.project, id), ReasonForm())
+
+
+@never_cache
+@require_POST
+def confirm(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """Erase for good what was found."""
+    who = access.of(request)
+    who.require(ADMIN)
+    found, form = erasure_of(who.project, id), ReasonForm(request.POST)
+    if not form.is_valid():
+        return _page(request, found, form, status=422)
+    try:
+        done = _next(commands.confirm(found, reason=form.cleaned_data["reason"], by=who.user.email))
+    except TimeMachineError as why:
+        return _page(request, erasure_of(who.project, id), form, status=form.refuse(why))
+    if done.status == DONE:
+        messages.success(request, "It is erased for good.")
+    return see_other("erasure", done.id)
+
+
+def _prepared(who: Access, session: Session, form: FindingsForm | FieldsForm) -> Erasure:
+    by = who.user.email
+    if isinstance(form, FindingsForm):
+        return commands.prepare(
+            session, by=by, profile=profile_of(who.project, form.cleaned_data["redaction"])
+        )
+    return commands.prepare(session, by=by, fields=form.chosen, steps=form.cleaned_data["steps"])
+
+
+def _next(made: Erasure) -> Erasure:
+    """Short sessions while somebody waits, long ones in the background."""
+    if commands.fits_in_a_request(made):
+        return commands.work(made.id) or made
+    ring_erasure(made.id)
+    return made
+
+
+def _earlier(session: Session) -> dict[str, Any]:
+    return {"earlier": list(erasures_of(session)[:SHOWN])}
+
+
+def _page(request: HttpRequest, found: Erasure, form: ReasonForm, *, status: int = 200) -> HttpResponse:
+    shown = {
+        "erasure": found,
+        "session": found.session,
+        "told": found.result if found.status == DONE else found.preview,
+        "waits": found.status in (LOOKING, ERASING),
+        "may_confirm": found.status == FOUND,
+        "done": found.status == DONE,
+        "form": form,
+    }
+    return page(request, "erasures/erasure.html", shown, parts=("erasure",), status=status)
