@@ -10,10 +10,14 @@ from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 from pytest_django.fixtures import Settings
 
+from tests.builders import tamper
 from tests.web.people import browser_of
 from timemachine.accounts.commands import make_api_key
 from timemachine.accounts.models import ADMIN, SCOPES, VIEWER, Project
 from timemachine.base.home import local_key_file, write_private
+from timemachine.evidence import commands as evidence
+from timemachine.evidence.models import Seal, SealCheck
+from timemachine.evidence.sealing import seal_session
 from timemachine.recording.commands import append, end_session, start_session
 from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
 from timemachine.recording.models import Action, Session
@@ -136,15 +140,41 @@ def test_the_list_asks_the_same_number_of_questions_for_any_number_of_rows(
     browser: Client, project: Project, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     append(begin(project, "s0", agent="a", tags=["x"]).id, [ActionDraft(kind="event")])
-    with django_assert_max_num_queries(6) as one:
+    with django_assert_max_num_queries(7) as one:
         browser.get("/")
     for n in range(1, 40):
         session = begin(project, f"s{n}", agent="a", tags=["x", "y"])
         append(session.id, [ActionDraft(kind="event")] * n)
-    with django_assert_max_num_queries(6) as many:
+    with django_assert_max_num_queries(7) as many:
         page = browser.get("/").content.decode()
     assert len(many) == len(one)
     assert page.count('class="course"') == 40
+    assert page.count('class="sealing"') == 40
+
+
+def test_each_session_says_how_far_it_is_sealed_and_what_its_last_check_came_to(
+    browser: Client, project: Project
+) -> None:
+    def said() -> str:
+        found = re.search(r'<span class="sealing">(.*?)</td>', browser.get("/").text, re.DOTALL)
+        assert found is not None
+        return " ".join(re.sub("<[^>]*>", " ", found[1]).split())
+
+    session = begin(project, "s0")
+    append(session.id, [ActionDraft(kind="event")])
+    assert said() == "not yet"
+    seal = seal_session(session.id)
+    assert said() == "sealed not checked"
+    evidence.check(evidence.ask_for_check(seal, by="test").id)
+    assert said() == "sealed intact just now"
+    append(session.id, [ActionDraft(kind="event")])
+    assert said() == "so far intact just now"
+    tamper("UPDATE tm_action SET label = label, agent = 'another' WHERE sequence = %s", [1])
+    evidence.check(evidence.ask_for_check(seal, by="test").id)
+    assert said() == "altered just now"
+    Seal.objects.update(problem="A record is missing.")
+    SealCheck.objects.all().delete()
+    assert said() == "stopped not checked"
 
 
 def test_another_projects_sessions_are_not_listed(browser: Client, other_project: Project) -> None:

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 
 from timemachine.base.errors import NotFound
 from timemachine.demo.commands import DEMO_TAG
+from timemachine.evidence.listed import listed_seals
 from timemachine.payloads.models import Payload
 from timemachine.recording.models import Action, Hit, Session
 from timemachine.recording.queries import session_of
@@ -38,6 +39,7 @@ def sessions(request: HttpRequest) -> HttpResponse:
         "after": after,
         "found": found,
         "courses": courses_of(found.sessions) if found.sessions else {},
+        "seals": listed_seals(found.sessions) if found.sessions else {},
         "may_record": access.may("operator"),
         "server": settings.PUBLIC_URL,
         "demo_is_here": any(DEMO_TAG in session.tags for session in found.sessions),

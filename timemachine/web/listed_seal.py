@@ -1,0 +1,40 @@
+"""How far a session is sealed, in a cell of the list: a shape and a word, and what the last check came to."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+from uuid import UUID
+
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from timemachine.base.clock import now
+from timemachine.evidence.listed import NOT_YET, ListedSeal
+from timemachine.web import wording
+from timemachine.web.library import NOTHING, register
+
+ALTERED: Final = "altered"
+_NOT_CHECKED: Final = SafeString('<span class="quiet">not checked</span>')
+
+
+@register.simple_tag
+def session_seal(session: Any, seals: Mapping[UUID, ListedSeal]) -> SafeString:
+    """The seal of a session, leading to its evidence."""
+    found = seals[session.id]
+    word = found.word if found.intact else ALTERED
+    return format_html(
+        '<span class="sealing"><a href="{}"><span class="status {}">{}</span></a>{}</span>',
+        reverse("session_evidence", args=[session.id]),
+        word.replace(" ", "-"),
+        word,
+        _checked(found),
+    )
+
+
+def _checked(found: ListedSeal) -> SafeString:
+    if found.checked_at is None:
+        return NOTHING if found.word == NOT_YET else _NOT_CHECKED
+    said = f"{'intact ' if found.intact else ''}{wording.relative(found.checked_at, now())}"
+    return format_html(
+        '<span class="quiet" title="checked {}">{}</span>', wording.exact(found.checked_at), said
+    )
