@@ -7,6 +7,7 @@ import pytest
 from timemachine.base.errors import InvalidInput
 from timemachine.erasure import repeats
 from timemachine.erasure.chosen import chosen_of
+from timemachine.erasure.placing import placed
 from timemachine.redaction.marks import as_erased, erased, mark
 from timemachine.redaction.text import redact_text
 
@@ -81,3 +82,32 @@ def test_a_mark_says_that_it_was_erased_and_stays_a_mark() -> None:
     rules = repeats.rules_for([f"{LONG} x"])
     assert rules is not None
     assert redact_text(erased("field") + LONG, rules).text == "[erased: field][withheld: repeated text]"
+
+
+def test_sentences_are_where_they_say_under_the_shorter_marks() -> None:
+    names = frozenset({"e-mail"})
+    said = mark("e-mail") + " is it. Yes."
+    sentences = [
+        {
+            "text": "Yes.",
+            "start": len(said) - 4,
+            "end": len(said),
+            "frame": 1,
+            "passage_start": 0,
+            "passage_end": None,
+        },
+        "no sentence",
+    ]
+    hits = [{"frame": 1, "text": said}, "no hit"]
+    document = {"output": said, "grounding": {"sentences": sentences}, "retrieval": {"hits": hits}}
+    found = as_erased(placed(document, names), names)
+    first = found["grounding"]["sentences"][0]
+    assert found["output"][first["start"] : first["end"]] == "Yes."
+    assert (first["passage_start"], first["passage_end"]) == (0, None)
+
+
+@pytest.mark.parametrize(
+    "document", [{}, {"grounding": None}, {"grounding": {"score": 1}}, {"grounding": {"sentences": []}}]
+)
+def test_without_sentences_nothing_is_moved(document: dict[str, Any]) -> None:
+    assert placed(document, frozenset()) == document

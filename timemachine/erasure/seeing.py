@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from timemachine.erasure import repeats
 from timemachine.erasure.chosen import Chosen
+from timemachine.erasure.placing import placed
 from timemachine.recording.models import Action, Session
 from timemachine.redaction.marks import FIELD, HASH, as_erased, erased
 from timemachine.redaction.paths import Path
@@ -61,7 +62,7 @@ class Look:
         for each in (rules, self.repeats or NOTHING):
             if each.paths or each.patterns or each.detect:
                 found = redact_action(after, each)
-                after = as_erased(found.document, each.marks)
+                after = as_erased(placed(found.document, each.marks), each.marks)
                 tally += found.tally
         return Seen(before=before, after=after, tally=tally)
 

@@ -35,6 +35,16 @@ def as_erased(value: Any, names: frozenset[str]) -> Any:
     return value
 
 
+def erased_place(text: str, offset: int, names: frozenset[str]) -> int:
+    """Where a character of a text is once `as_erased` was done to it, whose marks are shorter."""
+    behind = sum(
+        found.end() <= offset
+        for found in _MARK.finditer(text)
+        if found[0].startswith(OPENING) and found[1] in names
+    )
+    return offset - behind * (len(OPENING) - len(OPENING_ERASED))
+
+
 def can_be_a_name(name: str) -> bool:
     """Whether a pattern can be called so: letters, digits, spaces, dots, hyphens, and no name that is taken."""
     return len(name) <= LONGEST_NAME and name not in RESERVED and _NAME.fullmatch(name) is not None
