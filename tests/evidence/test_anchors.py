@@ -19,6 +19,7 @@ from timemachine.evidence.models import TIMESTAMP, WITNESS, Anchor, Anchored
 from timemachine.evidence.note import known_size
 from timemachine.recording.commands import append, start_session
 from timemachine.recording.draft import ActionDraft
+from timemachine.recording.models import Session
 from timemachine.verifier import tm_verify
 
 pytestmark = pytest.mark.django_db
@@ -175,6 +176,27 @@ def test_an_authority_dates_states_of_the_log_and_openssl_verifies_that(
         (tmp_path / name).write_bytes(files[name])
     done = subprocess.run(command.split(), cwd=tmp_path, capture_output=True, text=True, check=True)
     assert "Verification: OK" in done.stdout
+
+
+def test_the_evidence_of_a_session_brings_the_date_of_its_seal_once_there_is_one(
+    project: Project, tmp_path: Path
+) -> None:
+    grown(project)
+    session, target = Session.objects.get(), tmp_path / "session.zip"
+    for dated in (False, True):
+        with target.open("wb") as opened:
+            exporting.write_session(opened, session)
+        report, files = tm_verify.verify(str(target)), unpacked(target.read_bytes())
+        assert report.problems == []
+        assert ("timestamps/2.tsr" in files) == dated
+        assert any("timestamps/2.json" in each for each in report.not_checked) == dated
+        if not dated:
+            grown(project)
+            with served(Authority(tmp_path)) as url:
+                set_anchor(project, TIMESTAMP, url, by="test")
+                assert told(project)[TIMESTAMP].size == 2
+    files["timestamps/2.json"] = files["session/checkpoints.jsonl"].splitlines()[0]
+    assert ("timestamp", "timestamps/2.tsr") in faults(packed(files, tmp_path / "forged.zip"))
 
 
 def test_an_answer_that_is_no_timestamp_of_what_was_asked_is_refused(

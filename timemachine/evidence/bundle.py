@@ -35,6 +35,7 @@ from timemachine.evidence.checkpoint import log_origin
 from timemachine.evidence.checkpoints import at_size, origin_of
 from timemachine.evidence.erased_fields import tombstones_of
 from timemachine.evidence.models import (
+    Anchored,
     LogCheckpoint,
     LogEntry,
     Seal,
@@ -90,6 +91,7 @@ class Bundle:
     trees: list[dict[str, Any]] = field(default_factory=list)
     rows: list[Rows] = field(default_factory=list)
     log: Tree = field(default_factory=lambda: Tree([]))
+    dated: dict[int, Anchored] = field(default_factory=dict)
 
 
 def write(target: IO[bytes], parts: Sequence[Part], about: dict[str, Any]) -> None:
@@ -103,6 +105,7 @@ def write(target: IO[bytes], parts: Sequence[Part], about: dict[str, Any]) -> No
     for part in parts:
         _tree(bundle, part)
     _payloads(bundle)
+    anchored.write_dated(bundle.zipped, bundle.dated)
     _keys(bundle)
     key = at_size(parts[0].subject, parts[0].seal, parts[0].size).key
     bundle.zipped.add("README.txt", readme(bundle.trees[0], key.fingerprint).encode())
@@ -247,12 +250,10 @@ def _proofs(bundle: Bundle, part: Part) -> None:
 
 
 def _log(bundle: Bundle, shown: SealCheckpoint) -> dict[str, Any]:
-    """The entry of a checkpoint in the project's log, with its audit path to the log's first signed state that has it."""
+    """The entry of a checkpoint in the project's log, with its audit path to the log's first signed state that has it, or that is dated."""
     project, index = shown.seal.project_id, shown.log_index
-    signed = LogCheckpoint.objects.filter(project=project, size__gt=index).order_by("size", "id").first()
+    signed = anchored.state_behind(project, index, bundle.dated)
     entries = LogEntry.objects.filter(project=project).order_by("index")
-    if signed is None:
-        raise LookupError(f"the log of {project} has no checkpoint behind entry {index}")
     bundle.keys.add(signed.key_id)
     if len(bundle.log.leaves) < signed.size:  # read once for all trees of a bundle
         bundle.log = Tree([bytes(leaf) for leaf in entries.values_list("leaf", flat=True)])

@@ -490,6 +490,7 @@ def _verified(path: str, wanted_key: str | None) -> Found:
         _untold(bundle, tree, records[tree.path], _tombstones(bundle, tree, keys, report), report)
         leaves = {index: each.leaf for index, each in records[tree.path].items()}
         trees[tree.origin] = Leaves(leaves, tree.size, tree.root, tree.complete, f"{tree.path} record")
+    _timestamps(bundle, _log_states(bundle, stated), report)
     _links(records, report)
     _files(bundle, stated.files, report)
     return Found(report, trees)
@@ -852,7 +853,6 @@ def _whole_log(bundle: Bundle, log: Log, keys: Mapping[str, bytes], report: Repo
             "checkpoint", f"{log.path} checkpoints", "The log does not end where the statement says."
         )
     _witnessed(bundle, log, leaves, report)
-    _timestamps(bundle, list(bundle.lines(f"{log.path}/checkpoints.jsonl")), report)
     _access(bundle, log, lines, report)
     _present(bundle, log, lines, report)
     return leaves
@@ -882,7 +882,17 @@ def _witnessed(bundle: Bundle, log: Log, leaves: Sequence[bytes], report: Report
         report.not_checked.append(last)
 
 
-def _timestamps(bundle: Bundle, signed: Sequence[bytes], report: Report) -> None:
+def _log_states(bundle: Bundle, stated: Stated) -> list[Any]:
+    """The signed states of the project's log that are in the bundle; whether they are valid is told elsewhere."""
+    found = []
+    for line in bundle.lines(f"{stated.log.path}/checkpoints.jsonl") if stated.log else ():
+        with suppress(*WRONG_FORM):
+            found.append(parsed(line))
+    entries = [bundle.document(f"{tree.path}/log.json") for tree in stated.trees]
+    return found + [each.get("checkpoint") for each in entries if isinstance(each, dict)]
+
+
+def _timestamps(bundle: Bundle, signed: Sequence[Any], report: Report) -> None:
     """Each timestamp is beside the signed state that it dates; whether it is the authority's, OpenSSL tells."""
     dated = []
     for name in sorted(bundle.names):
@@ -890,7 +900,8 @@ def _timestamps(bundle: Bundle, signed: Sequence[bytes], report: Report) -> None
         if match is None:
             continue
         state = f"timestamps/{match[1]}.json"
-        if b"\n".join(bundle.lines(state)) not in signed:
+        dates = bundle.document(state)
+        if dates is None or dates not in signed:
             report.problem("timestamp", name, "What it dates is not among the signed states of the log.")
         else:
             dated.append(int(match[1]))
