@@ -178,11 +178,13 @@ def find(collection: Collection, query: Query) -> Findings:
         ahead = query.as_of is None and query.mode != "semantic"
         terms = ask_for_terms(collection.id, words) if ahead else None
         moment = held(holding, query.as_of)
+        # asked for before the terms are weighed, so that the database has work meanwhile
+        near = None if meaning is None else _semantic(collection, meaning, moment, depth(query.top_k))
         missing = None if meaning is None else not_embedded(collection, meaning.model, moment)
         question = Question(terms=(), frames=0)
         if query.mode != "semantic":
             question = weighed(collection.id, words, moment.at, moment.counted, terms)
-        ranked = _rank(collection, query, question, meaning, moment)
+        ranked = _rank(collection, query, question, near, moment)
         made = cut(ranked, query.rule)
         hits, below = _shown(ranked, made.curve)
     return Findings(
@@ -205,36 +207,42 @@ def depth(top_k: int) -> int:
     return max(WINDOW, top_k + 1)
 
 
+@dataclass(frozen=True, slots=True)
+class _Near:
+    """The semantic leg: its scores, how they are searched (None: not at all), and its weight beside the words."""
+
+    scores: ranking.Scores
+    searched: str | None
+    weight: float
+
+
 def _rank(
-    collection: Collection, query: Query, question: Question, meaning: Meaning | None, moment: Moment
+    collection: Collection, query: Query, question: Question, near: _Near | None, moment: Moment
 ) -> Ranked:
-    window = depth(query.top_k)
     asked: dict[str, ranking.Scores] = {}
-    searched = None
     if query.mode != "semantic":
-        asked["lexical"] = ranking.lexical(collection.id, question, moment.at, window)
-    if meaning is not None:
-        asked["semantic"], searched = _semantic(collection, meaning, moment, window)
+        asked["lexical"] = ranking.lexical(collection.id, question, moment.at, depth(query.top_k))
+    if near is not None:
+        asked["semantic"] = near.scores
     legs = {name: scores() for name, scores in asked.items()}
     score = legs.get(query.mode)
     if score is None:
-        score = fuse(legs["lexical"], legs["semantic"], meaning.weight if meaning else 0)
+        score = fuse(legs["lexical"], legs["semantic"], near.weight if near else 0)
     order = best_first(score)
+    searched = near.searched if near else None
     return Ranked(order=order, score=score, legs=legs, question=question, semantic_search=searched)
 
 
-def _semantic(
-    collection: Collection, meaning: Meaning, moment: Moment, depth: int
-) -> tuple[ranking.Scores, str | None]:
-    """The semantic leg, and how it is searched: by an index where that is right, and gives as many as there are to give."""
+def _semantic(collection: Collection, meaning: Meaning, moment: Moment, depth: int) -> _Near:
+    """The semantic leg, by an index where that is right and gives as many as there are to give."""
     if not meaning.vector:
-        return dict, None
+        return _Near(dict, None, meaning.weight)
     asked = (collection.id, meaning.vector, meaning.model, moment.at, depth)
     if nearest.serves(collection.id, meaning.model, moment.counted or 0, depth):
         found = nearest.nearest(*asked)
         if len(found) >= depth:
-            return lambda: found, APPROXIMATE
-    return ranking.semantic(*asked, sees_all=moment.sees_all), EXACT
+            return _Near(lambda: found, APPROXIMATE, meaning.weight)
+    return _Near(ranking.semantic(*asked, sees_all=moment.sees_all), EXACT, meaning.weight)
 
 
 def _shown(ranked: Ranked, curve: Curve) -> tuple[tuple[Found, ...], Below | None]:
