@@ -11,6 +11,7 @@ from django.db import connection, transaction
 from django.db.utils import IntegrityError
 
 from tests.builders import compared, recorded_session, replayed, tamper
+from tests.verifier.bundles import document, packed, statement, unpacked
 from timemachine.accounts.models import Project
 from timemachine.base.content import content_of
 from timemachine.base.errors import Conflict, InvalidInput
@@ -276,6 +277,20 @@ def test_the_verifier_names_what_was_erased_and_proves_the_rest(session: Session
     with (tmp_path / "log.zip").open("wb") as file:
         exporting.write_log(file, session.project)
     assert tm_verify.verify(str(tmp_path / "log.zip")).problems == []
+
+
+def test_where_fields_may_be_withheld_those_with_a_tombstone_are_told_apart(
+    session: Session, tmp_path: Path
+) -> None:
+    sealed(session)
+    erased(session, fields=["output"], steps=[2])
+    told = verified(session, tmp_path)["checked"]
+    files = unpacked((tmp_path / "bundle.zip").read_bytes())
+    statement(lambda said: said["predicate"]["trees"][0].update(withholds=True))(files)
+    document("session/disclosed.jsonl", lambda line: line["fields"].popitem(), 1)(files)
+    found = tm_verify.verify(str(packed(files, tmp_path / "withheld.zip")))
+    assert (found.checked["erased_fields"], found.checked["withheld"]) == (told["erased_fields"], 1)
+    assert "missing" not in {each["code"] for each in found.problems}
 
 
 def test_the_verifier_misses_a_field_that_has_no_tombstone(session: Session, tmp_path: Path) -> None:
