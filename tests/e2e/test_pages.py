@@ -269,6 +269,23 @@ def test_no_cell_stands_beside_a_phones_screen(phone: Page, product: Product, de
     assert found == {name: [] for name in OF_TABLES}
 
 
+@pytest.mark.parametrize("name", ["timeline", "audit-replay", "comparison"])
+def test_what_can_be_done_is_one_row_on_a_phone_with_the_rest_behind_more(
+    phone: Page, product: Product, demo: dict[str, Any], name: str
+) -> None:
+    phone.goto(product.url + pages(demo)[name])
+    row = phone.locator("main .actions").first
+    assert row.evaluate("e => e.getBoundingClientRect().height") <= 40
+    rest = row.locator(".rest a").first
+    assert not rest.is_visible()
+    row.get_by_text("More", exact=True).click()
+    assert rest.is_visible()
+    phone.set_viewport_size({"width": 1440, "height": 900})
+    phone.reload()
+    assert rest.is_visible()
+    assert not row.get_by_text("More", exact=True).is_visible()
+
+
 def test_the_whole_menu_and_the_projects_name_are_told_on_a_phone(phone: Page, product: Product) -> None:
     phone.goto(f"{product.url}/")
     assert phone.evaluate(SCROLLING, ".mainnav, .project") == 0
