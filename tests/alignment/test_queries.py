@@ -255,7 +255,7 @@ def test_a_comparison_is_made_once_and_anew_when_a_side_has_grown_or_was_erased(
 ) -> None:
     one, other = session_of(project, [call("read")]), session_of(project, [call("read")])
     first = aligned(project, one.key, other.key)
-    with django_assert_max_num_queries(2):
+    with django_assert_max_num_queries(3):
         assert aligned(project, one.key, other.key).pairs == first.pairs
     append(one.id, [call("look")])
     assert aligned(project, one.key, other.key).counts["only_left"] == 1

@@ -1,6 +1,7 @@
 """Erasing fields: what is gone is in no table, its tombstone names it, and everything else stays proven."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from decimal import Decimal
 from io import BytesIO
 from pathlib import Path
@@ -13,6 +14,8 @@ from django.db.utils import IntegrityError
 from tests.builders import compared, recorded_session, replayed, tamper
 from tests.verifier.bundles import document, packed, statement, unpacked
 from timemachine.accounts.models import Project
+from timemachine.alignment.queries import aligned
+from timemachine.base.clock import now
 from timemachine.base.content import content_of
 from timemachine.base.errors import Conflict, InvalidInput
 from timemachine.comparison.models import CellMark, Comparison
@@ -369,3 +372,38 @@ def test_recorded_rows_change_in_no_other_way(session: Session) -> None:
         SealedRecord.objects.update(leaf=bytes(32))
     with pytest.raises(IntegrityError, match="append-only"), transaction.atomic():
         Action.objects.filter(session=session).delete()
+
+
+def test_what_was_kept_in_memory_of_two_sessions_is_not_shown_again(
+    project: Project, session: Session
+) -> None:
+    other = recorded_session(project)
+    first = aligned(project, str(session.id), str(other.id))
+    assert any(CANARY in step.label for step in first.left.steps.values())
+    erased(session, profile=BIRDS)
+    again = aligned(project, str(session.id), str(other.id))
+    assert not any(CANARY in step.label for step in again.left.steps.values())
+
+
+def killed(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_whoever_is_killed_in_the_middle_leaves_nothing_half_done(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sealed(session)
+    found = erasing.work(erasing.prepare(session, by="ada", profile=BIRDS).id)
+    assert found is not None
+    erasing.confirm(found, reason="because", by="ada")
+    before, entries = everywhere(), LogEntry.objects.count()
+    with monkeypatch.context() as during:
+        during.setattr(erasing, "count_anew", killed)
+        with pytest.raises(KeyboardInterrupt):
+            erasing.work(found.id)
+    assert (everywhere(), LogEntry.objects.count()) == (before, entries)
+    assert erasing.due_for_ringing() == []
+    Erasure.objects.update(started_at=now() - timedelta(hours=1))
+    assert erasing.due_for_ringing() == [found.id]
+    erasing.work(found.id)
+    assert everywhere() == {"tm_erasure": 1}

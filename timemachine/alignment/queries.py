@@ -11,6 +11,7 @@ from timemachine.alignment.kept import Kept
 from timemachine.alignment.runs import Run, RunTotals, run_of, totals
 from timemachine.alignment.steps import steps_of
 from timemachine.difference.sessions import STATUSES, StepPair, align_by_sequence, align_steps
+from timemachine.search.indexing import rewritten
 
 Show = Literal["all", "changed", "same", "modified", "moved", "only_left", "only_right", "not_asked"]
 SHOWS: Final[tuple[Show, ...]] = (
@@ -60,13 +61,13 @@ class Aligned:
 
 
 def aligned(project: Project, left: str, right: str) -> Aligned:
-    """Two runs of a project, named by uuid or key, aligned. At most fifteen queries. Raises `NotFound`, `TooLarge`.
+    """Two runs of a project, named by uuid or key, aligned. At most sixteen queries. Raises `NotFound`, `TooLarge`.
 
     Two runs of one session (it and its replay, or two replays) are paired by sequence, any other two by what the steps are.
     Against a replay a session's finds and asks are compared: nothing else is repeated in one.
     """
     one, other = run_of(project, left), run_of(project, right)
-    key = _key(one), _key(other)
+    key = _key(one), _key(other), rewritten({one.session.id, other.session.id})
     found = _KEPT.get(key)
     if found is None:
         found = _aligned(one, other)
@@ -78,7 +79,7 @@ _KEPT: Final = Kept[Aligned]()
 
 
 def _key(run: Run) -> Hashable:
-    """What changes when the steps of a run do: a session only grows, a replay counts its changes."""
+    """What changes when the steps of a run do: a session only grows, a replay counts its changes. What an erasure rewrites is told apart beside."""
     replay = run.replay
     return run.id, run.session.last_sequence, (replay.revision, replay.status) if replay else None
 

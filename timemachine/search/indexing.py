@@ -17,7 +17,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import IntegrityError, OperationalError, connection, transaction
-from django.db.models import F
+from django.db.models import F, Sum
 
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now
@@ -151,6 +151,12 @@ def forget(project_id: UUID) -> None:
     """Forget what was indexed of a project, so that it is indexed anew."""
     for model in (IndexedSession, ActionMeaning, SearchedAction):
         model.objects.filter(project_id=project_id).delete()
+
+
+def rewritten(sessions: Collection[UUID]) -> int:
+    """How often steps of these sessions were rewritten by an erasure: what is kept of them in memory is of no use after one more. One query."""
+    found = IndexedSession.objects.filter(session__in=list(sessions)).aggregate(times=Sum("erasures"))
+    return found["times"] or 0
 
 
 def index_anew(session: Session, sequences: Collection[int]) -> None:
