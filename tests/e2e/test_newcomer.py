@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.e2e.conftest import Product
+from tests.verifier.bundles import document, packed, unpacked
 
 pytestmark = pytest.mark.browser
 
@@ -20,7 +22,9 @@ DOCUMENTS: Sequence[tuple[str, str]] = (
 )
 
 
-def test_a_newcomer_records_replays_and_shares(ada: Page, product: Product, browser: Browser) -> None:
+def test_a_newcomer_records_replays_and_shares(
+    ada: Page, product: Product, browser: Browser, tmp_path: Path
+) -> None:
     # the empty state says what to do
     ada.goto(product.url)
     expect(ada.get_by_role("heading", name="No sessions yet")).to_be_visible()
@@ -92,6 +96,17 @@ def test_a_newcomer_records_replays_and_shares(ada: Page, product: Product, brow
     expect(visitor.locator("body")).to_contain_text("Erster Lauf")
     opened = visitor.url
 
+    # what the link shows is checked in the visitor's browser, and a download that was changed is found out
+    visitor.get_by_role("button", name="Check here").click()
+    told = visitor.locator(".check-here [role=status]")
+    expect(told).to_contain_text("verified in this browser")
+    expect(told).to_contain_text("withheld 2, links 3")
+    visitor.route("**/evidence.zip", lambda route: tampered(route, tmp_path))
+    visitor.get_by_role("button", name="Check here").click()
+    expect(told).to_contain_text("not verified: 2 faults")
+    expect(told).to_contain_text("replay record 2 output: This is not what was sealed")
+    expect(told).to_contain_text("replay/disclosed.jsonl: The file is not the one that was signed")
+
     # revoked: gone on the next request
     ada.goto(f"{product.url}/shares/")
     ada.get_by_role("button", name="Revoke").first.click()
@@ -99,6 +114,13 @@ def test_a_newcomer_records_replays_and_shares(ada: Page, product: Product, brow
     assert answer is not None
     assert answer.status == 404
     auditor.close()
+
+
+def tampered(route: Route, folder: Path) -> None:
+    """The evidence with another answer in it."""
+    files = unpacked(route.fetch().body())
+    document("replay/disclosed.jsonl", lambda line: line["fields"]["output"].__setitem__(1, "No."), 2)(files)
+    route.fulfill(path=packed(files, folder / "evidence.zip"), content_type="application/zip")
 
 
 def do(page: Page, what: str, text: str) -> None:

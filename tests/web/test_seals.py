@@ -48,7 +48,9 @@ def test_the_timeline_says_how_far_it_is_sealed(operator: Client, session: Sessi
 
 def test_a_check_finds_it_intact_and_then_altered(operator: Client, session: Session) -> None:
     address = f"/sessions/{session.key}/evidence/"
-    assert "Nobody has compared it" in operator.get(address).text
+    page = operator.get(address).text
+    assert "Nobody has compared it" in page
+    assert f'data-check-here="/sessions/{session.id}/evidence.zip"' in page
     assert operator.post(f"{address}check/").status_code == 409
     sealing.seal_session(session.id)
     assert operator.post(f"{address}check/")["Location"] == f"/sessions/{session.id}/evidence/"

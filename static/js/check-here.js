@@ -1,0 +1,392 @@
+// Checks a bundle of evidence in this browser with Web Crypto, as tm_verify.py does outside of it: the signed statement and every file that it
+// names, every record's place and hash chain, the tree (RFC 6962) under the signed states, every told field against its commitment, the log's entry.
+// What is not checked is said. Loaded only when somebody asks for it, and in steps, so that the page stays alive.
+
+const AT_ONCE = 400;
+const MOST_SHOWN = 20;
+const STATEMENT = "application/vnd.in-toto+json";
+const CHECKPOINT = "application/vnd.timemachine.checkpoint.v1";
+const PAIRS = '((?:"[a-z0-9._]+":"[0-9a-f]{64}"(?:,(?=")|(?=\\})))*)';
+const ENVELOPE = new RegExp(
+  `^\\{"at":"[0-9A-Z:.+-]*","fields":\\{${PAIRS}\\},"id":"([0-9a-f-]{36})","index":(0|[1-9][0-9]{0,14}),` +
+    `"kind":"[a-z_]+",(?:"links":\\{${PAIRS}\\},)?"of":"([a-z]+)","prev":"([0-9a-f]{64})","v":1\\}$`,
+);
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+const encoder = new TextEncoder();
+const bytes = (text) => encoder.encode(text);
+const DIGITS = Array.from({ length: 256 }, (_, each) => each.toString(16).padStart(2, "0"));
+const hex = (data) => Array.from(data, (each) => DIGITS[each]).join("");
+const unhex = (text) => Uint8Array.from(text.match(/../g) ?? [], (each) => parseInt(each, 16));
+const unbase64 = (text) => Uint8Array.from(atob(text), (each) => each.charCodeAt(0));
+const pairs = (text) => [...text.matchAll(/"([a-z0-9._]+)":"([0-9a-f]{64})"/g)].map(([, name, value]) => [name, value]);
+const written = (value) => JSON.stringify(value).replace(/[\u0080-\uffff]/g, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, "0")}`);
+const soon = () => new Promise((resolve) => setTimeout(resolve));
+
+function joined(parts) {
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+const sha256 = async (...parts) => new Uint8Array(await crypto.subtle.digest("SHA-256", joined(parts)));
+const leafOf = (data) => sha256([0], data);
+const nodeOf = (left, right) => sha256([1], left, right);
+
+// Do something with each of many, some at a time, and let the page breathe between them.
+async function each(many, work, progress = () => {}) {
+  const found = [];
+  for (let at = 0; at < many.length; at += AT_ONCE) {
+    found.push(...(await Promise.all(many.slice(at, at + AT_ONCE).map((one, index) => work(one, at + index)))));
+    progress(found.length, many.length);
+    await soon();
+  }
+  return found;
+}
+
+// --- the zip
+
+class Bundle {
+  constructor(data) {
+    this.data = data;
+    this.entries = new Map();
+    const view = new DataView(data);
+    let end = data.byteLength - 22;
+    while (end >= 0 && view.getUint32(end, true) !== 0x06054b50) end--;
+    if (end < 0) throw new Error("what came is no zip file");
+    let at = view.getUint32(end + 16, true);
+    for (let left = view.getUint16(end + 10, true); left > 0; left--) {
+      const [names, extra, comment] = [28, 30, 32].map((offset) => view.getUint16(at + offset, true));
+      const name = decoder.decode(new Uint8Array(data, at + 46, names));
+      if (this.entries.has(name)) throw new Error("two files in it have one name");
+      const begin = view.getUint32(at + 42, true);
+      const from = begin + 30 + view.getUint16(begin + 26, true) + view.getUint16(begin + 28, true);
+      this.entries.set(name, { packed: view.getUint16(at + 10, true) === 8, from, size: view.getUint32(at + 20, true) });
+      at += 46 + names + extra + comment;
+    }
+  }
+
+  async bytes(name) {
+    const entry = this.entries.get(name);
+    if (!entry) return new Uint8Array();
+    const stream = new Blob([new Uint8Array(this.data, entry.from, entry.size)]).stream();
+    const whole = entry.packed ? stream.pipeThrough(new DecompressionStream("deflate-raw")) : stream;
+    return new Uint8Array(await new Response(whole).arrayBuffer());
+  }
+
+  async lines(name) {
+    return decoder.decode(await this.bytes(name)).split("\n").filter((line) => line);
+  }
+
+  async document(name) {
+    return JSON.parse(decoder.decode(await this.bytes(name)));
+  }
+}
+
+// --- checking
+
+class Check {
+  constructor(bundle, progress) {
+    Object.assign(this, { bundle, progress, faults: [], unchecked: new Set(), beside: [], leaves: new Set(), linked: [] });
+    this.counts = { files: 0, signatures: 0, records: 0, fields: 0, withheld: 0, links: 0 };
+  }
+
+  fault(where, says) {
+    this.faults.push({ where, says });
+  }
+
+  // What `work` gives; a fault at its place where what it reads has not the form that it must have.
+  async at(where, work) {
+    try {
+      return await work();
+    } catch {
+      this.fault(where, "It cannot be read: it is damaged, or was changed.");
+      return undefined;
+    }
+  }
+
+  async run() {
+    this.keys = (await this.at("keys.json", () => this.publicKeys())) ?? new Map();
+    const signed = await this.bundle.document("statement.json");
+    const statement = JSON.parse(decoder.decode(unbase64(signed.payload)));
+    this.key = signed.signatures[0].keyid;
+    await this.opened(signed, STATEMENT, "statement.json");
+    this.subject = statement.subject[0].name;
+    const { trees, files } = statement.predicate;
+    if (statement.subject[0].digest.sha256 !== trees[0].root) this.fault("statement.json", "Its subject is not its first tree.");
+    await this.files(files);
+    await this.at("payloads.jsonl", () => this.payloads());
+    for (const tree of trees) {
+      await this.at(`${tree.path} records`, async () => {
+        const records = await this.records(tree);
+        await this.states(tree, records);
+        await this.told(tree, records);
+      });
+    }
+    for (const { where, leaf } of this.linked) {
+      if (this.leaves.has(leaf)) this.counts.links++;
+      else this.fault(where, "It repeats a record that is not in the bundle, or was changed.");
+    }
+    const names = [...this.bundle.entries.keys()];
+    if (names.some((name) => name.startsWith("timestamps/"))) this.beside.push("the timestamps; tm_verify.py says how");
+    if (names.some((name) => name.endsWith("/erased.json"))) this.unchecked.add("the tombstones of erased fields, which are counted as withheld");
+    return this;
+  }
+
+  async publicKeys() {
+    const known = new Map();
+    for (const { public_key } of await this.bundle.document("keys.json")) {
+      const raw = unbase64(public_key);
+      known.set(`ed25519:${hex(await sha256(unhex("302a300506032b6570032100"), raw))}`, raw);
+    }
+    return known;
+  }
+
+  // The bytes under a signature (DSSE); nothing, and a fault, where it is not valid.
+  async opened(signed, type, where) {
+    const payload = unbase64(signed.payload);
+    const [{ keyid, sig }] = signed.signatures;
+    const raw = this.keys.get(keyid);
+    const kind = bytes(signed.payloadType);
+    const message = joined([bytes(`DSSEv1 ${kind.length} `), kind, bytes(` ${payload.length} `), payload]);
+    if (signed.payloadType !== type || !raw) {
+      this.fault(where, "It is signed as something else, or by a key that is not in the bundle.");
+      return undefined;
+    }
+    let key;
+    try {
+      key = await crypto.subtle.importKey("raw", raw, { name: "Ed25519" }, false, ["verify"]);
+    } catch {
+      this.unchecked.add("the signatures, for which this browser has no Ed25519");
+      return payload;
+    }
+    if (await crypto.subtle.verify("Ed25519", key, unbase64(sig), message)) {
+      this.counts.signatures++;
+      return payload;
+    }
+    this.fault(where, "The signature is not valid: it, or what it signs, was changed.");
+    return undefined;
+  }
+
+  async files(stated) {
+    const here = [...this.bundle.entries.keys()].filter((name) => name !== "statement.json");
+    for (const name of new Set([...here, ...Object.keys(stated)])) {
+      this.progress(`Hashing ${name}`);
+      if (!here.includes(name)) this.fault(name, "The statement names this file, and it is not in the bundle.");
+      else if (!(name in stated)) this.fault(name, "The statement does not name this file: somebody added it.");
+      else {
+        const found = await this.at(name, async () => hex(await sha256(await this.bundle.bytes(name))));
+        if (found === stated[name]) this.counts.files++;
+        else if (found) this.fault(name, "The file is not the one that was signed: it was changed.");
+      }
+    }
+  }
+
+  async payloads() {
+    this.known = new Set();
+    await each(await this.bundle.lines("payloads.jsonl"), async (line) => {
+      const found = JSON.parse(line);
+      const made = hex(await sha256(found.base64 === undefined ? bytes(found.text) : unbase64(found.base64)));
+      if (made === found.sha256) this.known.add(made);
+      else this.fault(`payload ${found.sha256}`, "Its bytes were changed.");
+    });
+  }
+
+  // The records of a tree by index, each behind the one before it.
+  async records(tree) {
+    const lines = await this.bundle.lines(`${tree.path}/records.jsonl`);
+    const leaves = await each(lines, (line) => leafOf(bytes(line)), (done, all) => this.progress(`Records ${done} of ${all}`));
+    const found = new Map();
+    let before = -1;
+    let previous = "0".repeat(64);
+    for (const [number, line] of lines.entries()) {
+      const where = (index) => `${tree.path} record ${index}`;
+      const match = ENVELOPE.exec(line);
+      if (!match) {
+        this.fault(where(before + 1), `Line ${number + 1} of its records has not the form of a sealed record.`);
+        [before, previous] = [before + 1, ""];
+        continue;
+      }
+      const [, fields, id, written, links, of, prev] = match;
+      const index = Number(written);
+      if (id !== tree.id || of !== tree.of) this.fault(where(index), "It is a record of something else.");
+      if (index <= before) this.fault(where(index), `It stands behind record ${before}: records were moved or doubled.`);
+      else if (tree.complete && index !== before + 1) this.fault(where(before + 1), `It is missing: the next one is record ${index}.`);
+      else if (tree.complete && previous && prev !== previous) {
+        this.fault(where(Math.max(before, 0)), `It was changed: record ${index} was sealed behind another one.`);
+      }
+      const leaf = hex(leaves[number]);
+      this.leaves.add(leaf);
+      found.set(index, { leaf: leaves[number], fields: pairs(fields) });
+      for (const [, linked] of pairs(links ?? "")) this.linked.push({ where: where(index), leaf: linked });
+      [before, previous] = [Math.max(before, index), index > before ? leaf : ""];
+    }
+    this.counts.records += found.size;
+    return found;
+  }
+
+  // The signed states of a tree: the tree over its records has their roots, or each record is shown to be in it by its path.
+  async states(tree, records) {
+    const stated = [];
+    for (const [number, line] of (await this.bundle.lines(`${tree.path}/checkpoints.jsonl`)).entries()) {
+      const where = `${tree.path} checkpoint ${number + 1}`;
+      const state = await this.at(where, () => this.state(JSON.parse(line), where));
+      if (state && state.origin !== tree.origin) this.fault(where, `It is of ${state.origin}.`);
+      else if (state) stated.push({ ...state, where });
+    }
+    const last = stated.at(-1);
+    if (!last || last.size !== tree.size || hex(last.root) !== tree.root) {
+      this.fault(`${tree.path} checkpoints`, "No signed state is the one that the statement names.");
+      return;
+    }
+    const leaves = [...records.values()].map(({ leaf }) => leaf);
+    if (!tree.complete) await this.paths(tree, last, records);
+    else if (leaves.length !== last.size) {
+      this.fault(`${tree.path} record ${Math.min(leaves.length, last.size)}`, `The signed state counts ${last.size} records, and here are ${leaves.length}.`);
+    } else await this.roots(stated, leaves);
+    await this.at(`${tree.path} log entry`, () => this.entry(tree, last));
+  }
+
+  async state(signed, where) {
+    const payload = await this.opened(signed, CHECKPOINT, where);
+    if (!payload) return undefined;
+    const [origin, size, root] = decoder.decode(payload).split("\n");
+    return { origin, size: Number(size), root: unbase64(root) };
+  }
+
+  async roots(stated, leaves) {
+    const levels = [leaves];
+    while (levels.at(-1).length > 1) {
+      const below = levels.at(-1);
+      const left = Array.from({ length: below.length >> 1 }, (_, index) => index * 2);
+      levels.push(await each(left, (index) => nodeOf(below[index], below[index + 1])));
+    }
+    for (const { where, size, root } of stated) {
+      const peaks = [];
+      for (let height = levels.length - 1, begin = 0; height >= 0; height--) {
+        if (!(Math.floor(size / 2 ** height) % 2)) continue;
+        peaks.push(levels[height][begin / 2 ** height]);
+        begin += 2 ** height;
+      }
+      let made = peaks.pop();
+      while (peaks.length) made = await nodeOf(peaks.pop(), made);
+      if (hex(made) !== hex(root)) this.fault(where, `The tree over the first ${size} records has another root than the one that was signed.`);
+    }
+  }
+
+  async paths(tree, last, records) {
+    const shown = new Set();
+    for (const line of await this.bundle.lines(`${tree.path}/proofs.jsonl`)) {
+      const { index, path } = JSON.parse(line);
+      shown.add(index);
+      const leaf = records.get(index)?.leaf;
+      if (!leaf || !(await leadsTo(last, leaf, index, path))) this.fault(`${tree.path} record ${index}`, "It is missing, or not in the tree that was signed.");
+    }
+    for (const index of records.keys()) {
+      if (!shown.has(index)) this.fault(`${tree.path} record ${index}`, "Nothing shows that it is in the tree that was signed.");
+    }
+  }
+
+  async entry(tree, last) {
+    const where = `${tree.path} log entry`;
+    const { entry, index, path, checkpoint } = await this.bundle.document(`${tree.path}/log.json`);
+    const state = await this.state(checkpoint, where);
+    const said = JSON.parse(entry);
+    if (said.of !== tree.of || said.id !== tree.id || said.size !== last.size || said.root !== tree.root) this.fault(where, "It is about something else.");
+    else if (state && !(await leadsTo(state, await leafOf(bytes(entry)), index, path))) this.fault(where, "It is not in the log that was signed.");
+  }
+
+  // Every field that is told is what was committed to.
+  async told(tree, records) {
+    const lines = await this.bundle.lines(`${tree.path}/disclosed.jsonl`);
+    const seen = new Set();
+    let right = 0;
+    await each(
+      lines,
+      async (line, number) => {
+        const found = await this.at(`${tree.path} disclosed line ${number + 1}`, () => JSON.parse(line));
+        const record = records.get(found?.index);
+        if (!record || seen.has(found.index) || written(found) !== line) {
+          this.fault(`${tree.path} disclosed line ${number + 1}`, "It tells of no record, tells of one again, or can be read in two ways.");
+          return;
+        }
+        seen.add(found.index);
+        const sealed = new Map(record.fields);
+        for (const [name, [salt, text, payload]] of Object.entries(found.fields)) {
+          const where = `${tree.path} record ${found.index} ${name}`;
+          const digest = text === null ? unhex(payload) : await sha256(bytes(text));
+          const made = hex(await sha256(bytes("tm-commit-v1\0"), unhex(salt), digest));
+          if (text === null && !this.known?.has(payload)) this.fault(where, "Its payload is not in the bundle.");
+          else if (made === sealed.get(name)) right++;
+          else this.fault(where, "This is not what was sealed: it or its salt was changed.");
+        }
+      },
+      (done, all) => this.progress(`Fields of record ${done} of ${all}`),
+    );
+    this.counts.fields += right;
+    this.counts.withheld += [...records.values()].reduce((sum, { fields }) => sum + fields.length, 0) - right;
+  }
+}
+
+// Whether an audit path (RFC 6962) leads from a leaf to the root of a signed state.
+async function leadsTo({ size, root }, leaf, index, path) {
+  const turns = [];
+  for (let begin = 0, end = size; end - begin > 1; ) {
+    let half = 1;
+    while (half * 2 < end - begin) half *= 2;
+    turns.push(index >= begin + half);
+    if (index >= begin + half) begin += half;
+    else end = begin + half;
+  }
+  if (!(index >= 0 && index < size) || turns.length !== path.length) return false;
+  let made = leaf;
+  for (const beside of path) made = turns.pop() ? await nodeOf(unhex(beside), made) : await nodeOf(made, unhex(beside));
+  return hex(made) === hex(root);
+}
+
+// --- telling
+
+export async function checkHere(address, place) {
+  const say = (words) => place.replaceChildren(line("p", words, "quiet"));
+  if (!globalThis.isSecureContext || !globalThis.crypto?.subtle) {
+    say("Nothing was checked: a browser checks hashes only on a page that came by https, or from this machine itself.");
+    return;
+  }
+  try {
+    say("Fetching the evidence");
+    const answer = await fetch(address, { credentials: "same-origin", cache: "no-store" });
+    if (!answer.ok) throw new Error(`the evidence did not come (${answer.status})`);
+    const check = await new Check(new Bundle(await answer.arrayBuffer()), say).run();
+    place.replaceChildren(...told(check));
+  } catch (why) {
+    place.replaceChildren(line("strong", "not verified", "verdict bad"), line("p", `${why.message}.`));
+  }
+}
+
+function* told({ faults, unchecked, beside, counts, key, subject }) {
+  if (faults.length) yield line("strong", `not verified: ${faults.length === 1 ? "1 fault" : `${faults.length} faults`}`, "verdict bad");
+  else if (unchecked.size) yield line("strong", "checked in part, without a fault", "verdict warn");
+  else yield line("strong", "verified in this browser", "verdict ok");
+  const counted = Object.entries(counts).filter(([, count]) => count);
+  yield line("p", `${counted.map(([name, count]) => `${name} ${count.toLocaleString("en")}`).join(", ")}.`);
+  if (faults.length) {
+    const list = document.createElement("ul");
+    list.className = "faults";
+    list.append(...faults.slice(0, MOST_SHOWN).map(({ where, says }) => line("li", `${where}: ${says}`)));
+    if (faults.length > MOST_SHOWN) list.append(line("li", `and ${faults.length - MOST_SHOWN} more`));
+    yield list;
+  }
+  for (const what of [...unchecked, ...beside]) yield line("p", `Not checked: ${what}.`);
+  yield line("p", `${subject}, signed by ${key}: compare it with the fingerprint that you got another way.`, "quiet hash");
+}
+
+function line(tag, words, kind = "") {
+  const made = document.createElement(tag);
+  made.textContent = words;
+  if (kind) made.className = kind;
+  return made;
+}
