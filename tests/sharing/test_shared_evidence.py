@@ -9,7 +9,7 @@ import pytest
 
 from tests.builders import compared, recorded_session
 from tests.builders import replayed as audited
-from tests.sharing.recorded import recorded
+from tests.sharing.recorded import ask, recorded
 from tests.verifier.bundles import unpacked
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now
@@ -20,6 +20,7 @@ from timemachine.comparison.models import CellOpinion, Comparison
 from timemachine.payloads.commands import keep
 from timemachine.recording.commands import append, start_session
 from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft
+from timemachine.recording.models import Session
 from timemachine.redaction.commands import make_profile
 from timemachine.redaction.queries import profile_of
 from timemachine.redaction.rules import read_rules
@@ -80,6 +81,48 @@ def test_a_replay_s_evidence_holds_together_without_its_makers(project: Project,
     launched = launch(session, ReplayOptions(audit=True, reason="later"), by="test")
     with pytest.raises(NotFound):
         bundle(tmp_path / "y.zip", project, launched)
+
+
+def cached(project: Project, elsewhere: Session) -> Session:
+    """A session of two asks whose answers came from the cache: of its own first step, and of step 81918191918 of another session."""
+    session = start_session(project, name="cached", by="Test", key="cached")
+    first = {"sequence": 1, "at": "2026-11-22T00:00:00Z", "call_ms": 7}
+    drafts = [
+        ActionDraft(kind="message", output="begin"),
+        ask("Wann?", "1894", cached=True, cached_from=first | {"session": str(session.id)}),
+        ask(
+            "Wo?",
+            "1894",
+            cached=True,
+            cached_from=first | {"session": str(elsewhere.id), "sequence": 81918191918},
+        ),
+    ]
+    append(session.id, drafts)
+    session.refresh_from_db()
+    return session
+
+
+@pytest.mark.parametrize("redacted", [False, True])
+@pytest.mark.parametrize("shown", ["session", "replay", "comparison"])
+def test_it_never_names_a_session_outside_the_link(
+    project: Project, tmp_path: Path, shown: str, redacted: bool
+) -> None:
+    elsewhere = recorded(project)
+    session = cached(project, elsewhere)
+    target: Any = session
+    if shown == "replay":
+        target = audited(session, ReplayOptions(audit=True, reason="why"))
+    elif shown == "comparison":
+        target = compared(project, [session], "local:extractive-1", "local:extractive-3")
+    make_profile(project, name="Auditors", rules=read_rules({"detect": ["email"]}), by="test")
+    terms = {"redaction": profile_of(project, "Auditors")} if redacted else {}
+    report, files = bundle(tmp_path / "x.zip", project, target, **terms)
+    assert report.problems == []
+    for canary in (str(elsewhere.id).encode(), b"81918191918"):
+        assert canary not in b"".join(files.values())
+    fields = told(files, "session-1" if shown == "comparison" else "session")
+    assert ("words" in fields[2], "words" in fields[3]) == (True, False)
+    assert {"facts", "output"} <= fields[3]
 
 
 @pytest.fixture

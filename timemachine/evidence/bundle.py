@@ -59,8 +59,8 @@ BATCH: Final = 1_000
 INLINE: Final = 16_384  # bytes; a batch of payloads of this size fits in memory
 
 
-Discloses = Callable[[str, Record, Callable[[], Mapping[str, str]]], AbstractSet[str]]
-"""Which fields of a record are told, by what the record is of; the texts of all its fields can be asked for."""
+Discloses = Callable[[Subject, Record, Callable[[], Mapping[str, str]]], AbstractSet[str]]
+"""Which fields of a record are told, by whose the record is; the texts of all its fields can be asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,13 +167,13 @@ def _disclosed(bundle: Bundle, part: Part) -> Iterator[bytes]:
         )
         records = [record for record in part.subject.records(first, last) if record.index in chosen]
         if part.discloses is not None:
-            records = [_told_of(record, part.subject.of, part.discloses) for record in records]
+            records = [_told_of(record, part.subject, part.discloses) for record in records]
         yield from _lines(bundle, records, salts)
 
 
-def _told_of(record: Record, of: str, discloses: Discloses) -> Record:
+def _told_of(record: Record, subject: Subject, discloses: Discloses) -> Record:
     """The record with the fields that are told."""
-    told = discloses(of, record, partial(_texts, record))
+    told = discloses(subject, record, partial(_texts, record))
     return replace(record, fields={name: each for name, each in record.fields.items() if name in told})
 
 

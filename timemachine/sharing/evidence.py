@@ -3,6 +3,9 @@
 Who made a thing is nobody's business outside the project, so record 0 tells its figures alone, and of a comparison its arms. A redaction
 profile withholds a field whole where anything in it is found, and everything that repeats it; a path withholds its group of fields in every
 record. Under a profile nothing is told that quotes an answer in its own way: what a verdict rests on, what a judge was sent.
+
+An answer from the cache says in its `words` which ask it was first given to. They are withheld where that is of another session, whose
+name and steps are on none of the link's pages: a field that is told has to be told whole.
 """
 
 import json
@@ -16,6 +19,7 @@ from timemachine.evidence import exporting
 from timemachine.evidence.bundle import Discloses
 from timemachine.evidence.comparison_subject import run_ended_at
 from timemachine.evidence.record import Record
+from timemachine.evidence.subjects import Subject
 from timemachine.recording.models import Session
 from timemachine.redaction.paths import Path
 from timemachine.redaction.rules import Rules, read_rules
@@ -83,20 +87,29 @@ def discloses(link: ShareLink) -> Discloses:
     return told if link.redaction is None else partial(_not_found, read_rules(link.redaction["rules"]), told)
 
 
-def _figures(_of: str, record: Record, _texts: Texts) -> AbstractSet[str]:
+def _figures(_of: Subject, record: Record, _texts: Texts) -> AbstractSet[str]:
     return record.fields.keys() & {FACTS}
 
 
-def _all_but_makers(of: str, record: Record, texts: Texts) -> AbstractSet[str]:
+def _all_but_makers(of: Subject, record: Record, texts: Texts) -> AbstractSet[str]:
     if record.index == 0:
         return _figures(of, record, texts) | (record.fields.keys() & {"arms"})
-    return record.fields.keys() - _OF_PROJECT
+    return record.fields.keys() - _OF_PROJECT - ({"words"} if _names_another(of, record) else set())
 
 
-def _not_found(rules: Rules, told: Discloses, of: str, record: Record, texts: Texts) -> AbstractSet[str]:
+def _names_another(of: Subject, record: Record) -> bool:
+    """Whether a record says of an ask of another session that its answer was first given there."""
+    words = record.fields.get("words")
+    origin = json.loads(words.data).get("cached_from") if words and words.data else None
+    if not isinstance(origin, dict) or origin.get("session") == of.id:
+        return False
+    return not origin.keys().isdisjoint({"session", "sequence"})
+
+
+def _not_found(rules: Rules, told: Discloses, of: Subject, record: Record, texts: Texts) -> AbstractSet[str]:
     """The fields in which nothing is found that the rules withhold, and that repeat none in which something is."""
     shown = set(told(of, record, texts)) - _by_path(rules.paths, record.fields.keys())
-    shown -= _QUOTING.get(of, frozenset()) if record.index else frozenset()
+    shown -= _QUOTING.get(of.of, frozenset()) if record.index else frozenset()
     shown -= {"words"} if record.kind == _OPINION and rules.paths else frozenset()
     found = {
         name for name, text in texts().items() if name in record.fields and _has_findings(name, text, rules)
