@@ -339,6 +339,39 @@ def test_a_key_that_cannot_be_read_says_what_to_do(project: Project, settings: S
         sealing.seal_session(recorded_session(project).id)
 
 
+def test_a_project_whose_key_is_lost_replaces_it_and_exports_what_was_sealed_before(
+    project: Project, settings: Settings, tmp_path: Path
+) -> None:
+    session = long_session(project, 2)
+    sealing.seal_session(session.id)
+    old = keys.key_in_use(project)
+    settings.SECRET_KEY = "another one" * 5
+    new = log.replace_key(project, by="ada@example.org")
+    entry = json.loads(bytes(LogEntry.objects.latest("index").entry))
+    assert (entry["replaces"], entry["replaced"]) == (old.fingerprint, "unreadable")
+    assert list(LogCheckpoint.objects.filter(size=2).values_list("key", flat=True)) == [new.pk]
+    target = tmp_path / "evidence.zip"
+    with target.open("wb") as opened:
+        exporting.write_session(opened, session)
+    report = tm_verify.verify(str(target), new.fingerprint)
+    assert (report.problems, report.key) == ([], new.fingerprint)
+    assert SealCheckpoint.objects.get().key == old
+    assert of_log(project, tmp_path)[0] == []
+    append(session.id, [message("later")])
+    with target.open("wb") as opened:
+        exporting.write_session(opened, session)
+    assert tm_verify.verify(str(target), new.fingerprint).problems == []
+
+
+def test_a_log_is_exported_under_the_new_key_at_once(project: Project, tmp_path: Path) -> None:
+    sealing.seal_session(long_session(project, 2).id)
+    new = log.replace_key(project, by="ada@example.org")
+    with (tmp_path / "log.zip").open("wb") as opened:
+        exporting.write_log(opened, project)
+    report = tm_verify.verify(str(tmp_path / "log.zip"), new.fingerprint)
+    assert (report.problems, report.key) == ([], new.fingerprint)
+
+
 def test_openssl_verifies_a_signature_and_computes_the_fingerprint(project: Project, tmp_path: Path) -> None:
     signed = keys.sign(keys.key_in_use(project), "text/plain", "Prüfung 🕰".encode())
     key = keys.key_in_use(project)

@@ -97,9 +97,11 @@ class Bundle:
 def write(target: IO[bytes], parts: Sequence[Part], about: dict[str, Any]) -> None:
     """Write the bundle of these trees, the first of which is its subject; `about` is what the statement says of it beside.
 
+    The key in use signs the statement, whichever key signed the states. Raises `Unavailable` where it cannot be read.
     The same records, disclosed in the same way, make the same bytes.
     """
-    bundle = Bundle(zipped=Zipped(target))
+    key = keys.key_in_use(parts[0].subject.project)
+    bundle = Bundle(zipped=Zipped(target), keys={key.pk})
     for part in parts:  # all that is to be signed is signed first: the log grows by it
         at_size(part.subject, part.seal, part.size)
     for part in parts:
@@ -107,7 +109,6 @@ def write(target: IO[bytes], parts: Sequence[Part], about: dict[str, Any]) -> No
     _payloads(bundle)
     anchored.write_dated(bundle.zipped, bundle.dated)
     _keys(bundle)
-    key = at_size(parts[0].subject, parts[0].seal, parts[0].size).key
     bundle.zipped.add("README.txt", readme(bundle.trees[0], key.fingerprint).encode())
     shown = [Shown(stated=stated, rows=rows) for stated, rows in zip(bundle.trees, bundle.rows, strict=True)]
     bundle.zipped.add(REPORT, report(shown, about, key.fingerprint).encode())
@@ -330,12 +331,11 @@ def write_log(
     target: IO[bytes], project: Project, about: dict[str, Any], access: Iterable[bytes] = ()
 ) -> None:
     """Write the bundle of a project's log: every entry, every signed state, what of the sealed things is there now, and `access`, the
-    lines of its access logs.
+    lines of its access logs. Raises `Unavailable` as `write` does.
     """
-    bundle = Bundle(zipped=Zipped(target))
-    last = (
-        LogCheckpoint.objects.filter(project=project).select_related("key").order_by("-size", "-id").first()
-    )
+    key = keys.key_in_use(project)
+    bundle = Bundle(zipped=Zipped(target), keys={key.pk})
+    last = LogCheckpoint.objects.filter(project=project).order_by("-size", "-id").first()
     if last is None:
         raise LookupError(f"the log of {project.pk} has no entry")
     states = LogCheckpoint.objects.filter(project=project, size__lte=last.size).order_by("size", "id")
@@ -363,14 +363,14 @@ def write_log(
         "root": bytes(last.root).hex(),
     }
     named = {"of": "log", "id": project.pk, "sealed_at": written(last.at)} | log
-    bundle.zipped.add("README.txt", readme(named, last.key.fingerprint).encode())
+    bundle.zipped.add("README.txt", readme(named, key.fingerprint).encode())
     kinds = Counter(
         json.loads(bytes(entry))["entry"]
         for entry in entries.values_list("entry", flat=True).iterator(chunk_size=BATCH)
     )
     counts = Counts(entries=last.size, present=len(there), kinds=kinds)
-    bundle.zipped.add(REPORT, log_report(named, about, last.key.fingerprint, counts).encode())
-    _sign(bundle, last.key, log, {"about": about, "log": log})
+    bundle.zipped.add(REPORT, log_report(named, about, key.fingerprint, counts).encode())
+    _sign(bundle, key, log, {"about": about, "log": log})
     bundle.zipped.close()
 
 

@@ -50,6 +50,15 @@ def sign_bytes(key: SigningKey, data: bytes) -> bytes:
     return _private(key).sign(data)
 
 
+def is_readable(key: SigningKey) -> bool:
+    """Whether the key can still sign: whether the SECRET_KEY under which it was kept is known."""
+    try:
+        _private(key)
+    except Unavailable:
+        return False
+    return True
+
+
 def is_signed(key: SigningKey, signed: Signed) -> bool:
     """Whether the signature is that key's over exactly these bytes."""
     try:

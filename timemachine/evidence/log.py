@@ -16,6 +16,7 @@ from timemachine.evidence.tree import Frontier, leaf_hash
 
 VERSION = 1
 SEALED, ERASED, KEY, ERASED_FIELDS = "sealed", "erased", "key", "erased_fields"
+UNREADABLE = "unreadable"
 
 
 @transaction.atomic
@@ -45,13 +46,14 @@ def append(project: Project, entries: Sequence[Mapping[str, Any]], at: datetime 
 
 @transaction.atomic
 def replace_key(project: Project, *, by: str) -> SigningKey:
-    """A new signing key: the log names it under the signature of the one before, and is then signed by the new one, too."""
+    """A new signing key: the log names it under the signature of the one before, too, or says that this one could not be read."""
     new, old = keys.replace_key(project, by=by)
-    log, _ = EvidenceLog.objects.get_or_create(project=project)
-    log = EvidenceLog.objects.select_for_update().get(pk=log.pk)
-    append(project, [{"entry": KEY, "key": new.fingerprint, "replaces": old.fingerprint}])
-    log.refresh_from_db()
-    _sign(log, frontier_of(log), old, now())
+    readable = keys.is_readable(old)
+    entry = {"entry": KEY, "key": new.fingerprint, "replaces": old.fingerprint}
+    append(project, [entry if readable else entry | {"replaced": UNREADABLE}])
+    if readable:
+        log = EvidenceLog.objects.get(project=project)
+        _sign(log, frontier_of(log), old, now())
     return new
 
 
