@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from io import BytesIO
@@ -19,11 +20,24 @@ from pytest_django.fixtures import Settings
 from tests.builders import recorded_session, replayed, tamper
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now
+from timemachine.base.content import canonical_json
 from timemachine.base.errors import Conflict, Unavailable
-from timemachine.evidence import commands, due, erasing, exporting, keys, log, sealing
+from timemachine.evidence import checking, commands, due, erasing, exporting, keys, log, sealing
 from timemachine.evidence.envelope import Place, envelope
-from timemachine.evidence.models import LogCheckpoint, LogEntry, Seal, SealCheckpoint, SealedRecord
+from timemachine.evidence.models import (
+    ErasedField,
+    LogCheckpoint,
+    LogEntry,
+    Seal,
+    SealCheck,
+    SealCheckpoint,
+    SealedRecord,
+)
 from timemachine.evidence.queries import sealed_replay, sealed_session
+from timemachine.evidence.record import Record
+from timemachine.evidence.snapshot import snapshot
+from timemachine.evidence.subjects import SessionSubject
+from timemachine.evidence.tree import leaf_hash
 from timemachine.recording.commands import append, end_session, start_session
 from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft
 from timemachine.recording.models import Session
@@ -125,6 +139,8 @@ def test_sealed_records_and_the_log_refuse_every_change(project: Project) -> Non
                 cursor.execute(statement)
 
 
+OF_THREE = "UPDATE tm_sealed_record r"
+OF_SESSION = " FROM tm_seal s WHERE r.seal_id = s.id AND s.session_id = %s AND r.index = 3"
 ALTERATIONS = {
     "an answer": (
         "UPDATE tm_payload SET data = 'x' WHERE id = (SELECT output_id FROM tm_action WHERE session_id = %s AND sequence = 2)",
@@ -168,7 +184,22 @@ ALTERATIONS = {
         None,
         "signature",
     ),
+    "a checkpoint that is none": (
+        "UPDATE tm_seal_checkpoint c SET signed = '{}' FROM tm_seal s WHERE c.seal_id = s.id AND s.session_id = %s",
+        None,
+        "cannot be read",
+    ),
+    "an envelope that is no JSON": (f"{OF_THREE} SET envelope = 'x'{OF_SESSION}", 3, "cannot be read"),
+    "an envelope of another form": (f"{OF_THREE} SET envelope = '[1]'{OF_SESSION}", 3, "cannot be read"),
+    "a salt that is none": (
+        f'{OF_THREE} SET salts = salts || \'{{"facts": "salt"}}\'{OF_SESSION}',
+        3,
+        "`facts`",
+    ),
+    "salts of another form": (f"{OF_THREE} SET salts = '[]'{OF_SESSION}", 3, "cannot be read"),
     "the log": ("DELETE FROM tm_log_entry WHERE %s <> ''", None, "log"),
+    "an entry of the log": ("UPDATE tm_log_entry SET entry = '{}' WHERE %s <> ''", None, "log"),
+    "the log's signature": ("UPDATE tm_log_checkpoint SET signed = 'x' WHERE %s <> ''", None, "log"),
 }
 
 
@@ -184,11 +215,97 @@ def test_a_check_names_what_was_altered_in_the_database(project: Project, name: 
 
 def checked(session: Session) -> list[dict[str, object]]:
     sealing.seal_session(session.id)
-    asked = commands.ask_for_check(Seal.objects.get(session=session), by="test")
-    done = commands.check(asked.id)
-    assert done is not None
+    done = compared_with_its_seal(session)
     assert done.records >= session.last_sequence
     return list(done.problems)
+
+
+def compared_with_its_seal(session: Session) -> SealCheck:
+    done = commands.check(commands.ask_for_check(Seal.objects.get(session=session), by="test").id)
+    assert done is not None
+    return done
+
+
+def test_what_is_not_signed_yet_is_no_alteration(project: Project, settings: Settings) -> None:
+    session, other = long_session(project, 3), long_session(project, 3)
+    sealing.seal_session(session.id)
+    append(session.id, [message("later")])
+    settings.SECRET_KEY = "another one" * 5
+    for each in (session, other):
+        with pytest.raises(Unavailable):
+            sealing.seal_session(each.id)
+    done = compared_with_its_seal(session)
+    assert (done.problems, done.records) == ([], 4)
+    with pytest.raises(Conflict, match="Nothing is sealed"):
+        compared_with_its_seal(other)
+
+
+def test_a_seal_that_was_put_back_to_an_earlier_state_is_noticed(project: Project) -> None:
+    session = long_session(project, 3)
+    sealing.seal_session(session.id)
+    append(session.id, [message("an answer that somebody regrets")])
+    sealing.seal_session(session.id)
+    for statement in (
+        "DELETE FROM tm_seal_checkpoint c USING tm_seal s WHERE c.seal_id = s.id AND s.session_id = %s AND c.size = 5",
+        "DELETE FROM tm_sealed_record r USING tm_seal s WHERE r.seal_id = s.id AND s.session_id = %s AND r.index = 4",
+        "DELETE FROM tm_action WHERE session_id = %s AND sequence = 4",
+        "UPDATE tm_session SET last_sequence = 3 WHERE id = %s",
+        "UPDATE tm_seal SET size = 4, signed_size = 4 WHERE session_id = %s",
+    ):
+        assert tamper(statement, [str(session.id)]) == 1
+    done = compared_with_its_seal(session)
+    assert [each["code"] for each in done.problems] == ["checkpoint"]
+    assert "5 records" in done.problems[0]["says"]
+
+
+def test_a_tombstone_that_the_signed_log_does_not_have_excuses_nothing(project: Project) -> None:
+    session = recorded_session(project)
+    assert checked(session) == []
+    change, _, _ = ALTERATIONS["an answer"]
+    tamper(change, [str(session.id)])
+    tamper(
+        f"UPDATE tm_sealed_record r SET salts = salts - 'output'{OF_SESSION}".replace("= 3", "= 2"),
+        [str(session.id)],
+    )
+    named = {"of": "session", "id": str(session.id), "generation": 1, "records": [[2, ["output"]]]}
+    line = canonical_json({"v": 1, "at": "2026-11-22T18:00:00Z", "entry": log.ERASED_FIELDS, **named})
+    LogEntry.objects.create(project=project, index=7, entry=line, leaf=leaf_hash(line))
+    ErasedField.objects.create(
+        project=project,
+        session=session,
+        sequence=2,
+        index=2,
+        field="output",
+        log_index=7,
+        erased_at=now(),
+        erased_by="nobody",
+        reason="none",
+    )
+    done = compared_with_its_seal(session)
+    assert (done.erased, {each["code"] for each in done.problems}) == (0, {"changed", "log"})
+
+
+class Growing(SessionSubject):
+    """A session that goes on, and is sealed further, while it is compared."""
+
+    def records(self, first: int, last: int) -> Iterator[Record]:
+        def go_on() -> None:
+            append(self.session.id, [message("later")])
+            sealing.seal_session(self.session.id)
+            connections.close_all()
+
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(go_on).result()
+        yield from super().records(first, last)
+
+
+def test_a_session_that_is_sealed_further_meanwhile_is_compared_as_it_was(committed: Project) -> None:
+    session = long_session(committed, 3)
+    seal = sealing.seal_session(session.id)
+    assert seal is not None
+    with snapshot():
+        found = checking.compare(Growing(session), seal)
+    assert (found.problems, found.records) == ([], 4)
 
 
 def test_a_check_that_is_asked_for_twice_is_one(project: Project) -> None:

@@ -1,18 +1,21 @@
-"""Comparing what stands in the database with its seal: every field of every record hashed again, the chain, the tree, the signature."""
+"""Comparing what stands in the database with its seal: every field of every record hashed again, the chain, the tree, the signature.
 
-import base64
+Whoever altered something may have altered any column of it, so what cannot be read is named as well, and the comparison goes on.
+"""
+
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from timemachine.evidence import keys, payload_groups
-from timemachine.evidence.dsse import Signed
+from timemachine.evidence import payload_groups, signed_state
+from timemachine.evidence.checkpoints import origin_of
 from timemachine.evidence.envelope import NO_RECORD, commitment
 from timemachine.evidence.erased_fields import named_by_tombstones
-from timemachine.evidence.models import LogEntry, Seal, SealCheckpoint, SealedRecord
+from timemachine.evidence.models import Seal, SealCheckpoint, SealedRecord
 from timemachine.evidence.record import Record
+from timemachine.evidence.signed_log import SignedLog, signed_log
 from timemachine.evidence.subjects import Subject
 from timemachine.evidence.tree import Frontier, leaf_hash
 
@@ -46,15 +49,25 @@ class Comparison:
 
 
 def compare(subject: Subject, seal: Seal) -> Comparison:
-    """Compare every sealed record with what stands in the database now. Reads it all; call it where that may take a while."""
-    found = Comparison(tombstones=named_by_tombstones(seal))
-    for first in range(0, seal.size, BATCH):
-        last = min(first + BATCH, seal.size) - 1
+    """Compare every record that is signed for with what stands in the database now. Call it in a `snapshot`, where reading all of it may take a while.
+
+    Records behind the newest checkpoint are not signed for yet, and not compared.
+    """
+    newest = SealCheckpoint.objects.filter(seal=seal).select_related("key").order_by("-size", "-id").first()
+    entries = signed_log(seal.project_id)
+    found = Comparison(tombstones=named_by_tombstones(seal, entries))
+    size = seal.size if newest is None else newest.size
+    for first in range(0, size, BATCH):
+        last = min(first + BATCH, size) - 1
         rows = SealedRecord.objects.filter(seal=seal, index__gte=first, index__lte=last).order_by("index")
         sealed = [(index, bytes(data), bytes(leaf), salts) for index, data, leaf, salts in _columns(rows)]
         live = {record.index: record for record in subject.records(first, last)}
         _batch(found, sealed, live, first, last)
-    _signatures(found, seal)
+    if newest is None:
+        found.problem("checkpoint", "There is no signed checkpoint.")
+    else:
+        _signature(found, newest, origin_of(subject, seal))
+    _entered(found, seal, newest, entries)
     return found
 
 
@@ -69,9 +82,14 @@ def _batch(found: Comparison, sealed: Rows, live: Mapping[int, Record], first: i
         if index not in there:
             found.problem("seal", "The sealed form of this record is not there any more.", index)
     for index, data, leaf, salts in sealed:
-        envelope = json.loads(data)
-        _chain(found, index, data, leaf, envelope)
-        _fields(found, index, envelope, salts, live.get(index))
+        if leaf_hash(data) != leaf:
+            found.problem("seal", "The sealed form of this record was changed.", index)
+        envelope = _envelope(data)
+        if envelope is None or not isinstance(salts, dict):
+            found.problem("seal", "The sealed form of this record cannot be read any more.", index)
+        else:
+            _chain(found, index, envelope)
+            _fields(found, index, envelope, salts, live.get(index))
         found.tree = found.tree.grown([leaf_hash(data)])
         found.previous = leaf
         found.records += 1
@@ -89,9 +107,17 @@ def _hash_payloads(found: Comparison, records: Any) -> None:
         found.digests[row] = payload_groups.digest(data)
 
 
-def _chain(found: Comparison, index: int, data: bytes, leaf: bytes, envelope: Mapping[str, Any]) -> None:
-    if leaf_hash(data) != leaf:
-        found.problem("seal", "The sealed form of this record was changed.", index)
+def _envelope(data: bytes) -> Mapping[str, Any] | None:
+    """The envelope in these bytes; None where they are none."""
+    try:
+        read = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    shaped = isinstance(read, dict) and isinstance(read.get("fields"), dict)
+    return read if shaped and {"prev", "index", "kind", "at"} <= read.keys() else None
+
+
+def _chain(found: Comparison, index: int, envelope: Mapping[str, Any]) -> None:
     if envelope["prev"] != found.previous.hex() or envelope["index"] != index:
         found.problem("chain", "It was sealed behind another record than the one that is there now.", index)
 
@@ -117,31 +143,46 @@ def _fields(
             found.problem("changed", f"`{name}` is not what was sealed.", index)
 
 
-def _is_sealed(found: Comparison, record: Record, sealed: str | None, salt: str | None, name: str) -> bool:
+def _is_sealed(found: Comparison, record: Record, sealed: str | None, salt: Any, name: str) -> bool:
     each = record.fields.get(name)
     if each is None or sealed is None or salt is None:
         return False
     digest = each.digest if each.payload is None else found.digests.get(each.payload)
-    return digest is not None and commitment(bytes.fromhex(salt), digest) == sealed
+    try:
+        salted = bytes.fromhex(salt)
+    except (ValueError, TypeError):
+        return False
+    return digest is not None and commitment(salted, digest) == sealed
 
 
-def _signatures(found: Comparison, seal: Seal) -> None:
-    """The newest checkpoint is signed, states the root of the records that are there, and stands in the log."""
-    newest = SealCheckpoint.objects.filter(seal=seal).select_related("key").order_by("-size", "-id").first()
-    if newest is None:
-        found.problem("checkpoint", "There is no signed checkpoint.")
+def _signature(found: Comparison, newest: SealCheckpoint, origin: str) -> None:
+    """The newest checkpoint is signed, and states the root of the records that are there."""
+    state = signed_state.read(newest.signed, newest.key)
+    if state is None:
+        found.problem("signature", "The newest checkpoint cannot be read any more.")
         return
-    document = json.loads(newest.signed)
-    payload = base64.b64decode(document["payload"])
-    signature = base64.b64decode(document["signatures"][0]["sig"])
-    signed = Signed(
-        payload_type=document["payloadType"], payload=payload, key=newest.key.fingerprint, signature=signature
-    )
-    lines = payload.decode("ascii").split("\n")
-    if not keys.is_signed(newest.key, signed):
+    if not state.is_signed:
         found.problem("signature", "The signature of the newest checkpoint is not valid.")
-    if (int(lines[1]), base64.b64decode(lines[2])) != (found.tree.size, found.tree.root):
+    if (state.origin, state.size, state.root) != (origin, found.tree.size, found.tree.root):
         found.problem("root", "The records that are there have another root than the one that was signed.")
-    entry = LogEntry.objects.filter(project=seal.project_id, index=newest.log_index).first()
-    if entry is None or json.loads(bytes(entry.entry)).get("root") != bytes(newest.root).hex():
+
+
+def _entered(found: Comparison, seal: Seal, newest: SealCheckpoint | None, entries: SignedLog | None) -> None:
+    """The newest checkpoint stands in the project's log, and no state of more records does."""
+    if entries is None:
+        found.problem("log", "The project's log is not the one that was signed.")
+        return
+    states = entries.states_of(seal)
+    size = 0 if newest is None else newest.size
+    if newest is not None and not _states(states.get(newest.log_index), newest):
         found.problem("log", "The newest checkpoint is not in the project's log.")
+    longest = max((state["size"] for state in states.values()), default=0)
+    if longest > size:
+        found.problem(
+            "checkpoint",
+            f"The project's log has a signed state of {longest:,} records, and the newest checkpoint that is there has {size:,}.",
+        )
+
+
+def _states(entry: Mapping[str, Any] | None, newest: SealCheckpoint) -> bool:
+    return entry is not None and (entry["size"], entry["root"]) == (newest.size, newest.root_hex)

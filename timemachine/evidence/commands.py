@@ -12,6 +12,7 @@ from timemachine.base.errors import Conflict
 from timemachine.evidence.checking import compare
 from timemachine.evidence.models import Seal, SealCheck
 from timemachine.evidence.queries import subject_of
+from timemachine.evidence.snapshot import snapshot
 
 AT_ONCE: Final = 2_000  # records that are compared while somebody waits
 SILENT: Final = timedelta(minutes=10)
@@ -20,7 +21,7 @@ SILENT: Final = timedelta(minutes=10)
 @transaction.atomic
 def ask_for_check(seal: Seal | None, *, by: str | None) -> SealCheck:
     """A comparison that waits to be made; one that waits or runs already is the same. Raises `Conflict` where nothing is sealed."""
-    if seal is None:
+    if seal is None or not seal.signed_size:
         raise Conflict(
             "Nothing is sealed yet; a session is sealed when it ends, and every few minutes until then.",
             code="not_sealed",
@@ -39,23 +40,22 @@ def fits_in_a_request(seal: Seal) -> bool:
 
 def check(check_id: UUID) -> SealCheck | None:
     """Make a comparison; None where it was erased. Safe to do twice: whoever ends first is kept."""
-    found = (
-        SealCheck.objects.select_related(
-            "seal__session__project", "seal__replay__session__project", "seal__comparison__project"
-        )
-        .filter(id=check_id)
-        .first()
-    )
-    if found is None or found.finished_at is not None:
-        return found
-    SealCheck.objects.filter(id=check_id).update(started_at=now())
-    made = compare(subject_of(found.seal), found.seal)
+    if SealCheck.objects.filter(id=check_id, finished_at=None).update(started_at=now()):
+        _make(check_id)
+    return SealCheck.objects.filter(id=check_id).first()
+
+
+def _make(check_id: UUID) -> None:
+    whole = ("seal__session__project", "seal__replay__session__project", "seal__comparison__project")
+    with snapshot():
+        found = SealCheck.objects.select_related(*whole).filter(id=check_id).first()
+        if found is None:
+            return
+        made = compare(subject_of(found.seal), found.seal)
     more = [{"code": "more", "index": None, "says": f"And {made.more:,} more."}] if made.more else []
     SealCheck.objects.filter(id=check_id, finished_at=None).update(
         finished_at=now(), records=made.records, problems=made.problems + more, erased=made.erased
     )
-    found.refresh_from_db()
-    return found
 
 
 def due_for_ringing() -> list[UUID]:

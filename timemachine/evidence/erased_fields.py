@@ -14,9 +14,9 @@ from typing import Any, Final
 from django.db.models import QuerySet
 
 from timemachine.evidence import log, replay_records, session_records
-from timemachine.evidence.models import REPLAY, SESSION, ErasedField, LogEntry, Seal, SealedRecord
+from timemachine.evidence.models import REPLAY, SESSION, ErasedField, Seal, SealedRecord
 from timemachine.evidence.record import Record
-from timemachine.evidence.tree import leaf_hash
+from timemachine.evidence.signed_log import SignedLog
 from timemachine.recording.models import Session
 from timemachine.replay.models import Replay
 
@@ -77,16 +77,11 @@ def erase(watched: Iterable[Watched], *, by: str, reason: str, at: datetime) -> 
     return number
 
 
-def named_by_tombstones(seal: Seal) -> set[tuple[int, str]]:
-    """The fields of which the project's log says that they were erased, by record and name."""
-    found = _of(seal)
-    indexes = set(found.values_list("log_index", flat=True))
-    named: set[tuple[int, str]] = set()
-    for entry in LogEntry.objects.filter(project=seal.project_id, index__in=indexes):
-        line = bytes(entry.entry)
-        if leaf_hash(line) == bytes(entry.leaf):
-            named |= set(_named(json.loads(line), seal))
-    return named
+def named_by_tombstones(seal: Seal, entries: SignedLog | None) -> set[tuple[int, str]]:
+    """The fields of which the project's signed log says that they were erased, by record and name; where it is not as it was signed, none."""
+    if entries is None:
+        return set()
+    return {named for entry in entries.at(tombstones_of(seal)) for named in _named(entry, seal)}
 
 
 def tombstones_of(seal: Seal) -> list[int]:
