@@ -20,6 +20,7 @@ from timemachine.erasure.models import DONE, ERASING, FOUND, LOOKING, Erasure
 from timemachine.erasure.seeing import look_at, touched
 from timemachine.evidence import erased_fields
 from timemachine.evidence.erasing import seal_anew
+from timemachine.evidence.held import keep_from_sealing
 from timemachine.payloads.commands import drop_unreferenced
 from timemachine.recording.models import Session
 from timemachine.redaction.profile import Profile
@@ -132,6 +133,7 @@ def _erase(row: Erasure) -> None:
     steps = touched(row.session, look)
     with transaction.atomic():
         _begin()
+        keep_from_sealing(row.session)
         session = Session.objects.select_for_update().select_related("project").get(pk=row.session_id)
         row = Erasure.objects.select_for_update().get(pk=row.pk)
         if row.status != ERASING:

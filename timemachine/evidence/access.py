@@ -30,6 +30,7 @@ class Head:
 def commit(project: Project, heads: Sequence[Head]) -> int:
     """Enter the ends that grew since into the log; how many. Those who do so at the same time wait."""
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    heads = _there(heads)
     chains = [each.chain for each in heads]
     known = dict(AccessHead.objects.filter(chain__in=chains).values_list("chain", "lines"))
     grown = [each for each in heads if each.lines > known.get(each.chain, 0)]
@@ -47,6 +48,14 @@ def commit(project: Project, heads: Sequence[Head]) -> int:
             },
         )
     return len(grown)
+
+
+def _there(heads: Sequence[Head]) -> list[Head]:
+    """Those of which what they go with was not erased meanwhile."""
+    sessions = Session.objects.filter(id__in={each.session for each in heads if each.session})
+    compared = Comparison.objects.filter(id__in={each.comparison for each in heads if each.comparison})
+    there = {None, *sessions.values_list("id", flat=True), *compared.values_list("id", flat=True)}
+    return [each for each in heads if {each.session, each.comparison} <= there]
 
 
 def tombstones(session: Session, touched: Iterable[Comparison]) -> list[dict[str, object]]:

@@ -14,7 +14,8 @@ from typing import Any, Final
 from django.db.models import QuerySet
 
 from timemachine.evidence import log, replay_records, session_records
-from timemachine.evidence.models import REPLAY, SESSION, ErasedField, Seal, SealedRecord
+from timemachine.evidence.held import seals_over
+from timemachine.evidence.models import COMPARISON, REPLAY, SESSION, ErasedField, Seal, SealedRecord
 from timemachine.evidence.record import Record
 from timemachine.evidence.signed_log import SignedLog
 from timemachine.recording.models import Session
@@ -43,12 +44,10 @@ class Watched:
 
 
 def watch(session: Session, sequences: Collection[int]) -> list[Watched]:
-    """The session with these steps, and its replays with all of theirs, as they are now. Nobody seals them until the transaction ends."""
+    """The session with these steps, and its replays with all of theirs, as they are now. Call it after `keep_from_sealing`."""
     replays = list(Replay.objects.select_for_update().filter(session=session).order_by("id"))
-    seals = Seal.objects.filter(session=session) | Seal.objects.filter(replay__session=session)
-    newest: dict[Any, Seal] = {}
-    for seal in seals.select_for_update(of=("self",)).order_by("generation"):
-        newest[seal.replay_id] = seal
+    own_seals = [each for each in seals_over(session) if each.of != COMPARISON]
+    newest = {each.replay_id: each for each in sorted(own_seals, key=lambda each: each.generation)}
     own = Watched(
         session=session, replay=None, seal=newest.get(None), digests=_of_session(session, sequences)
     )

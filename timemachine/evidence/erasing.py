@@ -7,6 +7,7 @@ from django.db import connection, transaction
 from timemachine.comparison.models import Comparison
 from timemachine.evidence import access, log
 from timemachine.evidence.comparison_subject import run_ended_at
+from timemachine.evidence.held import keep_from_sealing, seals_over
 from timemachine.evidence.models import COMPARISON, Seal
 from timemachine.recording import erasure
 from timemachine.recording.models import Session
@@ -18,13 +19,10 @@ def erase_session(session: Session, *, by: str | None, reason: str | None = None
 
     A comparison over other sessions as well loses its seal with its cells, and is sealed anew as far as it is left.
     """
+    keep_from_sealing(session)
+    Session.objects.select_for_update().get(pk=session.pk)
     touched = list(Comparison.objects.filter(runs__replay__session=session).distinct())
-    seals = (
-        Seal.objects.filter(session=session)
-        | Seal.objects.filter(replay__session=session)
-        | Seal.objects.filter(comparison__in=touched)
-    )
-    sealed = list(seals.select_for_update(of=("self",)).order_by("id"))
+    sealed = seals_over(session)
     told = [*_tombstones(sealed, by, reason), *access.tombstones(session, touched)]
     if told:
         log.append(session.project, told)
@@ -36,11 +34,9 @@ def erase_session(session: Session, *, by: str | None, reason: str | None = None
 def seal_anew(session: Session, *, by: str | None, reason: str | None) -> None:
     """Have the comparisons over a session sealed anew, as what is left of them; what was sealed of them gets a tombstone in the log.
 
-    Call it in the transaction that erased something of their cells, or of what was said of these.
+    Call it in the transaction that erased something of their cells, or of what was said of these, after `keep_from_sealing`.
     """
-    touched = Comparison.objects.filter(runs__replay__session=session)
-    seals = Seal.objects.filter(comparison__in=touched)
-    sealed = list(seals.select_for_update(of=("self",)).order_by("id"))
+    sealed = [each for each in seals_over(session) if each.of == COMPARISON]
     if sealed:
         log.append(session.project, list(_tombstones(sealed, by, reason)))
         _begin_anew(sealed)

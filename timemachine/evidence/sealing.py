@@ -1,7 +1,7 @@
 """Sealing: what was recorded since is committed to, the tree grows by it, and its new state is signed and entered into the log."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 from uuid import UUID
 
@@ -11,8 +11,9 @@ from timemachine.base.errors import Conflict
 from timemachine.comparison.models import Comparison
 from timemachine.comparison.queries import sessions_of
 from timemachine.evidence import checkpoint, checkpoints, comparison_results
-from timemachine.evidence.comparison_subject import comparison_subject, run_ended_at
+from timemachine.evidence.comparison_subject import ComparisonSubject, comparison_subject, run_ended_at
 from timemachine.evidence.envelope import SALT_BYTES, Place, commitment, envelope
+from timemachine.evidence.held import keep_from_erasure
 from timemachine.evidence.models import Seal, SealedRecord, SealedResults
 from timemachine.evidence.record import Record
 from timemachine.evidence.subjects import ReplaySubject, SessionSubject, Subject
@@ -40,7 +41,7 @@ def seal_session(session_id: UUID) -> Seal | None:
         session = Session.objects.select_related("project").filter(id=session_id).first()
         return None if session is None else SessionSubject(session)
 
-    return _sealed(found)
+    return _sealed(found, [session_id])
 
 
 def seal_replay(replay_id: UUID) -> Seal | None:
@@ -58,7 +59,7 @@ def seal_replay(replay_id: UUID) -> Seal | None:
         return None
     if replay.finished_at is None:
         raise Conflict("This replay still runs; it is sealed when it is over.", code="replay_running")
-    return _sealed(found)
+    return _sealed(found, [replay.session_id])
 
 
 def seal_comparison(comparison_id: UUID) -> Seal | None:
@@ -67,7 +68,7 @@ def seal_comparison(comparison_id: UUID) -> Seal | None:
     Raises `Conflict` while it runs, and `NotWhole`. One that ran once more since gets another seal; the one before stays in the log.
     """
 
-    def found() -> Subject | None:
+    def found() -> ComparisonSubject | None:
         there = Comparison.objects.select_related("project").filter(id=comparison_id).first()
         return None if there is None else comparison_subject(there)
 
@@ -76,10 +77,11 @@ def seal_comparison(comparison_id: UUID) -> Seal | None:
         return None
     if run_ended_at(comparison) is None:
         raise Conflict("This comparison still runs; it is sealed when it is over.", code="comparison_running")
-    for session in sessions_of(comparison):
-        seal_session(session.id)
-    _keep_results(comparison)
-    return _sealed(found)
+    sessions = [session.id for session in sessions_of(comparison)]
+    for each in sessions:
+        seal_session(each)
+    _keep_results(found, sessions)
+    return _sealed(found, sessions)
 
 
 def replay_subject(replay: Replay) -> ReplaySubject:
@@ -105,31 +107,41 @@ def frontier_of(seal: Seal) -> Frontier:
     return Frontier(size=seal.size, peaks=tuple(bytes(peak) for peak in seal.peaks))
 
 
-def _keep_results(comparison: Comparison) -> None:
+@transaction.atomic
+def _keep_results(found: Callable[[], ComparisonSubject | None], sessions: Sequence[UUID]) -> None:
     """Have what the figures show with the seal, in the form in which they are computed today."""
-    subject, form = comparison_subject(comparison), comparison_results.FORM
-    of_it = SealedResults.objects.filter(seal__comparison=comparison, seal__generation=subject.generation)
+    keep_from_erasure(sessions)
+    subject, form = found(), comparison_results.FORM
+    if subject is None:
+        return
+    of_it = SealedResults.objects.filter(
+        seal__comparison=subject.comparison, seal__generation=subject.generation
+    )
     if of_it.filter(form=form).exists():
         return
-    content = comparison_results.computed(comparison)
-    with transaction.atomic():
-        SealedResults.objects.get_or_create(seal=_locked(subject), form=form, defaults={"content": content})
+    content = comparison_results.computed(subject.comparison)
+    SealedResults.objects.get_or_create(seal=_locked(subject), form=form, defaults={"content": content})
 
 
-def _sealed(found: Found) -> Seal | None:
-    """Long subjects are sealed a thousand records at a time, each time in a transaction; then the whole is signed."""
+def _sealed(found: Found, sessions: Sequence[UUID]) -> Seal | None:
+    """Long subjects are sealed a thousand records at a time, each time in a transaction; then the whole is signed.
+
+    `found` reads the subject anew in each, once nothing of these sessions can be erased.
+    """
     try:
-        while _grow(found()):
+        while _grow(found, sessions):
             pass
     except NotWhole as why:
         _remember(found(), why)
         raise
-    return _signed(found())
+    return _signed(found, sessions)
 
 
 @transaction.atomic
-def _grow(subject: Subject | None) -> bool:
+def _grow(found: Found, sessions: Sequence[UUID]) -> bool:
     """Seal the next records; whether there are more."""
+    keep_from_erasure(sessions)
+    subject = found()
     if subject is None:
         return False
     seal = _locked(subject)
@@ -192,8 +204,10 @@ def _row(seal: Seal, subject: Subject, record: Record, previous: bytes) -> Seale
 
 
 @transaction.atomic
-def _signed(subject: Subject | None) -> Seal | None:
+def _signed(found: Found, sessions: Sequence[UUID]) -> Seal | None:
     """The seal with a checkpoint over all that it holds."""
+    keep_from_erasure(sessions)
+    subject = found()
     if subject is None:
         return None
     seal = _locked(subject)

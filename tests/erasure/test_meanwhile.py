@@ -1,0 +1,114 @@
+"""Whoever seals and whoever erases at the same moment: the seal is of what is left, and the log misses nothing."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection, connections, transaction
+
+from tests.builders import recorded_session
+from tests.waiting import wait_until
+from timemachine.accounts.models import Project
+from timemachine.erasure import commands as erasing
+from timemachine.evidence import access, commands, exporting, sealing
+from timemachine.evidence.access import Head
+from timemachine.evidence.erasing import erase_session
+from timemachine.evidence.models import LogEntry, Seal
+from timemachine.evidence.queries import seal_of
+from timemachine.recording.models import Session
+from timemachine.verifier import tm_verify
+
+AT_ONCE = 2
+
+
+def waiting() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted")
+        return int(cursor.fetchone()[0])
+
+
+def in_a_thread(pool: ThreadPoolExecutor, do: Callable[[], Any]) -> Future[Any]:
+    def done() -> Any:
+        try:
+            return do()
+        finally:
+            connections.close_all()
+
+    return pool.submit(done)
+
+
+@contextmanager
+def begun_while_the_session_is_held(
+    session: Session, first: Callable[[], Any], then: Callable[[], Any], *, no_key: bool
+) -> Iterator[list[Any]]:
+    """What two come to that begin one after the other while a recorder has the session's row."""
+    results = list[Any]()
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        with transaction.atomic():
+            Session.objects.select_for_update(no_key=no_key).get(pk=session.pk)
+            one = in_a_thread(pool, first)
+            wait_until(lambda: waiting() == 1)
+            other = in_a_thread(pool, then)
+            wait_until(lambda: other.done() or waiting() == AT_ONCE)
+        results += [one.result(), other.result()]
+    yield results
+
+
+@pytest.fixture
+def session(transactional_db: None) -> Session:
+    return recorded_session(Project.objects.create(name="Meanwhile"))
+
+
+def test_what_is_sealed_first_while_it_is_erased_is_sealed_as_what_is_left(session: Session) -> None:
+    found = erasing.work(erasing.prepare(session, by="ada", fields=["output"], steps=[2]).id)
+    assert found is not None
+    erasing.confirm(found, reason="asked for", by="ada")
+    with begun_while_the_session_is_held(
+        session, lambda: erasing.work(found.id), lambda: sealing.seal_session(session.id), no_key=False
+    ) as (done, seal):
+        assert done.status == "done", done.problem
+    check = commands.check(commands.ask_for_check(seal, by=None).id)
+    assert check is not None
+    assert check.problems == []
+
+
+def test_what_is_sealed_first_while_its_session_is_erased_is_not_missed(
+    session: Session, tmp_path: Path
+) -> None:
+    kept = recorded_session(session.project, key="kept")
+    sealing.seal_session(kept.id)
+    with begun_while_the_session_is_held(
+        session,
+        lambda: erase_session(session, by="ada"),
+        lambda: sealing.seal_session(session.id),
+        no_key=True,
+    ):
+        assert seal_of(session) is None
+    assert _problems(session.project, tmp_path) == []
+
+
+def test_an_access_log_that_is_committed_to_while_its_session_is_erased_is_not_missed(
+    session: Session, tmp_path: Path
+) -> None:
+    sealing.seal_session(recorded_session(session.project, key="kept").id)
+    head = Head(chain="link 7", lines=1, sha256="0" * 64, session=session.id)
+    with begun_while_the_session_is_held(
+        session,
+        lambda: erase_session(session, by="ada"),
+        lambda: access.commit(session.project, [head]),
+        no_key=True,
+    ) as (_, committed):
+        assert committed == 0
+    assert (Seal.objects.count(), LogEntry.objects.count()) == (1, 1)
+    assert _problems(session.project, tmp_path) == []
+
+
+def _problems(project: Project, folder: Path) -> list[dict[str, Any]]:
+    target = BytesIO()
+    exporting.write_log(target, project)
+    (folder / "log.zip").write_bytes(target.getvalue())
+    return list(tm_verify.verify(str(folder / "log.zip")).problems)
