@@ -3,13 +3,19 @@
 import pytest
 from django.test import Client
 
-from tests.builders import recorded_session
+from tests.builders import recorded_session, replayed
 from tests.web.people import browser_of
+from tests.web.visitors import opened, shared
 from timemachine.accounts.models import ADMIN, Project
 from timemachine.erasure import commands
 from timemachine.erasure.models import Erasure
 from timemachine.evidence import sealing
+from timemachine.evidence.queries import sealed_session
 from timemachine.recording.models import Session
+from timemachine.replay.options import ReplayOptions
+from timemachine.sharing.terms import Terms
+
+AUDIT = ReplayOptions(audit=True, reason="a test", use_model="local:extractive-1")
 
 
 @pytest.fixture
@@ -98,3 +104,78 @@ def test_only_an_administrator_sees_and_erases(
     assert operator.get(found).status_code == 403
     assert operator.post(f"{found}confirm/", {"reason": "x"}).status_code == 403
     assert "Erase fields" not in operator.get(f"/sessions/{session.id}/?step=2").text
+
+
+def erase(administrator: Client, session: Session, **chosen: object) -> str:
+    """Erase fields through the front door; the address of the erasure."""
+    found = administrator.post(f"/sessions/{session.id}/erase-fields/", chosen)["Location"]
+    assert administrator.post(f"{found}confirm/", {"reason": "asked for by Clara"}).status_code == 303
+    return found
+
+
+def test_nothing_is_called_intact_that_was_not_compared_since_it_was_erased(
+    administrator: Client, session: Session
+) -> None:
+    replay = replayed(session, AUDIT)
+    sealing.seal_replay(replay.id)
+    pages = [f"/sessions/{session.id}/evidence/", f"/replays/{replay.id}/evidence/"]
+    for each in pages:
+        administrator.post(f"{each}check/")
+        assert "intact" in administrator.get(each).text
+    assert "intact just now" in administrator.get("/").text
+    erase(administrator, session, of_step=["output"], steps="2")
+    for each in pages:
+        text = administrator.get(each).text
+        assert "intact" not in text
+        assert "erased, the last on" in text
+        assert "nobody has compared them since" in text
+    listed = administrator.get("/").text
+    assert "intact" not in listed
+    assert "erased, not checked since" in listed
+    for each in pages:
+        administrator.post(f"{each}check/")
+        assert "intact" in administrator.get(each).text
+    assert "intact but for" in administrator.get("/").text
+
+
+def test_a_seal_says_that_something_was_erased_since_it_was_compared(
+    administrator: Client, session: Session
+) -> None:
+    administrator.post(f"/sessions/{session.id}/evidence/check/")
+    assert sealed_session(session).as_json()["erased"] == {"fields": 0, "at": None, "since_check": False}
+    erase(administrator, session, of_step=["output"], steps="2")
+    told = sealed_session(session).as_json()["erased"]
+    assert (told["fields"] > 0, told["since_check"]) == (True, True)
+
+
+def test_a_visitor_learns_that_something_was_erased_and_when_and_not_by_whom_or_why(
+    project: Project, administrator: Client, session: Session
+) -> None:
+    replay = replayed(session, AUDIT)
+    sealing.seal_replay(replay.id)
+    administrator.post(f"/sessions/{session.id}/evidence/check/")
+    administrator.post(f"/replays/{replay.id}/evidence/check/")
+    links = [shared(project, each)[1] for each in (session, replay)]
+    visitors = [opened(path) for path in links]
+    for visitor, address in visitors:
+        assert "<dt>Erased</dt>" not in visitor.get(address).text
+    erase(administrator, session, of_step=["output"], steps="2")
+    for visitor, address in visitors:
+        head = visitor.get(address).text
+        assert "<dt>Erased</dt>" in head
+        assert "not compared again since something was erased" in head
+        assert "nothing else of what is shared" in head
+        assert "Clara" not in head
+    step = visitors[0][0].get(f"{visitors[0][1]}?step=2").text
+    assert '<span class="redacted"><span>erased: field</span></span>' in step
+    assert "[erased: field]" not in step
+    administrator.post(f"/sessions/{session.id}/evidence/check/")
+    assert "as it was sealed, but for what was erased" in visitors[0][0].get(visitors[0][1]).text
+
+
+def test_a_visitor_learns_nothing_of_what_was_erased_behind_their_last_step(
+    project: Project, administrator: Client, session: Session
+) -> None:
+    visitor, address = opened(shared(project, session, Terms(through_sequence=1))[1])
+    erase(administrator, session, paths="call_id", steps="2")
+    assert "<dt>Erased</dt>" not in visitor.get(address).text

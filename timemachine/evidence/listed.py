@@ -6,9 +6,10 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from django.db.models import OuterRef, Subquery
+from django.db.models import Count, Max, OuterRef, Subquery
 
-from timemachine.evidence.models import Seal, SealCheck
+from timemachine.evidence.erased_since import WHICH, Erased
+from timemachine.evidence.models import ErasedField, Seal, SealCheck
 from timemachine.recording.models import Session
 
 NOT_YET, SO_FAR, SEALED, STOPPED = "not yet", "so far", "sealed", "stopped"
@@ -17,12 +18,17 @@ NO_PROBLEM: Final[list[object]] = []
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedSeal:
-    """`word` says how far a session is sealed; `checked_at` when that was last compared with the database, and whether all was `intact`."""
+    """`word` says how far a session is sealed; `checked_at` when that was last compared with the database, and whether all was `intact`.
+
+    `erased` is how many fields were erased of it; `erased_since` whether some of them were after that comparison.
+    """
 
     word: str
     records: int = 0
     checked_at: datetime | None = None
     intact: bool = True
+    erased: int = 0
+    erased_since: bool = False
 
 
 def listed_seals(sessions: Sequence[Session]) -> Mapping[UUID, ListedSeal]:
@@ -30,9 +36,13 @@ def listed_seals(sessions: Sequence[Session]) -> Mapping[UUID, ListedSeal]:
     checks = SealCheck.objects.filter(seal=OuterRef("pk"), finished_at__isnull=False).order_by(
         "-requested_at"
     )
+    erased = ErasedField.objects.filter(session=OuterRef("session"), replay=None).order_by().values("session")
     seals = Seal.objects.filter(session__in=[each.id for each in sessions]).annotate(
         checked_at=Subquery(checks.values("finished_at")[:1]),
+        compared_from=Subquery(checks.values("started_at")[:1]),
         problems=Subquery(checks.values("problems")[:1]),
+        erased=Subquery(erased.annotate(number=Count(WHICH, distinct=True)).values("number")),
+        erased_at=Subquery(erased.annotate(last=Max("erased_at")).values("last")),
     )
     found = {each.session_id: each for each in seals}
     return {each.id: _listed(each, found.get(each.id)) for each in sessions}
@@ -43,8 +53,15 @@ def _listed(session: Session, seal: Seal | None) -> ListedSeal:
         return ListedSeal(word=NOT_YET)
     checked_at: datetime | None = getattr(seal, "checked_at", None)
     intact = getattr(seal, "problems", None) in (None, NO_PROBLEM)
+    erased = Erased(fields=getattr(seal, "erased", None) or 0, at=getattr(seal, "erased_at", None))
+    began: datetime | None = getattr(seal, "compared_from", None) or checked_at
     return ListedSeal(
-        word=_word(session, seal), records=seal.signed_size, checked_at=checked_at, intact=intact
+        word=_word(session, seal),
+        records=seal.signed_size,
+        checked_at=checked_at,
+        intact=intact,
+        erased=erased.fields,
+        erased_since=erased.is_after(began),
     )
 
 

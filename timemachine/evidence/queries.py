@@ -13,6 +13,7 @@ from timemachine.base.errors import NotFound
 from timemachine.base.ids import uuid_of
 from timemachine.comparison.models import Comparison
 from timemachine.evidence.comparison_subject import comparison_subject, current_seal
+from timemachine.evidence.erased_since import NOTHING_ERASED, Erased, erased_of_seal
 from timemachine.evidence.models import Seal, SealCheck, SealCheckpoint, SigningKey
 from timemachine.evidence.sealing import replay_subject
 from timemachine.evidence.subjects import SessionSubject, Subject
@@ -22,13 +23,24 @@ from timemachine.replay.models import Replay
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sealed:
-    """What is sealed of a session, replay or comparison: its newest checkpoint and the newest comparison that is over; None where there is none."""
+    """What is sealed of a session, replay or comparison: its newest checkpoint and the newest comparison that is over; None where there is none.
+
+    `erased` is what was erased of its records, before that comparison or since.
+    """
 
     seal: Seal | None
     checkpoint: SealCheckpoint | None
     check: SealCheck | None
     checking: SealCheck | None
     records: int
+    erased: Erased = NOTHING_ERASED
+
+    @property
+    def erased_since(self) -> bool:
+        """Whether something was erased after the newest comparison began: what it found says nothing of that."""
+        return self.check is not None and self.erased.is_after(
+            self.check.started_at or self.check.finished_at
+        )
 
     @property
     def unsealed(self) -> int:
@@ -47,6 +59,11 @@ class Sealed:
             "root": bytes(found.root).hex() if found else None,
             "key": found.key.fingerprint if found else None,
             "problem": self.seal.problem if self.seal else None,
+            "erased": {
+                "fields": self.erased.fields,
+                "at": written(self.erased.at),
+                "since_check": self.erased_since,
+            },
             "check": None if checked is None else check_json(checked),
             "checking": None if self.checking is None else check_json(self.checking),
         }
@@ -135,4 +152,5 @@ def sealed_as(seal: Seal | None, records: int) -> Sealed:
         check=checks.filter(finished_at__isnull=False).first(),
         checking=checks.filter(finished_at=None).first(),
         records=records,
+        erased=erased_of_seal(seal),
     )

@@ -13,6 +13,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from timemachine.comparison.queries import sessions_of
+from timemachine.evidence.erased_since import Erased
 from timemachine.payloads.models import Payload
 from timemachine.recording.models import Action, Session
 from timemachine.replay.models import Replay, ReplayStep
@@ -24,7 +25,7 @@ from timemachine.sharing import evidence
 from timemachine.sharing.models import COMPARISON, REPLAY, SESSION, ShareLink
 from timemachine.sharing.recorded import PAGE, Recorded, Rows, gone
 from timemachine.sharing.scope_comparison import SharedComparison
-from timemachine.sharing.shared_seal import SharedSeal, seal_of
+from timemachine.sharing.shared_seal import SharedSeal, erased_within, seal_of
 from timemachine.sharing.veil import Veil
 from timemachine.sharing.veil_replayed import listed, side_by_side
 from timemachine.sharing.within import (
@@ -134,6 +135,10 @@ class Scope:
     def seal(self) -> SharedSeal | None:
         """When and by which key it was sealed, and how far; None where it is not."""
         return seal_of(self.link)
+
+    def erased(self) -> Erased:
+        """How many fields of what the link shows were erased, and when the last."""
+        return erased_within(self.link)
 
     def comparison(self) -> SharedComparison:
         """The comparison of a link to a comparison."""

@@ -5,6 +5,13 @@ from datetime import datetime
 
 from timemachine.comparison.models import CellMark, CellOpinion, Comparison
 from timemachine.evidence.comparison_subject import current_seal
+from timemachine.evidence.erased_since import (
+    NOTHING_ERASED,
+    Erased,
+    erased_around,
+    erased_in,
+    erased_through,
+)
 from timemachine.evidence.queries import Sealed, result_of, sealed_as, sealed_replay, sealed_session
 from timemachine.sharing.models import REPLAY, SESSION, ShareLink
 from timemachine.sharing.within import counted_steps
@@ -15,7 +22,7 @@ class SharedSeal:
     """The newest signed state: of the `records` in the link, `left` are not in it yet.
 
     `result` is what the last comparison with the database found, `intact` or `altered`; None where there was none. It is of the whole
-    session, replay or comparison, as the seal is, also where the link shows a part.
+    session, replay or comparison, as the seal is, also where the link shows a part. `erased_since` says that something was erased after it.
     """
 
     at: datetime
@@ -24,6 +31,7 @@ class SharedSeal:
     left: int
     checked_at: datetime | None
     result: str | None
+    erased_since: bool = False
 
 
 def seal_of(link: ShareLink) -> SharedSeal | None:
@@ -60,4 +68,14 @@ def _shared(sealed: Sealed, records: int) -> SharedSeal | None:
         left=max(records - sealed.checkpoint.size, 0),
         checked_at=sealed.check.finished_at if sealed.check else None,
         result=result_of(sealed.check) if sealed.check else None,
+        erased_since=sealed.erased_since,
     )
+
+
+def erased_within(link: ShareLink) -> Erased:
+    """What was erased of what the link shows: how much and when, for by whom and why is not the visitor's business. One query."""
+    if link.target_type == SESSION and link.session is not None:
+        return erased_through(link.session, link.through_sequence or 0)
+    if link.target_type == REPLAY and link.replay is not None:
+        return erased_around(link.replay)
+    return NOTHING_ERASED if link.comparison is None else erased_in(link.comparison)

@@ -9,6 +9,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from timemachine.base.clock import now
+from timemachine.base.wording import counted
 from timemachine.evidence.listed import NOT_YET, ListedSeal
 from timemachine.web import wording
 from timemachine.web.library import NOTHING, register
@@ -33,8 +34,22 @@ def session_seal(session: Any, seals: Mapping[UUID, ListedSeal]) -> SafeString:
 
 def _checked(found: ListedSeal) -> SafeString:
     if found.checked_at is None:
-        return NOTHING if found.word == NOT_YET else _NOT_CHECKED
-    said = f"{'intact ' if found.intact else ''}{wording.relative(found.checked_at, now())}"
+        return _not_checked(found)
+    at = wording.relative(found.checked_at, now())
+    if found.erased_since:
+        said = f"{counted(found.erased, 'field')} erased, not checked since"
+    elif found.erased and found.intact:
+        said = f"intact but for {counted(found.erased, 'erased field')} {at}"
+    else:
+        said = f"{'intact ' if found.intact else ''}{at}"
     return format_html(
         '<span class="quiet" title="checked {}">{}</span>', wording.exact(found.checked_at), said
     )
+
+
+def _not_checked(found: ListedSeal) -> SafeString:
+    if found.word == NOT_YET:
+        return NOTHING
+    if not found.erased:
+        return _NOT_CHECKED
+    return format_html('<span class="quiet">{} erased, not checked</span>', counted(found.erased, "field"))

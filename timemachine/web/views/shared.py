@@ -250,12 +250,13 @@ def _comparison(request: HttpRequest, scope: Scope) -> HttpResponse:
 
 
 def _about(scope: Scope) -> dict[str, Any]:
-    """What the head of every page says: what is shown, whose it is, whether it is sealed, what of it can be taken along."""
+    """What the head of every page says: what is shown, whose it is, whether it is sealed, what of it was erased, what can be taken along."""
     link, sessions = scope.link, scope.sessions()
     context: dict[str, Any] = {
         "link": link,
         "sessions": sessions,
         "seal": SimpleLazyObject(scope.seal),
+        "erased": scope.erased(),
         "bundle": reverse("shared_evidence", args=[link.public_id]) if scope.has_evidence() else None,
     }
     if link.target_type == COMPARISON:
