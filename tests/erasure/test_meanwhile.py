@@ -1,6 +1,7 @@
 """Whoever seals and whoever erases at the same moment: the seal is of what is left, and the log misses nothing."""
 
 from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from io import BytesIO
@@ -19,6 +20,8 @@ from timemachine.evidence.access import Head
 from timemachine.evidence.erasing import erase_session
 from timemachine.evidence.models import LogEntry, Seal
 from timemachine.evidence.queries import seal_of
+from timemachine.evidence.record import Record
+from timemachine.evidence.subjects import Subject
 from timemachine.recording.models import Session
 from timemachine.verifier import tm_verify
 
@@ -105,6 +108,34 @@ def test_an_access_log_that_is_committed_to_while_its_session_is_erased_is_not_m
         assert committed == 0
     assert (Seal.objects.count(), LogEntry.objects.count()) == (1, 1)
     assert _problems(session.project, tmp_path) == []
+
+
+def test_a_bundle_is_of_one_moment_though_something_is_erased_while_it_is_written(
+    session: Session, tmp_path: Path
+) -> None:
+    found = erasing.work(erasing.prepare(session, by="ada", fields=["output", "retrieval"]).id)
+    assert found is not None
+    erasing.confirm(found, reason="asked for", by="ada")
+    done = list[str]()
+
+    def erase() -> None:
+        row = erasing.work(found.id)
+        done.append("" if row is None else row.status)
+
+    def discloses(_subject: Subject, record: Record, _texts: object) -> AbstractSet[str]:
+        if not done:
+            with ThreadPoolExecutor(1) as pool:
+                in_a_thread(pool, erase).result()
+        return record.fields.keys()
+
+    before, after = tmp_path / "before.zip", tmp_path / "after.zip"
+    for target in (before, after):
+        with target.open("wb") as opened:
+            exporting.write_session(opened, session, discloses=discloses)
+    assert done == ["done"]
+    reports = [tm_verify.verify(str(target)) for target in (before, after)]
+    assert [each.problems for each in reports] == [[], []]
+    assert [each.checked["withheld"] > 0 for each in reports] == [False, True]
 
 
 def _problems(project: Project, folder: Path) -> list[dict[str, Any]]:

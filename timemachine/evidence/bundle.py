@@ -32,7 +32,7 @@ from timemachine.base.clock import written
 from timemachine.base.content import canonical_json
 from timemachine.evidence import anchored, keys, payload_groups
 from timemachine.evidence.checkpoint import log_origin
-from timemachine.evidence.checkpoints import at_size, origin_of
+from timemachine.evidence.checkpoints import origin_of, signed_at
 from timemachine.evidence.erased_fields import tombstones_of
 from timemachine.evidence.models import (
     Anchored,
@@ -94,16 +94,15 @@ class Bundle:
     dated: dict[int, Anchored] = field(default_factory=dict)
 
 
-def write(target: IO[bytes], parts: Sequence[Part], about: dict[str, Any]) -> None:
+def write(target: IO[bytes], parts: Sequence[Part], about: Mapping[str, Any]) -> None:
     """Write the bundle of these trees, the first of which is its subject; `about` is what the statement says of it beside.
 
-    The key in use signs the statement, whichever key signed the states. Raises `Unavailable` where it cannot be read.
+    The states of the trees are signed already; call it in a `snapshot`, where all of it is read. The key in use signs the statement, whichever
+    key signed the states. Raises `Unavailable` where it cannot be read, and `ErasedMeanwhile`.
     The same records, disclosed in the same way, make the same bytes.
     """
     key = keys.key_in_use(parts[0].subject.project)
     bundle = Bundle(zipped=Zipped(target), keys={key.pk})
-    for part in parts:  # all that is to be signed is signed first: the log grows by it
-        at_size(part.subject, part.seal, part.size)
     for part in parts:
         _tree(bundle, part)
     _payloads(bundle)
@@ -117,7 +116,7 @@ def write(target: IO[bytes], parts: Sequence[Part], about: dict[str, Any]) -> No
 
 
 def _tree(bundle: Bundle, part: Part) -> None:
-    shown_at = at_size(part.subject, part.seal, part.size)
+    shown_at = signed_at(part.seal, part.size)
     rows = SealedRecord.objects.filter(seal=part.seal, index__lt=part.size).order_by("index")
     shown = rows if part.shown is None else rows.filter(index__in=part.shown)
     bundle.rows.append(Rows(of=part.subject.of))

@@ -5,11 +5,21 @@ from datetime import datetime
 from django.db import transaction
 
 from timemachine.base.clock import now, written
+from timemachine.base.errors import Conflict
 from timemachine.evidence import checkpoint, keys, log
 from timemachine.evidence.checkpoint import PAYLOAD_TYPE, Checkpoint
 from timemachine.evidence.models import Seal, SealCheckpoint, SealedRecord
 from timemachine.evidence.subjects import Subject
 from timemachine.evidence.tree import Frontier
+
+
+class ErasedMeanwhile(Conflict):
+    """What was to be shown was sealed, and is not any more: something of it was erased at this moment."""
+
+    default_code = "erased_meanwhile"
+
+    def __init__(self) -> None:
+        super().__init__("Something of it was erased while its evidence was written; ask for it again.")
 
 
 @transaction.atomic
@@ -32,21 +42,31 @@ def sign(subject: Subject, seal: Seal, tree: Frontier, last_leaf: bytes, state: 
 
 @transaction.atomic
 def at_size(subject: Subject, seal: Seal, size: int) -> SealCheckpoint:
-    """The signed state of the first `size` records: the newest that there is, or one signed now, for who is shown no more than that."""
-    Seal.objects.select_for_update().get(pk=seal.pk)
-    found = (
-        SealCheckpoint.objects.filter(seal=seal, size=size)
-        .select_related("key", "seal")
-        .order_by("-id")
-        .first()
-    )
-    if found is not None:
+    """The signed state of the first `size` records: the newest that there is, or one signed now, for who is shown no more than that.
+
+    Raises `ErasedMeanwhile`, and `Unavailable` as `keys.sign` does.
+    """
+    Seal.objects.select_for_update().filter(pk=seal.pk).first()
+    if (found := _of_size(seal, size)) is not None:
         return found
     leaves = SealedRecord.objects.filter(seal=seal, index__lt=size).order_by("index")
     in_order = [bytes(leaf) for leaf in leaves.values_list("leaf", flat=True)]
     if not in_order or len(in_order) != size:
-        raise ValueError(f"{len(in_order)} of {size} records are sealed")
+        raise ErasedMeanwhile
     return sign(subject, seal, Frontier().grown(in_order), in_order[-1], checkpoint.OPEN)
+
+
+def signed_at(seal: Seal, size: int) -> SealCheckpoint:
+    """The newest signed state of the first `size` records. Raises `ErasedMeanwhile` where there is none. One query."""
+    found = _of_size(seal, size)
+    if found is None:
+        raise ErasedMeanwhile
+    return found
+
+
+def _of_size(seal: Seal, size: int) -> SealCheckpoint | None:
+    found = SealCheckpoint.objects.filter(seal=seal, size=size).select_related("key", "seal")
+    return found.order_by("-id").first()
 
 
 def _text(

@@ -14,14 +14,18 @@ from timemachine.comparison.models import Comparison
 from timemachine.comparison.queries import sessions_of
 from timemachine.evidence import bundle
 from timemachine.evidence.bundle import Discloses, Part
+from timemachine.evidence.checkpoints import ErasedMeanwhile, at_size
 from timemachine.evidence.comparison_records import CELL, repeated
 from timemachine.evidence.comparison_subject import comparison_subject
 from timemachine.evidence.models import EvidenceLog, Seal
+from timemachine.evidence.queries import seal_of
 from timemachine.evidence.sealing import replay_subject, seal_comparison, seal_replay, seal_session
+from timemachine.evidence.snapshot import snapshot
 from timemachine.evidence.subjects import SessionSubject
 from timemachine.recording.models import Session
 from timemachine.replay.models import Replay, ReplayStep
 
+Planned = tuple[Sequence[Part], Mapping[str, Any]]
 IN_MEMORY: Final = 8 * 1024 * 1024  # bytes; a larger bundle waits in a file of the system's
 
 
@@ -48,12 +52,17 @@ def write_session(
     """Write the bundle of a session, all of it or through a step; `told` is what the statement says of it. Raises `Conflict` where nothing is recorded yet, `NotFound`, `NotWhole`."""
     seal = seal_session(session.id)
     if seal is None:
-        raise NotFound("The session was erased.", code="session_not_found")
+        raise _gone("session")
     size = seal.size if through is None else through + 1
     if size < 2 or size > seal.size:  # noqa: PLR2004  # the session itself and a step
         raise Conflict("Nothing is recorded yet, so there is nothing to prove.", code="nothing_to_prove")
-    part = Part(subject=SessionSubject(session), seal=seal, size=size, discloses=discloses)
-    bundle.write(target, [part], {"session": dict(told or about(session))})
+
+    def planned() -> Planned:
+        there = _there(Session, session, "session")
+        part = Part(subject=SessionSubject(there), seal=seal, size=size, discloses=discloses)
+        return [part], {"session": dict(told or about(there))}
+
+    _write(target, planned)
     return seal
 
 
@@ -67,20 +76,28 @@ def write_replay(
     """Write the bundle of a replay that is over, with the recorded steps that it repeats. Raises `Conflict` while it runs, `NotFound`, `NotWhole`."""
     seal = seal_replay(replay.id)
     if seal is None:
-        raise NotFound("The replay was erased.", code="replay_not_found")
-    subject = replay_subject(replay)
-    repeated = sorted(subject.leaves)
-    if not repeated:
-        raise Conflict("This replay has no steps, so there is nothing to prove.", code="nothing_to_prove")
-    recorded = Part(
-        subject=SessionSubject(replay.session),
-        seal=Seal.objects.get(session=replay.session_id),
-        size=repeated[-1] + 1,
-        shown=[0, *repeated],
-        discloses=discloses,
-    )
-    parts = [Part(subject=subject, seal=seal, size=seal.size, discloses=discloses), recorded]
-    bundle.write(target, parts, {"session": dict(told or about(replay.session)), "replay": str(replay.id)})
+        raise _gone("replay")
+
+    def planned() -> Planned:
+        there = _there(Replay, replay, "replay")
+        subject = replay_subject(there)
+        repeated = sorted(subject.leaves)
+        if not repeated:
+            raise Conflict("This replay has no steps, so there is nothing to prove.", code="nothing_to_prove")
+        behind = seal_of(there.session)
+        if behind is None:
+            raise ErasedMeanwhile
+        recorded = Part(
+            subject=SessionSubject(there.session),
+            seal=behind,
+            size=repeated[-1] + 1,
+            shown=[0, *repeated],
+            discloses=discloses,
+        )
+        parts = [Part(subject=subject, seal=seal, size=seal.size, discloses=discloses), recorded]
+        return parts, {"session": dict(told or about(there.session)), "replay": str(there.id)}
+
+    _write(target, planned)
     return seal
 
 
@@ -98,7 +115,43 @@ def write_comparison(
     """
     seal = seal_comparison(comparison.id)
     if seal is None:
-        raise NotFound("The comparison was erased.", code="comparison_not_found")
+        raise _gone("comparison")
+
+    def planned() -> Planned:
+        there = _there(Comparison, comparison, "comparison")
+        parts = _compared(there, seal, rows, discloses)
+        says = told or {"sessions": [about(session) for session in sessions_of(there)]}
+        return parts, {**says, "comparison": str(there.id)}
+
+    _write(target, planned)
+    return seal
+
+
+def _write(target: IO[bytes], planned: Callable[[], Planned]) -> None:
+    """What is to be signed is signed first, for the log grows by it; then everything is read as it stands at one moment."""
+    for part in planned()[0]:
+        at_size(part.subject, part.seal, part.size)
+    with snapshot():
+        parts, says = planned()
+        bundle.write(target, parts, says)
+
+
+def _there[Row: (Session, Replay, Comparison)](kind: type[Row], row: Row, name: str) -> Row:
+    """The row as it stands now. Raises `NotFound` where it was erased."""
+    found = kind._default_manager.filter(pk=row.pk).first()  # noqa: SLF001  # the manager of any model
+    if found is None:
+        raise _gone(name)
+    return found
+
+
+def _gone(name: str) -> NotFound:
+    return NotFound(f"The {name} was erased.", code=f"{name}_not_found")
+
+
+def _compared(
+    comparison: Comparison, seal: Seal, rows: AbstractSet[str] | None, discloses: Discloses | None
+) -> list[Part]:
+    """The comparison, or these rows of it, and the recorded steps behind its cells. Raises `Conflict` where no answer is among them."""
     subject = comparison_subject(comparison)
     sealed = subject.rows[: seal.size - 1]
     shown = [index for index, row in enumerate(sealed, 1) if rows is None or row in rows]
@@ -116,10 +169,7 @@ def write_comparison(
         shown=None if whole_tree else [0, *shown],
         discloses=discloses,
     )
-    recorded = _recorded(cells, discloses)
-    says = told or {"sessions": [about(session) for session in sessions_of(comparison)]}
-    bundle.write(target, [part, *recorded], {**says, "comparison": str(comparison.id)})
-    return seal
+    return [part, *_recorded(cells, discloses)]
 
 
 def _recorded(cells: Sequence[str], discloses: Discloses | None) -> list[Part]:
@@ -140,7 +190,7 @@ def _recorded(cells: Sequence[str], discloses: Discloses | None) -> list[Part]:
             folder=f"session-{number}",
         )
         for number, (session_id, sequences) in enumerate(found.items(), 1)
-        if (session := seals[session_id].session) is not None
+        if session_id in seals and (session := seals[session_id].session) is not None
     ]
 
 
