@@ -246,6 +246,7 @@ def pages(demo: dict[str, Any]) -> dict[str, str]:
         "share-policy": "/settings/sharing/",
         "revoke-all": "/shares/revoke/",
         "settings": "/settings/",
+        "evidence-key": "/settings/evidence-key/",
         "models": "/settings/models/",
         "redaction": "/settings/redaction/",
         "new-redaction": "/settings/redaction/new/",

@@ -162,6 +162,11 @@ def test_only_an_administrator_replaces_the_key(project: Project, operator: Clie
     assert operator.post("/settings/evidence-key/").status_code == 403
     assert operator.get("/settings/evidence-log.zip").status_code == 403
     assert administrator.get("/settings/evidence-log.zip").status_code == 409
+    assert operator.get("/settings/evidence-key/").status_code == 403
+    assert before in administrator.get("/settings/evidence-key/").text
+    assert key_in_use(project).fingerprint == before
     assert administrator.post("/settings/evidence-key/")["Location"] == "/settings/"
     assert key_in_use(project).fingerprint != before
-    assert key_in_use(project).fingerprint in operator.get("/settings/").text
+    shown = operator.get("/settings/").text
+    assert key_in_use(project).fingerprint in shown
+    assert before in shown[shown.index("Earlier keys") :]

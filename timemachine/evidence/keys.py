@@ -30,6 +30,11 @@ def key_in_use(project: Project) -> SigningKey:
     return found if found is not None else _first_key(project)
 
 
+def earlier_keys(project: Project) -> list[SigningKey]:
+    """The keys that were replaced, the newest of them first; what they signed still verifies."""
+    return list(SigningKey.objects.filter(project=project).exclude(replaced_at=None).order_by("-replaced_at"))
+
+
 @transaction.atomic
 def replace_key(project: Project, *, by: str) -> tuple[SigningKey, SigningKey]:
     """A new key for what is signed from now on, and the one before; that one still verifies what it signed."""

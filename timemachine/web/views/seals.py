@@ -6,14 +6,15 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import FileResponse, HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from timemachine.accounts.models import ADMIN, OPERATOR
 from timemachine.base.content import sha256_hex
 from timemachine.comparison.queries import comparison_of
-from timemachine.evidence import commands, exporting, log
+from timemachine.evidence import commands, exporting, keys, log
 from timemachine.evidence.queries import (
     Sealed,
     checkpoints_of,
@@ -146,11 +147,13 @@ def verifier(_request: HttpRequest) -> HttpResponse:
 
 
 @never_cache
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def replace_key(request: HttpRequest) -> HttpResponse:
-    """Sign with a new key from now on."""
+    """What it means to sign with a new key; with POST, it is done."""
     who = access.of(request)
     who.require(ADMIN)
+    if request.method != "POST":
+        return render(request, "accounts/replace_evidence_key.html", {"key": keys.key_in_use(who.project)})
     made = log.replace_key(who.project, by=who.user.email)
     messages.success(request, f"What is sealed from now on is signed by {made.fingerprint}.")
     return see_other("settings")

@@ -21,7 +21,7 @@ from timemachine.answering.cache_upkeep import figures_of
 from timemachine.base.clock import now
 from timemachine.base.errors import InvalidInput, NotSignedIn, TimeMachineError, TooManyRequests
 from timemachine.evidence.anchors import anchors_of, key_for_witness
-from timemachine.evidence.keys import key_in_use
+from timemachine.evidence.keys import earlier_keys, key_in_use
 from timemachine.web import access, once
 from timemachine.web.access import Access
 from timemachine.web.account_forms import (
@@ -180,6 +180,7 @@ def _of_member(request: HttpRequest, who: Access) -> dict[str, Any]:
         "theme": request.COOKIES.get("tm_theme", ""),
         "cache": figures_of(who.project),
         "evidence_key": key_in_use(who.project),
+        "earlier_keys": earlier_keys(who.project),
         "anchors": anchors_of(who.project),
         "others": [one for one in who.memberships if one != who.membership],
     }
