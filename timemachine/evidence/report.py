@@ -27,6 +27,12 @@ table { border-collapse: collapse; width: 100%; } th { text-align: start; font-w
 th, td { padding: .25rem .75rem .25rem 0; border-bottom: 1px solid var(--hair); vertical-align: top; }
 td.number, th.number { text-align: end; white-space: nowrap; } tr { break-inside: avoid; } thead { display: table-header-group; }
 .wrong td { font-weight: 600; } td p { margin: 0; } .short { white-space: nowrap; }
+@media screen and (width < 42rem) {
+  dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: .5rem; }
+  table, tbody, tr { display: block; } thead { position: absolute; clip-path: inset(50%); }
+  tr { padding: .5rem 0; border-bottom: 1px solid var(--hair); } td { display: inline-block; padding: 0 .75rem 0 0; border: 0; }
+  td:not(.short, .number) { display: block; padding: 0; }
+}
 @page { size: A4; margin: 16mm; }
 @media print { body { font-size: 10px; margin: 0; max-width: none; } }
 """
