@@ -178,7 +178,7 @@ def _number(name: str) -> str:
 def _how(key: str) -> Iterator[str]:
     yield "<h2>How to check it</h2>"
     yield (
-        "<p>With Python 3.10 or newer, without a network. Take tm_verify.py from a release of Time Machine and the key's fingerprint from the project's "
+        "<p>With Python 3.10 or newer, without a network. Take tm_verify.py from the source or another server of Time Machine and the key's fingerprint from the project's "
         "administrators: from somewhere else than from whoever gave you the bundle.</p>"
     )
     yield f"<pre>python3 tm_verify.py THIS.zip --key {_text(key)}</pre>"

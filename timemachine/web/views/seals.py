@@ -12,7 +12,6 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from timemachine.accounts.models import ADMIN, OPERATOR
-from timemachine.base.content import sha256_hex
 from timemachine.comparison.queries import comparison_of
 from timemachine.evidence import commands, exporting, keys, log
 from timemachine.evidence.queries import (
@@ -26,7 +25,7 @@ from timemachine.jobs import ring_check
 from timemachine.recording.queries import session_of
 from timemachine.replay.queries import replay_of
 from timemachine.sharing import heads
-from timemachine.verifier import program
+from timemachine.verifier import program, program_sha256
 from timemachine.web import access
 from timemachine.web.access import Access
 from timemachine.web.http import page
@@ -175,7 +174,7 @@ def _page(request: HttpRequest, who: Access, sealed: Sealed, facts: dict[str, An
         "checkpoints": list(checkpoints_of(sealed.seal)[:SHOWN_CHECKPOINTS]) if sealed.seal else [],
         "may_run": who.may(OPERATOR),
         "may_erase": who.administers,
-        "verifier_sha256": sha256_hex(program()),
+        "verifier_sha256": program_sha256(),
     }
     return page(request, "seals/seal.html", facts | shown, parts=("seal",))
 

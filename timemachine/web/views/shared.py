@@ -25,6 +25,7 @@ from timemachine.sharing.recorded import gone
 from timemachine.sharing.scope import Scope
 from timemachine.timeline.document import USAGE
 from timemachine.timeline.step import FIRST_BYTES, MORE_BYTES, Head, Step
+from timemachine.verifier import program_sha256
 from timemachine.web.access import address_of
 from timemachine.web.comparison_figures import figures
 from timemachine.web.comparison_matrix import column_names, wanted
@@ -258,6 +259,7 @@ def _about(scope: Scope) -> dict[str, Any]:
         "seal": SimpleLazyObject(scope.seal),
         "erased": scope.erased(),
         "bundle": reverse("shared_evidence", args=[link.public_id]) if scope.has_evidence() else None,
+        "verifier_sha256": SimpleLazyObject(program_sha256),
     }
     if link.target_type == COMPARISON:
         comparison = scope.comparison()
