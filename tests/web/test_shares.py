@@ -96,7 +96,9 @@ def test_a_page_of_a_visitor_leads_nowhere_else(project: Project, session: Sessi
         visitor, page = opened(shared(project, target)[1])
         for address in (page, f"{page}?step=3&tab=raw", f"{page}steps/2/"):
             links = re.findall(r'(?:href|action|src|hx-get)="([^"]*)"', visitor.get(address).text)
-            outside = [link for link in links if not link.startswith(("?", "#", "/static/", "/tm_verify.py", page))]
+            outside = [
+                link for link in links if not link.startswith(("?", "#", "/static/", "/tm_verify.py", page))
+            ]
             assert not outside, address
 
 
@@ -192,7 +194,9 @@ def test_a_comparison_is_shared_from_its_page_and_read_cell_by_cell(
     assert "nobody had marked this answer" in cell
     for shown in (first, cell):
         links = re.findall(r'(?:href|action|src|hx-get)="([^"]*)"', shown)
-        assert not [link for link in links if not link.startswith(("?", "#", "/static/", "/tm_verify.py", page))]
+        assert not [
+            link for link in links if not link.startswith(("?", "#", "/static/", "/tm_verify.py", page))
+        ]
     assert "<form" not in cell
 
 
