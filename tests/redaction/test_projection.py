@@ -184,6 +184,20 @@ def test_what_a_hash_or_a_word_would_tell_goes_with_the_text() -> None:
     assert redact_action(asked, BY).document["retrieval"]["hits"][1]["matched"] == {"terms": {}}
 
 
+def test_rules_are_not_run_over_hashes_and_ids_that_the_product_made() -> None:
+    digits = read_rules({"patterns": [{"name": "customer", "pattern": "[0-9]{4}"}]})
+    ours = {
+        "parameters": {"prompt_sha256": "1234" * 16},
+        "cached_from": {"session": "12345678-1234-7234-8234-123456789012"},
+        "retrieval": {"hits": [{"rank": 1, "sha256": "5678" * 16, "text": "plain"}]},
+        "grounding": None,
+    }
+    found = redact_action(ours, digits)
+    assert (found.document, found.touched) == (ours, ())
+    theirs = {"input": {"sha256": "1234" * 16}, "parameters": {"prompt_sha256": "1234"}}
+    assert redact_action(theirs, digits).touched == ("input", "parameters")
+
+
 def test_fields_are_withheld_by_their_paths() -> None:
     paths = [
         "agent",

@@ -1,5 +1,6 @@
 """What leads to a person: e-mail addresses, phone numbers, numbers of payment cards. Pure."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -11,6 +12,14 @@ _EMAIL: Final = r"[\pL\pN_][\pL\pN._%+'-]*(?:@|%40)(?:[\pL\pN](?:[\pL\pN-]*[\pL\
 _INTERNATIONAL: Final = r"(?:[+＋]|\b00)[\s().-]{0,3}[0-9][0-9\s().\-/~\x{a0}\x{2010}-\x{2015}\x{3000}]{5,40}"
 _DIALLED: Final = r"\(?[0-9](?:[0-9\s().\-/~\x{a0}\x{2010}-\x{2015}\x{3000}]*[0-9])?"
 _CARD: Final = r"[0-9](?:[ .\x{a0}-]?[0-9]){11,}"
+_UUID: Final = r"\b[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}\b"
+_ESCAPE_BEFORE: Final = re.compile(r"(?:\\[bfnrt]|%[0-9A-Fa-f]{2})\Z")
+"""What ends in a letter and is none: a line break in JSON that was recorded as a text, a character of an address."""
+_RUN_BEHIND: Final = re.compile(r"(?!(?:x|ext)\.?\s?[0-9])[A-Za-z\u00c0-\u024f]")
+"""A letter with which a run of letters and digits goes on, and no extension (`x12`)."""
+_RUN_BEFORE: Final = re.compile(r"(?<!\\)(?<!%)(?<!%[0-9A-Fa-f])[A-Za-z\u00c0-\u024f]\Z")
+_LEADING_GROUP: Final = re.compile(r"[0-9]+[^0-9]+(?=[0-9])")
+_BEHIND: Final = 12
 _LEAST_DIALLED, _MOST_DIALLED = 7, 15
 _WINDOW, _STEP = 120, 80
 _LENGTHS: Final = range(19, 11, -1)
@@ -41,13 +50,24 @@ def emails_in(text: str) -> Iterator[tuple[int, int]]:
 
 
 def phones_in(text: str, regions: Sequence[str] = ()) -> Iterator[tuple[int, int]]:
-    """Where a valid phone number stands: written internationally (`+49 …`, `0049 …`), or as it is dialled in one of the regions."""
+    """Where a valid phone number stands: written internationally (`+49 …`, `0049 …`), or as it is dialled in one of the regions.
+
+    A hash, a UUID or another run of letters and digits holds none.
+    """
+    taken = list(spans(compiled(_UUID), text))
+    for start, end in _numbers_in(text, regions):
+        if not any(low < end and start < high for low, high in taken):
+            yield start, end
+
+
+def _numbers_in(text: str, regions: Sequence[str]) -> Iterator[tuple[int, int]]:
     for start, end in spans(compiled(_INTERNATIONAL), text):
         digits = [place for place in range(start, end) if text[place].isdigit()]
         last = _last_dialled(text, digits[2:] if text[start] == "0" else digits)
         if last is not None:
             yield start, last + 1
-    for start, end in spans(compiled(_DIALLED), text) if regions else ():
+    for begin, end in spans(compiled(_DIALLED), text) if regions else ():
+        start = _behind_a_run(text, begin, end)
         if sum(each.isdigit() for each in text[start : min(end, start + _WINDOW)]) >= _LEAST_DIALLED:
             yield from _dialled_within(text, start, end, regions)
 
@@ -70,6 +90,8 @@ def _last_dialled(text: str, places: Sequence[int]) -> int | None:
         last = places[length - 1]
         if length < len(places) and places[length] == last + 1:
             continue  # in the middle of a group
+        if _RUN_BEHIND.match(text, last + 1):
+            continue  # in the middle of a run of letters and digits
         try:
             if phonenumbers.is_valid_number(phonenumbers.parse(f"+{number[:length]}")):
                 return last
@@ -78,10 +100,22 @@ def _last_dialled(text: str, places: Sequence[int]) -> int | None:
     return None
 
 
+def _behind_a_run(text: str, start: int, end: int) -> int:
+    """Where digits begin to which no letter is joined: `b71 030 901820` has its number behind the first group."""
+    if not _RUN_BEFORE.search(text, max(0, start - 3), start):
+        return start
+    rest = _LEADING_GROUP.match(text, start, end)
+    return rest.end() if rest else start
+
+
 def _dialled_within(text: str, start: int, end: int, regions: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Long runs of digits are read in windows that overlap by more than a phone number has, so that each costs the same."""
-    for begin in range(start, max(start + 1, end - _WINDOW + _STEP), _STEP):
-        piece = text[begin : min(end, begin + _WINDOW)]
+    """Long runs of digits are read in windows that overlap by more than a phone number has, so that each costs the same.
+
+    What stands around a window is read with it: digits to which a letter is joined are no number.
+    """
+    for low in range(start, max(start + 1, end - _WINDOW + _STEP), _STEP):
+        begin = low - (low > 0 and not _ESCAPE_BEFORE.search(text, max(0, low - 3), low))
+        piece = text[begin : min(end, low + _WINDOW) + _BEHIND]
         for region in regions:
             for match in phonenumbers.PhoneNumberMatcher(piece, region):
                 yield begin + match.start, begin + match.end

@@ -1,8 +1,8 @@
 """A recorded step and its session as somebody reads them from whom the rules withhold something. Pure.
 
 What only repeats a recorded text goes with it: the sentences of an answer, the words that a passage was found by, the hash of a
-passage. Numbers that the recorder measured (times, tokens, money, scores, ranks) and words of the vocabulary are never withheld
-because of what they look like.
+passage. Numbers that the recorder measured (times, tokens, money, scores, ranks), hashes and ids that the product made, and words of
+the vocabulary are never withheld because of what they look like.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ from timemachine.redaction.marks import FIELD, HASH, mark
 from timemachine.redaction.paths import withhold
 from timemachine.redaction.rules import Rules
 from timemachine.redaction.text import RedactedText, redact_text
-from timemachine.redaction.values import Tally, redact_value
+from timemachine.redaction.values import Tally, is_made_here, redact_value
 
 MEASURED: Final = frozenset(
     {
@@ -52,6 +52,7 @@ _OF_GROUNDING: Final = frozenset(
 )
 _OF_SENTENCE: Final = frozenset({"start", "end", "score", "frame", "passage_start", "passage_end"})
 _MEASURED_BESIDE: Final = frozenset({"prices"})
+_OURS: Final = frozenset({"parameters", "cached_from"})
 _NOT_SHOWN: Final = {"withheld": mark(FIELD)}
 
 
@@ -111,7 +112,7 @@ def _redacted(
     redacted = dict(fields)
     for name, value in fields.items():
         if name not in kept:
-            found = redact_value(value, rules, numbers=name not in measured)
+            found = redact_value(value, rules, numbers=name not in measured, ours=name in _OURS)
             redacted[name] = found.value
             tally += found.tally
     return redacted
@@ -173,7 +174,8 @@ def _hit(
     asked_for_withheld: bool,
     texts: dict[Any, RedactedText | None],
 ) -> dict[str, Any]:
-    found = _redacted(hit, rules, tally, kept=frozenset({"matched"}), measured=_OF_HIT)
+    ours = frozenset(name for name, value in hit.items() if is_made_here(name, value))
+    found = _redacted(hit, rules, tally, kept=ours | {"matched"}, measured=_OF_HIT)
     touched = found.get("text") != before.get("text")
     if touched:
         found["sha256"] = mark(HASH)

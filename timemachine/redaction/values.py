@@ -1,6 +1,7 @@
 """A JSON value without what the rules withhold, wherever in it that stands: texts, keys, and numbers that are found as texts. Pure."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,6 +17,11 @@ from timemachine.redaction.text import redact_text
 Tally = Counter[tuple[str, str]]
 """How often something was withheld, by the rule that its mark names and what was found."""
 _SHORTEST_NUMBER: Final = 4
+_SHA256: Final = re.compile("[0-9a-f]{64}")
+_SESSION_ID: Final = re.compile("[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
+_MADE_HERE: Final = dict.fromkeys(("sha256", "sha256_now", "prompt_sha256"), _SHA256) | {
+    "session": _SESSION_ID
+}
 _NAMED: Final = "value of that name"
 
 
@@ -32,15 +38,21 @@ class RedactedValue:
         return bool(self.tally)
 
 
-def redact_value(value: Any, rules: Rules, *, numbers: bool = True) -> RedactedValue:
+def redact_value(value: Any, rules: Rules, *, numbers: bool = True, ours: bool = False) -> RedactedValue:
     """The value as whoever may not see it reads it; without a finding it is equal to the one that was given.
 
-    Without `numbers` those stay as they are: they were measured, and say nothing by what they look like.
+    Without `numbers` those stay as they are: they were measured, and say nothing by what they look like. Of a value that is
+    `ours`, or measured, so do hashes and ids that the product made.
     """
     tally: Tally = Counter()
-    return RedactedValue(
-        value=_Looking(rules=rules, tally=tally, numbers=numbers).redacted(value), tally=tally
-    )
+    looking = _Looking(rules=rules, tally=tally, numbers=numbers, ours=ours or not numbers)
+    return RedactedValue(value=looking.redacted(value), tally=tally)
+
+
+def is_made_here(name: str, value: Any) -> bool:
+    """Whether the value of a field of ours is a hash or an id that the product made, and no recorded text."""
+    form = _MADE_HERE.get(name)
+    return form is not None and isinstance(value, str) and form.fullmatch(value) is not None
 
 
 def tally_of(findings: Iterable[Finding]) -> Tally:
@@ -55,6 +67,7 @@ class _Looking:
     rules: Rules
     tally: Tally
     numbers: bool
+    ours: bool
 
     def redacted(self, value: Any, *, secret: bool = False) -> Any:
         """`secret`: it stands under a key that names secrets, so a text or number in it is withheld whatever it looks like."""
@@ -89,7 +102,8 @@ class _Looking:
             self.tally.update(tally_of(found.findings))
             name = _free(found.text, taken) if found.findings else key
             taken.add(name)
-            redacted[name] = self.redacted(inner, secret=named and _names_a_secret(name))
+            kept = self.ours and is_made_here(name, inner)
+            redacted[name] = inner if kept else self.redacted(inner, secret=named and _names_a_secret(name))
         return redacted
 
 
