@@ -226,6 +226,32 @@ def test_what_a_profile_finds_is_in_no_table_any_more(session: Session, before_t
     assert Action.objects.get(session=session, sequence=2).parent_sequence == 1
 
 
+def test_in_what_a_profile_leaves_nothing_is_found_any_more(session: Session) -> None:
+    rules = read_rules(
+        {"detect": ["phone"], "phone_regions": ["DE"], "patterns": [PATTERN], "fields": EVERY_FIELD}
+    )
+    everything = Profile(name="everything", version=1, rules=rules)
+    done = erased(session, profile=everything)
+    assert done.result is not None
+    assert done.result["counts"] != []
+    again = erasing.work(erasing.prepare(session, by="ada@example.org", profile=everything).id)
+    assert again is not None
+    assert again.preview is not None
+    found = {
+        name: again.preview[name] for name in ("steps", "of_steps", "of_session", "counts", "replay_steps")
+    }
+    assert found == {"steps": 0, "of_steps": [], "of_session": [], "counts": [], "replay_steps": 0}
+
+
+@pytest.mark.parametrize("path", ["retrieval.hits", "retrieval.hits[*]", "retrieval.hits[*].sha256"])
+def test_passages_that_are_erased_are_found_no_more(session: Session, path: str) -> None:
+    erased(session, fields=[path])
+    again = erasing.work(erasing.prepare(session, by="ada@example.org", fields=[path]).id)
+    assert again is not None
+    assert again.preview is not None
+    assert (again.preview["steps"], again.preview["counts"]) == (0, [])
+
+
 def test_fields_that_were_chosen_are_in_no_table_any_more(session: Session) -> None:
     sealed(session)
     erased(session, fields=EVERY_FIELD)

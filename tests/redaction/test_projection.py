@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from timemachine.redaction.builtin import RULES
+from timemachine.redaction.paths import parse_path, withhold
 from timemachine.redaction.projection import MEASURED, redact_action, redact_session
 from timemachine.redaction.rules import Rules, read_rules
 
@@ -298,3 +299,20 @@ def test_a_step_twice_is_a_step_once(output: str, hit: str, asked: str, cut: int
     assert again.document == once.document
     assert (again.touched, again.tally) == ((), {})
     assert set(once.touched) == {name for name in given if given[name] != once.document[name]}
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("output", "[erased: field]"),
+        ("error", {"type": None, "message": "[erased: field]"}),
+        ("retrieval", {"mode": None, "hits": [{"rank": 1, "text": None}]}),
+        ("retrieval.hits", {"hits": [{"rank": 1, "text": None}]}),
+        ("session.metadata", {}),
+        ("session.key", "erased-0123abcd"),
+    ],
+)
+def test_what_was_erased_is_not_withheld_once_more(path: str, value: Any) -> None:
+    found = parse_path(path)
+    assert found is not None
+    assert withhold(value, found) == (value, 0)

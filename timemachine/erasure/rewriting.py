@@ -129,6 +129,8 @@ def rewrite_hits(
             if row.sha256:
                 look.hashes.add(row.sha256)
             columns |= {"sha256": None, "payload_id": kept(session, now.get("text"))}
+        elif now.get("sha256") != was.get("sha256"):
+            columns["sha256"] = None
         if row.stored_frame_id is not None:
             made.frames.add(row.stored_frame_id)
         type(row).objects.filter(pk=row.pk).update(**columns)
