@@ -10,11 +10,13 @@ from django.test import Client
 from pytest_django.fixtures import Settings
 
 from tests.sharing.recorded import recorded, replayed
+from tests.web.people import browser_of
 from tests.web.visitors import opened, shared
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now
 from timemachine.recording.models import Session
 from timemachine.replay.models import Replay
+from timemachine.sharing import log
 from timemachine.sharing.commands import revoke
 from timemachine.sharing.models import ShareGrant
 from timemachine.sharing.terms import Terms
@@ -52,6 +54,9 @@ def test_a_passphrase_is_asked_for_after_the_button_and_a_wrong_one_said(
     asked = visitor.post(path)
     assert asked.status_code == 401
     assert 'name="passphrase"' in asked.text
+    assert "Some links ask for a passphrase" in visitor.get(path).text
+    assert "once the passphrase is right" in asked.text
+    assert "when you press the button" not in asked.text
     wrong = visitor.post(path, {"passphrase": "Brot"})
     assert "This is not the passphrase" in wrong.text
     assert visitor.post(path, {"passphrase": "schöner Käse"}).status_code == 303
@@ -135,3 +140,25 @@ def test_no_secret_reaches_the_log(project: Project, session: Session) -> None:
         handler.setStream(before)
     assert "/share/" in written.getvalue()
     assert path.rsplit("_", 1)[1] not in written.getvalue()
+
+
+def test_a_download_of_the_evidence_is_a_line_of_the_access_log(
+    project: Project, session: Session, operator: Client
+) -> None:
+    link, path = shared(project, session)
+    visitor = Client(REMOTE_ADDR="203.0.113.9", headers={"user-agent": "Firefox/145.0"})
+    there = visitor.post(path)["Location"]
+    assert visitor.get(f"{there}evidence.zip").getvalue().startswith(b"PK")
+    lines = list(log.lines_of(link))
+    assert [each.result for each in lines] == ["created", "opened", "downloaded"]
+    assert (lines[2].address, lines[2].browser) == ("203.0.113.0/24", "Firefox")
+    assert log.checked(link).broken is None
+    assert "took the evidence" in operator.get(f"/shares/{link.pk}/").text
+
+
+def test_a_change_of_what_is_allowed_names_no_null(project: Project) -> None:
+    admin = browser_of(project, "admin")
+    admin.post("/settings/sharing/", {"passphrase_required": "on"})
+    page = admin.get("/settings/sharing/").text
+    assert "no limit of its own" in page
+    assert "null" not in page.split('id="changes"')[1]

@@ -14,7 +14,8 @@ from timemachine.sharing.models import ShareLink, ShareOpening, SharePolicy
 from timemachine.sharing.visitor import NOBODY, Visitor
 
 CREATED, ENDED, POLICY = "created", "ended", "policy"
-OPENED, WRONG_SECRET, WRONG_PASSPHRASE = "opened", "wrong_secret", "wrong_passphrase"
+OPENED, DOWNLOADED = "opened", "downloaded"
+WRONG_SECRET, WRONG_PASSPHRASE = "wrong_secret", "wrong_passphrase"
 _READ_AT_ONCE: Final = 500
 
 

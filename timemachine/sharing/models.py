@@ -118,7 +118,7 @@ class ShareGrant(models.Model):
 
 
 class ShareOpening(models.Model):
-    """A line of a link's access log: created, opened, refused and why, revoked; without a link, a change of its project's policy.
+    """A line of a link's access log: created, opened, downloaded, refused and why, revoked; without a link, a change of its project's policy.
 
     Lines are appended and never changed (a trigger refuses it); each has the hash of the one before (`log_line`).
     """

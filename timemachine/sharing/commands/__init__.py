@@ -6,6 +6,7 @@ from timemachine.sharing.commands.opening import (
     Opened,
     PassphraseNeeded,
     WrongPassphrase,
+    note_download,
     open_link,
 )
 from timemachine.sharing.commands.policy import set_policy
@@ -18,6 +19,7 @@ __all__ = [
     "WrongPassphrase",
     "create_link",
     "link_to",
+    "note_download",
     "open_link",
     "revoke",
     "revoke_all",

@@ -15,7 +15,7 @@ from timemachine.base.clock import now
 from timemachine.base.errors import NotSignedIn, TooManyRequests
 from timemachine.base.ids import secret, secret_hash
 from timemachine.sharing import log, queries
-from timemachine.sharing.log import OPENED, WRONG_PASSPHRASE, WRONG_SECRET
+from timemachine.sharing.log import DOWNLOADED, OPENED, WRONG_PASSPHRASE, WRONG_SECRET
 from timemachine.sharing.models import REVOKED, ShareGrant, ShareLink, ShareMiss
 from timemachine.sharing.patience import Limit, seconds_to_wait
 from timemachine.sharing.recorded import gone
@@ -72,6 +72,14 @@ def open_link(
         _miss(origin, seen, *_why_not(link))
         raise gone()
     return opened
+
+
+@transaction.atomic
+def note_download(link: ShareLink, *, address: str | None = None, browser: str | None = None) -> None:
+    """Write into the access log that a visitor takes the evidence along. Raises `NotFound` where the link went meanwhile."""
+    if not ShareLink.objects.filter(pk=link.pk).exists():
+        raise gone()
+    log.append(link, DOWNLOADED, visitor(address, browser))
 
 
 def _named(token: str) -> str | None:

@@ -19,7 +19,7 @@ from timemachine.jobs import ring_results
 from timemachine.payloads.models import Payload
 from timemachine.replay.models import ReplayStep
 from timemachine.replay.summary import sentence
-from timemachine.sharing.commands import PassphraseNeeded, WrongPassphrase, open_link
+from timemachine.sharing.commands import PassphraseNeeded, WrongPassphrase, note_download, open_link
 from timemachine.sharing.models import COMPARISON, REPLAY, SESSION
 from timemachine.sharing.recorded import gone
 from timemachine.sharing.scope import Scope
@@ -131,8 +131,11 @@ def shared_payload(request: HttpRequest, public_id: str, sha256: str) -> HttpRes
 @for_visitors
 @require_safe
 def shared_evidence(request: HttpRequest, public_id: str) -> FileResponse:
-    """The evidence of exactly what the link shows, as a zip."""
-    zipped = exporting.whole(scope_of(request, public_id).write_evidence)
+    """The evidence of exactly what the link shows, as a zip; a line of the access log says that it was taken."""
+    scope = scope_of(request, public_id)
+    zipped = exporting.whole(scope.write_evidence)
+    if request.method == "GET":
+        note_download(scope.link, address=address_of(request), browser=request.headers.get("User-Agent"))
     name = f"evidence-{public_id}.zip"
     return FileResponse(zipped, as_attachment=True, filename=name, content_type="application/zip")
 
