@@ -156,6 +156,8 @@ def test_a_recorded_step_is_tried(viewer: Client, project: Project) -> None:
     [
         ({"text": ""}, 422, "Write a text, or name a session"),
         ({"session": "s"}, 422, "Say which step"),
+        ({"text": "x", "session": "nope", "sequence": "99"}, 422, "not both"),
+        ({"text": "x", "sequence": "1"}, 422, "not both"),
         ({"session": "s", "sequence": "x"}, 422, "Enter a whole number"),
         ({"session": "s", "sequence": "99"}, 404, "99"),
         ({"session": "nope", "sequence": "1"}, 404, "nope"),

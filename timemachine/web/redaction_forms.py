@@ -109,7 +109,9 @@ class TryForm(AccountForm):
     def clean(self) -> dict[str, Any]:
         """What was sent, where it is something to try."""
         said = super().clean() or {}
-        if not said.get("text") and not said.get("session"):
+        if said.get("text") and (said.get("session") or self.data.get("sequence")):
+            self.add_error("text", "Try either this text or the step below, not both: empty one of them.")
+        elif not said.get("text") and not said.get("session"):
             self.add_error("text", "Write a text, or name a session and one of its steps.")
         elif not said.get("text") and "sequence" in said and said["sequence"] is None:
             self.add_error("sequence", "Say which step of the session.")
