@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.db import connection, connections, transaction
 
-from tests.builders import recorded_session
+from tests.builders import compared, recorded_session, replayed
 from tests.waiting import wait_until
 from timemachine.accounts.models import Project
 from timemachine.erasure import commands as erasing
@@ -23,6 +23,7 @@ from timemachine.evidence.queries import seal_of
 from timemachine.evidence.record import Record
 from timemachine.evidence.subjects import Subject
 from timemachine.recording.models import Session
+from timemachine.replay.options import ReplayOptions
 from timemachine.verifier import tm_verify
 
 AT_ONCE = 2
@@ -136,6 +137,24 @@ def test_a_bundle_is_of_one_moment_though_something_is_erased_while_it_is_writte
     reports = [tm_verify.verify(str(target)) for target in (before, after)]
     assert [each.problems for each in reports] == [[], []]
     assert [each.checked["withheld"] > 0 for each in reports] == [False, True]
+
+
+def test_a_replay_and_a_comparison_are_checked_and_shown_while_nothing_can_be_written(
+    session: Session, tmp_path: Path
+) -> None:
+    comparison = compared(session.project, [session], "local:extractive-1", "local:extractive-3")
+    replay = replayed(session, ReplayOptions(audit=True, reason="a test"))
+    for seal in (sealing.seal_comparison(comparison.id), sealing.seal_replay(replay.id)):
+        check = commands.check(commands.ask_for_check(seal, by=None).id)
+        assert check is not None
+        assert check.problems == []
+    for write in (
+        lambda target: exporting.write_comparison(target, comparison),
+        lambda target: exporting.write_replay(target, replay),
+    ):
+        with exporting.whole(write) as zipped:
+            (tmp_path / "evidence.zip").write_bytes(zipped.read())
+        assert tm_verify.verify(str(tmp_path / "evidence.zip")).problems == []
 
 
 def _problems(project: Project, folder: Path) -> list[dict[str, Any]]:
