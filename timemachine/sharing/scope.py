@@ -13,7 +13,9 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from timemachine.comparison.queries import sessions_of
+from timemachine.erasure.queries import erased_of
 from timemachine.evidence.erased_since import Erased
+from timemachine.evidence.models import ErasedField
 from timemachine.payloads.models import Payload
 from timemachine.recording.models import Action, Session
 from timemachine.replay.models import Replay, ReplayStep
@@ -139,6 +141,12 @@ class Scope:
     def erased(self) -> Erased:
         """How many fields of what the link shows were erased, and when the last."""
         return erased_within(self.link)
+
+    def erased_fields(self, steps: Sequence[Step]) -> dict[int, list[ErasedField]]:
+        """What was erased of steps that the scope gave, all of one session, by their sequence. One query."""
+        if not steps:
+            return {}
+        return erased_of(steps[0].action.session_id, [each.action.sequence for each in steps])
 
     def comparison(self) -> SharedComparison:
         """The comparison of a link to a comparison."""

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from django.utils.safestring import SafeString
@@ -10,6 +10,7 @@ from django.utils.safestring import SafeString
 from timemachine.alignment.long_diffs import LONG, is_long
 from timemachine.base.wording import spaced
 from timemachine.difference.telling import Telling, telling
+from timemachine.erasure.queries import erased_ranks
 from timemachine.payloads.queries import text
 from timemachine.providers.completion import ended_by
 from timemachine.recording.models import Action, Hit
@@ -40,9 +41,12 @@ _EVIDENCE: Final = {
     "characters": "Characters of both",
     "same_prompt": "The very same prompt was sent",
     "both_refuse": "Both decline to answer",
+    "withheld": "What it rests on",
     "new_refuses": "The new answer declines to answer",
 }
 BEGINNING = LONG // 2
+ERASED: Final = "erased"
+"""What became of a frame's text that was hashed before it was erased."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,7 +238,11 @@ def _words(found: Any) -> str:
 
 def _recorded_frames(step: ReplayStep, hits: Sequence[Hit]) -> list[RecordedFrame]:
     titles = {hit.rank: hit.title or "untitled" for hit in hits}
-    return [_recorded_frame(step, frame, titles) for frame in step.frames or []]
+    gone = erased_ranks(hits)
+    return [
+        replace(found, verdict=ERASED) if found.rank in gone else found
+        for found in (_recorded_frame(step, frame, titles) for frame in step.frames or [])
+    ]
 
 
 def _recorded_frame(step: ReplayStep, frame: dict[str, Any], titles: dict[int, str]) -> RecordedFrame:

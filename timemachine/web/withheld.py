@@ -1,13 +1,14 @@
 """How what is withheld looks: a hatched block with the word, inside the text that it was taken out of."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from django.template import Context
 from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from timemachine.evidence.models import ErasedField
 from timemachine.web.library import register
 
 _MARK: Final = re.compile(r"(\[(?:withheld|erased): [^\[\]]{1,40}\])")
@@ -38,6 +39,20 @@ def drawing(context: Context) -> Callable[[str], SafeString]:
 
 def _block(mark: str) -> SafeString:
     return format_html('<span class="redacted"><span>{}</span></span>', mark[1:-1])
+
+
+@register.simple_tag(takes_context=True)
+def is_erased(context: Context, sequence: int, field: str, rank: int | None = None) -> bool:
+    """Whether something of that field of a step was erased, by `erased_fields` of the page; with `rank` of a passage or of its text."""
+    gone = {row.field for row in erased_on(context, sequence)}
+    return field in gone if rank is None else not gone.isdisjoint({f"{field}.{rank}", f"{field}.{rank}.text"})
+
+
+@register.simple_tag(takes_context=True)
+def erased_on(context: Context, sequence: int) -> Sequence[ErasedField]:
+    """The fields of a step of which something was erased, by `erased_fields` of the page."""
+    found: Mapping[int, Sequence[ErasedField]] = context.get("erased_fields") or {}
+    return found.get(sequence, ())
 
 
 @register.filter

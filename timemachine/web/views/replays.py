@@ -10,6 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from timemachine.base.errors import TimeMachineError
 from timemachine.comparison.models import ComparisonReplay
+from timemachine.evidence.erased_since import erased_around
 from timemachine.jobs import ring
 from timemachine.providers.queries import model_choices
 from timemachine.recording.models import Action, Session
@@ -102,6 +103,7 @@ def step(request: HttpRequest, id: str, sequence: int) -> HttpResponse:  # noqa:
         "beside": _beside(found, shown),
         "is_over": shown.status in TERMINAL_STEP_STATUSES,
         "may_try": access.may("operator"),
+        "erased": erased_around(found),
     }
     return page(request, "replays/step.html", context, parts=("step",))
 

@@ -91,11 +91,13 @@ def shared_step(request: HttpRequest, public_id: str, sequence: int) -> HttpResp
     """One step of a shared replay, recorded left, replayed right."""
     scope = scope_of(request, public_id)
     step = scope.replay_step(sequence)
+    contexts = scope.context_steps(sequence)
     context = _about(scope) | {
         "step": step,
         "sides": _sides(request, scope, step),
         "beside": scope.beside(sequence),
-        "contexts": scope.context_steps(sequence),
+        "contexts": contexts,
+        "erased_fields": scope.erased_fields(contexts),
         "asked": Asked(tab="context", more=False),
     }
     return render(request, "shares/replay_step.html", context)
@@ -109,13 +111,15 @@ def shared_cell(request: HttpRequest, public_id: str, step: int) -> HttpResponse
     comparison = scope.comparison()
     cell = comparison.cell(step)
     marks, opinions = comparison.said_of_cell(cell)
+    contexts = comparison.contexts(cell)
     context = _about(scope) | {
         "column": column_names(comparison.arms())[cell.replay.run.arm],
         "step": cell,
         "sides": _sides(request, scope, cell),
         "marks": marks,
         "opinions": opinions,
-        "contexts": comparison.contexts(cell),
+        "contexts": contexts,
+        "erased_fields": scope.erased_fields(contexts),
         "asked": Asked(tab="context", more=False),
     }
     return render(request, "shares/cell.html", context)
@@ -170,6 +174,7 @@ def _session(request: HttpRequest, scope: Scope) -> HttpResponse:
     }
     found = scope.step(sequence, asked.first_bytes)
     context |= _of_step(found) | {"origin": scope.origin(found.action)}
+    context["erased_fields"] = scope.erased_fields([found])
     if asked.tab == "raw":
         context["raw"] = _raw(scope.document(sequence), asked.first_bytes)
     if asked_part(request, PARTS) != "step":

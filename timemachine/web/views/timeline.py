@@ -233,7 +233,8 @@ def _selection(session: Session, asked: Asked) -> dict[str, Any]:
     context["pin"] = pin
     context["here"] = kept_by(asked) | {"step": sequence, "pin": pin.step}
     context["beside"] = queries.neighbours(session, found.action, asked.shown)
-    context["erased"] = erased_of(session, [sequence]).get(sequence)
+    context["erased_fields"] = erased_of(session, [sequence])
+    context["erased"] = context["erased_fields"].get(sequence)
     return context | _tab(session, found, asked, pin)
 
 
