@@ -7,11 +7,12 @@ from tests.builders import recorded_session, replayed
 from tests.web.people import browser_of
 from tests.web.visitors import opened, shared
 from timemachine.accounts.models import ADMIN, Project
+from timemachine.base.content import text_sha256
 from timemachine.erasure import commands
 from timemachine.erasure.models import Erasure
 from timemachine.evidence import sealing
 from timemachine.evidence.queries import sealed_session
-from timemachine.recording.models import Session
+from timemachine.recording.models import Action, Session
 from timemachine.replay.options import ReplayOptions
 from timemachine.sharing.terms import Terms
 
@@ -179,3 +180,61 @@ def test_a_visitor_learns_nothing_of_what_was_erased_behind_their_last_step(
     visitor, address = opened(shared(project, session, Terms(through_sequence=1))[1])
     erase(administrator, session, paths="call_id", steps="2")
     assert "<dt>Erased</dt>" not in visitor.get(address).text
+
+
+def test_an_erased_field_shows_no_hash_or_size_as_if_it_had_been_recorded(
+    project: Project, administrator: Client, session: Session
+) -> None:
+    visitor, address = opened(shared(project, session)[1])
+    erase(administrator, session, of_step=["output", "retrieval"])
+    mark = text_sha256("[erased: field]")
+    step = next(
+        each.sequence
+        for each in Action.objects.filter(session=session).order_by("sequence")
+        if each.hits.exists()
+    )
+    for reader, page in ((administrator, f"/sessions/{session.id}/"), (visitor, address)):
+        told = reader.get(f"{page}?step=2").text
+        assert '<dd class="mono hash"><span class="absent">erased</span></dd>' in told
+        assert f'<dd class="mono hash">{mark}' not in told
+        context = reader.get(f"{page}?step={step}&tab=context").text
+        assert "No word in common" not in context
+        assert "is not told any more" in context
+        assert '<span class="mono hash"><span class="absent">erased</span></span>' in context
+    told = visitor.get(f"{address}?step={step}").text
+    assert "Erased: <b>" in told
+    assert "Clara" not in told
+
+
+def test_a_replays_step_asserts_nothing_of_a_passage_that_was_erased(
+    administrator: Client, session: Session
+) -> None:
+    replay = replayed(session, AUDIT)
+    asked = replay.steps.filter(kind="ask").order_by("sequence").first()
+    assert asked is not None
+    page = f"/replays/{replay.id}/steps/{asked.sequence}/"
+    assert '<td><span class="verdict verified">verified</span></td>' in administrator.get(page).text
+    erase(administrator, session, of_step=["output", "retrieval"])
+    told = administrator.get(page).text
+    assert '<td><span class="verdict verified">verified</span></td>' not in told
+    assert '<span class="verdict erased">erased</span>' in told
+    assert "Something of this recording was erased" in told
+    assert "<dt>Withheld</dt>" not in told
+    assert '<span class="redacted"><span>erased: ' in told
+
+
+def test_what_stays_is_said_where_it_is_confirmed_and_what_went_on_the_evidence_page(
+    administrator: Client, operator: Client, session: Session
+) -> None:
+    address = f"/sessions/{session.id}/erase-fields/"
+    seen = administrator.get(administrator.post(address, {"of_step": ["retrieval"]})["Location"]).text
+    assert "every table of this server" not in seen
+    assert "It stays where this page says so: in 1 collection that is not touched" in " ".join(seen.split())
+    evidence = f"/sessions/{session.id}/evidence/"
+    assert "asked for by Clara" not in administrator.get(evidence).text
+    found = erase(administrator, session, of_step=["retrieval"])
+    told = administrator.get(evidence).text
+    assert "asked for by Clara" in told
+    assert found in told
+    assert "asked for by Clara" in operator.get(evidence).text
+    assert found not in operator.get(evidence).text

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from timemachine.accounts.models import ADMIN, OPERATOR
 from timemachine.comparison.queries import comparison_of
+from timemachine.erasure.queries import done_of
 from timemachine.evidence import commands, exporting, keys, log
 from timemachine.evidence.queries import (
     Sealed,
@@ -32,6 +33,7 @@ from timemachine.web.http import page
 from timemachine.web.redirects import see_other
 
 SHOWN_CHECKPOINTS: Final = 20
+SHOWN_ERASURES: Final = 20
 BACK: Final = {"session": "timeline", "replay": "replay", "comparison": "comparison"}
 
 
@@ -42,6 +44,7 @@ def of_session(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     who = access.of(request)
     session = session_of(who.project, id)
     facts = {"name": session.name, "file": session.key} | _addresses("session", session.id)
+    facts["erasures"] = list(done_of(session)[:SHOWN_ERASURES])
     return _page(request, who, sealed_session(session), facts)
 
 
@@ -53,6 +56,7 @@ def of_replay(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     replay = replay_of(who.project, id)
     named = {"name": replay.session.name, "what": f"{replay.kind.capitalize()} replay"}
     facts = named | {"file": f"replay-{replay.id}"} | _addresses("replay", replay.id)
+    facts["erasures"] = list(done_of(replay.session)[:SHOWN_ERASURES])
     return _page(request, who, sealed_replay(replay), facts)
 
 
