@@ -411,3 +411,14 @@ def test_the_form_offers_profiles_and_previews_what_would_be_withheld(
     path = created_at(operator, address, redaction=str(profile.id))
     visitor, there = opened(path)
     assert traces({"": Seen.at(visitor, there)}) == {}
+
+
+def test_the_preview_says_that_the_agent_is_still_named_in_the_head(
+    project: Project, session: Session, operator: Client
+) -> None:
+    Session.objects.filter(pk=session.pk).update(agent="support")
+    address = f"/sessions/{session.id}/share/"
+    for fields, warned in ((["agent"], True), (["agent", "session.agent"], False)):
+        made = make_profile(project, f"{len(fields)} fields", read_rules({"fields": fields}), by="test")
+        said = form_at(operator, address, redaction=str(made.id), preview="1")
+        assert ("still named in the head" in operator.post(address, said).text) == warned

@@ -42,6 +42,8 @@ class Preview:
     lines: list[Line]
     read: int
     steps: int
+    agent_in_head: bool = False
+    """Whether the agent is withheld of the steps by its path, and still stands in the head as that of the session."""
 
     @property
     def total(self) -> int:
@@ -68,7 +70,19 @@ def preview_of(link: ShareLink, profile: Profile) -> Preview:
             action.sequence, {name: step.document[name] for name in step.touched}, SHOWN - len(lines)
         )
     tally += _of_answers(link, profile.rules, lines)
-    return Preview(profile=profile, tally=tally, lines=lines[:SHOWN], read=read, steps=actions.count())
+    return Preview(
+        profile=profile,
+        tally=tally,
+        lines=lines[:SHOWN],
+        read=read,
+        steps=actions.count(),
+        agent_in_head=_names_agent(link, profile.rules),
+    )
+
+
+def _names_agent(link: ShareLink, rules: Rules) -> bool:
+    withheld = {path.of_session for path in rules.paths if path.field == "agent"}
+    return withheld == {False} and link.session is not None and bool(link.session.agent)
 
 
 def _of_answers(link: ShareLink, rules: Rules, lines: list[Line]) -> Tally:

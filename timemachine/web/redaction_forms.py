@@ -49,7 +49,8 @@ class ProfileForm(AccountForm):
         label="Fields",
         required=False,
         widget=forms.Textarea(attrs={"rows": 4, "class": "mono", "spellcheck": "false"}),
-        help_text="One path a line: agent, input.messages[*].content, retrieval.hits[*].metadata.*, session.user.",
+        help_text="One path a line: agent, input.messages[*].content, retrieval.hits[*].metadata.*, session.user. "
+        "What a step and its session both have, like agent and session.agent, are two paths.",
     )
 
     def __init__(self, data: Mapping[str, Any] | None = None, *, profile: Profile | None = None) -> None:
