@@ -1,8 +1,11 @@
 """What somebody wants erased, and what repeats it: tables of cases."""
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from timemachine.base.errors import InvalidInput
 from timemachine.erasure import repeats
@@ -10,6 +13,7 @@ from timemachine.erasure.chosen import chosen_of
 from timemachine.erasure.placing import placed
 from timemachine.redaction.marks import as_erased, erased, mark
 from timemachine.redaction.text import redact_text
+from timemachine.redaction.wordings import Wordings
 
 PROFILE = {"name": "p", "version": 1, "rules": {"detect": ["email"]}}
 LONG = "This sentence is long enough to be looked for."
@@ -69,10 +73,22 @@ def test_each_sentence_of_what_is_gone_is_found_again() -> None:
     assert repeats.rules_for(["too short"]) is None
 
 
-def test_of_very_long_texts_the_first_are_looked_for() -> None:
-    rules = repeats.rules_for([f"{n:06} {LONG * 30}" for n in range(40)])
-    assert rules is not None
-    assert len(rules.patterns[0].pattern) < 3 * repeats.MOST
+def test_each_sentence_of_a_long_text_is_looked_for() -> None:
+    long = " ".join(f"This is the sentence with the number {n}." for n in range(2_000))
+    rules = repeats.rules_for([long])
+    assert (rules is not None, len(long) > 80_000) == (True, True)
+    for n in (0, 7, 999, 1_999):
+        quoted = f"He said: This is the sentence with the number {n}. And then nothing."
+        assert rules is not None
+        assert redact_text(quoted, rules).text == "He said: [withheld: repeated text] And then nothing."
+
+
+@given(st.text("ab .", max_size=60), st.lists(st.text("ab .", min_size=16, max_size=30), max_size=4))
+def test_of_a_text_nothing_is_left_that_was_looked_for(text: str, wanted: list[str]) -> None:
+    found = list(Wordings.of(wanted, "n").spans(text))
+    assert all(text[start:end] in wanted for start, end in found)
+    assert bool(found) == any(each in text for each in wanted)
+    assert all(end <= start for (_, end), (start, _) in pairwise(found))
 
 
 def test_a_mark_says_that_it_was_erased_and_stays_a_mark() -> None:

@@ -3,18 +3,13 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-import re2
-
 from timemachine.language.sentences import sentence_texts
 from timemachine.redaction.engine import readable
-from timemachine.redaction.rules import Pattern, Rules
+from timemachine.redaction.rules import Rules
+from timemachine.redaction.wordings import Wordings
 
 NAME: Final = "repeated text"
-SHORTEST: Final = 16
-"""Characters; what is shorter stands in other places without being the same thing."""
 _LONGEST: Final = 1_000
-MOST: Final = 40_000
-"""Characters of all that is looked for; what is beyond is only found where whole texts are the same."""
 
 
 def gone(before: Any, after: Any) -> Iterator[str]:
@@ -35,15 +30,8 @@ def gone(before: Any, after: Any) -> Iterator[str]:
 
 def rules_for(texts: Iterable[str]) -> Rules | None:
     """Rules that find these texts, and each of their sentences, wherever they stand; None where all are too short to be looked for."""
-    pieces = {piece for text in texts for piece in _pieces(text) if len(piece) >= SHORTEST}
-    chosen, room = list[str](), MOST
-    for piece in sorted(pieces, key=lambda each: (-len(each), each)):
-        if len(piece) <= room:
-            chosen.append(piece)
-            room -= len(piece)
-    if not chosen:
-        return None
-    return Rules(patterns=(Pattern(name=NAME, pattern="|".join(re2.escape(each) for each in chosen)),))
+    found = Wordings.of((piece for text in texts for piece in _pieces(text)), NAME)
+    return Rules(texts=found) if found.by_begin else None
 
 
 def _pieces(text: str) -> Iterator[str]:

@@ -60,7 +60,7 @@ class Look:
         tally: Tally = Counter()
         after = before
         for each in (rules, self.repeats or NOTHING):
-            if each.paths or each.patterns or each.detect:
+            if each.paths or each.looks_into_texts:
                 found = redact_action(after, each)
                 after = as_erased(placed(found.document, each.marks), each.marks)
                 tally += found.tally
@@ -83,7 +83,7 @@ class Look:
             self.chosen.rules if self.chosen.looks_everywhere else NOTHING,
             self.repeats or NOTHING,
         ):
-            if rules.patterns or rules.detect:
+            if rules.looks_into_texts:
                 found = redact_value(value, rules, numbers=False)
                 value = as_erased(found.value, rules.marks)
                 if tally is not None:

@@ -10,6 +10,7 @@ from timemachine.redaction.engine import Refused, custom, matches_nothing
 from timemachine.redaction.marks import LONGEST_NAME, NAMES, RESERVED, can_be_a_name
 from timemachine.redaction.paths import LONGEST, OF_ACTION, OF_SESSION, Path, parse_path
 from timemachine.redaction.people import is_region
+from timemachine.redaction.wordings import Wordings
 
 DETECTORS: Final = tuple(NAMES)
 MOST_PATTERNS, MOST_FIELDS, MOST_REGIONS = 50, 100, 10
@@ -30,18 +31,27 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """What is withheld: what the named detectors find, what the patterns match, and fields by their paths."""
+    """What is withheld: what the named detectors find, what the patterns match, fields by their paths, and texts word for word.
+
+    No profile has texts: they are looked for where something is erased.
+    """
 
     detect: tuple[str, ...] = ()
     phone_regions: tuple[str, ...] = ()
     patterns: tuple[Pattern, ...] = ()
     fields: tuple[str, ...] = ()
     paths: tuple[Path, ...] = field(default=(), compare=False)
+    texts: Wordings | None = None
+
+    @property
+    def looks_into_texts(self) -> bool:
+        """Whether they find something in texts, and not by its place alone."""
+        return bool(self.detect or self.patterns or self.texts)
 
     @property
     def marks(self) -> frozenset[str]:
         """The names that marks of these rules can have, and those that stand in any redacted text."""
-        return RESERVED | {each.name for each in self.patterns}
+        return RESERVED | {each.name for each in (*self.patterns, *((self.texts,) if self.texts else ()))}
 
     def as_json(self) -> dict[str, Any]:
         """The rules as `read_rules` reads them and the API gives them."""

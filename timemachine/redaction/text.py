@@ -95,6 +95,9 @@ def _found_in(text: str, rules: Rules) -> Iterator[Finding]:
     for each in rules.patterns:
         for start, end in spans(custom(each.pattern, ignore_case=each.ignore_case), text):
             yield Finding(start=start, end=end, rule=each.name, what=each.name)
+    if rules.texts is not None:
+        for start, end in rules.texts.spans(text):
+            yield Finding(start=start, end=end, rule=rules.texts.name, what=rules.texts.name)
 
 
 _DETECT: Final[dict[str, Callable[[str, Rules], Iterable[tuple[int, int, str]]]]] = {
