@@ -43,7 +43,7 @@ def test_a_link_withholds_by_a_profile(tm: Here) -> None:
 def test_a_link_shows_its_address_once(tm: Here) -> None:
     session(tm)
     ran = tm.run(
-        "share", "create", "s1", "--label", "für die Prüferin", "--max-opens", "3", "--passphrase", "p q"
+        "share", "create", "s1", "--label", "für die Prüferin", "--max-opens", "3", "--passphrase", "p q r"
     )
     assert ran.code == 0, ran
     address, *lines = ran.out.splitlines()

@@ -11,6 +11,7 @@ from timemachine.sharing.policy import OPEN, Policy, require_allowed
 
 DEFAULT_LIFETIME: Final = timedelta(days=14)
 LONGEST_LABEL: Final = 200
+SHORTEST_PASSPHRASE: Final = 4
 LONGEST_PASSPHRASE: Final = 1_000
 MOST_OPENS: Final = 1_000_000
 _UNTYPABLE: Final = re.compile("[\ud800-\udfff]")
@@ -51,9 +52,13 @@ def check(terms: Terms, now: datetime, policy: Policy = OPEN) -> None:
         raise _invalid(
             "max_opens", f"A link opens between 1 and {MOST_OPENS:,} times; leave it out for no limit."
         )
-    if terms.passphrase is not None and not 1 <= len(terms.passphrase) <= LONGEST_PASSPHRASE:
+    if (
+        terms.passphrase is not None
+        and not SHORTEST_PASSPHRASE <= len(terms.passphrase) <= LONGEST_PASSPHRASE
+    ):
         raise _invalid(
-            "passphrase", f"A passphrase has 1 to {LONGEST_PASSPHRASE:,} characters; leave it out for none."
+            "passphrase",
+            f"A passphrase has {SHORTEST_PASSPHRASE} to {LONGEST_PASSPHRASE:,} characters; leave it out for none.",
         )
     if terms.passphrase is not None and _UNTYPABLE.search(terms.passphrase):
         raise _invalid(
