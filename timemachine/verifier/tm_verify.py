@@ -56,8 +56,12 @@ ENVELOPE = re.compile(
     rb'"kind":"([a-z_]+)",(?:"links":\{' + PAIRS + rb'\},)?"of":"([a-z]+)","prev":"([0-9a-f]{64})","v":1\}'
 )
 PAIR = re.compile(rb'"([a-z0-9._]+)":"([0-9a-f]{64})"')
-NAME = re.compile(r"[a-z0-9._]+")
 SHA256 = re.compile(r"[0-9a-f]{64}")
+NUMBER = re.compile(r"0|[1-9][0-9]{0,14}")
+MOST = 10**15  # more records, lines or entries than there ever are
+FOLDER = re.compile(r"[a-z]+(-[0-9]{1,9})?")
+KIND = re.compile(r"[a-z]+")
+ID = re.compile(r"[0-9a-f-]{36}")
 NOT_PROVEN = (
     "That the agent did what was recorded: hashes prove that nothing changed since it was sealed, not that what was sent was true.",
     "That this is the only history: who holds the signing key could seal another one. Compare one of its checkpoints that you kept.",
@@ -69,6 +73,7 @@ SAID_OF_OLDER = {
     False: "THE OLDER ONE IS NOT ITS BEGINNING",
     None: "THE OLDER ONE WAS COMPARED IN PART",
 }
+PACKED = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 # What reading a file of a zip raises where its bytes were changed.
 DAMAGE = (OSError, ValueError, EOFError, RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error)
 WRONG_FORM = (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError)
@@ -340,8 +345,8 @@ def is_fingerprint(text: str) -> bool:
 
 def parsed(data: bytes | str) -> Any:
     """A JSON document that can be read in one way only. Raises `ValueError`, `RecursionError`."""
-    text = data if isinstance(data, str) else data.decode("utf-8")
-    return json.loads(text, object_pairs_hook=_once)
+    written = data if isinstance(data, str) else data.decode("utf-8")
+    return json.loads(written, object_pairs_hook=_once)
 
 
 def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
@@ -349,6 +354,34 @@ def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         raise ValueError("a name stands in it twice")
     return found
+
+
+def whole(value: Any) -> int:
+    """A number of records or a place among them; a bool, a fraction or a text is none. Raises `ValueError`."""
+    if type(value) is not int or not 0 <= value < MOST:
+        raise ValueError("this is no whole number from 0 on")
+    return value
+
+
+def digits(written: str) -> int:
+    """A whole number from its digits, which can be written in one way only. Raises `ValueError`."""
+    if not NUMBER.fullmatch(written):
+        raise ValueError("this is no whole number from 0 on")
+    return int(written)
+
+
+def text(value: Any, form: re.Pattern[str] | None = None) -> str:
+    """A text, in this form where one is given. Raises `ValueError`."""
+    if type(value) is not str or (form and not form.fullmatch(value)):
+        raise ValueError("this is no text, or one of another form")
+    return value
+
+
+def hashes(value: Any) -> list[bytes]:
+    """SHA-256 hashes from a list of their digits. Raises `ValueError`."""
+    if type(value) is not list:
+        raise ValueError("this is no list")
+    return [bytes.fromhex(text(each, SHA256)) for each in value]
 
 
 class Bundle:
@@ -359,12 +392,16 @@ class Bundle:
         self.hashes: dict[str, str] = {}
         try:
             self.zip = zipfile.ZipFile(path)
-            names = self.zip.namelist()
+            members = self.zip.infolist()
         except DAMAGE as why:
             raise Unreadable(f"this is not a zip file that can be read: {why}") from why
-        self.names = set(names)
-        if len(names) != len(self.names):
+        self.names = {each.filename for each in members}
+        if len(members) != len(self.names):
             raise Unreadable("two files in it have one name")
+        if any(each.compress_type not in PACKED for each in members):
+            raise Unreadable(
+                "a file in it is packed in another way than by deflate, which the product never does"
+            )
 
     def lines(self, name: str) -> Iterator[bytes]:
         """The lines of a file without their ends; a file that is not there has none. Damage is told once, as a fault."""
@@ -375,8 +412,8 @@ class Bundle:
             with self.zip.open(name) as opened:
                 while chunk := opened.read(CHUNK):
                     digest.update(chunk)
-                    *whole, rest = (rest + chunk).split(b"\n")
-                    yield from whole
+                    *ended, rest = (rest + chunk).split(b"\n")
+                    yield from ended
         except DAMAGE as why:
             self.report.problem("file", name, f"It is damaged and cannot be read to its end: {why}.")
             self.names.discard(name)
@@ -422,13 +459,13 @@ def opened(
     """The bytes under a DSSE envelope's signature, and its key; None, with a fault told, where it is not valid."""
     try:
         payload = base64.b64decode(signed["payload"], validate=True)
-        kind = str(signed["payloadType"])
+        kind = text(signed["payloadType"])
         (signature,) = signed["signatures"]
-        key, raw = str(signature["keyid"]), base64.b64decode(signature["sig"], validate=True)
+        key, raw = text(signature["keyid"]), base64.b64decode(signature["sig"], validate=True)
+        encoded = b"DSSEv1 %d %b %d %b" % (len(kind.encode()), kind.encode(), len(payload), payload)
     except WRONG_FORM:
         report.problem("signature", where, "There is no signed document here.")
         return None
-    encoded = b"DSSEv1 %d %b %d %b" % (len(kind.encode()), kind.encode(), len(payload), payload)
     if kind != wanted_type:
         report.problem(
             "signature", where, f"Something of the type {kind!r} is signed here, not {wanted_type!r}."
@@ -443,13 +480,13 @@ def opened(
     return None
 
 
-def parsed_state(text: bytes, where: str) -> State | None:
+def parsed_state(data: bytes, where: str) -> State | None:
     """A checkpoint from its text; None where it has another form."""
     try:
-        lines = text.decode("ascii").split("\n")
+        lines = data.decode("ascii").split("\n")
         facts = dict(line.split(" ", 1) for line in lines[3:] if line)
         root = base64.b64decode(lines[2], validate=True)
-        return State(where=where, origin=lines[0], size=int(lines[1]), root=root, last=facts["last"])
+        return State(where=where, origin=lines[0], size=digits(lines[1]), root=root, last=facts["last"])
     except WRONG_FORM:
         return None
 
@@ -470,14 +507,30 @@ def verify(path: str, wanted_key: str | None = None, older: str | None = None) -
 
 
 def _verified(path: str, wanted_key: str | None) -> Found:
-    report = Report()
+    found, helpers = Found(Report(), {}), list[Helper | None]()
+    try:
+        _read(path, wanted_key, found, helpers)
+    except Unreadable:
+        raise
+    # Whatever was done to a file: what ends the check is a fault, and never a traceback.
+    except Exception as why:  # noqa: BLE001
+        says = f"Something in it has a form that ends the check ({type(why).__name__}); what follows was not read."
+        found.report.problem("malformed", path, says)
+    finally:
+        for helper in helpers:
+            if helper:
+                helper.end()
+    return found
+
+
+def _read(path: str, wanted_key: str | None, found: Found, helpers: list[Helper | None]) -> None:
+    report, trees = found
     bundle = Bundle(path, report)
     keys = public_keys(bundle.document(KEYS))
     stated = _statement(bundle, keys, report, wanted_key)
-    helpers = [_helped(bundle, tree) for tree in stated.trees]
+    helpers += [_helped(bundle, tree) for tree in stated.trees]
     payloads = _payloads(bundle, report)
     records: dict[str, dict[int, Sealed]] = {}
-    trees: dict[str, Leaves] = {}
     if stated.log:
         entries = dict(enumerate(_whole_log(bundle, stated.log, keys, report)))
         trees[stated.log.origin] = Leaves(
@@ -493,7 +546,6 @@ def _verified(path: str, wanted_key: str | None) -> Found:
     _timestamps(bundle, _log_states(bundle, stated), report)
     _links(records, report)
     _files(bundle, stated.files, report)
-    return Found(report, trees)
 
 
 def _compare(older: Found, newer: Found) -> None:
@@ -527,11 +579,12 @@ def _begins(older: Leaves, newer: Leaves, report: Report) -> bool | None:
         report.problem("rewritten", f"{newer.name} {newer.size}", says)
         return False
     report.checked["compared"] += len(both)
-    whole, other = (newer, older) if newer.complete else (older, newer)
-    made = roots([whole.found.get(index, b"") for index in range(whole.size)], [other.size])
+    most, other = (newer, older) if newer.complete else (older, newer)
+    begin = range(other.size if other.size <= len(most.found) else 0)  # what is stated may be any number
+    made = roots([most.found.get(index, b"") for index in begin], [other.size])
     same = other.size in made and made[other.size].hex() == other.root
     same = same or (older.size, older.root) == (newer.size, newer.root)
-    if whole.complete and other.size <= whole.size and not same:
+    if most.complete and other.size <= most.size and not same:
         says = f"One of the {other.size} before it is another one than when they were signed."
         report.problem("rewritten", f"{newer.name} {other.size}", says)
         return False
@@ -557,10 +610,13 @@ def _statement(bundle: Bundle, keys: Mapping[str, bytes], report: Report, wanted
         stated = parsed(found[0] if found else base64.b64decode(signed["payload"]))
         subject, predicate = stated["subject"][0], stated["predicate"]
         trees = [_tree_of(each) for each in predicate["trees"]]
-        log = Log(**{name: predicate["log"][name] for name in Log._fields}) if "log" in predicate else None
+        log = _log_of(predicate["log"]) if "log" in predicate else None
         first = log or trees[0]
-        form, files, root = predicate["format"], dict(predicate["files"]), subject["digest"]["sha256"]
-        report.subject = str(subject["name"])
+        form, root = predicate["format"], subject["digest"]["sha256"]
+        files = {name: text(digest, SHA256) for name, digest in predicate["files"].items()}
+        if len({tree.path for tree in trees} | ({log.path} if log else set())) != len(trees) + bool(log):
+            raise ValueError("two trees stand in one folder")
+        report.subject = text(subject["name"])
         wrong = root != first.root or report.subject != first.origin
     except WRONG_FORM as why:
         raise Unreadable("its statement has not the form that this program knows") from why
@@ -573,8 +629,29 @@ def _statement(bundle: Bundle, keys: Mapping[str, bytes], report: Report, wanted
 
 def _tree_of(said: Mapping[str, Any]) -> Tree:
     """A tree as the statement names it; one of an older server does not say whether it withholds."""
-    must = {name: said[name] for name in Tree._fields if name not in Tree._field_defaults}
-    return Tree(**must, withholds=bool(said.get("withholds", True)))
+    complete, withholds = said["complete"], said.get("withholds", True)
+    if type(complete) is not bool or type(withholds) is not bool:
+        raise ValueError("this is neither true nor false")
+    return Tree(
+        path=text(said["path"], FOLDER),
+        of=text(said["of"], KIND),
+        id=text(said["id"], ID),
+        origin=text(said["origin"]),
+        size=whole(said["size"]),
+        root=text(said["root"], SHA256),
+        complete=complete,
+        withholds=withholds,
+    )
+
+
+def _log_of(said: Mapping[str, Any]) -> Log:
+    """A project's log as the statement names it."""
+    return Log(
+        path=text(said["path"], FOLDER),
+        origin=text(said["origin"]),
+        size=whole(said["size"]),
+        root=text(said["root"], SHA256),
+    )
 
 
 def _files(bundle: Bundle, stated: Mapping[str, str], report: Report) -> None:
@@ -599,7 +676,7 @@ def _payloads(bundle: Bundle, report: Report) -> dict[str, bytes]:
         try:
             found = parsed(line)
             data = base64.b64decode(found["base64"]) if "base64" in found else found["text"].encode()
-            claimed, digest = found["sha256"], sha256(data)
+            claimed, digest = text(found["sha256"], SHA256), sha256(data)
         except WRONG_FORM:
             report.problem("payload", f"{PAYLOADS} line {number}", "This line is no payload.")
             continue
@@ -713,7 +790,7 @@ def _whole(
     for state in stated:
         if made.get(state.size) == state.root:
             report.checked["proofs"] += 1
-        elif state.size in made and in_order[state.size - 1].hex() != state.last:
+        elif 0 < state.size in made and in_order[state.size - 1].hex() != state.last:
             says = f"It was changed: the signed checkpoint of {state.size} records ends in another one."
             report.problem("chain", f"{tree.path} record {state.size - 1}", says)
         elif state.size in made:
@@ -729,7 +806,7 @@ def _paths(bundle: Bundle, tree: Tree, last: State, records: Mapping[int, Sealed
     for number, line in enumerate(bundle.lines(f"{tree.path}/proofs.jsonl"), start=1):
         try:
             found = parsed(line)
-            index, steps = int(found["index"]), [bytes.fromhex(each) for each in found["path"]]
+            index, steps = whole(found["index"]), hashes(found["path"])
         except WRONG_FORM:
             report.problem("proof", f"{tree.path} proofs line {number}", "This line is no proof.")
             continue
@@ -755,11 +832,7 @@ def _log(bundle: Bundle, tree: Tree, last: State, keys: Mapping[str, bytes], rep
         report.problem("log", where, "Nothing shows that this seal was entered into the project's log.")
         return
     try:
-        line, index, steps = (
-            found["entry"].encode(),
-            int(found["index"]),
-            [bytes.fromhex(each) for each in found["path"]],
-        )
+        line, index, steps = found["entry"].encode(), whole(found["index"]), hashes(found["path"])
         signed, entry = found["checkpoint"], parsed(line)
         about = (entry["of"], entry["id"], entry["size"], entry["root"])
     except WRONG_FORM:
@@ -785,14 +858,15 @@ def _tombstones(
     named: set[tuple[int, str]] = set()
     if not isinstance(found, dict):
         return named
+    entries = found.get("entries")
     signature = opened(found.get("checkpoint"), CHECKPOINT_TYPE, keys, report, where)
     state = parsed_state(signature[0], where) if signature else None
-    for each in found.get("entries", ()) if state else ():
+    for each in entries if state and isinstance(entries, list) else ():
         try:
-            line, index = each["entry"].encode(), int(each["index"])
-            steps, entry = [bytes.fromhex(step) for step in each["path"]], parsed(line)
+            line, index = each["entry"].encode(), whole(each["index"])
+            steps, entry = hashes(each["path"]), parsed(line)
             about = (entry["entry"], entry["of"], entry["id"])
-            names = {(int(record), str(name)) for record, fields in entry["records"] for name in fields}
+            names = {(whole(record), text(name)) for record, fields in entry["records"] for name in fields}
         except WRONG_FORM:
             report.problem("tombstone", where, "This is no entry of a log.")
             continue
@@ -865,9 +939,9 @@ def _witnessed(bundle: Bundle, log: Log, leaves: Sequence[bytes], report: Report
         where = f"{log.path} witnessed line {number}"
         try:
             found = parsed(line)
-            origin, size, root, *_ = str(found["sent"]).split("\n\n", 1)[1].split("\n")
-            state = State(where, origin, int(size), base64.b64decode(root, validate=True), "")
-            taken[state] = (str(found["url"]), bool(str(found["answer"]).strip()))
+            origin, size, root, *_ = text(found["sent"]).split("\n\n", 1)[1].split("\n")
+            state = State(where, origin, digits(size), base64.b64decode(root, validate=True), "")
+            taken[state] = (text(found["url"]), bool(text(found["answer"]).strip()))
         except WRONG_FORM:
             report.problem("witness", where, "This line tells of nothing that a witness took.")
     made = roots(leaves, [state.size for state in taken])
@@ -924,7 +998,7 @@ def _access(bundle: Bundle, log: Log, lines: Sequence[bytes], report: Report) ->
             if number > len(found):
                 says = f"The log committed to {number} lines of it, and {len(found)} are there."
                 report.problem("access", f"access log of {chain}", says)
-            elif found[number - 1] != head:
+            elif number and found[number - 1] != head:
                 says = "It or a line before it is not the one that the log committed to."
                 report.problem("access", f"access log of {chain} line {number}", says)
 
@@ -936,9 +1010,9 @@ def _access_heads(lines: Sequence[bytes]) -> dict[str, dict[int, str]]:
         with suppress(*WRONG_FORM):  # told where what was sealed is looked for
             entry = parsed(line)
             if entry["entry"] == "access":
-                heads.setdefault(str(entry["chain"]), {})[int(entry["lines"])] = str(entry["sha256"])
+                heads.setdefault(text(entry["chain"]), {})[whole(entry["lines"])] = text(entry["sha256"])
             elif (entry["entry"], entry["of"]) == ("erased", "access"):
-                heads.pop(str(entry["id"]), None)
+                heads.pop(text(entry["id"]), None)
     return heads
 
 
@@ -949,9 +1023,9 @@ def _access_lines(bundle: Bundle, log: Log, report: Report) -> dict[str, list[st
         try:
             found = parsed(line)
             chain, sequence, previous = (
-                str(found["chain"]),
-                int(found["sequence"]),
-                str(found["previous_sha256"]),
+                text(found["chain"]),
+                whole(found["sequence"]),
+                text(found["previous_sha256"]),
             )
         except WRONG_FORM:
             report.problem("access", f"{log.path} access line {number}", "This is no line of an access log.")
@@ -995,8 +1069,8 @@ def _sealed_by(log: Log, lines: Sequence[bytes], report: Report) -> dict[Name, t
             if kind == "erased_fields":
                 report.checked["erased_fields"] += sum(len(names) for _, names in entry["records"])
                 continue
-            name = (str(entry["of"]), str(entry["id"]), int(entry["generation"]))
-            state = (0, "") if kind == "erased" else (int(entry["size"]), str(entry["root"]))
+            name = (text(entry["of"]), text(entry["id"]), whole(entry["generation"]))
+            state = (0, "") if kind == "erased" else (whole(entry["size"]), text(entry["root"]))
         except WRONG_FORM:
             report.problem("log", where, "This is no entry of a log.")
             continue
@@ -1017,8 +1091,8 @@ def _there(bundle: Bundle, log: Log, report: Report) -> dict[Name, tuple[int, st
     for number, line in enumerate(bundle.lines(f"{log.path}/present.jsonl"), start=1):
         try:
             found = parsed(line)
-            name = (str(found["of"]), str(found["id"]), int(found["generation"]))
-            there[name] = (int(found["size"]), str(found["root"]))
+            name = (text(found["of"]), text(found["id"]), whole(found["generation"]))
+            there[name] = (whole(found["size"]), text(found["root"]))
         except WRONG_FORM:
             report.problem(
                 "log", f"{log.path} present line {number}", "This line names nothing that is sealed."
@@ -1084,8 +1158,8 @@ def committed(line: bytes) -> bytes:
     """
     made, needed, sha = list[str](), list[str](), hashlib.sha256
     try:
-        text = line.decode("utf-8")
-        found, end = _decoded(text)
+        written = line.decode("utf-8")
+        found, end = _decoded(written)
         (first, index), (second, fields) = found
         if first != "index" or second != "fields" or (type(found), type(index), type(fields)) != TOLD:
             return UNCLEAR
@@ -1097,21 +1171,24 @@ def committed(line: bytes) -> bytes:
                 commitment, payload = _committed(each)
                 needed.append(payload)
             made.append(f'"{name}":"{commitment}"')
+        pairs = ",".join(made)
+        if (
+            end != len(written) or " " in pairs or "\n" in pairs
+        ):  # what stands between the parts of what it comes to
+            return UNCLEAR
+        return f"{index} {len(made)} {pairs} {','.join(needed)}".encode()
     except WRONG_FORM:
         return UNCLEAR
-    if end != len(text):
-        return UNCLEAR
-    return f"{index} {len(made)} {','.join(made)} {','.join(needed)}".encode()
 
 
 def _committed(each: Any) -> tuple[str, str]:
     """The commitment, in hex, to a field as it is told, `[salt, text]`, or `[salt, null, SHA-256 of a payload]`, and that SHA-256."""
     if len(each) == 2:  # noqa: PLR2004
-        salt, text = each
-        payload, digest = "", hashlib.sha256(text.encode()).digest()
+        salt, told = each
+        payload, digest = "", hashlib.sha256(told.encode()).digest()
     else:
-        salt, text, payload = each
-        if text is not None or not SHA256.fullmatch(payload):
+        salt, told, payload = each
+        if told is not None or not SHA256.fullmatch(payload):
             raise ValueError("there is a text beside a payload, or another name than a payload's")
         digest = bytes.fromhex(payload)
     return hashlib.sha256(COMMITMENT_TAG + bytes.fromhex(salt) + digest).hexdigest(), payload
@@ -1132,6 +1209,13 @@ class Helper:
             *lines, digest = self.output.read().split(b"\n")
         bundle.hashes[self.name] = digest.decode()
         return lines
+
+    def end(self) -> None:
+        """Leave nothing behind where its answer was not asked for."""
+        self.output.close()
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
 
 
 def _helped(bundle: Bundle, tree: Tree) -> Helper | None:
