@@ -1,9 +1,12 @@
 """Telling a witness and a timestamp authority how the log grows, on loopback; what they said stands in the log's bundle."""
 
 import json
+import socket
 import subprocess
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from pytest_django.fixtures import Settings
@@ -17,6 +20,7 @@ from timemachine.evidence import anchors, exporting, log, outside, sealing
 from timemachine.evidence.anchors import anchor_json, anchors_of, key_for_witness, set_anchor
 from timemachine.evidence.models import TIMESTAMP, WITNESS, Anchor, Anchored
 from timemachine.evidence.note import known_size
+from timemachine.evidence.outside import Unreached, post
 from timemachine.recording.commands import append, start_session
 from timemachine.recording.draft import ActionDraft
 from timemachine.recording.models import Session
@@ -107,6 +111,27 @@ def test_what_goes_wrong_is_kept_and_tried_again_later(project: Project) -> None
     assert not Anchored.objects.exists()
     anchors.tell(found.id)  # somebody else was first, or it is not yet time: nothing happens
     assert anchors_of(project)[WITNESS].attempts == 4
+
+
+def test_of_a_long_answer_no_more_is_read_than_may_be_kept() -> None:
+    sent = 0
+
+    def endless(connection: socket.socket) -> None:
+        nonlocal sent
+        connection.recv(65_536)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 20000000\r\n\r\n")
+        with suppress(OSError):
+            while sent < 20_000_000:
+                sent += connection.send(bytes(65_536))
+        connection.close()
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        answering = Thread(target=lambda: endless(server.accept()[0]))
+        answering.start()
+        with pytest.raises(Unreached, match="longer than 65,536"):
+            post(f"http://127.0.0.1:{server.getsockname()[1]}/", b"", "text/plain")
+        answering.join()
+    assert sent < 20_000_000
 
 
 def test_addresses_in_private_networks_are_refused_unless_the_operator_allows_them(

@@ -1,5 +1,6 @@
 """Posting to an address that an administrator gave: by the same client and under the same protection as model servers that they add."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -54,10 +55,10 @@ def post(url: str, body: bytes, content_type: str) -> Answer:
     if is_refused_as_written(url, allowed):
         raise Unreached(f"The operator of this server does not allow this address: see {_SETTING}.")
     client = http_client(pinned=not is_allowed(read_address(url), allowed))
+    headers, patience = {"content-type": content_type}, timeout(SECONDS)
     try:
-        found = client.post(
-            url, content=body, headers={"content-type": content_type}, timeout=timeout(SECONDS)
-        )
+        with client.stream("POST", url, content=body, headers=headers, timeout=patience) as found:
+            return Answer(status=found.status_code, body=_read(found.iter_bytes()))
     except (httpx2.HTTPError, InvalidInput) as why:
         raise Unreached(f"It cannot be reached: {why}") from why
     except ModelFailed as why:
@@ -66,6 +67,13 @@ def post(url: str, body: bytes, content_type: str) -> Answer:
                 f"Its name leads to an address that is not on the public internet; the operator can allow it in {_SETTING}."
             ) from why
         raise Unreached(why.message) from why
-    if len(found.content) > LONGEST:
-        raise Unreached(f"Its answer is longer than {LONGEST:,} bytes.")
-    return Answer(status=found.status_code, body=found.content)
+
+
+def _read(pieces: Iterable[bytes]) -> bytes:
+    """The answer, of which no more is read than may be kept. Raises `Unreached` for a longer one."""
+    read = bytearray()
+    for piece in pieces:
+        read += piece
+        if len(read) > LONGEST:
+            raise Unreached(f"Its answer is longer than {LONGEST:,} bytes.")
+    return bytes(read)
