@@ -44,7 +44,7 @@ def test_what_lies_within_the_bounds_is_taken(terms: Terms) -> None:
         (Terms(passphrase="ab"), "passphrase"),
         (Terms(passphrase=""), "passphrase"),
         (Terms(passphrase="x" * 1001), "passphrase"),
-        (Terms(passphrase="\ud83d"), "passphrase"),
+        (Terms(passphrase="abc\ud83d"), "passphrase"),
         (Terms(label="x" * 201), "label"),
     ],
 )

@@ -275,3 +275,10 @@ def _not_ended(path: Path, what: object) -> None:
         return
     assert "malformed" not in codes, what
     assert codes, what
+
+
+@pytest.mark.parametrize("written", ["", "-1", "+1", "01", "1.0", "1e3", " 1", "1\n", "٣", "one"])
+def test_a_number_is_written_in_one_way_only(written: str) -> None:
+    with pytest.raises(ValueError, match="no whole number"):
+        tm_verify.digits(written)
+    assert tm_verify.digits("10") == 10
