@@ -2,16 +2,17 @@
 
 from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connection, connections, transaction
+from django.db import connection, transaction
 
 from tests.builders import compared, recorded_session, replayed
+from tests.threads import in_a_thread
 from tests.waiting import wait_until
 from timemachine.accounts.models import Project
 from timemachine.erasure import commands as erasing
@@ -33,16 +34,6 @@ def waiting() -> int:
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted")
         return int(cursor.fetchone()[0])
-
-
-def in_a_thread(pool: ThreadPoolExecutor, do: Callable[[], Any]) -> Future[Any]:
-    def done() -> Any:
-        try:
-            return do()
-        finally:
-            connections.close_all()
-
-    return pool.submit(done)
 
 
 @contextmanager

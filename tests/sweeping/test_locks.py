@@ -1,13 +1,12 @@
 """A sweep is cancelled while a worker takes or writes a setting: nobody waits for somebody who waits for them."""
 
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import connection, connections, transaction
+from django.db import connection, transaction
 
 from tests.builders import recorded_session
+from tests.threads import in_a_thread
 from tests.waiting import wait_until
 from timemachine.accounts.models import Project
 from timemachine.sweeping.commands import RowLost, cancel, claim, launch, write
@@ -19,16 +18,6 @@ def somebody_waits() -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
         return bool(cursor.fetchone()[0])
-
-
-def in_a_thread(pool: ThreadPoolExecutor, do: Callable[[], Any]) -> Future[Any]:
-    def done() -> Any:
-        try:
-            return do()
-        finally:
-            connections.close_all()
-
-    return pool.submit(done)
 
 
 @pytest.mark.parametrize("step", ["claim", "write"])

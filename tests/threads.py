@@ -1,0 +1,17 @@
+"""What a test does beside itself, on a connection of its own."""
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+from django.db import connections
+
+
+def in_a_thread(pool: ThreadPoolExecutor, do: Callable[[], Any]) -> Future[Any]:
+    def done() -> Any:
+        try:
+            return do()
+        finally:
+            connections.close_all()
+
+    return pool.submit(done)
