@@ -21,6 +21,7 @@ from timemachine.comparison import opinions, results
 from timemachine.erasure import commands as erasures
 from timemachine.evidence import anchors, due, sealing
 from timemachine.evidence import commands as evidence
+from timemachine.exchange import working as imports
 from timemachine.intake import commands as intakes
 from timemachine.intake.taking import Taken
 from timemachine.intake.working import work as put_file
@@ -69,6 +70,12 @@ def run_intake(intake_id: str) -> None:
         run_intake.delay(str(waiting_id))
     for collection_id in backlog.due_for_ringing():
         embed_backlog.delay(str(collection_id))
+
+
+@shared_task(name="timemachine.jobs.run_import")
+def run_import(import_id: str) -> None:
+    """Import a file of another tool that was handed in."""
+    imports.work(UUID(import_id))
 
 
 @shared_task(name="timemachine.jobs.compute_results")
@@ -194,6 +201,7 @@ _SWEPT: Final[tuple[tuple[Any, Callable[[], list[UUID] | list[int]]], ...]] = (
     (run_replay, replays.due_for_ringing),
     (run_sweep, sweeps.due_for_ringing),
     (run_intake, intakes.due_for_ringing),
+    (run_import, imports.due_for_ringing),
     (judge_cells, opinions.due_for_ringing),
     (compute_results, results.due_for_ringing),
     (embed_backlog, backlog.due_for_ringing),
@@ -277,6 +285,11 @@ def ring_intake(intake_id: UUID) -> None:
     transaction.on_commit(lambda: _ring_now(run_intake, intake_id))
 
 
+def ring_import(import_id: UUID) -> None:
+    """Ring for an import once this transaction is committed; where the queue is out of reach, the sweeper rings later."""
+    transaction.on_commit(lambda: _ring_now(run_import, import_id))
+
+
 def ring_taken(taken: Taken) -> None:
     """Ring, once this transaction is committed, for the vectors of files that were put and for the worker of those that were kept."""
     if taken.done:
@@ -321,6 +334,8 @@ def ring_at_start(**_: Any) -> None:
         run_sweep.delay(str(sweep_id))
     for intake_id in intakes.due_for_ringing(at_once=True):
         run_intake.delay(str(intake_id))
+    for import_id in imports.due_for_ringing(at_once=True):
+        run_import.delay(str(import_id))
     for collection_id in backlog.due_for_ringing(at_once=True):
         embed_backlog.delay(str(collection_id))
     for project_id in indexing.due_for_ringing(at_once=True):

@@ -15,6 +15,7 @@ from timemachine.evidence.models import (
     AccessHead,
     Anchor,
     Anchored,
+    EarlierSeal,
     ErasedField,
     EvidenceLog,
     LogCheckpoint,
@@ -26,6 +27,7 @@ from timemachine.evidence.models import (
     SealedResults,
     SigningKey,
 )
+from timemachine.exchange.models import FileImport
 from timemachine.intake.models import Intake
 from timemachine.judging.models import Judgement
 from timemachine.notes.models import Note
@@ -51,6 +53,7 @@ from timemachine.search.models import ActionMeaning, IndexedSession, Indexing, S
 from timemachine.sharing.models import ShareGrant, ShareLink, ShareMiss, ShareOpening, SharePolicy
 from timemachine.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun, SuiteSession, SuiteStep
 from timemachine.sweeping.models import Sweep, SweepRow
+from timemachine.traces.models import Trace
 
 __all__ = [
     "AccessHead",
@@ -72,10 +75,12 @@ __all__ = [
     "ComparisonFindings",
     "ComparisonReplay",
     "Delivery",
+    "EarlierSeal",
     "EmbeddingWork",
     "ErasedField",
     "Erasure",
     "EvidenceLog",
+    "FileImport",
     "FirstUse",
     "Frame",
     "FrameEmbedding",
@@ -129,6 +134,7 @@ __all__ = [
     "Sweep",
     "SweepRow",
     "TermCount",
+    "Trace",
     "Usage",
     "User",
 ]

@@ -42,6 +42,11 @@ class Program:
     def delete(self, path: str) -> Any:
         return self.client.delete(f"/api{path}", headers=self._headers)
 
+    def delete_for(self, path: str, body: Any) -> Any:
+        return self.client.delete(
+            f"/api{path}", json.dumps(body), content_type="application/json", headers=self._headers
+        )
+
     @property
     def _headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.key}"}

@@ -1,10 +1,15 @@
 """Erasing fields over HTTP."""
 
+import json
+from uuid import UUID
+
 import pytest
 
 from tests.api.conftest import Program, program
 from timemachine.accounts.models import Project
 from timemachine.erasure import commands
+from timemachine.evidence import sealing
+from timemachine.evidence.models import LogEntry
 
 TEXT = "Call Zoë under +49 30 901820 or write to zoe@example.org."
 
@@ -28,6 +33,60 @@ def test_what_would_go_is_seen_before_it_goes_for_a_reason(api: Program, recorde
     assert (done["status"], done["confirmed_by"]) == ("done", "key test")
     assert api.get(address).json() == done == api.get(f"/sessions/{recorded}/erasures").json()["items"][0]
     assert api.post(f"{address}/confirm", {"reason": "again"}).json()["code"] == "erasure_confirmed"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "reason", "holds"),
+    [
+        ({"redaction": "built-in"}, "zoe@example.org asked for it", "e-mail"),
+        ({"redaction": "Numbers"}, "ticket T-4711 asks for it", "ticket"),
+        ({"fields": ["output"]}, "somebody wrote: " + TEXT.lower(), "e-mail"),
+        ({"fields": ["session.name"]}, "the Journey is no name", "a text that is erased"),
+    ],
+)
+def test_a_reason_that_holds_what_is_erased_is_refused_and_kept_nowhere(
+    api: Program, recorded: str, chosen: dict[str, object], reason: str, holds: str
+) -> None:
+    api.patch("/sessions/s1", {"name": "Journey"})
+    api.post("/sessions/s1/actions", {"kind": "message", "role": "user", "output": "T-4711"})
+    rules = {"patterns": [{"name": "ticket", "pattern": "T-[0-9]+"}]}
+    api.post("/redactions", {"name": "Numbers", "rules": rules})
+    found = api.post(f"/sessions/{recorded}/erasures", chosen).json()
+    refused = api.post(f"/erasures/{found['id']}/confirm", {"reason": reason})
+    assert (refused.status_code, refused.json()["code"]) == (422, "reason_tells")
+    assert holds in refused.json()["facts"]["holds"]
+    assert not any(word in refused.text for word in ("zoe", "Zoë", "4711", "Journey"))
+    assert api.get(f"/erasures/{found['id']}").json()["reason"] is None
+    done = api.post(f"/erasures/{found['id']}/confirm", {"reason": "they asked for it"})
+    assert done.json()["status"] == "done"
+
+
+def test_a_worker_refuses_a_reason_that_holds_a_text_of_a_long_session(
+    api: Program, recorded: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = api.post(f"/sessions/{recorded}/erasures", {"fields": ["output"]}).json()
+    monkeypatch.setattr(commands, "AT_ONCE", 0)
+    api.post("/sessions/s1/actions", {"kind": "message", "role": "user", "output": "the blue heron"})
+    asked = api.post(f"/erasures/{found['id']}/confirm", {"reason": "for the blue heron"})
+    assert asked.json()["status"] == "erasing"
+    commands.work(found["id"])
+    left = api.get(f"/erasures/{found['id']}").json()
+    assert (left["status"], left["reason"]) == ("found", None)
+    assert "a text that is erased" in left["problem"]
+
+
+def test_a_session_is_erased_for_a_reason_that_the_log_keeps(
+    api: Program, recorded: str, project: Project
+) -> None:
+    made = api.get("/sessions/s1").json()["id"]
+    sealing.seal_session(UUID(made))
+    refused = api.delete_for("/sessions/s1", {"reason": "zoe@example.org asked"})
+    assert (refused.status_code, refused.json()["code"]) == (422, "reason_tells")
+    assert api.get("/sessions/s1").status_code == 200
+    assert api.delete_for("/sessions/s1", {"reason": " they asked ", "by": "me"}).status_code == 422
+    assert api.delete_for("/sessions/s1", {"reason": " they asked "}).json() == {"erased": made, "actions": 1}
+    last = json.loads(bytes(LogEntry.objects.filter(project=project).latest("index").entry))
+    assert (last["entry"], last["id"], last["reason"]) == ("erased", made, "they asked")
 
 
 def test_a_step_says_which_fields_were_erased(api: Program, recorded: str) -> None:

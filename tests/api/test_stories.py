@@ -1,7 +1,9 @@
 """What a program does, through the API alone."""
 
+import json
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -11,6 +13,7 @@ from tests.api.conftest import PASSAGES, Program, program
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now, written
 from timemachine.base.content import text_sha256
+from timemachine.exchange.working import work as work_on_import
 from timemachine.recording.models import Action, Session
 from timemachine.replay.models import Replay
 from timemachine.replay.working import work
@@ -181,6 +184,42 @@ def test_a_share_link_is_made_once_listed_and_revoked(api: Program, session: str
     assert rest["items"][0]["sha256"] == log["items"][0]["previous_sha256"]
 
 
+def test_a_link_is_previewed_and_not_made(api: Program, session: str) -> None:
+    for text in ("to jo@example.org", "to nobody"):
+        api.post(f"/sessions/{session}/actions", {"kind": "message", "output": {"to": ["-", text]}})
+    asked = {"target_type": "session", "target_id": session, "redaction": "built-in"}
+    seen = api.post("/shares/preview", asked).json()
+    assert (seen["through_sequence"], seen["steps"], seen["read"], seen["withheld"]) == (2, 2, 2, 1)
+    assert seen["counts"] == [{"rule": "e-mail", "what": "e-mail", "count": 1}]
+    assert seen["first"] == [
+        {"session": session, "sequence": 1, "field": "output.to[1]", "text": "to [withheld: e-mail]"}
+    ]
+    assert seen["sessions"] == [{"id": session, "name": "Lauf ä", "key": "run-1", "agent": None}]
+    alone = api.post("/shares/preview", asked | {"evidence_only": True, "through_sequence": 1}).json()
+    assert (alone["steps"], alone["read"], alone["withheld"], alone["first"]) == (1, 0, 0, [])
+    plain = api.post("/shares/preview", {"target_type": "session", "target_id": session}).json()
+    assert (plain["redaction"], plain["withheld"], plain["steps"]) == (None, 0, 2)
+    assert api.get("/shares").json()["items"] == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"max_opens": 0}, "A link opens between 1 and 1,000,000 times"),
+        ({"max_opens": 10**30}, "A link opens between 1 and 1,000,000 times"),
+        ({"through_sequence": 0}, "has no step 0; its last step is 1"),
+        ({"through_sequence": 10**30}, "its last step is 1"),
+        ({"max_opens": "two"}, "`max_opens`: it is a whole number."),
+    ],
+)
+def test_a_number_that_cannot_be_is_refused_in_words(
+    api: Program, session: str, wrong: dict[str, object], says: str
+) -> None:
+    api.post(f"/sessions/{session}/actions", {"kind": "event"})
+    refused = api.post("/shares", {"target_type": "session", "target_id": session} | wrong)
+    assert (refused.status_code, says in refused.json()["message"]) == (422, True), refused.text
+
+
 def test_a_policy_is_read_by_who_shares_and_changed_by_administrators_alone(
     project: Project, api: Program, session: str
 ) -> None:
@@ -233,6 +272,30 @@ def test_a_transcript_is_imported_with_its_report(api: Program, recordings: Path
     told = api.get(f"/sessions/{session['id']}").json()
     assert (told["status"], told["imported_as"], told["unknown_cost_calls"]) == ("ended", "claude_code", 0)
     assert told["cost_usd"] > 0
+
+
+def test_a_large_transcript_is_imported_by_a_worker_and_says_how_far_it_is(api: Program) -> None:
+    data = json.dumps({"messages": [{"role": "user", "content": "Grüße"}]}).encode()
+    sent: dict[str, Any] = {"content_type": "application/octet-stream", "headers": api._headers}
+    kept = api.client.post("/api/import?later=true&filename=a.jsonl&format=auto", data, **sent)
+    assert kept.status_code == 202
+    waiting = api.get(f"/imports/{kept.json()['import_id']}").json()
+    assert (waiting["status"], waiting["total"], waiting["report"], waiting["sessions"]) == (
+        "waiting",
+        None,
+        None,
+        [],
+    )
+    work_on_import(waiting["import_id"])
+    done = api.get(f"/imports/{waiting['import_id']}").json()
+    assert (done["status"], done["done"], done["total"], done["error"]) == ("done", 1, 1, None)
+    assert done["sessions"][0]["actions"] == 1
+    assert done["report"]["lines"] == 1
+    assert api.delete(f"/sessions/{done['sessions'][0]['id']}").status_code == 200
+    assert api.get(f"/imports/{waiting['import_id']}").json()["sessions"] == []
+    broken = api.client.post("/api/import?later=true&format=memvid", b"{", **sent).json()
+    work_on_import(broken["import_id"])
+    assert api.get(f"/imports/{broken['import_id']}").json()["error"]["code"] == "unknown_format"
 
 
 def test_the_demo_is_loaded_once_and_removed_whole(api: Program) -> None:

@@ -113,10 +113,12 @@ def test_what_a_thought_prints_stands_between_no_answers() -> None:
 
 
 def test_a_process_that_answers_no_more_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(aside_module, "_LONGEST", 0.3)
     beside = Beside(1)
     try:
-        os.kill(beside(os.getpid), signal.SIGSTOP)
+        other = beside(os.getpid)
+        assert other != os.getpid()  # else it is this process that would stop, and nobody would see why
+        os.kill(other, signal.SIGSTOP)
+        monkeypatch.setattr(aside_module, "_LONGEST", 0.3)
         assert beside(max, 3, 4) == 4
     finally:
         beside.end()

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from timemachine.exchange.claude_code import read
+from timemachine.exchange.formats.claude_code import read
 from timemachine.recording.draft import ActionDraft
 
 WHEN = "2026-03-01T10:00:00Z"

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from timemachine.base.errors import InvalidInput
-from timemachine.exchange.claude_code import read, recognises
+from timemachine.exchange.formats.claude_code import read, recognises
+from timemachine.exchange.opening import opening_of
 from timemachine.exchange.report import Skipped
 
 
@@ -42,8 +43,8 @@ def test_lines_are_grouped_by_session_in_the_order_in_which_sessions_appear() ->
 def test_lines_of_another_kind_that_have_a_list_for_a_type_are_told_apart() -> None:
     schema = {"type": ["string", "null"], "uuid": "u", "message": {"role": "user"}}
     nested = {"type": {"const": "user"}, "sessionId": "s1"}
-    assert not recognises(file_of(schema, nested))
-    assert recognises(file_of(schema, user("hello")))
+    assert not recognises(opening_of(file_of(schema, nested)))
+    assert recognises(opening_of(file_of(schema, user("hello"))))
     result = read(file_of(schema, user("hello"), nested))
     assert [each.line for each in result.report.skipped] == [1, 3]
 

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from timemachine.base.errors import InvalidInput
-from timemachine.exchange.claude_code import read, recognises
+from timemachine.exchange.formats.claude_code import read, recognises
+from timemachine.exchange.opening import opening_of
 from timemachine.exchange.report import Imported
 from timemachine.recording.vocabulary import KINDS, LAYERS, ROLES
 
@@ -130,5 +131,5 @@ def test_a_file_that_was_cut_off_keeps_all_its_whole_lines(
 @settings(max_examples=100, deadline=None)
 @given(st.binary(max_size=60))
 def test_any_bytes_are_recognised_or_not(data: bytes) -> None:
-    assert recognises(data) in {True, False}
+    assert recognises(opening_of(data)) in {True, False}
     read_or_refuse(data)

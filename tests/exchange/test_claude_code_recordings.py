@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from timemachine.exchange.formats import read
+from timemachine.exchange.registry import read
 from timemachine.exchange.report import SessionDraft
 from timemachine.recording.draft import ActionDraft
 

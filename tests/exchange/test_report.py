@@ -22,7 +22,9 @@ def test_a_report_is_answered_as_lines_became_and_skipped() -> None:
         "lines": 3,
         "became": {"message": 2},
         "skipped": [{"line": 7, "reason": "It is JSON but not an object."}],
+        "notes": [],
     }
+    assert ImportReport.of_json(report.as_json()) == report
 
 
 def test_actions_are_counted_by_kind_over_all_sessions() -> None:

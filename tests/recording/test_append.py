@@ -107,6 +107,34 @@ def test_the_same_idempotency_key_again_gets_the_same_answer(session: Session) -
     assert Action.objects.count() == 1
 
 
+def test_a_checkpoint_that_is_appended_keeps_no_secret_of_its_environment(session: Session) -> None:
+    state = {
+        "environment": {"OPENAI_API_KEY": "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789", "HOME": "/home"},
+        "mood": "good",
+    }
+    append(
+        session.id,
+        [ActionDraft(kind="checkpoint", name="c", output=state), ActionDraft(kind="checkpoint", output=1)],
+    )
+    kept = value(action_of(session, 1).output)
+    assert "sk-proj" not in str(kept)
+    assert (kept["environment"]["HOME"], kept["mood"], value(action_of(session, 2).output)) == (
+        "/home",
+        "good",
+        1,
+    )
+
+
+def test_what_an_ended_session_has_may_be_sent_again(session: Session) -> None:
+    drafts = [ActionDraft(kind="message", id=str(number), output=number) for number in range(3)]
+    assert append(session.id, drafts) == [1, 2, 3]
+    end_session(session.id)
+    assert append(session.id, drafts[1:]) == [2, 3]
+    with pytest.raises(Conflict, match="has ended"):
+        append(session.id, [*drafts, ActionDraft(kind="message", id="3", output=3)])
+    assert session.actions.count() == 3
+
+
 def test_an_ended_session_takes_nothing_more_and_ends_once(session: Session) -> None:
     ended = end_session(session.id)
     assert end_session(session.id).ended_at == ended.ended_at

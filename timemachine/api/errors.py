@@ -2,7 +2,7 @@
 
 import logging
 from math import ceil, isfinite
-from typing import Any
+from typing import Any, Final
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
@@ -76,9 +76,32 @@ def _invalid(error: ValidationError) -> InvalidInput:
     )
 
 
+_SAYS: Final = {
+    "greater_than_equal": "it is {ge:,} or more",
+    "greater_than": "it is more than {gt:,}",
+    "less_than_equal": "it is {le:,} or less",
+    "less_than": "it is less than {lt:,}",
+    "int_type": "it is a whole number",
+    "int_parsing": "it is a whole number",
+    "int_from_float": "it is a whole number",
+    "float_type": "it is a number",
+    "float_parsing": "it is a number",
+    "string_type": "it is a text",
+    "bool_type": "it is true or false",
+    "bool_parsing": "it is true or false",
+    "list_type": "it is a list",
+    "dict_type": "it is an object",
+    "string_too_short": "it has {min_length:,} characters or more",
+    "string_too_long": "it has at most {max_length:,} characters",
+}
+"""What a field has to be, by what is wrong with it."""
+
+
 def _problem(found: dict[str, Any]) -> dict[str, str]:
     where = [str(part) for part in found.get("loc", ()) if part not in {"body", "payload", "query", "path"}]
-    return {"field": ".".join(where), "type": str(found.get("type", "")), "says": str(found.get("msg", ""))}
+    kind, facts = str(found.get("type", "")), found.get("ctx") or {}
+    says = _SAYS[kind].format(**facts) if kind in _SAYS else str(found.get("msg", ""))
+    return {"field": ".".join(where), "type": kind, "says": says}
 
 
 def _sentence(problem: dict[str, str]) -> str:

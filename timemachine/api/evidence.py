@@ -1,32 +1,22 @@
 """Evidence over HTTP: seals, comparisons with the database, bundles, and the keys that sign."""
 
-from collections.abc import Callable
-from typing import IO, Any
+from typing import Any
 
 from django.http import FileResponse, HttpRequest
 from ninja import Router, Status
 
 from timemachine.accounts.models import Project
 from timemachine.api import routers
-from timemachine.api.access import Caller, caller
+from timemachine.api.access import caller
 from timemachine.api.comparisons import router as comparisons
 from timemachine.api.replays import router as replays
 from timemachine.api.schemas import Strict
 from timemachine.base.clock import written
-from timemachine.comparison.queries import comparison_of
-from timemachine.evidence import anchors, commands, exporting, keys, log
-from timemachine.evidence.models import Seal, SigningKey
-from timemachine.evidence.queries import (
-    check_json,
-    check_of,
-    keys_of,
-    sealed_comparison,
-    sealed_replay,
-    sealed_session,
-)
+from timemachine.evidence import anchors, commands, keys, log
+from timemachine.evidence.kinds import KINDS, bundle_of, download
+from timemachine.evidence.models import COMPARISON, REPLAY, SESSION, SigningKey
+from timemachine.evidence.queries import check_json, check_of, keys_of
 from timemachine.jobs import ring_check
-from timemachine.recording.queries import session_of
-from timemachine.replay.queries import replay_of
 from timemachine.sharing import heads
 
 router = Router(tags=["evidence"])
@@ -42,17 +32,13 @@ class AnchorsIn(Strict):
 @routers.sessions.get("/{session_id}/evidence", tags=["evidence"], summary="The evidence of a session, a zip")
 def of_session(request: HttpRequest, session_id: str) -> FileResponse:
     """Everything that was recorded, with what it takes to check it without this server: see README.txt in the zip."""
-    session = session_of(caller(request, "read").project, session_id)
-    return zip_answer(f"evidence-{session.key}.zip", lambda target: exporting.write_session(target, session))
+    return bundle_of(caller(request, "read").project, SESSION, session_id)
 
 
 @replays.get("/{replay_id}/evidence", tags=["evidence"], summary="The evidence of a replay, a zip")
 def of_replay(request: HttpRequest, replay_id: str) -> FileResponse:
     """A replay that is over, with the recorded steps that it repeats, and what it takes to check both without this server."""
-    replay = replay_of(caller(request, "read").project, replay_id)
-    return zip_answer(
-        f"evidence-replay-{replay.id}.zip", lambda target: exporting.write_replay(target, replay)
-    )
+    return bundle_of(caller(request, "read").project, REPLAY, replay_id)
 
 
 @comparisons.get(
@@ -60,29 +46,25 @@ def of_replay(request: HttpRequest, replay_id: str) -> FileResponse:
 )
 def of_comparison(request: HttpRequest, comparison_id: str) -> FileResponse:
     """A comparison that is over: every cell, what the figures show, what was said of cells, and the recorded steps that they repeat."""
-    comparison = comparison_of(caller(request, "read").project, comparison_id)
-    return zip_answer(
-        f"evidence-comparison-{comparison.id}.zip",
-        lambda target: exporting.write_comparison(target, comparison),
-    )
+    return bundle_of(caller(request, "read").project, COMPARISON, comparison_id)
 
 
 @routers.sessions.get("/{session_id}/seal", tags=["evidence"], summary="The seal of a session")
 def seal_of_session(request: HttpRequest, session_id: str) -> dict[str, Any]:
     """How far it is sealed, by which key, and what came of the last check."""
-    return sealed_session(session_of(caller(request, "read").project, session_id)).as_json()
+    return _seal(request, SESSION, session_id)
 
 
 @replays.get("/{replay_id}/seal", tags=["evidence"], summary="The seal of a replay")
 def seal_of_replay(request: HttpRequest, replay_id: str) -> dict[str, Any]:
     """Whether its last run is sealed, by which key, and what came of the last check."""
-    return sealed_replay(replay_of(caller(request, "read").project, replay_id)).as_json()
+    return _seal(request, REPLAY, replay_id)
 
 
 @comparisons.get("/{comparison_id}/seal", tags=["evidence"], summary="The seal of a comparison")
 def seal_of_comparison(request: HttpRequest, comparison_id: str) -> dict[str, Any]:
     """Whether its last run is sealed with all that was said of it, by which key, and what came of the last check."""
-    return sealed_comparison(comparison_of(caller(request, "read").project, comparison_id)).as_json()
+    return _seal(request, COMPARISON, comparison_id)
 
 
 @routers.sessions.post(
@@ -93,8 +75,7 @@ def seal_of_comparison(request: HttpRequest, comparison_id: str) -> dict[str, An
 )
 def check_session(request: HttpRequest, session_id: str) -> Status[dict[str, Any]]:
     """Compare all that stands in the database with the seal; a long session is compared in the background."""
-    who = caller(request, "run")
-    return _check(who, sealed_session(session_of(who.project, session_id)).seal)
+    return _check(request, SESSION, session_id)
 
 
 @replays.post(
@@ -105,8 +86,7 @@ def check_session(request: HttpRequest, session_id: str) -> Status[dict[str, Any
 )
 def check_replay(request: HttpRequest, replay_id: str) -> Status[dict[str, Any]]:
     """Compare all that stands in the database with the seal of a replay."""
-    who = caller(request, "run")
-    return _check(who, sealed_replay(replay_of(who.project, replay_id)).seal)
+    return _check(request, REPLAY, replay_id)
 
 
 @comparisons.post(
@@ -117,15 +97,14 @@ def check_replay(request: HttpRequest, replay_id: str) -> Status[dict[str, Any]]
 )
 def check_comparison(request: HttpRequest, comparison_id: str) -> Status[dict[str, Any]]:
     """Compare all that stands in the database with the seal of a comparison."""
-    who = caller(request, "run")
-    return _check(who, sealed_comparison(comparison_of(who.project, comparison_id)).seal)
+    return _check(request, COMPARISON, comparison_id)
 
 
 @router.get("", summary="The evidence of a project's log, a zip")
 def of_log(request: HttpRequest) -> FileResponse:
     """Every entry of the log with every root that was signed, and what of it is there now: a session that was dropped is named."""
     project = caller(request, "admin").project
-    return zip_answer("evidence-log.zip", lambda target: heads.write_log(target, project))
+    return download("evidence-log.zip", lambda target: heads.write_log(target, project))
 
 
 @router.get("/checks/{check_id}", summary="What came of a check")
@@ -170,14 +149,6 @@ def _anchors(project: Project) -> dict[str, Any]:
     return told | {"witness_key": anchors.key_for_witness(project)}
 
 
-def zip_answer(name: str, write: Callable[[IO[bytes]], Any]) -> FileResponse:
-    """A zip that is whole before the first byte is sent: what goes wrong is an error and not half a file."""
-    zipped, headers = exporting.whole(write), {"Cache-Control": "private, no-store"}
-    return FileResponse(
-        zipped, as_attachment=True, filename=name, content_type="application/zip", headers=headers
-    )
-
-
 def key_json(key: SigningKey) -> dict[str, Any]:
     """A public key as the API gives it."""
     return {
@@ -190,7 +161,14 @@ def key_json(key: SigningKey) -> dict[str, Any]:
     }
 
 
-def _check(who: Caller, seal: Seal | None) -> Status[dict[str, Any]]:
+def _seal(request: HttpRequest, of: str, id: str) -> dict[str, Any]:  # noqa: A002
+    return KINDS[of].sealed(KINDS[of].find(caller(request, "read").project, id)).as_json()
+
+
+def _check(request: HttpRequest, of: str, id: str) -> Status[dict[str, Any]]:  # noqa: A002
+    """Small ones while the program waits, large ones in the background."""
+    who = caller(request, "run")
+    seal = KINDS[of].sealed(KINDS[of].find(who.project, id)).seal
     asked = commands.ask_for_check(seal, by=who.by)
     if seal is not None and commands.fits_in_a_request(seal):
         return Status(202, check_json(commands.check(asked.id) or asked))

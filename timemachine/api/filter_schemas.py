@@ -27,7 +27,11 @@ class TotalsFilter(Strict):
 
 
 class SearchIn(Strict):
-    """What is searched for, and where. `since` and `until` are about the step: RFC 3339, or a date for the whole day."""
+    """What is searched for, and where; an empty text asks for any, and all that is asked for must hold.
+
+    `since` and `until` are about the step: RFC 3339, or a date for the whole day. `status` is the step's (`error`, `ok`) or its session's
+    (`recording`, `ended`); `user` and `min_cost` (USD) are its session's, `tag` is of either.
+    """
 
     q: str
     mode: str = "hybrid"
@@ -39,5 +43,8 @@ class SearchIn(Strict):
     since: str = ""
     until: str = ""
     session: str = ""
+    user: str = ""
+    tag: str = ""
+    min_cost: float | None = None
     limit: int = 50
     after: str | None = None

@@ -9,34 +9,70 @@ from timemachine.api.access import caller
 from timemachine.api.documents import session_json
 from timemachine.base.errors import InvalidInput
 from timemachine.exchange.commands import ImportDone, import_file
-from timemachine.jobs import ring_indexing
+from timemachine.exchange.queries import import_of, sessions_of
+from timemachine.exchange.working import hand_in
+from timemachine.jobs import ring_import, ring_indexing
+from timemachine.recording.models import Session
 
 router = Router(tags=["import"])
+kept = Router(tags=["import"])
 
 
-@router.post("", response={201: dict[str, Any]}, summary="Import a file")
+@router.post("", response={201: dict[str, Any], 202: dict[str, Any]}, summary="Import a file")
 def import_(
     request: HttpRequest,
     format: str | None = None,  # noqa: A002  # the name is the contract's
     filename: str | None = None,
+    later: bool = False,
 ) -> Status[dict[str, Any]]:
-    """Import the file in the body; what became of every line is in the report."""
+    """Import the file in the body; what became of every line is in the report. `format` is a format's name, or `auto`.
+
+    With `later` a worker imports it: the answer is 202 with `import_id`, and `GET /api/imports/{import_id}` says how far it is.
+    """
     who = caller(request, "record")
     if not request.body:
         raise InvalidInput("The body is empty; send the file as the body.", code="empty_file")
+    if later:
+        found = hand_in(who.project, request.body, by=who.by, format_name=format, filename=filename)
+        ring_import(found.id)
+        return Status(202, {"import_id": str(found.id)})
     done = import_file(who.project, request.body, by=who.by, format_name=format, filename=filename)
     ring_indexing(who.project.id)
     return Status(201, import_json(done))
 
 
+@kept.get("/{import_id}", summary="One import")
+def read(request: HttpRequest, import_id: str) -> dict[str, Any]:
+    """How far a worker is with a file, and what it came to: `status` is waiting, running, done or failed.
+
+    A session that was erased since is not listed.
+    """
+    found = import_of(caller(request, "read").project, import_id)
+    failed = found.error_code is not None and found.finished_at is not None
+    return {
+        "import_id": str(found.id),
+        "name": found.name,
+        "format": found.format,
+        "status": found.status,
+        "done": found.done,
+        "total": found.total,
+        "error": {"code": found.error_code, "message": found.error_message} if failed else None,
+        "sessions": [
+            _session(each.session, each.actions, each.already_there)
+            for each in sessions_of(found, len(found.sessions))
+            if each.session is not None
+        ],
+        "report": found.report,
+    }
+
+
 def import_json(done: ImportDone) -> dict[str, Any]:
     """What an import came to."""
-    sessions = [
-        {
-            **{name: session_json(each.session)[name] for name in ("id", "key", "name", "url")},
-            "actions": each.actions,
-            "already_there": each.already_there,
-        }
-        for each in done.sessions
-    ]
+    sessions = [_session(each.session, each.actions, each.already_there) for each in done.sessions]
     return {"sessions": sessions, "report": done.report.as_json()}
+
+
+def _session(session: Session, actions: int, already_there: int) -> dict[str, Any]:
+    about = session_json(session)
+    told = {name: about[name] for name in ("id", "key", "name", "url")}
+    return {**told, "actions": actions, "already_there": already_there}

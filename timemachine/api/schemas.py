@@ -278,15 +278,21 @@ class CheckpointIn(Strict):
     state: dict[str, Any] = Field(default_factory=dict)
 
 
+class ResumeIn(Strict):
+    """Which checkpoint to resume from: its sequence or its name; the last one without."""
+
+    checkpoint: int | str | None = None
+
+
 class ShareIn(Strict):
-    """A share link to make."""
+    """A share link to make. Which numbers can be, `sharing.terms` says in a sentence that names them."""
 
     target_type: Literal["session", "replay", "comparison"]
     target_id: str
-    through_sequence: int | None = Field(default=None, ge=1, lt=2**62)
+    through_sequence: int | None = None
     expires_at: AwareDatetime | None = None
     passphrase: str | None = None
-    max_opens: int | None = Field(default=None, ge=1, le=1_000_000)
+    max_opens: int | None = None
     evidence_only: bool = False
     redaction: str | None = None
     label: str = ""
@@ -297,7 +303,7 @@ class SharePolicyIn(Strict):
 
     forbidden: bool = False
     passphrase_required: bool = False
-    longest_days: int | None = Field(default=None, ge=1, le=366)
+    longest_days: int | None = None
 
 
 class KeyIn(Strict):
@@ -371,6 +377,12 @@ class ErasureConfirmation(Strict):
     reason: str
 
 
+class SessionErasure(Strict):
+    """Why a session is erased."""
+
+    reason: str = ""
+
+
 class RedactionTest(Strict):
     """A text, or a step of a session, and the profile (or rules of its own) to look at it with."""
 
@@ -388,7 +400,11 @@ class AnswerCacheChange(Strict):
 
 
 class SessionFilter(Strict):
-    """Which sessions are listed; an empty text asks for any. `since` and `until` are about the session's start: RFC 3339, or a date for the whole day."""
+    """Which sessions are listed; an empty text asks for any, and all that is asked for must hold.
+
+    `q` is looked for in names and keys, and in what the steps say, as in the search. `tool`, `kind` and `model` ask for sessions with such
+    a step. `since` and `until` are about the session's start: RFC 3339, or a date for the whole day. `min_cost` is in USD.
+    """
 
     agent: str = ""
     user: str = ""

@@ -15,12 +15,14 @@ from timemachine.api.access import Caller, caller
 from timemachine.api.asks import asked
 from timemachine.api.documents import find_json, session_json
 from timemachine.api.puts import collection_for, frames_in, puts_json
+from timemachine.base.clock import written
 from timemachine.base.content import sha256_hex
 from timemachine.base.errors import InvalidInput
 from timemachine.evidence.erasing import erase_session
 from timemachine.jobs import ring_backlog, ring_indexing, ring_seal
 from timemachine.recording import changes, commands
-from timemachine.recording.draft import ActionDraft
+from timemachine.recording.checkpoints import STATE, set_checkpoint
+from timemachine.recording.checkpoints import resume as resumed
 from timemachine.recording.models import Session
 from timemachine.recording.moments import moment
 from timemachine.recording.queries import action_of, session_of
@@ -49,11 +51,17 @@ def change(request: HttpRequest, session_id: str, payload: schemas.SessionChange
 
 
 @routers.sessions.delete("/{session_id}", summary="Erase a session")
-def erase(request: HttpRequest, session_id: str) -> dict[str, Any]:
-    """Erase a session with everything it recorded, its notes, replays, judgements and share links. There is no way back."""
+def erase(
+    request: HttpRequest, session_id: str, payload: schemas.SessionErasure | None = None
+) -> dict[str, Any]:
+    """Erase a session with everything it recorded, its notes, replays, judgements and share links. There is no way back.
+
+    A body with a `reason` is kept in the tombstone that the project's log has of what was sealed.
+    """
     who = caller(request, "admin")
     session = session_of(who.project, session_id)
-    return {"erased": str(session.id), "actions": erase_session(session, by=who.by)}
+    reason = payload.reason if payload else None
+    return {"erased": str(session.id), "actions": erase_session(session, by=who.by, reason=reason)}
 
 
 @routers.sessions.post("/{session_id}/actions", response={201: dict[str, Any]}, summary="Append actions")
@@ -131,12 +139,25 @@ def checkpoint(
     """A named action that carries the agent's state."""
     who = caller(request, "record")
     session = session_of(who.project, session_id)
-    if not payload.name.strip():
-        raise InvalidInput("A checkpoint needs a name.", code="invalid_field", field="name")
-    draft = ActionDraft(
-        kind="checkpoint", layer="agent", agent=who.by, name=payload.name, output=payload.state
-    )
-    return Status(201, {"sequence": commands.append(session.id, [draft])[0], "name": payload.name})
+    sequence = set_checkpoint(session.id, payload.name, payload.state, by=who.by)
+    return Status(201, {"sequence": sequence, "name": payload.name})
+
+
+@routers.sessions.post("/{session_id}/resume", summary="Resume from a checkpoint")
+def resume(request: HttpRequest, session_id: str, payload: schemas.ResumeIn) -> dict[str, Any]:
+    """What the agent knew at a checkpoint, exactly; the last one where none is named. Nothing is recorded.
+
+    To go on in a session of its own, start one whose `parent` is the `parent` of the answer.
+    """
+    session = session_of(caller(request, "read").project, session_id)
+    found = resumed(session, payload.checkpoint)
+    named = {name: found.state.get(name) for name in STATE}
+    more = {name: each for name, each in found.state.items() if name not in STATE}
+    return named | {
+        "checkpoint": {"sequence": found.sequence, "name": found.name, "at": written(found.at)},
+        "parent": {"session": str(session.id), "sequence": found.sequence},
+        "more": more,
+    }
 
 
 @routers.sessions.post("/{session_id}/end", summary="End a session")

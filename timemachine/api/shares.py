@@ -9,14 +9,17 @@ from ninja import Router, Status
 
 from timemachine.accounts.models import Project
 from timemachine.api import paging, schemas
-from timemachine.api.access import caller
+from timemachine.api.access import Caller, caller
 from timemachine.api.paging import checked_limit, page
 from timemachine.api.paging import read as read_place
 from timemachine.base.clock import now, written
+from timemachine.redaction.document import tally_json
 from timemachine.redaction.queries import profile_of
 from timemachine.sharing import commands, log
 from timemachine.sharing.models import ShareLink, ShareOpening
+from timemachine.sharing.preview import Preview, preview_of
 from timemachine.sharing.queries import (
+    Shareable,
     link_of,
     links_of,
     openings_of,
@@ -33,13 +36,21 @@ router = Router(tags=["shares"])
 def make(request: HttpRequest, payload: schemas.ShareIn) -> Status[dict[str, Any]]:
     """A new link; its address is in this answer and nowhere else."""
     who = caller(request, "share")
-    target = target_of(who.project, payload.target_type, payload.target_id)
-    redaction = None if payload.redaction is None else profile_of(who.project, payload.redaction)
-    said = payload.dict(exclude={"target_type", "target_id", "redaction"})
-    chosen = Terms(**said, redaction=redaction)
+    target, chosen = _wanted(who, payload)
     link, token = commands.create_link(who.project, target, chosen, by=who.by)
     link.refresh_from_db()
     return Status(201, {"id": str(link.id), "url": commands.url_of(token), **share_json(link)})
+
+
+@router.post("/preview", summary="What a share link would show and withhold")
+def preview(request: HttpRequest, payload: schemas.ShareIn) -> dict[str, Any]:
+    """What the same body would make, checked as it would be; no link is made. At most 500 steps are read; `read` says how many were.
+
+    `counts` says by rule how often something is withheld, `first` how the first places would read. With `evidence_only` no step is read.
+    """
+    who = caller(request, "share")
+    target, chosen = _wanted(who, payload)
+    return preview_json(preview_of(commands.link_to(who.project, target, chosen, by=who.by)))
 
 
 @router.get("", summary="List share links")
@@ -98,6 +109,14 @@ def opens(request: HttpRequest, share_id: str, limit: int = 50, after: str | Non
     return page(rows, limit, lambda line: [line.sequence], _line_json) | {"log": _log_json(link)}
 
 
+def _wanted(who: Caller, payload: schemas.ShareIn) -> tuple[Shareable, Terms]:
+    """What shall be shared, and how."""
+    target = target_of(who.project, payload.target_type, payload.target_id)
+    redaction = None if payload.redaction is None else profile_of(who.project, payload.redaction)
+    said = payload.dict(exclude={"target_type", "target_id", "redaction"})
+    return target, Terms(**said, redaction=redaction)
+
+
 def _policy_json(project: Project) -> dict[str, Any]:
     return policy_of(project).as_json()
 
@@ -124,6 +143,39 @@ def _log_json(owner: ShareLink | Project) -> dict[str, Any]:
     return {"lines": found.lines, "sha256": found.sha256, "broken": broken}
 
 
+def preview_json(found: Preview) -> dict[str, Any]:
+    """What a link would show, as it would be named and read; nothing of it is kept."""
+    link = found.link
+    return {
+        "target_type": link.target_type,
+        "target_id": str(link.target_id),
+        "through_sequence": link.through_sequence,
+        "evidence_only": link.evidence_only,
+        "redaction": _profile_json(link),
+        "sessions": [
+            {"id": str(each.id), "name": each.name, "key": each.key, "agent": each.agent}
+            for each in found.sessions
+        ],
+        "steps": found.steps,
+        "read": found.read,
+        "withheld": found.total,
+        "counts": tally_json(found.tally),
+        "first": [
+            {
+                "session": str(each.session.id),
+                "sequence": each.sequence,
+                "field": each.field,
+                "text": each.text,
+            }
+            for each in found.lines
+        ],
+    }
+
+
+def _profile_json(link: ShareLink) -> dict[str, Any] | None:
+    return link.redaction and {name: link.redaction[name] for name in ("name", "version")}
+
+
 def share_json(link: ShareLink, *, forbidden: bool = False) -> dict[str, Any]:
     """A link without its secret; `state` is `active`, `expired`, `revoked`, `exhausted` or `forbidden`."""
     return {
@@ -132,7 +184,7 @@ def share_json(link: ShareLink, *, forbidden: bool = False) -> dict[str, Any]:
         "target_id": str(link.target_id),
         "through_sequence": link.through_sequence,
         "evidence_only": link.evidence_only,
-        "redaction": link.redaction and {name: link.redaction[name] for name in ("name", "version")},
+        "redaction": _profile_json(link),
         "label": link.label,
         "created_by": link.created_by,
         "created_at": written(link.created_at),

@@ -31,6 +31,7 @@ from timemachine.api import (
     sweeps,
     tools,
 )
+from timemachine.api import exports as _exports  # noqa: F401  # adds to routers.sessions
 from timemachine.api import judgements as _judgements  # noqa: F401  # adds to routers.sessions
 from timemachine.api import notes as _notes  # noqa: F401  # adds to routers.sessions
 from timemachine.api import reading as _reading  # noqa: F401  # adds to routers.sessions
@@ -69,6 +70,7 @@ api.add_router("/collections", files.router)
 api.add_router("/collections", embeddings.router)
 api.add_router("/intakes", intakes.router)
 api.add_router("/import", imports.router)
+api.add_router("/imports", imports.kept)
 api.add_router("/search", search.router)
 api.add_router("/shares", shares.router)
 api.add_router("/redactions", redactions.router)

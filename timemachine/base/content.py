@@ -13,6 +13,7 @@ from timemachine.base.errors import InvalidInput
 
 MediaType = Literal["text/plain", "application/json", "file"]
 MAX_DEPTH = 64
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +51,7 @@ def text_bytes(text: str) -> bytes:
 def json_bytes(value: Any) -> bytes:
     """Compact JSON in UTF-8; a value that JSON cannot hold raises `InvalidInput`."""
     try:
-        written = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        written = _encode(value)
     except (TypeError, ValueError) as why:
         raise InvalidInput(f"This value cannot be written as JSON: {why}.", code="not_json") from why
     return text_bytes(written)
@@ -73,22 +74,22 @@ def text_sha256(text: str) -> str:
     return sha256_hex(text_bytes(text))
 
 
-def parse_json(data: bytes | str) -> Any:
-    """A JSON document, strictly: no NaN, no number beyond a double, no key twice, at most 64 levels deep.
+def parse_json(data: bytes | str, *, deepest: int = MAX_DEPTH) -> Any:
+    """A JSON document, strictly: no NaN, no number beyond a double, no key twice, at most so many levels deep.
 
     Raises `InvalidInput` with what is wrong and where.
     """
     try:
         value = json.loads(
-            data, object_pairs_hook=_object, parse_constant=_refuse_constant, parse_float=_finite
+            data, object_pairs_hook=_object, parse_constant=_refuse_constant, parse_float=finite
         )
     except (UnicodeDecodeError, json.JSONDecodeError) as why:
         raise InvalidInput(f"This is not JSON: {why}.", code="not_json") from why
     except ValueError as why:  # what Python says of an integer that is too long to read
         raise InvalidInput("It holds a whole number of more than 4,300 digits.", code="not_json") from why
     except RecursionError as why:
-        raise InvalidInput(f"This JSON is nested deeper than {MAX_DEPTH} levels.", code="too_deep") from why
-    check_depth(value)
+        raise InvalidInput(f"This JSON is nested deeper than {deepest} levels.", code="too_deep") from why
+    check_depth(value, deepest)
     return value
 
 
@@ -125,7 +126,8 @@ def _refuse_constant(name: str) -> Any:
     raise InvalidInput(f"{name} is not JSON; send null or a number.", code="not_json")
 
 
-def _finite(written: str) -> float:
+def finite(written: str) -> float:
+    """The number, for a reader of JSON. Raises `InvalidInput` for one that no double can hold."""
     number = float(written)
     if number in (float("inf"), float("-inf")):
         raise InvalidInput(f"The number {written} is larger than a double can hold.", code="not_json")

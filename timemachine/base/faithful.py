@@ -19,7 +19,7 @@ _NUL_IN_JSON = r"\u0000"
 
 def storable(text: str) -> str:
     """The text in a form that Postgres accepts; `original` is its inverse for every text."""
-    return _UNSTORABLE.sub(_escape, text)
+    return text if _UNSTORABLE.search(text) is None else _UNSTORABLE.sub(_escape, text)
 
 
 def original(stored: str) -> str:

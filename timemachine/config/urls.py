@@ -2,6 +2,7 @@
 
 from django.urls import include, path
 
+from timemachine.api import traces
 from timemachine.api.urls import api
 from timemachine.web import health
 from timemachine.web.views import demo
@@ -10,6 +11,7 @@ urlpatterns = [
     path("health/live", health.live),
     path("health/ready", health.ready),
     path("api/", api.urls),
+    path("v1/traces", traces.receive),
     path("", include("timemachine.web.urls_accounts")),
     path("", include("timemachine.web.urls_record")),  # before sessions: /sessions/new/ is not a session
     path("", include("timemachine.web.urls_sessions")),

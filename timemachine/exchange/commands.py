@@ -1,24 +1,19 @@
 """Importing: a file of another tool becomes sessions, all of it or none, and a report that accounts for every line."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from django.db import transaction
 
 from timemachine.accounts.models import Project
-from timemachine.base.clock import now
 from timemachine.base.errors import Conflict
-from timemachine.exchange.claude_code_calls import CACHED_FOR_AN_HOUR
-from timemachine.exchange.formats import read, recognise
+from timemachine.exchange.recorded import already_recorded
+from timemachine.exchange.registry import FORMATS, chosen
 from timemachine.exchange.report import ImportReport, SessionDraft
-from timemachine.providers.catalogue import ModelName
-from timemachine.providers.completion import TokenUsage
-from timemachine.providers.prices import price
 from timemachine.recording.changes import end_later
 from timemachine.recording.commands import MOST_ACTIONS, append, end_session, start_session
-from timemachine.recording.draft import ActionDraft
 from timemachine.recording.models import Session
-from timemachine.recording.validation import COST_DIGITS
+from timemachine.recording.pricing import priced
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,21 +34,47 @@ class ImportDone:
 
 
 def import_file(
-    project: Project, data: bytes, *, by: str, format_name: str | None = None, filename: str | None = None
+    project: Project,
+    data: bytes,
+    *,
+    by: str,
+    format_name: str | None = None,
+    filename: str | None = None,
+    tell: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> ImportDone:
     """Import a file. The same file again adds nothing; one that has grown adds what is new.
+
+    `tell` is told how many of how many actions are recorded.
 
     Raises `InvalidInput` for a file that is no transcript or an unknown format, `Conflict` where one of its sessions has the
     key of a session that was not imported; nothing is kept then.
     """
-    chosen = format_name or recognise(data, filename)
-    found = read(data, chosen, filename)
+    name = chosen(format_name, data, filename)
+    found = FORMATS[name].read(data)
     with transaction.atomic():
-        sessions = tuple(_import_session(project, draft, chosen, by) for draft in found.sessions)
+        told = _Told(tell, total=sum(len(draft.actions) for draft in found.sessions))
+        sessions = tuple(_import_session(project, draft, name, by, told) for draft in found.sessions)
     return ImportDone(sessions=sessions, report=found.report)
 
 
-def _import_session(project: Project, draft: SessionDraft, format_name: str, by: str) -> ImportedSession:
+class _Told:
+    """How far an import is: so many of all its actions."""
+
+    def __init__(self, tell: Callable[[int, int], None], *, total: int) -> None:
+        self._tell, self._done, self._total = tell, 0, total
+        tell(0, total)
+
+    def add(self, actions: int) -> None:
+        """So many more are recorded."""
+        if not actions:
+            return
+        self._done += actions
+        self._tell(self._done, self._total)
+
+
+def _import_session(
+    project: Project, draft: SessionDraft, format_name: str, by: str, told: _Told
+) -> ImportedSession:
     session = Session.objects.filter(project=project, key=draft.key).first() or _start(
         project, draft, format_name, by
     )
@@ -63,8 +84,12 @@ def _import_session(project: Project, draft: SessionDraft, format_name: str, by:
             code="key_taken",
         )
     before = session.last_sequence
-    for start in range(0, len(draft.actions), MOST_ACTIONS):
-        append(session.id, _priced(draft.actions[start : start + MOST_ACTIONS]), imported=True)
+    there = already_recorded(session, draft) if draft.numbered else 0
+    told.add(there)
+    for start in range(there, len(draft.actions), MOST_ACTIONS):
+        some = draft.actions[start : start + MOST_ACTIONS]
+        append(session.id, some if draft.numbered else priced(some), imported=True)
+        told.add(len(some))
     ended = end_session(session.id, at=draft.ended_at)
     if draft.ended_at is not None:
         ended = end_later(ended, draft.ended_at)
@@ -86,29 +111,13 @@ def _start(project: Project, draft: SessionDraft, format_name: str, by: str) -> 
         started_at=draft.started_at,
         by=by,
         imported_as=format_name,
+        parent=_parent(project, draft),
     )
 
 
-def _priced(drafts: Sequence[ActionDraft]) -> list[ActionDraft]:
-    """The drafts with what their model calls cost, by the prices of their day, where these are known."""
-    return [
-        _with_price(draft) if draft.cost_usd is None and draft.model and draft.usage else draft
-        for draft in drafts
-    ]
-
-
-def _with_price(draft: ActionDraft) -> ActionDraft:
-    provider, _, model = (draft.model or "").partition(":")
-    priced = price(ModelName(provider=provider, model=model), _tokens(draft), draft.started_at or now())
-    cost = None if priced.cost_usd is None else round(priced.cost_usd, COST_DIGITS)
-    return replace(draft, cost_usd=cost, prices=priced.prices)
-
-
-def _tokens(draft: ActionDraft) -> TokenUsage | None:
-    usage = draft.usage
-    if usage is None:
+def _parent(project: Project, draft: SessionDraft) -> tuple[Session, int | None] | None:
+    """The session that it goes on from, where that is here, and the step at which it left it, where the file says so."""
+    if draft.forked_from is None or draft.forked_from == draft.key:
         return None
-    for_an_hour = (draft.parameters or {}).get(CACHED_FOR_AN_HOUR)
-    return TokenUsage(
-        **{name: getattr(usage, name) for name in usage.__slots__}, cache_write_1h_tokens=for_an_hour
-    )
+    found = Session.objects.of(project).filter(key=draft.forked_from).first()
+    return None if found is None else (found, draft.forked_at)

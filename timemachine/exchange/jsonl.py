@@ -3,9 +3,10 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import BytesIO
 from typing import Any
 
-from timemachine.base.content import parse_json, text_sha256
+from timemachine.base.content import MAX_DEPTH, parse_json, text_sha256
 from timemachine.base.errors import InvalidInput
 from timemachine.exchange.report import Skipped
 
@@ -21,25 +22,25 @@ class Line:
     digest: str
 
 
-def lines_of(data: bytes) -> Iterator[Line | Skipped]:
+def lines_of(data: bytes, *, deepest: int = MAX_DEPTH) -> Iterator[Line | Skipped]:
     """Every line of the file, in order, as its object or as the reason why it has none.
 
     Lines end with LF or CRLF; a byte order mark is ignored. Blank lines keep their number and are passed over: they hold
     nothing, so no report counts them.
     """
-    for number, raw in enumerate(data.split(b"\n"), start=1):
+    for number, raw in enumerate(BytesIO(data), start=1):
         try:
-            text = raw.decode("utf-8-sig").strip(_BLANK)
+            text = raw.removesuffix(b"\n").decode("utf-8-sig").strip(_BLANK)
         except UnicodeDecodeError as why:
             yield Skipped(line=number, reason=f"It is not UTF-8 text: byte {why.start + 1} cannot be read.")
             continue
         if text:
-            yield _line(number, text)
+            yield _line(number, text, deepest)
 
 
-def _line(number: int, text: str) -> Line | Skipped:
+def _line(number: int, text: str, deepest: int) -> Line | Skipped:
     try:
-        record = parse_json(text)
+        record = parse_json(text, deepest=deepest)
     except InvalidInput as why:
         return Skipped(line=number, reason=_reason(why))
     if not isinstance(record, dict):

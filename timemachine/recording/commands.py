@@ -2,21 +2,32 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import batched
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now
 from timemachine.base.errors import Conflict, InvalidInput, NotFound
+from timemachine.base.faithful import original, storable
+from timemachine.payloads.copying import copy_in
 from timemachine.recording import rows, validation
 from timemachine.recording.draft import ActionDraft
+from timemachine.recording.environments import as_kept
 from timemachine.recording.models import Action, Delivery, Hit, Session
 from timemachine.retrieval.models import Collection
 
 MOST_ACTIONS = 1_000
+# for one action, making these statements anew each time took longer than they do
+_LOCK = "SELECT * FROM tm_session WHERE id = %s FOR UPDATE"
+_KNOWN = """
+SELECT a.client_id, a.sequence, p.sha256 FROM tm_action AS a LEFT JOIN tm_payload AS p ON p.id = a.source_id
+WHERE a.session_id = %s AND a.client_id = ANY(%s)
+"""
+_COUNTED = f"UPDATE tm_session SET {', '.join(f'{name} = %s' for name in rows.COUNTERS)} WHERE id = %s"  # noqa: S608
 
 
 def start_session(
@@ -28,7 +39,7 @@ def start_session(
     agent: str | None = None,
     user: str | None = None,
     collection: Collection | None = None,
-    parent: tuple[Session, int] | None = None,
+    parent: tuple[Session, int | None] | None = None,
     metadata: Mapping[str, Any] | None = None,
     tags: Sequence[str] = (),
     started_at: datetime | None = None,
@@ -79,23 +90,23 @@ def append(
     """Record actions in their order, all or none, and return their sequences; durable when it returns.
 
     The session's row is locked, so that sequences run without a gap under any number of writers. A client id that the
-    session has already is the same action: its sequence is returned and nothing is added. The same idempotency key again
-    returns the first answer. Raises `InvalidInput`, `TooLarge`, `Conflict` (the session has ended; the key came with
-    another request), `NotFound` (it was erased). An import may add to a session that has ended, and is bound by the size of its
-    file alone; so may what began while the session `was_open` and comes late.
+    session has already is the same action: its sequence is returned and nothing is added, also when the session has ended. The same
+    idempotency key again returns the first answer. Secrets of a checkpoint's environment are withheld before anything is kept. Raises
+    `InvalidInput`, `TooLarge`, `Conflict` (the session has ended; the key came with another request), `NotFound` (it was erased). An
+    import may add to a session that has ended, and is bound by the size of its file alone; so may what began while the session
+    `was_open` and comes late.
     """
     _check(drafts)
-    session = Session.objects.select_for_update().filter(id=session_id).first()
-    if session is None:
-        raise NotFound("The session was erased; nothing is recorded.", code="session_not_found")
+    session = locked(session_id)
     earlier = _earlier_answer(session, idempotency_key, request_sha256)
     if earlier is not None:
         return earlier
-    if not imported and not was_open:
+    largest = settings.MAX_REQUEST_BYTES if imported else settings.MAX_ACTION_BYTES
+    sequences, fresh = _placed(session, drafts if imported else [as_kept(draft) for draft in drafts])
+    if (fresh or not drafts) and not imported and not was_open:
         require_open(session)
-    sequences = _append(
-        session, drafts, settings.MAX_REQUEST_BYTES if imported else settings.MAX_ACTION_BYTES
-    )
+    if fresh:
+        _insert(session, fresh, largest)
     if idempotency_key is not None:
         Delivery.objects.create(
             project_id=session.project_id,
@@ -105,6 +116,23 @@ def append(
             sequences=sequences,
         )
     return sequences
+
+
+def locked(session_id: UUID) -> Session:
+    """The session, and nobody else appends to it until the transaction that is open ends. Raises `NotFound` (it was erased)."""
+    session = next(iter(Session.objects.raw(_LOCK, [session_id])), None)
+    if session is None:
+        raise NotFound("The session was erased; nothing is recorded.", code="session_not_found")
+    return session
+
+
+def append_new(session: Session, drafts: Sequence[ActionDraft]) -> None:
+    """Record actions that were checked and that a `locked` session does not have; durable when the open transaction ends.
+
+    It may have ended meanwhile: they began while it was open, and come late. Raises `TooLarge`.
+    """
+    for some in batched(drafts, MOST_ACTIONS, strict=False):
+        _insert(session, some, settings.MAX_ACTION_BYTES)
 
 
 def require_open(session: Session) -> None:
@@ -149,8 +177,10 @@ def _earlier_answer(session: Session, key: str | None, request_sha256: str) -> l
     return delivery.sequences
 
 
-def _append(session: Session, drafts: Sequence[ActionDraft], largest: int) -> list[int]:
-    known = _known_ids(session, drafts)
+def _placed(session: Session, drafts: Sequence[ActionDraft]) -> tuple[list[int], list[ActionDraft]]:
+    """The sequence of each, and those that the session does not have yet."""
+    found = known_ids(session.id, [draft.id for draft in drafts if draft.id is not None])
+    known = {client_id: sequence for client_id, (sequence, _) in found.items()}
     fresh: list[ActionDraft] = []
     sequences: list[int] = []
     for draft in drafts:
@@ -161,27 +191,31 @@ def _append(session: Session, drafts: Sequence[ActionDraft], largest: int) -> li
             if draft.id is not None:
                 known[draft.id] = sequence
         sequences.append(sequence)
-    if fresh:
-        _insert(session, fresh, largest)
-    return sequences
+    return sequences, fresh
 
 
-def _known_ids(session: Session, drafts: Sequence[ActionDraft]) -> dict[str, int]:
-    ids = [draft.id for draft in drafts if draft.id is not None]
+def known_ids(session_id: UUID, ids: Sequence[str]) -> dict[str, tuple[int, str | None]]:
+    """Which of these client ids the session has: the sequence of each, and the SHA-256 of its source."""
     if not ids:
         return {}
-    found = Action.objects.filter(session=session, client_id__in=ids).values_list("client_id", "sequence")
-    return {client_id: sequence for client_id, sequence in found if client_id is not None}
+    with connection.cursor() as cursor:
+        cursor.execute(_KNOWN, [session_id, [storable(each) for each in ids]])
+        return {original(client_id): (sequence, source) for client_id, sequence, source in cursor.fetchall()}
 
 
 def _insert(session: Session, drafts: Sequence[ActionDraft], largest: int) -> None:
+    parts = [rows.held(draft, largest) for draft in drafts]
+    kept = rows.keep_payloads(session, parts)
     first = session.last_sequence + 1
-    kept = rows.keep_payloads(session, drafts, largest)
-    actions = [rows.action(session, first + offset, draft, kept) for offset, draft in enumerate(drafts)]
-    Action.objects.bulk_create(actions, batch_size=500)
-    hits = [
-        hit for action, draft in zip(actions, drafts, strict=True) for hit in rows.hits(action, draft, kept)
+    actions = [
+        rows.action(session, sequence, draft, each, kept)
+        for sequence, (draft, each) in enumerate(zip(drafts, parts, strict=True), first)
     ]
-    Hit.objects.bulk_create(hits, batch_size=500)
+    copy_in(Action, actions)
+    if any(each.texts for each in parts):
+        ids = dict(Action.objects.filter(session=session, sequence__gte=first).values_list("sequence", "id"))
+        found = zip(range(first, first + len(drafts)), drafts, parts, strict=True)
+        copy_in(Hit, [hit for at, draft, each in found for hit in rows.hits(ids[at], draft, each, kept)])
     rows.count(session, actions)
-    session.save(update_fields=rows.COUNTERS)
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNTED, [*(getattr(session, name) for name in rows.COUNTERS), session.id])

@@ -2,7 +2,7 @@
 
 from django.db import connection, transaction
 
-from timemachine.payloads.commands import drop_unreferenced
+from timemachine.payloads.commands import drop_unreferenced, held_by
 from timemachine.recording.models import Session
 
 
@@ -13,9 +13,10 @@ def erase_session(session: Session) -> int:
     Returns how many actions were removed. The trigger lets rows be deleted in this transaction only.
     """
     removed = Session.objects.select_for_update().get(id=session.id).last_sequence
+    held = held_by(session)
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL timemachine.erasing = 'on'")
         cursor.execute("DELETE FROM tm_session WHERE id = %s", [session.id])
-        drop_unreferenced(session.project_id)
+        drop_unreferenced(held)
         cursor.execute("SET LOCAL timemachine.erasing = 'off'")
     return removed

@@ -29,3 +29,6 @@ MODES: Final = ("hybrid", "semantic", "lexical")
 
 PARTIAL_TEXT: Final = "partial_text"
 """The one field of a failed ask's output: an object, so that nothing takes it for an answer, which is a text."""
+
+CACHED_FOR_AN_HOUR: Final = "cache_write_1h_tokens"
+"""The parameter of a call that says how many of its tokens were written to a provider's cache for an hour: they cost more."""

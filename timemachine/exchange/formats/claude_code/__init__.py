@@ -6,28 +6,25 @@ each action's `source`. What one line becomes stands in `claude_code_actions`.
 """
 
 from collections.abc import Iterable, Sequence
-from itertools import islice
 from typing import Any, Final
 
 from timemachine.base.errors import InvalidInput
-from timemachine.exchange.claude_code_actions import actions_of
-from timemachine.exchange.claude_code_lines import AGENT, moment_of, text_at
+from timemachine.exchange.formats.claude_code.actions import actions_of
+from timemachine.exchange.formats.claude_code.lines import AGENT, moment_of, text_at
 from timemachine.exchange.jsonl import Line, lines_of
+from timemachine.exchange.opening import Opening
 from timemachine.exchange.report import Imported, SessionDraft, Skipped, imported, session_key, shortened
 from timemachine.recording.draft import ActionDraft
 
-_NAME = "claude_code"
+NAME: Final = "claude_code"
 TITLE: Final = "a Claude Code session (a .jsonl file from ~/.claude/projects)"
-_LOOKED_AT = 100
 _MARKS = ("sessionId", "session_id", "uuid", "leafUuid", "snapshot")
 _METADATA = ("cwd", "gitBranch", "version", "userType")
 
 
-def recognises(data: bytes) -> bool:
-    """Whether one of the first 100 lines looks like a line of Claude Code."""
-    return any(
-        isinstance(line, Line) and _looks_right(line.record) for line in islice(lines_of(data), _LOOKED_AT)
-    )
+def recognises(opening: Opening) -> bool:
+    """Whether one of the first lines looks like a line of Claude Code."""
+    return any(map(_looks_right, opening.lines))
 
 
 def read(data: bytes) -> Imported:
@@ -91,7 +88,7 @@ def _points_to(record: dict[str, Any]) -> str | None:
 
 def _session(recorded_id: str, lines: Sequence[Line]) -> SessionDraft:
     # Without any recorded id the first line names the session: it stays the first when the file grows.
-    key = session_key(recorded_id or f"{_NAME}-{lines[0].digest[:12]}", _NAME)
+    key = session_key(recorded_id or f"{NAME}-{lines[0].digest[:12]}", NAME)
     actions = actions_of(lines)
     times = [time for time in map(moment_of, lines) if time is not None]
     return SessionDraft(

@@ -1,9 +1,14 @@
 """Which format a file is in."""
 
+import json
+import time
+
 import pytest
 
+from tests.exchange.samples import SAMPLES
 from timemachine.base.errors import InvalidInput
-from timemachine.exchange.formats import FORMATS, read, recognise
+from timemachine.exchange.opening import LOOKED_AT, opening_of
+from timemachine.exchange.registry import FORMATS, read, recognise
 
 CLAUDE = b'{"type":"user","uuid":"u1","sessionId":"s1","message":{"role":"user","content":"Hello"}}\n'
 
@@ -35,14 +40,14 @@ def test_a_claude_code_session_is_recognised_by_its_lines(data: bytes) -> None:
         b"\x89PNG\r\n\x1a\n",
         b"just some notes",
         b'{"title":"A frame","text":"of a collection"}',
-        b'{"timestamp":"2026-01-01T00:00:00Z","type":"session_meta","payload":{"id":"x"}}',
+        b'{"timestamp":"2026-01-01T00:00:00Z","type":"session_meta"}',
         b'{"type":"user"}',
         b'{"uuid":"u1","sessionId":"s1"}',
         b"[]\n" * 100 + CLAUDE,
     ],
 )
 def test_a_file_that_is_no_transcript_is_refused_with_what_was_expected(data: bytes) -> None:
-    with pytest.raises(InvalidInput, match="Claude Code session") as refusal:
+    with pytest.raises(InvalidInput, match=r"send .*a Claude Code session.*, or ") as refusal:
         read(data, None, "notes.txt")
 
     assert refusal.value.code == "unknown_format"
@@ -56,12 +61,43 @@ def test_a_file_without_a_name_is_refused_as_this_file() -> None:
 
 
 def test_an_unknown_format_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(InvalidInput, match="no format 'claude'; known formats: claude_code") as refusal:
+    with pytest.raises(InvalidInput, match=r"no format 'claude'; known formats: .*claude_code") as refusal:
         read(CLAUDE, "claude")
 
     assert refusal.value.facts["known"] == list(FORMATS)
 
 
-@pytest.mark.parametrize("name", ["claude_code", None])
+@pytest.mark.parametrize("name", ["claude_code", None, "", "auto"])
 def test_a_file_is_read_in_the_named_or_the_recognised_format(name: str | None) -> None:
     assert [session.key for session in read(CLAUDE, name).sessions] == ["s1"]
+
+
+def test_every_format_has_samples() -> None:
+    assert SAMPLES.keys() == FORMATS.keys()
+
+
+@pytest.mark.parametrize(
+    ("name", "number"), [(name, number) for name, each in SAMPLES.items() for number in range(len(each))]
+)
+def test_a_file_is_recognised_by_its_own_format_and_no_other(name: str, number: int) -> None:
+    opening = opening_of(SAMPLES[name][number])
+    assert [each.name for each in FORMATS.values() if each.recognises(opening)] == [name]
+
+
+def test_a_file_that_two_formats_know_is_not_guessed_at() -> None:
+    both = SAMPLES["codex"][0] + SAMPLES["claude_code"][0]
+    with pytest.raises(
+        InvalidInput, match=r"one of several formats; say which: claude_code, codex\."
+    ) as refusal:
+        recognise(both)
+    assert refusal.value.facts == {"known": ["claude_code", "codex"]}
+
+
+def test_recognising_looks_at_a_megabyte_of_two_hundred() -> None:
+    long = b'{"history":[],"trajectory":[' + b'{"action":"ls","thought":"' + b"x" * 3_000 + b'"},'
+    data = long + b'{"thought":"y"},' * (200_000_000 // 16)
+    assert len(data) > 200_000_000
+    began = time.perf_counter()
+    assert recognise(data) == "swe_agent"
+    assert time.perf_counter() - began < 5
+    assert len(json.dumps(opening_of(data).document)) < 2 * LOOKED_AT

@@ -13,9 +13,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from timemachine.exchange.claude_code_calls import Call, call_actions, calls_of, said
-from timemachine.exchange.claude_code_lines import Ids, identity, message_of, stem, text_at, type_of
+from timemachine.exchange.drafting import Ids, linked
+from timemachine.exchange.formats.claude_code.calls import Call, call_actions, calls_of
+from timemachine.exchange.formats.claude_code.lines import identity, message_of, stem, text_at, type_of
 from timemachine.exchange.jsonl import Line
+from timemachine.exchange.values import said
 from timemachine.recording.draft import ActionDraft
 
 _ENVELOPE = {
@@ -35,9 +37,8 @@ def actions_of(lines: Sequence[Line]) -> tuple[ActionDraft, ...]:
     """
     ids = Ids()
     calls = calls_of(lines, ids)
-    return tuple(
-        _linked([action for line in lines for action in _line_actions(line, calls.get(line.number), ids)])
-    )
+    made = [action for line in lines for action in _line_actions(line, calls.get(line.number), ids)]
+    return tuple(linked(made))
 
 
 def _line_actions(line: Line, call: Call | None, ids: Ids) -> Iterable[ActionDraft]:
@@ -96,17 +97,3 @@ def _told(record: dict[str, Any]) -> Any:
         if name in record:
             return record[name]
     return {name: value for name, value in record.items() if name not in _ENVELOPE} or None
-
-
-def _linked(actions: Sequence[ActionDraft]) -> Iterator[ActionDraft]:
-    """Each result under its call: the latest call with that id before it, else the first after it."""
-    made = [action for action in actions if action.kind == "tool_call" and action.call_id]
-    calls = {action.call_id: action for action in reversed(made)}
-    for action in actions:
-        call = calls.get(action.call_id)
-        if action.kind == "tool_result" and call is not None:
-            yield replace(action, parent=call.id, tool=call.tool)
-            continue
-        if action.kind == "tool_call" and action.call_id:
-            calls[action.call_id] = action
-        yield action

@@ -13,22 +13,6 @@ SIDECHAIN: Final = "sidechain"
 _LONGEST_UUID = 150
 
 
-class Ids:
-    """The client ids of one session: each is what was asked for, with `~2`, `~3` … after it where that is taken."""
-
-    def __init__(self) -> None:
-        self._times: dict[str, int] = {}
-
-    def claim(self, wanted: str) -> str:
-        """An id that no other action of the session has."""
-        given = wanted
-        while given in self._times:
-            self._times[wanted] += 1
-            given = f"{wanted}~{self._times[wanted]}"
-        self._times[given] = 1
-        return given
-
-
 def identity(line: Line) -> str:
     """The line's `uuid`; for a line without a usable one, `line-` and 16 hex digits of its SHA-256.
 

@@ -9,14 +9,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from timemachine.base.content import canonical_json
-from timemachine.exchange.claude_code_lines import Ids, identity, message_of, stem, text_at, type_of
+from timemachine.exchange.drafting import Ids
+from timemachine.exchange.formats.claude_code.lines import identity, message_of, stem, text_at, type_of
 from timemachine.exchange.jsonl import Line
+from timemachine.exchange.values import said
 from timemachine.recording.draft import ActionDraft, Usage
+from timemachine.recording.vocabulary import CACHED_FOR_AN_HOUR
 
 _SYNTHETIC = "<synthetic>"
 _MOST_TOKENS = 2**31
-CACHED_FOR_AN_HOUR = "cache_write_1h_tokens"
-"""Where a call keeps how many of its tokens were written to the cache for an hour, which has a price of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,17 +89,6 @@ def _call_action(call: Call) -> ActionDraft:
         error_message=None if failure is None else said(blocks),
         source=[line.record for line in call.lines],
     )
-
-
-def said(content: Any) -> str | None:
-    """The text of a content: itself where it is a text, else its text blocks, each on a line of its own; or None."""
-    if isinstance(content, str):
-        return content
-    blocks = content if isinstance(content, list) else []
-    texts = [
-        block["text"] for block in blocks if isinstance(block, dict) and isinstance(block.get("text"), str)
-    ]
-    return "\n".join(texts) if texts else None
 
 
 def _failed(line: Line) -> bool:

@@ -1,0 +1,225 @@
+"""How fast spans and actions are taken: durable when answered, and readable at once.
+
+`make up` as it is, on a disk that is waited for; OTLP in protobuf, spans of 2 kB with GenAI attributes, `SENDERS` connections at once
+(with batches of one, 1 and `MANY`), each with a session of its own. Every answer is waited for; at the end the spans are read back through the API and counted. Baseline in
+the same run: as many rows of the same bytes by plain COPY into a table without indexes, one transaction a batch, on one connection.
+`SPANS` sets another number for the large batches.
+"""
+
+import json
+import os
+import random
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import psycopg
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
+
+from tests.e2e.conftest import Product
+from tests.embedded.machine import Machine
+from timemachine.embedded.postgres import Cluster
+from timemachine.embedded.sockets import socket_folder
+
+SPANS = int(os.environ.get("SPANS", "30720"))
+BATCH, SIZE, SENDERS, MANY, ONES = 512, 2_000, 3, 8, 960
+WORDS = [
+    "lift",
+    "drag",
+    "boundary",
+    "layer",
+    "heat",
+    "transfer",
+    "shock",
+    "wave",
+    "pressure",
+    "wing",
+    "flow",
+    "plate",
+    "cylinder",
+    "jet",
+]
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        machine = Machine(Path(folder) / "home").ready()
+        try:
+            product = Product(machine)
+            limit = copied(machine.home)
+            report(f"OTLP, batches of {BATCH}", otlp(product, BATCH, SPANS, SENDERS), limit)
+            for senders in (1, MANY):
+                report(f"OTLP, batches of one, {senders} at once", otlp(product, 1, ONES, senders), limit)
+            report(f"API, batches of {BATCH}", api(product, BATCH, SPANS // 2), limit)
+        finally:
+            machine.end()
+
+
+def report(title: str, rate: float, limit: float) -> None:
+    print(
+        f"{title:32} {rate:8,.0f}/s   baseline, the same bytes by COPY: {limit:8,.0f}/s   ratio {limit / rate:.1f}"
+    )
+
+
+def otlp(product: Product, size: int, count: int, at_once: int) -> float:
+    """Spans a second; what was answered is read back."""
+    names = [f"otlp-{size}-{sender}-of-{at_once}" for sender in range(at_once)]
+    senders = [requests(name, size, count // at_once) for name in names]
+    warm = requests(f"warm-{size}", size, size * SENDERS)
+    headers = {"Authorization": f"Bearer {product.key}", "Content-Type": "application/x-protobuf"}
+    send(product, "/v1/traces", headers, [warm])
+    took = send(product, "/v1/traces", headers, senders)
+    for name, sent in zip(names, senders, strict=True):
+        assert recorded(product, name) == len(sent) * size
+    return sum(map(len, senders)) * size / took
+
+
+def api(product: Product, size: int, count: int) -> float:
+    """Actions a second by `POST /api/sessions/{id}/actions`, of the same size."""
+    headers = {"Authorization": f"Bearer {product.key}", "Content-Type": "application/json"}
+    chance = random.Random(2)
+    for sender in range(SENDERS):
+        body = {"name": "bench", "key": f"api-{sender}"}
+        httpx.post(f"{product.url}/api/sessions", headers=headers, json=body).raise_for_status()
+    half = SIZE // 2
+    bodies = [
+        [
+            json.dumps(
+                {
+                    "actions": [
+                        {
+                            "kind": "llm_call",
+                            "id": f"{batch}-{n}",
+                            "input": text(chance, half),
+                            "output": text(chance, half),
+                        }
+                        for n in range(size)
+                    ]
+                }
+            ).encode()
+            for batch in range(count // SENDERS // size)
+        ]
+        for _ in range(SENDERS)
+    ]
+    with ThreadPoolExecutor(SENDERS) as pool:
+        began = time.perf_counter()
+        list(
+            pool.map(
+                lambda at: posted(product, f"/api/sessions/api-{at}/actions", headers, bodies[at]),
+                range(SENDERS),
+            )
+        )
+        took = time.perf_counter() - began
+    return sum(len(each) for each in bodies) * size / took
+
+
+def send(product: Product, path: str, headers: dict[str, str], senders: Sequence[Sequence[bytes]]) -> float:
+    """All bodies, each sender's one after the other; the seconds until the last answer."""
+    with ThreadPoolExecutor(len(senders)) as pool:
+        began = time.perf_counter()
+        list(pool.map(lambda bodies: posted(product, path, headers, bodies), senders))
+        return time.perf_counter() - began
+
+
+def posted(product: Product, path: str, headers: dict[str, str], bodies: Sequence[bytes]) -> None:
+    with httpx.Client(base_url=product.url, headers=headers, timeout=120) as client:
+        for body in bodies:
+            answer = client.post(path, content=body)
+            while answer.status_code == 429:
+                time.sleep(float(answer.headers["Retry-After"]))
+                answer = client.post(path, content=body)
+            assert answer.status_code in (200, 201), answer.text
+            assert b"rejected" not in answer.content
+
+
+def recorded(product: Product, session: str) -> int:
+    headers = {"Authorization": f"Bearer {product.key}"}
+    answer = httpx.get(f"{product.url}/api/sessions/{session}", headers=headers).raise_for_status()
+    return int(answer.json()["actions"])
+
+
+def requests(session: str, size: int, count: int) -> list[bytes]:
+    """The bodies that an exporter would send: so many spans of one trace in each."""
+    chance = random.Random(session)
+    return [batch(chance, session, size).SerializeToString() for _ in range(count // size)]
+
+
+def batch(chance: random.Random, session: str, size: int) -> ExportTraceServiceRequest:
+    request = ExportTraceServiceRequest()
+    group = request.resource_spans.add()
+    group.resource.attributes.append(named("service.name", "bench"))
+    trace, root = chance.randbytes(16), chance.randbytes(8)
+    began = 1_760_000_000_000_000_000
+    spans = [span(chance, trace, root, began + n * 1_000_000, session) for n in range(size)]
+    group.scope_spans.add().spans.extend(spans)
+    return request
+
+
+def span(chance: random.Random, trace: bytes, root: bytes, began: int, session: str) -> Span:
+    half = SIZE // 2 - 150
+    attributes: dict[str, str | float] = {
+        "session.id": session,
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "openai",
+        "gen_ai.request.model": "gpt-4o-mini",
+        "gen_ai.request.temperature": 0.2,
+        "gen_ai.usage.input_tokens": chance.randrange(1000),
+        "gen_ai.usage.output_tokens": chance.randrange(300),
+        "gen_ai.input.messages": json.dumps(
+            [{"role": "user", "parts": [{"type": "text", "content": text(chance, half)}]}]
+        ),
+        "gen_ai.output.messages": json.dumps(
+            [{"role": "assistant", "parts": [{"type": "text", "content": text(chance, half)}]}]
+        ),
+    }
+    return Span(
+        trace_id=trace,
+        span_id=chance.randbytes(8),
+        parent_span_id=root,
+        name="chat gpt-4o-mini",
+        start_time_unix_nano=began,
+        end_time_unix_nano=began + 900_000,
+        attributes=[named(name, value) for name, value in attributes.items()],
+    )
+
+
+def named(name: str, value: str | float) -> KeyValue:
+    kinds: dict[type, Callable[..., AnyValue]] = {
+        str: lambda found: AnyValue(string_value=found),
+        int: lambda found: AnyValue(int_value=found),
+        float: lambda found: AnyValue(double_value=found),
+    }
+    return KeyValue(key=name, value=kinds[type(value)](value))
+
+
+def text(chance: random.Random, length: int) -> str:
+    words = ""
+    while len(words) < length:
+        words += f"{chance.choice(WORDS)}{chance.randrange(1000)} "
+    return words[:length]
+
+
+def copied(home: Path) -> float:
+    """Rows of `SIZE` bytes a second by plain COPY, one transaction for `BATCH` of them."""
+    chance = random.Random(1)
+    rows = [(n, text(chance, SIZE)) for n in range(BATCH)]
+    cluster = Cluster(data=home / "postgres", sockets=socket_folder(home), log=home / "logs" / "postgres.log")
+    with psycopg.connect(cluster.url, autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE bench_copied (id bigint, said text)")
+        began = time.perf_counter()
+        for _ in range(SPANS // BATCH):
+            with cursor.copy("COPY bench_copied FROM STDIN") as copying:
+                for row in rows:
+                    copying.write_row(row)
+        took = time.perf_counter() - began
+        cursor.execute("DROP TABLE bench_copied")
+    return SPANS / took
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,694 @@
+"""Files of every format, written by us after what the formats' makers publish or what real files look like."""
+
+import io
+import json
+import zipfile
+from typing import Any
+
+
+def lines(*records: Any) -> bytes:
+    """A file of JSON lines."""
+    return b"".join(json.dumps(record).encode() + b"\n" for record in records)
+
+
+def document(value: Any) -> bytes:
+    """A file that is one JSON document."""
+    return json.dumps(value, indent=1).encode()
+
+
+def codex_line(kind: str, second: int = 0, /, **payload: Any) -> dict[str, Any]:
+    """A line of Codex."""
+    return {"timestamp": f"2026-03-01T10:00:{second:02}.000Z", "type": kind, "payload": payload}
+
+
+CLAUDE_CODE = lines(
+    {"type": "user", "uuid": "u1", "sessionId": "s1", "message": {"role": "user", "content": "Hello"}},
+    {
+        "type": "assistant",
+        "uuid": "a1",
+        "sessionId": "s1",
+        "message": {"id": "m1", "role": "assistant", "content": [{"type": "text", "text": "Hi"}]},
+    },
+)
+TOKENS = {
+    "last_token_usage": {
+        "input_tokens": 120,
+        "cached_input_tokens": 100,
+        "output_tokens": 9,
+        "reasoning_output_tokens": 4,
+        "total_tokens": 129,
+    }
+}
+CODEX_RECORDS: list[dict[str, Any]] = [
+    codex_line(
+        "session_meta", id="c1", cwd="/app", originator="codex_cli", cli_version="0.40.0", forked_from_id="c0"
+    ),
+    codex_line(
+        "response_item",
+        type="message",
+        role="user",
+        content=[{"type": "input_text", "text": "<environment_context>"}],
+    ),
+    codex_line(
+        "response_item", 1, type="message", role="user", content=[{"type": "input_text", "text": "Mend it"}]
+    ),
+    codex_line("event_msg", 1, type="user_message", message="Mend it"),
+    codex_line("turn_context", 2, cwd="/app", model="gpt-5-codex", effort="high"),
+    codex_line("event_msg", 3, type="agent_reasoning", text="Look first"),
+    codex_line("event_msg", 4, type="token_count", info=TOKENS),
+    codex_line(
+        "response_item", 5, type="reasoning", summary=[{"type": "summary_text", "text": "Look first"}]
+    ),
+    codex_line(
+        "response_item", 5, type="function_call", name="shell", arguments='{"command":["ls"]}', call_id="k1"
+    ),
+    codex_line(
+        "response_item",
+        6,
+        type="function_call_output",
+        call_id="k1",
+        output='{"output":"a.py","metadata":{"exit_code":0,"duration_seconds":0.5}}',
+    ),
+    codex_line("turn_context", 7, model="gpt-5-codex"),
+    codex_line("event_msg", 8, type="token_count", info=TOKENS),
+    codex_line("event_msg", 8, type="agent_message", message="Done."),
+    codex_line(
+        "response_item",
+        9,
+        type="message",
+        role="assistant",
+        content=[{"type": "output_text", "text": "Done."}],
+    ),
+    codex_line("event_msg", 9, type="turn_aborted", reason="interrupted"),
+    codex_line("compacted", 9, message="So far."),
+]
+SWE_AGENT = {
+    "environment": "main",
+    "trajectory": [
+        {
+            "action": "ls -F\n",
+            "observation": "a.py",
+            "response": "Look.\n```\nls -F\n```",
+            "thought": "Look.",
+            "state": "{}",
+            "execution_time": 0.25,
+        },
+        {"action": "submit", "observation": "", "response": "Done.", "thought": "Done."},
+    ],
+    "history": [
+        {"role": "system", "content": "You are a programmer.", "agent": "main"},
+        {"role": "user", "content": "A demonstration.", "agent": "main", "is_demo": True},
+        {"role": "user", "content": "We solve this.\nISSUE:\nThe parser fails\nalways", "agent": "main"},
+        {
+            "role": "assistant",
+            "content": "Look.\n```\nls -F\n```",
+            "thought": "Look.",
+            "action": "ls -F\n",
+            "agent": "main",
+            "tool_calls": [{"id": "k1", "type": "function", "function": {"name": "bash", "arguments": "{}"}}],
+        },
+        {"role": "tool", "content": "a.py\n(Open file: n/a)", "agent": "main", "tool_call_ids": ["k1"]},
+    ],
+    "info": {
+        "exit_status": "submitted",
+        "submission": "diff",
+        "model_stats": {"instance_cost": 1.25, "tokens_sent": 1000, "tokens_received": 50, "api_calls": 2},
+    },
+}
+CALL = {"id": "k1", "type": "function", "function": {"name": "find_user", "arguments": '{"id": 7}'}}
+CHAT: list[dict[str, Any]] = [
+    {"role": "system", "content": "Be kind."},
+    {"role": "user", "content": "Who is 7?"},
+    {"role": "assistant", "content": None, "tool_calls": [CALL]},
+    {"role": "tool", "tool_call_id": "k1", "name": "find_user", "content": "Zoë"},
+    {"role": "assistant", "content": "Zoë."},
+]
+TAU_BENCH = [
+    {
+        "task_id": 3,
+        "trial": trial,
+        "reward": 1.0,
+        "info": {
+            "task": {"user_id": "u7", "instruction": "Ask who it is.", "actions": [{}]},
+            "user_cost": 0.01,
+        },
+        "traj": CHAT,
+    }
+    for trial in (0, 1)
+]
+WHO_AND_WHEN = {
+    "is_correct": False,
+    "question": "How many clients are there?",
+    "question_ID": "q1",
+    "level": "2",
+    "ground_truth": "8",
+    "history": [
+        {"content": "Count them.", "role": "assistant", "name": "Excel_Expert"},
+        {"content": "exitcode: 0", "role": "user", "name": "Computer_terminal"},
+        {"content": "Thank you", "role": "human"},
+    ],
+    "mistake_agent": "Excel_Expert",
+    "mistake_step": "0",
+    "mistake_reason": "It counted wrongly.",
+    "system_prompt": {"Excel_Expert": "You count."},
+}
+ATIF = {
+    "schema_version": "ATIF-v1.7",
+    "session_id": "at1",
+    "trajectory_id": "at1-main",
+    "agent": {"name": "harbor-agent", "version": "1.0", "model_name": "openai/gpt-x"},
+    "steps": [
+        {"step_id": 1, "timestamp": "2026-03-01T10:00:00Z", "source": "system", "message": "Be brief."},
+        {"step_id": 2, "timestamp": "2026-03-01T10:00:01Z", "source": "user", "message": "List the files."},
+        {
+            "step_id": 3,
+            "timestamp": "2026-03-01T10:00:02Z",
+            "source": "agent",
+            "message": "I look.",
+            "reasoning_content": "They want a list.",
+            "reasoning_effort": "low",
+            "tool_calls": [{"tool_call_id": "k1", "function_name": "ls", "arguments": {"path": "."}}],
+            "observation": {
+                "results": [
+                    {"source_call_id": "k1", "content": "a.py"},
+                    {"content": "done", "subagent_trajectory_ref": [{"trajectory_id": "at1-sub"}]},
+                ]
+            },
+            "metrics": {
+                "prompt_tokens": 100,
+                "completion_tokens": 10,
+                "cached_tokens": 80,
+                "cost_usd": 0.002,
+            },
+        },
+        {"step_id": 4, "source": "agent", "message": "a.py", "llm_call_count": 0, "model_name": "local"},
+    ],
+    "final_metrics": {"total_prompt_tokens": 100, "total_completion_tokens": 10, "total_cost_usd": 0.002},
+    "subagent_trajectories": [
+        {
+            "schema_version": "ATIF-v1.7",
+            "trajectory_id": "at1-sub",
+            "agent": {"name": "helper", "version": "1.0"},
+            "steps": [{"step_id": 1, "source": "user", "message": "Help."}],
+            "final_metrics": {"total_prompt_tokens": 7, "total_cost_usd": 0.001},
+        }
+    ],
+}
+LANGSMITH: list[dict[str, Any]] = [
+    {
+        "id": "r1",
+        "trace_id": "r1",
+        "dotted_order": "1",
+        "name": "answer",
+        "run_type": "chain",
+        "inputs": {"question": "Who?"},
+        "outputs": {"answer": "Zoë"},
+        "start_time": "2026-03-01T10:00:00.000000",
+        "end_time": "2026-03-01T10:00:04.000000",
+        "extra": {"metadata": {"thread_id": "t1"}},
+        "tags": ["prod"],
+        "session_id": "project",
+    },
+    {
+        "id": "r3",
+        "trace_id": "r1",
+        "parent_run_id": "r1",
+        "dotted_order": "1.3",
+        "name": "ChatModel",
+        "run_type": "llm",
+        "inputs": {"messages": []},
+        "outputs": {"generations": []},
+        "start_time": "2026-03-01T10:00:02",
+        "end_time": "2026-03-01T10:00:03.500000",
+        "prompt_tokens": 50,
+        "completion_tokens": 5,
+        "total_tokens": 55,
+        "total_cost": "0.0012",
+        "extra": {
+            "metadata": {"thread_id": "t1", "ls_provider": "openai", "ls_model_name": "gpt-x"},
+            "invocation_params": {"temperature": 0},
+        },
+    },
+    {
+        "id": "r2",
+        "trace_id": "r1",
+        "parent_run_id": "r1",
+        "dotted_order": "1.2",
+        "name": "search",
+        "run_type": "retriever",
+        "inputs": {"query": "Who?"},
+        "outputs": {
+            "documents": [
+                {"page_content": "Zoë did.", "metadata": {"source": "a.md", "score": 0.9, "id": "f1"}},
+                "odd",
+            ]
+        },
+        "start_time": "2026-03-01T10:00:01",
+        "end_time": "2026-03-01T10:00:02",
+        "extra": {"metadata": {"thread_id": "t1"}},
+    },
+    {
+        "id": "r4",
+        "trace_id": "r1",
+        "parent_run_id": "r1",
+        "name": "lookup",
+        "run_type": "tool",
+        "inputs": {"input": "7"},
+        "outputs": None,
+        "error": "ValueError('no 7')",
+        "start_time": "2026-03-01T10:00:03.600000",
+        "end_time": None,
+        "extra": {"metadata": {"thread_id": "t1"}},
+    },
+]
+LANGFUSE_TRACE: dict[str, Any] = {
+    "trace": {
+        "id": "tr1",
+        "name": "chat",
+        "timestamp": "2026-03-01T10:00:00.000Z",
+        "sessionId": "ls1",
+        "userId": "u7",
+        "input": "Who?",
+        "output": "Zoë",
+        "tags": ["prod"],
+    },
+    "observations": [
+        {
+            "id": "o2",
+            "traceId": "tr1",
+            "parentObservationId": "o1",
+            "type": "GENERATION",
+            "name": "answer",
+            "startTime": "2026-03-01T10:00:02.000Z",
+            "endTime": "2026-03-01T10:00:03.000Z",
+            "model": "gpt-x",
+            "modelParameters": {"temperature": 0},
+            "input": [{"role": "user", "content": "Who?"}],
+            "output": {"content": "Zoë"},
+            "usageDetails": {"input": 20, "input_cached_tokens": 80, "output": 5, "total": 105},
+            "costDetails": {"total": 0.003},
+        },
+        {
+            "id": "o1",
+            "traceId": "tr1",
+            "type": "SPAN",
+            "name": "flow",
+            "startTime": "2026-03-01T10:00:01.000Z",
+            "endTime": "2026-03-01T10:00:04.000Z",
+        },
+        {
+            "id": "o3",
+            "type": "TOOL",
+            "name": "find",
+            "startTime": "2026-03-01T10:00:02.500Z",
+            "input": 7,
+            "output": 8,
+        },
+        {
+            "id": "o4",
+            "type": "RETRIEVER",
+            "name": "search",
+            "startTime": "2026-03-01T10:00:01.500Z",
+            "level": "ERROR",
+            "statusMessage": "index is gone",
+        },
+    ],
+    "scores": [
+        {
+            "id": "s1",
+            "name": "helpful",
+            "value": 1,
+            "traceId": "tr1",
+            "timestamp": "2026-03-01T10:01:00.000Z",
+        },
+        {"id": "s2", "name": "exact", "value": 0, "traceId": "tr1", "observationId": "o2"},
+    ],
+}
+LANGFUSE_SESSION = {
+    "id": "ls2",
+    "traces": [
+        {
+            "id": "tr2",
+            "name": "chat",
+            "timestamp": "2026-03-01T10:00:00.000Z",
+            "observations": [],
+            "scores": [],
+        },
+        {"id": "tr3", "timestamp": "2026-03-01T10:05:00.000Z"},
+    ],
+    "comments": [{"id": "c1", "content": "Look at this", "createdAt": "2026-03-01T11:00:00.000Z"}],
+}
+INSPECT_SAMPLE: dict[str, Any] = {
+    "id": 1,
+    "epoch": 1,
+    "input": "Who is 7?",
+    "target": "Zoë",
+    "messages": [
+        {"id": "m1", "role": "user", "content": "Who is 7?"},
+        {
+            "id": "m2",
+            "role": "assistant",
+            "content": "",
+            "tool_calls": [{"id": "k1", "function": "find_user", "arguments": {"id": 7}, "type": "function"}],
+        },
+        {"id": "m3", "role": "tool", "tool_call_id": "k1", "function": "find_user", "content": "Zoë"},
+        {"id": "m4", "role": "assistant", "content": "Zoë."},
+    ],
+    "events": [
+        {"event": "sample_init", "timestamp": "2026-03-01T10:00:00+00:00", "sample": {"input": "Who is 7?"}},
+        {
+            "event": "model",
+            "timestamp": "2026-03-01T10:00:01+00:00",
+            "model": "openai/gpt-x",
+            "input": [{"role": "user", "content": "Who is 7?"}],
+            "config": {"temperature": 0},
+            "output": {
+                "model": "gpt-x",
+                "choices": [
+                    {"message": {"id": "m2", "role": "assistant", "content": ""}, "stop_reason": "tool_calls"}
+                ],
+                "usage": {
+                    "input_tokens": 20,
+                    "output_tokens": 5,
+                    "total_tokens": 105,
+                    "input_tokens_cache_read": 80,
+                },
+                "time": 1.5,
+            },
+        },
+        {
+            "event": "tool",
+            "timestamp": "2026-03-01T10:00:03+00:00",
+            "completed": "2026-03-01T10:00:04+00:00",
+            "working_time": 0.9,
+            "id": "k1",
+            "function": "find_user",
+            "arguments": {"id": 7},
+            "result": "Zoë",
+        },
+        {
+            "event": "model",
+            "timestamp": "2026-03-01T10:00:05+00:00",
+            "model": "openai/gpt-x",
+            "output": {
+                "choices": [{"message": {"id": "m4", "role": "assistant", "content": "Zoë."}}],
+                "usage": {
+                    "input_tokens": 100,
+                    "output_tokens": 5,
+                    "total_tokens": 105,
+                    "input_tokens_cache_read": 80,
+                },
+            },
+        },
+        {"event": "score", "timestamp": "2026-03-01T10:00:06+00:00", "score": {"value": "C"}},
+        {"event": "error", "error": {"message": "lost"}},
+    ],
+    "scores": {"match": {"value": "C"}},
+    "output": {"choices": []},
+    "model_usage": {"openai/gpt-x": {"input_tokens": 120, "output_tokens": 10, "total_tokens": 290}},
+    "total_time": 6.5,
+}
+INSPECT_HEAD = {
+    "version": 2,
+    "status": "success",
+    "eval": {
+        "eval_id": "ev1",
+        "task": "users",
+        "model": "openai/gpt-x",
+        "created": "2026-03-01T10:00:00+00:00",
+    },
+    "plan": {},
+    "results": {"total_samples": 2},
+    "stats": {},
+}
+INSPECT_PLAIN_SAMPLE = {name: value for name, value in INSPECT_SAMPLE.items() if name != "events"} | {"id": 2}
+INSPECT = INSPECT_HEAD | {"samples": [INSPECT_SAMPLE, INSPECT_PLAIN_SAMPLE]}
+
+
+def archive(members: dict[str, Any]) -> bytes:
+    """A ZIP archive of these members: bytes as they are, all else as JSON."""
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as made:
+        for name, value in members.items():
+            made.writestr(
+                zipfile.ZipInfo(name, (2026, 3, 1, 10, 0, 0)),
+                value if isinstance(value, bytes) else json.dumps(value),
+            )
+    return held.getvalue()
+
+
+INSPECT_EVAL = archive(
+    {
+        "_journal/start.json": {"version": 2},
+        "samples/1_epoch_1.json": INSPECT_SAMPLE,
+        "samples/2_epoch_1.json": INSPECT_PLAIN_SAMPLE,
+        "summaries.json": [],
+        "header.json": INSPECT_HEAD,
+    }
+)
+MEMVID = {
+    "session_id": "0a1b",
+    "name": "First look",
+    "created_secs": 1_772_359_200,
+    "ended_secs": 1_772_359_260,
+    "version": 1,
+    "metadata": {},
+    "actions": [
+        {
+            "sequence": 0,
+            "timestamp_secs": 1_772_359_201,
+            "action_type": {"Put": {"frame_id": 4}},
+            "input_preview": "Zoë is 7.",
+            "affected_frames": [4],
+            "duration_ms": 3,
+        },
+        {
+            "sequence": 1,
+            "timestamp_secs": 1_772_359_202,
+            "action_type": {"Find": {"query": "who is 7", "mode": "lex", "result_count": 1}},
+            "affected_frames": [4],
+            "duration_ms": 5,
+        },
+        {
+            "sequence": 2,
+            "timestamp_secs": 1_772_359_203,
+            "action_type": {"Ask": {"query": "Who is 7?", "provider": "openai", "model": "gpt-x"}},
+            "output_preview": "Zoë",
+        },
+        {"sequence": 3, "timestamp_secs": 1_772_359_204, "action_type": {"Checkpoint": {"id": "c1"}}},
+        {"sequence": 4, "action_type": {"type": "tool_call", "name": "ls", "args_hash": "00"}},
+        {"sequence": 5, "action_type": {"Delete": {"frame_id": 4}}},
+        {"sequence": 6, "action_type": "Rest"},
+        {"sequence": 7, "action_type": {"Ask": {"query": "Who?", "model": "gpt-x"}}},
+    ],
+    "checkpoints": [
+        {"id": "c1", "at_sequence": 3, "timestamp_secs": 1_772_359_204, "snapshot": {"frame_count": 1}},
+        {"id": "c2", "name": "before", "at_sequence": 6, "snapshot": {"frame_count": 0}},
+    ],
+}
+DEVDUCK = archive(
+    {
+        "events.jsonl": lines(
+            {"timestamp": 1_772_359_200.5, "layer": "sys", "type": "file.open", "data": {"path": "a.py"}},
+            {
+                "timestamp": "2026-03-01T10:00:01",
+                "layer": "agent",
+                "type": "message",
+                "data": {"role": "user", "content": [{"text": "Who is 7?"}]},
+            },
+            {
+                "timestamp": 1_772_359_202,
+                "layer": "tool",
+                "type": "tool.call",
+                "data": {"name": "find_user", "tool_use_id": "k1", "input": {"id": 7}},
+            },
+            {
+                "timestamp": 1_772_359_203,
+                "layer": "tool",
+                "type": "tool.result",
+                "data": {"tool_use_id": "k1", "status": "error", "result": "no 7"},
+                "duration_ms": 12,
+            },
+            {"layer": "sys", "type": "snapshot.created", "data": {"description": "after"}},
+            {"layer": "agent", "type": "message", "data": {"role": "assistant", "content": "Nobody."}},
+            {"layer": "odd"},
+        )
+        + b"{half",
+        "snapshots.json": [
+            {"id": 1, "description": "after", "timestamp": 1_772_359_204, "model": "x", "agent": {}}
+        ],
+        "metadata.json": {"session_id": "dd1", "version": "1", "tools": []},
+        "session.pkl": b"cos\nsystem\n(S'echo opened'\ntR.",
+    }
+)
+AGENTOS: list[dict[str, Any]] = [
+    {
+        "sessionId": "ag1",
+        "agentId": "helper",
+        "action": "tool_result",
+        "data": {"toolId": "find_user", "callId": "k1", "result": "Zoë", "error": {"message": "late"}},
+        "durationMs": 12,
+        "timestamp": 1_772_359_202_000,
+        "iteration": 1,
+        "sequence": 3,
+    },
+    {
+        "sessionId": "ag1",
+        "agentId": "helper",
+        "action": "llm_call",
+        "data": {
+            "model": "gpt-x",
+            "provider": "openai",
+            "messages": [],
+            "content": "I look.",
+            "usage": {"inputTokens": 50, "outputTokens": 5},
+            "cost": 0.001,
+        },
+        "durationMs": 800,
+        "timestamp": 1_772_359_200_000,
+        "iteration": 1,
+        "sequence": 1,
+    },
+    {
+        "sessionId": "ag1",
+        "agentId": "helper",
+        "action": "tool_call",
+        "data": {"toolId": "find_user", "callId": "k1", "args": {"id": 7}},
+        "timestamp": 1_772_359_201_000,
+        "sequence": 2,
+    },
+    {"sessionId": "ag1", "agentId": "helper", "action": "memory_op", "data": {"op": "store"}},
+    {"sessionId": "ag2", "agentId": "helper", "action": "reflect", "data": "Hm", "sequence": 1},
+]
+DAKERA: list[dict[str, Any]] = [
+    {
+        "id": "d2",
+        "agent_id": "helper",
+        "content": "[agent] It is Zoë.",
+        "memory_type": "episodic",
+        "importance": 0.95,
+        "tags": ["episode", "dk1", "role:agent", "solution", "seq:2", "topic:users"],
+        "created_at": 1_772_359_202,
+    },
+    {
+        "agent_id": "helper",
+        "content": "[user] Who is 7?",
+        "memory_type": "episodic",
+        "importance": 0.72,
+        "tags": ["episode", "dk1", "role:user", "normal", "seq:1"],
+        "created_at": "2026-03-01T10:00:00Z",
+    },
+    {
+        "agent_id": "helper",
+        "content": "A thought",
+        "memory_type": "semantic",
+        "importance": 7,
+        "tags": ["episode"],
+        "metadata": {"session_id": "dk1"},
+    },
+    {"agent_id": "helper", "content": "[oracle] ?", "memory_type": "episodic", "tags": []},
+]
+
+
+def otlp_span(number: int, parent: int = 0, /, **attributes: str) -> dict[str, Any]:
+    """A span of trace 1, as OTLP's JSON has it."""
+    return {
+        "traceId": f"{1:032x}",
+        "spanId": f"{number:016x}",
+        "parentSpanId": f"{parent:016x}" if parent else "",
+        "name": f"span {number}",
+        "startTimeUnixNano": str(1_760_000_000_000_000_000 + number * 1_000_000),
+        "endTimeUnixNano": str(1_760_000_000_000_000_000 + (number + 1) * 1_000_000),
+        "attributes": [
+            {"key": name.replace("__", "."), "value": {"stringValue": said}}
+            for name, said in attributes.items()
+        ],
+    }
+
+
+def otlp(*spans: dict[str, Any]) -> dict[str, Any]:
+    """A request that holds these spans."""
+    resource = {"attributes": [{"key": "service.name", "value": {"stringValue": "desk"}}]}
+    return {"resourceSpans": [{"resource": resource, "scopeSpans": [{"scope": {}, "spans": list(spans)}]}]}
+
+
+OTLP_CHILD = otlp(
+    otlp_span(2, 1, gen_ai__operation__name="chat", gen_ai__output__messages="Hello"), otlp_span(9, 7)
+)
+OTLP_ROOT = otlp(otlp_span(1, session__id="talk", user__id="ann", gen_ai__agent__name="desk"))
+OURS: list[dict[str, Any]] = [
+    {
+        "format": "timemachine-session",
+        "version": 1,
+        "key": "first-try",
+        "name": "First try",
+        "agent": "desk",
+        "user": None,
+        "status": "ended",
+        "collection": "handbook",
+        "parent": {"key": "before", "sequence": 2},
+        "metadata": {"run": 1},
+        "tags": ["nightly"],
+        "started_at": "2026-03-01T10:00:00Z",
+        "ended_at": None,
+        "through": 3,
+    },
+    {
+        "sequence": 1,
+        "id": None,
+        "kind": "find",
+        "tags": ["a"],
+        "started_at": "2026-03-01T10:00:01Z",
+        "input": "How long?",
+        "error": {"type": "timeout", "message": None},
+        "retrieval": {
+            "mode": "lexical",
+            "as_of": "2026-03-01T10:00:00Z",
+            "curve": {"leg": "lexical"},
+            "hits": [{"rank": 1, "score": 0.5, "text": "Ten years.", "sha256": None, "frame": 7}],
+        },
+    },
+    {
+        "sequence": 2,
+        "id": "call",
+        "kind": "llm_call",
+        "parent": 1,
+        "duration_ms": 12,
+        "model": "local:extractive-1",
+        "usage": {"input_tokens": 5},
+        "cost_usd": "0.000000000000001",
+        "cached": False,
+        "source": {"any": ["thing"]},
+    },
+    {"sequence": 3, "id": None, "kind": "message", "parent": "not here", "output": "Hello"},
+]
+SAMPLES: dict[str, list[bytes]] = {
+    "timemachine": [lines(*OURS), lines({**OURS[0], "through": 0})],
+    "otlp_json": [lines(OTLP_CHILD, OTLP_ROOT), document(OTLP_CHILD), lines(OTLP_CHILD, OTLP_CHILD)],
+    "agentos": [lines(*AGENTOS), document(AGENTOS), document({"entries": AGENTOS})],
+    "atif": [document(ATIF), document(ATIF)[:-200]],
+    "dakera": [lines(*DAKERA), document(DAKERA), document({"memories": DAKERA})],
+    "devduck": [DEVDUCK],
+    "inspect": [document(INSPECT), INSPECT_EVAL],
+    "langfuse": [
+        document(LANGFUSE_TRACE),
+        document(LANGFUSE_SESSION),
+        document([LANGFUSE_TRACE, LANGFUSE_SESSION]),
+    ],
+    "langsmith": [lines(*LANGSMITH), document(LANGSMITH), document({"runs": LANGSMITH})],
+    "memvid": [document(MEMVID)],
+    "claude_code": [CLAUDE_CODE],
+    "codex": [lines(*CODEX_RECORDS), lines(*CODEX_RECORDS)[:-9]],
+    "openai_chat": [
+        lines({"messages": CHAT}, {"messages": CHAT[:2], "model": "gpt-x", "tools": []}),
+        document([{"messages": CHAT}]),
+        document({"messages": CHAT}),
+    ],
+    "swe_agent": [
+        document(SWE_AGENT),
+        document(SWE_AGENT)[:400],
+        document({"trajectory": [], "history": CHAT}),
+    ],
+    "tau_bench": [document(TAU_BENCH), lines(*TAU_BENCH)],
+    "who_and_when": [document(WHO_AND_WHEN), document(WHO_AND_WHEN)[:-40]],
+}

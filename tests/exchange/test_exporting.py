@@ -1,0 +1,286 @@
+"""What is exported and imported again is the same session; an export is of one moment, and takes no more memory for a longer one."""
+
+import json
+import string
+from collections.abc import Sequence
+from datetime import UTC
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.builders import recorded_session
+from tests.exchange.samples import OURS, lines
+from timemachine.accounts.models import Project
+from timemachine.base.content import text_sha256
+from timemachine.base.errors import Conflict, InvalidInput
+from timemachine.exchange.commands import import_file
+from timemachine.exchange.exporting import EXPORTS, exact, export_session
+from timemachine.exchange.registry import FORMATS
+from timemachine.recording.commands import append, end_session, start_session
+from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
+from timemachine.recording.erasure import erase_session
+from timemachine.recording.models import Action, Session
+from timemachine.recording.vocabulary import KINDS, LAYERS, MODES, ROLES, SIGNIFICANCES
+from timemachine.timeline.document import with_everything
+
+pytestmark = pytest.mark.django_db
+
+texts = st.text(st.characters(exclude_categories=()), max_size=12)
+words = st.none() | texts
+counts = st.none() | st.integers(0, 10**9)
+numbers = st.floats(allow_nan=False, allow_infinity=False, width=32)
+values: Any = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | numbers | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=6,
+)
+objects = st.none() | st.dictionaries(texts, values, max_size=3)
+times = st.none() | st.datetimes(timezones=st.just(UTC)).filter(lambda at: 1900 < at.year < 9000)
+money = st.none() | st.decimals(0, 1_000_000, places=15)
+
+
+def hit(rank: int, text: str | None, hashed: bool, rest: dict[str, Any]) -> HitDraft:
+    sha256 = text_sha256("elsewhere" if text is None else text) if hashed else None
+    return HitDraft(rank=rank, text=text, sha256=sha256, **rest)
+
+
+hits = st.lists(
+    st.tuples(
+        words,
+        st.booleans(),
+        st.fixed_dictionaries(
+            {
+                "score": st.none() | numbers,
+                "scores": st.none() | st.dictionaries(texts, numbers, max_size=2),
+                "frame": st.none() | st.integers(0, 2**40) | texts,
+                "version": st.none() | st.integers(0, 2**31 - 1),
+                "title": words,
+                "uri": words,
+                "metadata": objects,
+                "matched": objects,
+            }
+        ),
+    ),
+    max_size=3,
+).map(lambda found: tuple(hit(rank, *each) for rank, each in enumerate(found, start=1)))
+retrievals = st.builds(
+    RetrievalDraft,
+    mode=st.none() | st.sampled_from(MODES),
+    top_k=counts,
+    adaptive=st.none() | st.booleans(),
+    cut_by=words,
+    as_of=times,
+    embedding_model=words,
+    semantic_search=words,
+    curve=objects,
+    below=objects,
+    not_embedded=counts,
+    thresholds=objects,
+    min_score=st.none() | numbers,
+    hits=hits,
+)
+drafts = st.builds(
+    ActionDraft,
+    kind=st.sampled_from(KINDS),
+    id=st.none() | st.text(string.printable, min_size=1, max_size=6),
+    layer=st.none() | st.sampled_from(LAYERS),
+    role=st.none() | st.sampled_from(ROLES),
+    agent=words,
+    name=words,
+    tool=words,
+    call_id=words,
+    parent=st.none() | st.integers(0, 9) | texts.map(lambda text: f"{text}!"),
+    significance=st.none() | st.sampled_from(SIGNIFICANCES),
+    importance=st.none() | st.floats(0, 1),
+    iteration=counts,
+    tags=st.lists(texts, max_size=3).map(tuple),
+    started_at=times,
+    duration_ms=st.none() | st.floats(0, 10**9),
+    input=values,
+    output=values,
+    error_type=words,
+    error_message=words,
+    model=words,
+    parameters=objects,
+    usage=st.none() | st.builds(Usage, **dict.fromkeys(Usage.__slots__, counts)),
+    cost_usd=money,
+    prices=objects,
+    cached=st.none() | st.booleans(),
+    saved_usd=money,
+    cached_from=objects,
+    grounding=objects,
+    retrieval=st.none() | retrievals,
+    source=values,
+).filter(lambda draft: draft.id is None or draft.id != draft.parent)
+
+
+def told(session: Session) -> list[dict[str, Any]]:
+    """Everything that stands in the rows of a session's actions, but when they came and which rows they are."""
+    found = []
+    for action in with_everything(Action.objects.filter(session=session).order_by("sequence")):
+        payloads = [getattr(action, name) for name in ("input", "output", "source")]
+        found.append(
+            {
+                **exact(action),
+                "recorded_at": None,
+                "label": action.label,
+                "parents": (action.parent_id_given, action.parent_sequence),
+                "payloads": [each and (each.media_type, each.sha256) for each in payloads],
+                "texts": [each.payload and each.payload.sha256 for each in action.hits.all()],
+                "kept": action.retrieval,
+            }
+        )
+    return found
+
+
+def about(session: Session) -> dict[str, Any]:
+    """What stands in a session's own row, but who made it when, and where."""
+    left = {"id", "project_id", "collection_id", "parent_id", "created_at", "created_by", "imported_as", "last_action_at", "_state"}  # fmt: skip
+    return {name: value for name, value in session.__dict__.items() if name not in left}
+
+
+def exported(session: Session, format_name: str | None = None) -> bytes:
+    with export_session(session, format_name).content as content:
+        return content.read()
+
+
+def imported(project: Project, data: bytes) -> Session:
+    return import_file(project, data, by="test").sessions[0].session
+
+
+def recorded(project: Project, some: Sequence[ActionDraft], **fields: Any) -> Session:
+    session = start_session(project, name="Läufe 🕰", by="test", **fields)
+    append(session.id, some)
+    return end_session(session.id)
+
+
+@settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(st.lists(drafts, max_size=5), objects, st.lists(texts, max_size=2), words)
+def test_what_is_exported_and_imported_is_the_same_session(
+    project: Project,
+    some: list[ActionDraft],
+    metadata: dict[str, Any] | None,
+    tags: list[str],
+    agent: str | None,
+) -> None:
+    first = recorded(project, some, metadata=metadata, tags=tags, agent=agent, user="ann")
+    first.refresh_from_db()
+    elsewhere = Project.objects.create(name=f"other {first.key}")
+    data = exported(first)
+    second = imported(elsewhere, data)
+    second.refresh_from_db()
+    assert told(second) == told(first)
+    assert about(second) == about(first)
+    again = exported(second).split(b"\n")
+    assert [without_moment(line) for line in again[1:]] == [
+        without_moment(line) for line in data.split(b"\n")[1:]
+    ]
+    assert import_file(elsewhere, data, by="test").sessions[0].already_there == len(told(first))
+
+
+def without_moment(line: bytes) -> Any:
+    return {**json.loads(line), "recorded_at": None} if line else None
+
+
+def test_after_erasing_it_a_session_can_be_imported_with_its_key(project: Project) -> None:
+    session = recorded_session(project)
+    data, before, key = exported(session), told(session), session.key
+    with pytest.raises(Conflict, match="was recorded here"):
+        imported(project, data)
+    erase_session(session)
+    back = imported(project, data)
+    assert (back.key, told(back), back.imported_as) == (key, before, "timemachine")
+
+
+def test_a_branch_goes_on_from_the_step_that_it_left(project: Project) -> None:
+    parent = recorded_session(project)
+    branch = recorded(project, [ActionDraft(kind="event")], parent=(parent, 2))
+    data = exported(branch)
+    erase_session(branch)
+    back = imported(project, data)
+    assert (back.parent_id, back.parent_sequence) == (parent.id, 2)
+
+
+def test_an_export_while_it_records_says_where_it_ends_and_a_later_one_adds_what_is_new(
+    project: Project, other_project: Project
+) -> None:
+    session = start_session(project, name="Live", by="test")
+    append(session.id, [ActionDraft(kind="event", output=1), ActionDraft(kind="event", output=2)])
+    file = export_session(session)
+    with file.content as content:
+        early = content.read()
+    assert (file.through, json.loads(early.split(b"\n")[0])["through"]) == (2, 2)
+    copy = imported(other_project, early)
+    assert (copy.status, copy.last_sequence) == ("ended", 2)
+    append(session.id, [ActionDraft(kind="event", output=3)])
+    grown = import_file(other_project, exported(session), by="test").sessions[0]
+    assert (grown.actions, grown.already_there, grown.session.last_sequence) == (3, 2, 3)
+    shorter = import_file(other_project, early, by="test").sessions[0]
+    assert (shorter.actions, shorter.already_there) == (2, 2)
+
+
+def test_another_session_with_the_same_key_is_refused(project: Project) -> None:
+    imported(project, lines(*OURS))
+    other = [*OURS[:3], {**OURS[3], "output": "Bye"}]
+    with pytest.raises(Conflict, match="its step 3 is another"):
+        imported(project, lines(*other))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda found: found.pop(), "it is cut off: it says that it ends with step 3, and has 2"),
+        (lambda found: found.pop(1), "line 2: It is step 2 and not 1; a line is missing"),
+        (lambda found: found[0].update(version=2), "it has version 2 of the format"),
+        (lambda found: found[0].update(key="no key"), "line 1: The key 'no key'"),
+        (lambda found: found[0].update(parent={"key": "a", "sequence": -1}), "`parent.sequence` has a value"),
+        (lambda found: found[0].update(parent={"key": "a b"}), "line 1: The key 'a b'"),
+        (lambda found: found[0].update(name=" "), "the session has no name"),
+        (lambda found: found[0].update(format="else"), "line 1 does not say `format`"),
+        (lambda found: found[1].update(id="call"), "two of its steps have the same id"),
+        (lambda found: found[1].update(tags="x"), "line 2: `tags`"),
+        (lambda found: found[1].update(started_at="yesterday"), "line 2: 'yesterday' is not a time"),
+        (lambda found: found[1].update(cost_usd="much"), "line 2: An amount of money is no number"),
+        (lambda found: found[1].update(cost_usd="NaN"), "line 2: `cost_usd`"),
+        (lambda found: found[1].update(retrieval=[]), "line 2: `retrieval`"),
+        (lambda found: found[1].update(retrieval={"hits": {}}), "line 2: `retrieval.hits`"),
+        (lambda found: found[1].update(retrieval={"hits": [{}]}), "line 2: `retrieval.hits.rank`"),
+        (lambda found: found[1].update(duration_ms=10**400), "line 2: `action.duration_ms`"),
+    ],
+)
+def test_a_file_that_is_not_whole_is_refused_with_its_line(change: Any, said: str) -> None:
+    found = json.loads(json.dumps(OURS))
+    change(found)
+    with pytest.raises(InvalidInput) as refused:
+        FORMATS["timemachine"].read(lines(*found))
+    assert said in refused.value.message
+
+
+def test_an_unknown_format_is_refused_with_those_there_are(project: Project) -> None:
+    with pytest.raises(InvalidInput, match="timemachine") as refused:
+        export_session(recorded_session(project), "word")
+    assert refused.value.facts["known"] == list(EXPORTS)
+
+
+def test_questions_to_the_database_grow_with_batches_and_not_with_actions(project: Project) -> None:
+    def asked(actions: int) -> int:
+        session = recorded(
+            project,
+            [ActionDraft(kind="event", id=f"{n}", parent=f"{n - 1}", output=n) for n in range(actions)],
+        )
+        with CaptureQueriesContext(
+            connection,
+        ) as queries:
+            exported(session)
+        return len(queries)
+
+    assert asked(200) == asked(20)
+    assert asked(400) <= asked(200) + 3

@@ -1,0 +1,138 @@
+"""`POST /v1/traces` as OTLP/HTTP says."""
+
+import gzip
+import json
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from google.rpc.status_pb2 import Status
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
+
+from tests.api.conftest import Program, program
+from tests.spans.test_decoding import ID, TRACE, as_json, full, request
+from tests.traces.conftest import ADDRESS, JSON, PROTOBUF, Exporter, recorded
+from timemachine.accounts.models import Project
+from timemachine.api import pressure
+
+pytestmark = pytest.mark.django_db
+
+
+def plain(name: str = "work") -> Span:
+    return Span(trace_id=TRACE, span_id=ID, name=name, start_time_unix_nano=1_760_000_000_000_000_000)
+
+
+@pytest.mark.parametrize("packed", ["", "identity", "gzip", "deflate"])
+@pytest.mark.parametrize("content_type", [PROTOBUF, JSON, f"{JSON}; charset=utf-8"])
+def test_spans_are_recorded_in_either_encoding_packed_or_not(
+    exporter: Exporter, project: Project, content_type: str, packed: str
+) -> None:
+    packs: dict[str, Callable[[bytes], bytes]] = {"gzip": gzip.compress, "deflate": zlib.compress}
+    pack = packs.get(packed, bytes)
+    body = request(plain()).SerializeToString() if content_type == PROTOBUF else json_body(plain())
+    answer = exporter.raw(pack(body), content_type, **({"Content-Encoding": packed} if packed else {}))
+    assert answer.status_code == 200
+    assert answer["Content-Type"] == content_type.partition(";")[0]
+    assert answer.content == (b"" if content_type == PROTOBUF else b"{}")
+    assert recorded(project)[TRACE.hex()]["actions"] == [("work", "event", None)]
+
+
+def json_body(*spans: Span) -> bytes:
+    return as_json(request(*spans))
+
+
+def test_what_cannot_be_recorded_is_counted_and_named_and_the_rest_is_kept(
+    exporter: Exporter, project: Project
+) -> None:
+    bad = Span(trace_id=TRACE, span_id=b"\x01", name="bad")
+    answer = exporter.send(bad, plain())
+    assert answer.partial_success.rejected_spans == 1
+    assert "span id" in answer.partial_success.error_message
+    said = exporter.send_json(*[bad] * 7)
+    assert said["partialSuccess"]["rejectedSpans"] == "7"
+    assert said["partialSuccess"]["errorMessage"].endswith("And 2 more.")
+    assert recorded(project)[TRACE.hex()]["actions"] == [("work", "event", None)]
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "packed", "status", "says"),
+    [
+        (b"\xff\xff", PROTOBUF, "", 400, "not an ExportTraceServiceRequest"),
+        (b"{", JSON, "", 400, "not JSON"),
+        (b"[]", JSON, "", 400, "resourceSpans"),
+        (b"{}", "text/plain", "", 415, "application/json"),
+        (b"{}", JSON, "br", 415, "Content-Encoding"),
+        (b"{}", JSON, "gzip", 400, "damaged"),
+        (
+            gzip.compress(b"{}", mtime=0) + gzip.compress(b"{}" * 99, mtime=0)[:-12],
+            JSON,
+            "gzip",
+            400,
+            "cut off",
+        ),
+        (gzip.compress(b" " * (65 * 1024 * 1024)), JSON, "gzip", 413, "at most 67,108,864 bytes"),
+    ],
+)
+def test_what_is_no_request_is_refused_with_a_status_in_its_own_encoding(
+    exporter: Exporter, body: bytes, content_type: str, packed: str, status: int, says: str
+) -> None:
+    answer = exporter.raw(body, content_type, **({"Content-Encoding": packed} if packed else {}))
+    assert answer.status_code == status
+    message = (
+        Status.FromString(answer.content).message if content_type == PROTOBUF else answer.json()["message"]
+    )
+    assert says in message
+
+
+def test_only_a_key_that_may_record_gets_in(api: Program, project: Project) -> None:
+    assert Client().post(ADDRESS, b"", content_type=PROTOBUF).status_code == 401
+    answer = Client().post(ADDRESS, b"", content_type=JSON, headers={"Authorization": "Bearer tmk_no"})
+    assert (answer.status_code, answer.json()["code"]) == (401, 16)
+    reader = Exporter(program(project, "read"))
+    assert reader.raw(b"").status_code == 403
+    assert Client().get(ADDRESS).status_code == 405
+
+
+def test_more_senders_than_there_are_places_are_told_when_to_come_again(
+    exporter: Exporter,
+) -> None:
+    with (
+        pressure.one_more(),
+        pressure.one_more(),
+        pressure.one_more(),
+        pressure.one_more(),
+        pressure.one_more(),
+    ):
+        answer = exporter.raw(request(plain()).SerializeToString())
+    assert (answer.status_code, answer["Retry-After"]) == (429, "1")
+    assert Status.FromString(answer.content).code == 8
+    exporter.send(plain())
+
+
+def test_any_text_and_the_whole_span_come_back(exporter: Exporter, api: Program) -> None:
+    exporter.send(full())
+    found: Any = api.get(f"/sessions/{TRACE.hex()}/actions").json()["items"]
+    (action,) = found
+    assert action["id"] == f"{TRACE.hex()}-{ID.hex()}"
+    assert action["parent"] == f"{TRACE.hex()}-{'03' * 8}"
+    assert action["error"] == {"type": "error", "message": "no"}
+    assert action["source"]["attributes"]["text"] == "ä\x00"
+    assert json.dumps(action)
+
+
+def test_another_projects_trace_is_another_session(
+    exporter: Exporter, stranger: Program, project: Project, other_project: Project
+) -> None:
+    exporter.send(plain("ours"))
+    Exporter(stranger).send(plain("theirs"))
+    assert recorded(project)[TRACE.hex()]["actions"] == [("ours", "event", None)]
+    assert recorded(other_project)[TRACE.hex()]["actions"] == [("theirs", "event", None)]
+
+
+def test_a_body_of_several_members_is_one_body(exporter: Exporter, project: Project) -> None:
+    body = json_body(plain())
+    packed = gzip.compress(body[:20]) + gzip.compress(body[20:])
+    assert exporter.raw(packed, JSON, **{"Content-Encoding": "gzip"}).status_code == 200
+    assert recorded(project)[TRACE.hex()]["actions"] == [("work", "event", None)]

@@ -1,0 +1,82 @@
+"""Work that waits is done together, and nobody is refused for another's."""
+
+import threading
+from collections.abc import Sequence
+
+import pytest
+
+from tests.waiting import wait_until
+from timemachine.traces import together
+from timemachine.traces.together import Together
+
+
+class Work:
+    """Notes what is done together; refuses odd numbers."""
+
+    def __init__(self) -> None:
+        self.done: list[list[int]] = []
+        self.first = threading.Event()
+        self.go_on = threading.Event()
+
+    def __call__(self, items: Sequence[int]) -> None:
+        self.first.set()
+        self.go_on.wait(10)
+        if any(item % 2 for item in items):
+            raise ValueError(items)
+        self.done.append(list(items))
+
+
+def run(work: Work, asked: Sequence[list[int]]) -> list[BaseException | None]:
+    """The first alone, the others while it works; what each came to."""
+    shared = Together(work)
+    ended: list[BaseException | None] = [None] * len(asked)
+
+    def one(place: int) -> None:
+        try:
+            shared.do(asked[place])
+        except ValueError as why:
+            ended[place] = why
+
+    threads = [threading.Thread(target=one, args=(place,)) for place in range(len(asked))]
+    threads[0].start()
+    assert work.first.wait(10)
+    for thread in threads[1:]:
+        thread.start()
+    wait_until(lambda: len(shared._queue) == len(asked) - 1, 10)
+    work.go_on.set()
+    for thread in threads:
+        thread.join(10)
+    return ended
+
+
+def test_what_waits_is_done_together_in_one_piece() -> None:
+    work = Work()
+    assert run(work, [[0], [2], [4, 6], [8]]) == [None] * 4
+    assert work.done[0] == [0]
+    assert [sorted(each) for each in work.done[1:]] == [[2, 4, 6, 8]]
+
+
+def test_who_is_refused_is_refused_alone() -> None:
+    work = Work()
+    ended = run(work, [[0], [2], [3], [4]])
+    assert [type(each) for each in ended] == [type(None), type(None), ValueError, type(None)]
+    assert sorted(item for each in work.done for item in each) == [0, 2, 4]
+
+
+def test_no_more_is_done_together_than_a_transaction_should_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(together, "MOST_TOGETHER", 3)
+    work = Work()
+    assert run(work, [[0], [2, 2], [4, 4], [6]]) == [None] * 4
+    assert all(len(each) <= 3 for each in work.done)
+    assert sorted(item for each in work.done for item in each) == [0, 2, 2, 4, 4, 6]
+
+
+def test_after_all_have_gone_the_next_one_works_at_once() -> None:
+    work = Work()
+    work.go_on.set()
+    shared = Together(work)
+    shared.do([2])
+    with pytest.raises(ValueError, match="3"):
+        shared.do([3])
+    shared.do([4])
+    assert work.done == [[2], [4]]

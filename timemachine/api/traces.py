@@ -1,0 +1,159 @@
+"""OTLP/HTTP: `POST /v1/traces`, in protobuf and in JSON, as the specification of OpenTelemetry's protocol (1.x) says.
+
+Answers come in the encoding of the request: `ExportTraceServiceResponse`, or `google.rpc.Status` for a refusal. 200 means that every
+span is durable but those counted as rejected; 429 and 503 mean "send it again", with `Retry-After`.
+"""
+
+import json
+import logging
+import zlib
+from math import ceil
+from typing import Final
+
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
+from django.db import OperationalError
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST
+from google.rpc.status_pb2 import Status
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
+
+from timemachine.accounts.commands import authenticate_key
+from timemachine.api.access import Caller
+from timemachine.api.pressure import one_more
+from timemachine.base.errors import (
+    InvalidInput,
+    NotAllowed,
+    NotSignedIn,
+    TimeMachineError,
+    TooLarge,
+    Unavailable,
+)
+from timemachine.jobs import ring_indexing
+from timemachine.spans.decoding import from_json, from_protobuf
+from timemachine.traces.commands import Taken, take
+
+log = logging.getLogger(__name__)
+
+PROTOBUF: Final = "application/x-protobuf"
+JSON: Final = "application/json"
+MOST_NAMED: Final = 5
+_CODES: Final = {400: 3, 401: 16, 403: 7, 404: 5, 413: 8, 415: 3, 429: 8, 503: 14}
+
+
+class _Unsupported(InvalidInput):
+    status = 415
+    default_code = "unsupported_media_type"
+
+
+@csrf_exempt
+@require_POST
+def receive(request: HttpRequest) -> HttpResponse:
+    """Record the spans of a request."""
+    encoding = request.content_type
+    try:
+        who = _caller(request)
+        body = _body(request)
+        with one_more():
+            read = {PROTOBUF: from_protobuf, JSON: from_json}.get(encoding or "")
+            if read is None:
+                raise _Unsupported(
+                    f"Send {PROTOBUF} or {JSON}; this is {encoding[:80]!r}."
+                    if encoding
+                    else f"Name the encoding in Content-Type: {PROTOBUF} or {JSON}."
+                )
+            done = take(who.project, read(body), by=who.by)
+    except TimeMachineError as why:
+        return _refused(why, encoding)
+    except OperationalError as why:
+        log.warning("spans could not be recorded: %s", why)
+        return _refused(
+            Unavailable("The database does not answer; send it again.", retry_after_seconds=2), encoding
+        )
+    ring_indexing(who.project.id)
+    return _answered(done, encoding)
+
+
+def _caller(request: HttpRequest) -> Caller:
+    word, _, key = request.headers.get("Authorization", "").partition(" ")
+    if word.lower() != "bearer" or not key:
+        raise NotSignedIn(
+            "Send a key: OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20tmk_…; make one under Settings."
+        )
+    who = Caller(key=authenticate_key(key.strip()))
+    if "record" not in who.key.scopes:
+        raise NotAllowed(
+            "This key may not record: make one with the scope `record` under Settings.", code="scope_missing"
+        )
+    return who
+
+
+def _body(request: HttpRequest) -> bytes:
+    limit = settings.MAX_REQUEST_BYTES
+    try:
+        body = request.body
+    except RequestDataTooBig as why:
+        raise _too_large(limit) from why
+    packed = request.headers.get("Content-Encoding", "identity").strip().lower()
+    if packed in ("", "identity"):
+        return body
+    if packed not in ("gzip", "deflate"):
+        raise _Unsupported(f"The Content-Encoding {packed[:40]!r} is not known; send gzip, deflate or none.")
+    return _unpacked(body, 31 if packed == "gzip" else 15, limit)
+
+
+def _unpacked(body: bytes, window: int, limit: int) -> bytes:
+    """All members of the body, one behind the other, as RFC 1952 allows."""
+    found = b""
+    try:
+        while body:
+            unpacking = zlib.decompressobj(window)
+            found += unpacking.decompress(body, limit + 1 - len(found))
+            if len(found) > limit:
+                raise _too_large(limit)
+            if not unpacking.eof:
+                raise InvalidInput("The body is cut off: its packing does not end.", code="not_packed")
+            body = unpacking.unused_data
+    except zlib.error as why:
+        raise InvalidInput("The body is damaged: it cannot be unpacked.", code="not_packed") from why
+    return found
+
+
+def _too_large(limit: int) -> TooLarge:
+    return TooLarge(
+        f"A request holds at most {limit:,} bytes, unpacked; send smaller batches.", limit_bytes=limit
+    )
+
+
+def _answered(done: Taken, encoding: str | None) -> HttpResponse:
+    answer = ExportTraceServiceResponse()
+    said = {}
+    if done.refused:
+        told = [f"{each.span}: {each.reason}" for each in done.refused[:MOST_NAMED]]
+        more = len(done.refused) - len(told)
+        message = " ".join([*told, f"And {more:,} more."] if more else told)
+        answer.partial_success.rejected_spans = len(done.refused)
+        answer.partial_success.error_message = message
+        said = {"partialSuccess": {"rejectedSpans": str(len(done.refused)), "errorMessage": message}}
+    if encoding == PROTOBUF:
+        return HttpResponse(answer.SerializeToString(), content_type=PROTOBUF)
+    return HttpResponse(json.dumps(said), content_type=JSON)
+
+
+def _refused(why: TimeMachineError, encoding: str | None) -> HttpResponse:
+    """What the specification asks for: 400 for what will never be taken, 429 and 503 for what may be sent again."""
+    status = 400 if isinstance(why, InvalidInput) and why.status == InvalidInput.status else why.status
+    code = _CODES.get(status, 2)
+    if encoding == PROTOBUF:
+        answer = HttpResponse(
+            Status(code=code, message=why.message).SerializeToString(), content_type=PROTOBUF, status=status
+        )
+    else:
+        answer = HttpResponse(
+            json.dumps({"code": code, "message": why.message}), content_type=JSON, status=status
+        )
+    wait = why.facts.get("retry_after_seconds")
+    if wait is not None:
+        answer["Retry-After"] = str(ceil(wait))
+    return answer

@@ -1,0 +1,56 @@
+"""A file that is one JSON document: UTF-8, whole, or refused with a reason. Pure."""
+
+import json
+from typing import Any
+
+from timemachine.base.content import parse_json
+from timemachine.base.errors import InvalidInput
+from timemachine.exchange.drafting import hopeless
+from timemachine.exchange.jsonl import Line, lines_of
+from timemachine.exchange.report import Skipped
+from timemachine.exchange.values import list_at
+
+
+def document_of(data: bytes, title: str) -> Any:
+    """The JSON document. Raises `InvalidInput` (`unknown_format`) that says where it is cut off, or what else is wrong."""
+    try:
+        return parse_json(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as why:
+        raise hopeless(title, f"it is not UTF-8 text: byte {why.start + 1} cannot be read.") from why
+    except InvalidInput as why:
+        raise hopeless(title, reason(why)) from why
+
+
+def reason(why: InvalidInput) -> str:
+    """What is wrong with a JSON text, as a part of a sentence."""
+    cause = why.__cause__
+    if isinstance(cause, json.JSONDecodeError):
+        where = f"line {cause.lineno}, character {cause.colno}"
+        return f"it is cut off or not JSON: {cause.msg.removesuffix(' at')} at {where}."
+    return why.message
+
+
+def records_of(data: bytes, title: str, *, inside: str | None = None) -> list[Line | Skipped]:
+    """The objects of a file that is a list of them, JSON lines of them, an object with the list under `inside`, or one of them.
+
+    Each has its place from 1 as its number. Raises `InvalidInput` (`unknown_format`) where the file is none of these.
+    """
+    try:
+        value = document_of(data, title)
+    except InvalidInput:
+        found = list(lines_of(data))
+        if any(isinstance(each, Line) for each in found[:2]):
+            return found
+        raise
+    held = list_at(value, inside or "")
+    if isinstance(value, dict):
+        value = held or [value]
+    if not isinstance(value, list) or not value:
+        raise hopeless(title, "it is JSON but no list of records.")
+    return [_record(number, each) for number, each in enumerate(value, start=1)]
+
+
+def _record(number: int, value: Any) -> Line | Skipped:
+    if isinstance(value, dict):
+        return Line(number=number, record=value, digest="")
+    return Skipped(line=number, reason="It is no object.")

@@ -1,0 +1,153 @@
+"""ATIF, the Agent Trajectory Interchange Format (v1.7): a document of steps, written step by step. Pure.
+
+A call of a model is a step of the agent; what lies under it (thoughts, words, calls of tools, their results) is a part of that step.
+Whatever else was recorded is a step of the system. Every action of a step stands whole in the step's `extra`.
+"""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import IO, Any, Final
+
+from timemachine.exchange.exported import Exported, line_of, text_of
+
+NAME: Final = "atif"
+TITLE: Final = "ATIF v1.7, a trajectory for tools that train and evaluate agents"
+ENDING: Final = ".atif.json"
+MEDIA_TYPE: Final = "application/json"
+_UNKNOWN: Final = "unknown"
+_SUMS: Final = {
+    "prompt_tokens": "total_prompt_tokens",
+    "completion_tokens": "total_completion_tokens",
+    "cached_tokens": "total_cached_tokens",
+    "cost_usd": "total_cost_usd",
+}
+_USAGE: Final = {
+    "prompt_tokens": "input_tokens",
+    "completion_tokens": "output_tokens",
+    "cached_tokens": "cached_tokens",
+}
+
+
+def write(target: IO[bytes], session: Exported) -> None:
+    """The trajectory; its sums are of what was recorded."""
+    about = session.about
+    agent = {"name": about["agent"] or _UNKNOWN, "version": _UNKNOWN}
+    opening = {"schema_version": "ATIF-v1.7", "session_id": about["key"], "agent": agent}
+    target.write(line_of(opening)[:-1] + b',"steps":[')
+    sums: dict[str, Any] = {}
+    number = 0
+    for number, step in enumerate(_steps(session), start=1):
+        _add(sums, step.get("metrics", {}))
+        target.write(b",\n" if number > 1 else b"\n")
+        target.write(line_of({"step_id": number, **step}))
+    final = {_SUMS[name]: _number(value) for name, value in sums.items()}
+    ending = {"final_metrics": {**final, "total_steps": number}, "extra": {"timemachine": about}}
+    target.write(b"\n]," + line_of(ending)[1:] + b"\n")
+
+
+def _steps(session: Exported) -> Iterator[dict[str, Any]]:
+    open_one: dict[str, Any] | None = None
+    for each in session.steps:
+        action = each.action
+        if open_one is not None and _joins(open_one, action):
+            _join(open_one, action)
+            continue
+        if open_one is not None:
+            yield open_one
+        open_one = _begun(action)
+    if open_one is not None:
+        yield open_one
+
+
+def _begun(action: dict[str, Any]) -> dict[str, Any]:
+    """The step that an action begins."""
+    kind = action["kind"]
+    step: dict[str, Any] = {"timestamp": action["started_at"], "source": "system", "message": ""}
+    if step["timestamp"] is None:
+        del step["timestamp"]
+    step["extra"] = {"timemachine": []}
+    if kind in {"ask", "llm_call"}:
+        step |= {"source": "agent", "llm_call_count": 1, **_called(action)}
+        step["message"] = text_of(action["output"]) if kind == "ask" else ""
+        step["extra"]["timemachine"].append(action)
+        return step
+    if kind in {"tool_call", "tool_result"} or (kind == "message" and action["role"] == "agent"):
+        step |= {"source": "agent", "llm_call_count": 0}
+        _join(step, action)
+        return step
+    if kind == "message":
+        step["source"] = "user" if action["role"] == "user" else "system"
+        step["message"] = text_of(action["output"])
+    else:
+        step["message"] = text_of(action["output"]) or action["name"] or kind
+    step["extra"]["timemachine"].append(action)
+    return step
+
+
+def _called(action: dict[str, Any]) -> dict[str, Any]:
+    usage = action["usage"] or {}
+    metrics: dict[str, Any] = {name: usage.get(ours) for name, ours in _USAGE.items()}
+    metrics["cost_usd"] = None if action["cost_usd"] is None else float(action["cost_usd"])
+    told = {name: value for name, value in metrics.items() if value is not None}
+    return {
+        **({"model_name": action["model"]} if action["model"] is not None else {}),
+        **({"metrics": told} if told else {}),
+    }
+
+
+def _joins(step: dict[str, Any], action: dict[str, Any]) -> bool:
+    """Whether the action is a part of the step that is open: a result goes with its call, and a call comes before every result."""
+    if step["source"] != "agent":
+        return False
+    calls = [call["tool_call_id"] for call in step.get("tool_calls", [])]
+    if action["kind"] == "tool_result":
+        return action["call_id"] is not None and action["call_id"] in calls
+    if "observation" in step:
+        return False
+    if action["kind"] == "tool_call":
+        return action["call_id"] not in calls
+    if action["kind"] != "message" or action["role"] != "agent" or calls:
+        return False
+    return "reasoning_content" not in step if _is_thought(action) else step["message"] == ""
+
+
+def _join(step: dict[str, Any], action: dict[str, Any]) -> None:
+    step["extra"]["timemachine"].append(action)
+    if action["kind"] == "tool_call":
+        step.setdefault("tool_calls", []).append(
+            {
+                "tool_call_id": action["call_id"] or f"step-{action['sequence']}",
+                "function_name": action["tool"] or _UNKNOWN,
+                "arguments": action["input"]
+                if isinstance(action["input"], dict)
+                else _wrapped(action["input"]),
+            }
+        )
+    elif action["kind"] == "tool_result":
+        calls = [call["tool_call_id"] for call in step.get("tool_calls", [])]
+        result: dict[str, Any] = {"content": text_of(action["output"])}
+        if action["call_id"] in calls:
+            result["source_call_id"] = action["call_id"]
+        step.setdefault("observation", {"results": []})["results"].append(result)
+    elif _is_thought(action):
+        step["reasoning_content"] = text_of(action["output"])
+    else:
+        step["message"] = text_of(action["output"])
+
+
+def _is_thought(action: dict[str, Any]) -> bool:
+    return "thinking" in action["tags"]
+
+
+def _wrapped(given: Any) -> dict[str, Any]:
+    """Arguments have to be an object."""
+    return {} if given is None else {"input": given}
+
+
+def _add(sums: dict[str, Any], metrics: dict[str, Any]) -> None:
+    for name, value in metrics.items():
+        sums[name] = sums.get(name, 0) + (Decimal(str(value)) if name == "cost_usd" else value)
+
+
+def _number(value: Any) -> Any:
+    return float(value) if isinstance(value, Decimal) else value

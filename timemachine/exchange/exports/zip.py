@@ -1,0 +1,92 @@
+"""A ZIP of `events.jsonl`, `snapshots.json` (the checkpoints) and `metadata.json`; the same session makes the same bytes. Pure.
+
+An event is an action with its name in the words of such recordings; the whole action stands in its `action`.
+"""
+
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any, Final
+
+from timemachine.exchange.exported import Exported, line_of
+
+NAME: Final = "zip"
+TITLE: Final = "ZIP of events.jsonl, snapshots.json and metadata.json"
+ENDING: Final = ".zip"
+MEDIA_TYPE: Final = "application/zip"
+_IN_MEMORY: Final = 1024 * 1024
+_BEGIN: Final = (1980, 1, 1, 0, 0, 0)
+_READABLE: Final = 0o644 << 16
+_WORDS: Final = {"tool_call": "tool.call", "tool_result": "tool.result"}
+
+
+def write(target: IO[bytes], session: Exported) -> None:
+    """The archive. Checkpoints stand among the snapshots and nowhere else."""
+    with (
+        zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive,
+        SpooledTemporaryFile(max_size=_IN_MEMORY) as snapshots,
+    ):
+        snapshots.write(b"[")
+        with _member(archive, "events.jsonl") as events:
+            for step in session.steps:
+                action = step.action
+                if action["kind"] == "checkpoint":
+                    snapshots.write(b",\n" if snapshots.tell() > 1 else b"\n")
+                    snapshots.write(line_of(_snapshot(action)))
+                else:
+                    events.write(line_of(_event(action)) + b"\n")
+        snapshots.write(b"\n]\n")
+        snapshots.seek(0)
+        with _member(archive, "snapshots.json") as kept:
+            while part := snapshots.read(_IN_MEMORY):
+                kept.write(part)
+        with _member(archive, "metadata.json") as kept:
+            kept.write(line_of({"session_id": session.about["key"], **session.about}) + b"\n")
+
+
+@contextmanager
+def _member(archive: zipfile.ZipFile, name: str) -> Iterator[IO[bytes]]:
+    about = zipfile.ZipInfo(name, _BEGIN)
+    about.compress_type = zipfile.ZIP_DEFLATED
+    about.external_attr = _READABLE
+    about.create_system = 3
+    with archive.open(about, "w", force_zip64=True) as opened:
+        yield opened
+
+
+def _event(action: dict[str, Any]) -> dict[str, Any]:
+    kind = action["kind"]
+    return {
+        "event_type": _WORDS.get(kind, kind),
+        "layer": action["layer"],
+        "timestamp": action["started_at"],
+        "duration_ms": action["duration_ms"],
+        "data": {name: value for name, value in _data(action).items() if value is not None},
+        "action": action,
+    }
+
+
+def _data(action: dict[str, Any]) -> dict[str, Any]:
+    if action["kind"] == "message":
+        return {"role": action["role"], "content": action["output"]}
+    error = action["error"] or {}
+    return {
+        "tool": action["tool"],
+        "call_id": action["call_id"],
+        "name": action["name"],
+        "input": action["input"],
+        "output": action["output"],
+        "error": error.get("message") or error.get("type"),
+    }
+
+
+def _snapshot(action: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "id": action["sequence"],
+        "name": action["name"],
+        "timestamp": action["started_at"],
+        "model": action["model"],
+        "state": action["output"],
+        "action": action,
+    }

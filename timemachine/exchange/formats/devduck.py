@@ -1,0 +1,178 @@
+"""Recordings of devduck: a ZIP of `events.jsonl`, `snapshots.json` and `metadata.json`. `session.pkl` is never opened. Pure.
+
+A record of the report is a line of `events.jsonl`, a snapshot, or the metadata, which becomes an `event` at the end.
+"""
+
+from dataclasses import replace
+from typing import Any, Final
+
+from timemachine.base.zipped import Archive
+from timemachine.exchange.document import document_of
+from timemachine.exchange.drafting import Ids, Keys, hopeless, linked, marked, session_of
+from timemachine.exchange.jsonl import Line, lines_of
+from timemachine.exchange.opening import Opening
+from timemachine.exchange.report import Imported, Ledger
+from timemachine.exchange.values import (
+    milliseconds,
+    moment,
+    moment_after_1970,
+    named,
+    record_at,
+    said,
+    text_at,
+    word_at,
+)
+from timemachine.recording.draft import ActionDraft
+from timemachine.recording.vocabulary import LAYERS
+
+NAME: Final = "devduck"
+TITLE: Final = "a devduck recording (a .zip with events.jsonl)"
+_EVENTS: Final = "events.jsonl"
+_PICKLED: Final = "session.pkl is a Python pickle, which can run code when it is opened; it was not opened."
+_SPEAKERS: Final = {"user": "user", "system": "system"}
+
+
+def recognises(opening: Opening) -> bool:
+    """Whether it is an archive with events."""
+    return any(_plain(name) == _EVENTS for name in opening.members)
+
+
+def read(data: bytes) -> Imported:
+    """The session of the archive. Raises `InvalidInput` where it has no events, or is not to be opened."""
+    archive = Archive(data)
+    names = {_plain(name): name for name in archive.names}
+    if _EVENTS not in names:
+        raise hopeless(TITLE, f"there is no {_EVENTS} in it.")
+    ledger, ids = Ledger(), Ids()
+    if "session.pkl" in names:
+        ledger.notes.append(_PICKLED)
+    actions = _events(archive.read(names[_EVENTS]), ledger, ids)
+    if "snapshots.json" in names:
+        actions += _snapshots(document_of(archive.read(names["snapshots.json"]), TITLE), ledger, ids)
+    about: Any = {}
+    if "metadata.json" in names:
+        about = document_of(archive.read(names["metadata.json"]), TITLE)
+        ledger.use()
+        actions.append(
+            ActionDraft(
+                kind="event", id=ids.claim(marked("metadata", about)), layer="sys", role="system", name="metadata",
+                output=about, source={"metadata": about},
+            )
+        )  # fmt: skip
+    if not actions:
+        raise hopeless(TITLE, "no line of its events can be read.")
+    session = session_of(
+        Keys(NAME).of(word_at(about, "session_id", "id"), [action.source for action in actions]),
+        linked(actions),
+        name=text_at(about, "name", "title"),
+        agent=NAME,
+        metadata={
+            name: value
+            for name, value in record_at({"about": about}, "about").items()
+            if isinstance(value, str | int | float | bool)
+        },
+    )
+    return ledger.account([session])
+
+
+def _plain(name: str) -> str:
+    """The name without the folder that everything may lie in."""
+    return name.rpartition("/")[2]
+
+
+def _events(data: bytes, ledger: Ledger, ids: Ids) -> list[ActionDraft]:
+    actions = []
+    for line in lines_of(data):
+        if isinstance(line, Line):
+            ledger.use()
+            actions.append(_event(line.record, ids.claim(f"line-{line.digest[:16]}")))
+        else:
+            ledger.skip(line.reason)
+    return actions
+
+
+def _event(record: dict[str, Any], name: str) -> ActionDraft:
+    kind = word_at(record, "event_type", "type", "event", "name") or "unknown"
+    about = record_at(record, "data") or record_at(record, "payload")
+    layer = text_at(record, "layer")
+    base = ActionDraft(
+        kind="event",
+        id=name,
+        layer=layer if layer in LAYERS else "sys",
+        role="agent" if layer == "agent" else "system",
+        agent=NAME,
+        name=kind,
+        started_at=_time(record),
+        duration_ms=milliseconds(record.get("duration_ms", about.get("duration_ms"))),
+        source=record,
+    )
+    if kind == "message":
+        role = _SPEAKERS.get(text_at(about, "role") or "", "agent")
+        content = about.get("content")
+        return replace(
+            base, kind="message", role=role, name=None, output=said(content) or content or about or None
+        )
+    if kind in {"tool.call", "tool.result"}:
+        return _tool(base, about)
+    if kind == "snapshot.created":
+        return replace(
+            base, kind="checkpoint", name=word_at(about, "name", "description") or kind, output=about or None
+        )
+    return replace(base, output=about or None)
+
+
+def _tool(base: ActionDraft, about: dict[str, Any]) -> ActionDraft:
+    shared = replace(
+        base,
+        name=None,
+        layer="tool",
+        tool=word_at(about, "tool", "tool_name", "name"),
+        call_id=word_at(about, "tool_use_id", "call_id", "id"),
+    )
+    if base.name == "tool.call":
+        given = next(
+            (about[name] for name in ("input", "args", "arguments", "parameters") if name in about), None
+        )
+        return replace(shared, kind="tool_call", role="agent", input=given)
+    failure = text_at(about, "error")
+    failed = failure is not None or about.get("status") == "error"
+    given = next((about[name] for name in ("result", "output", "content") if name in about), None)
+    return replace(
+        shared,
+        kind="tool_result",
+        role="tool",
+        output=given,
+        error_type="tool_error" if failed else None,
+        error_message=failure or (said(given) if failed else None),
+    )
+
+
+def _snapshots(found: Any, ledger: Ledger, ids: Ids) -> list[ActionDraft]:
+    actions = []
+    for record in found if isinstance(found, list) else [found]:
+        if not isinstance(record, dict):
+            ledger.skip("It is no snapshot: no object.")
+            continue
+        ledger.use()
+        actions.append(
+            ActionDraft(
+                kind="checkpoint",
+                id=ids.claim(marked("snapshot", record)),
+                layer="agent",
+                role="agent",
+                agent=NAME,
+                name=word_at(record, "description", "name", "id", "snapshot_id"),
+                started_at=_time(record),
+                model=named(word_at(record, "model")),
+                output=record.get("state", record.get("agent")),
+                source=record,
+            )
+        )
+    return actions
+
+
+def _time(record: dict[str, Any]) -> Any:
+    written = next(
+        (record[name] for name in ("timestamp", "ts", "time", "created_at") if name in record), None
+    )
+    return moment(written, offset_missing=True) or moment_after_1970(written)

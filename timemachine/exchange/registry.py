@@ -1,0 +1,82 @@
+"""The formats of other tools that can be imported, by name; each is found in `formats`, and none is named here. Pure."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Final
+
+from timemachine.base.errors import InvalidInput
+from timemachine.exchange import formats
+from timemachine.exchange.opening import Opening, opening_of
+from timemachine.exchange.report import Imported
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """One tool's format: its name, what a file of it is called, how it is recognised and how it is read."""
+
+    name: str
+    title: str
+    recognises: Callable[[Opening], bool]
+    read: Callable[[bytes], Imported]
+
+
+def _found() -> dict[str, Format]:
+    modules = [import_module(f"{formats.__name__}.{each.name}") for each in iter_modules(formats.__path__)]
+    return {
+        module.NAME: Format(
+            name=module.NAME, title=module.TITLE, recognises=module.recognises, read=module.read
+        )
+        for module in modules
+    }
+
+
+FORMATS: Final = _found()
+AUTO: Final = "auto"
+
+
+def recognise(data: bytes, filename: str | None = None) -> str:
+    """The name of the format that the bytes are in; raises `InvalidInput` (`unknown_format`) where they are in none, or in two.
+
+    Only what the file begins with decides, its first megabyte; its name is there for the message.
+    """
+    opening = opening_of(data)
+    found = [name for name, each in FORMATS.items() if each.recognises(opening)]
+    if len(found) == 1:
+        return found[0]
+    called = filename or "This file"
+    if found:
+        raise InvalidInput(
+            f"{called} may be in one of several formats; say which: {', '.join(found)}.",
+            code="unknown_format",
+            known=found,
+        )
+    *most, last = (each.title for each in FORMATS.values())
+    raise InvalidInput(
+        f"{called} is no transcript that can be imported; send {', '.join(most)}, or {last}.",
+        code="unknown_format",
+        known=list(FORMATS),
+    )
+
+
+def chosen(name: str | None, data: bytes, filename: str | None = None) -> str:
+    """The format of that name; with none, or with `auto`, the one that the bytes are in. Raises `InvalidInput` (`unknown_format`)."""
+    if not name or name == AUTO:
+        return recognise(data, filename)
+    if name not in FORMATS:
+        raise InvalidInput(
+            f"There is no format {name!r}; known formats: {', '.join(FORMATS)}.",
+            code="unknown_format",
+            known=list(FORMATS),
+        )
+    return name
+
+
+# `format` is the word of the API and the command line.
+def read(data: bytes, format: str | None = None, filename: str | None = None) -> Imported:  # noqa: A002
+    """The sessions in the file and the report about its lines; without a format's name it is recognised.
+
+    Raises `InvalidInput`: `unknown_format` for a name that is not known and for a file that is no transcript, `unsafe_archive`.
+    """
+    return FORMATS[chosen(format, data, filename)].read(data)

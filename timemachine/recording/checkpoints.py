@@ -1,0 +1,60 @@
+"""Checkpoints: what an agent knew at a step, and getting it back to go on from there."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from timemachine.base.errors import InvalidInput
+from timemachine.payloads.queries import value
+from timemachine.recording.commands import append
+from timemachine.recording.draft import ActionDraft
+from timemachine.recording.models import Session
+from timemachine.recording.queries import checkpoint_of
+
+STATE: Final = (
+    "messages",
+    "system_prompt",
+    "working_directory",
+    "tools",
+    "last_query",
+    "last_result",
+    "model",
+    "environment",
+)
+"""The parts of a state that have a name; whatever else an agent keeps there comes back as well."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resumed:
+    """A checkpoint to go on from. `at` is when it was set by the recorder's clock, None where that is not recorded."""
+
+    session: Session
+    sequence: int
+    name: str | None
+    at: datetime | None
+    state: dict[str, Any]
+
+
+def set_checkpoint(session_id: UUID, name: str, state: dict[str, Any], *, by: str) -> int:
+    """Record a checkpoint, and return its sequence. Secrets in `environment` are withheld before anything is kept.
+
+    Raises `InvalidInput` for an empty name, and what `append` raises.
+    """
+    if not name.strip():
+        raise InvalidInput("A checkpoint needs a name.", code="invalid_field", field="name")
+    draft = ActionDraft(kind="checkpoint", layer="agent", agent=by, name=name, output=dict(state))
+    return append(session_id, [draft])[0]
+
+
+def resume(session: Session, checkpoint: int | str | None) -> Resumed:
+    """The state of the checkpoint of that sequence or name, of the last one where none is named. Raises `NotFound`."""
+    found = checkpoint_of(session, checkpoint)
+    state = value(found.output)
+    return Resumed(
+        session=session,
+        sequence=found.sequence,
+        name=found.name,
+        at=found.started_at or found.recorded_at,
+        state=state if isinstance(state, dict) else {},
+    )

@@ -1,0 +1,1 @@
+"""Spans of OpenTelemetry, as actions of sessions."""
