@@ -1,1 +1,20 @@
-"""Talking to a Time Machine server over HTTP. Imports no room and no Django."""
+"""Talking to a Time Machine server over HTTP, and recording to it. Imports no room and no Django.
+
+`from timemachine.client import TimeMachine` is where a program begins; `load_session` reads a recording without any server.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from timemachine.client.loaded import load_session
+    from timemachine.client.machine import TimeMachine
+
+__all__ = ["TimeMachine", "load_session"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from timemachine.client import loaded, machine  # the command needs none of them
+
+    return machine.TimeMachine if name == "TimeMachine" else loaded.load_session

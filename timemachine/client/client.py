@@ -1,12 +1,12 @@
 """All that a server offers, as a program reaches it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Self
 
 from timemachine.client.asks import Asks
 from timemachine.client.collections import Collections
 from timemachine.client.comparisons import Comparisons
-from timemachine.client.connection import PATIENCE, Connection, Document
+from timemachine.client.connection import PATIENCE, Connection, Document, segment
 from timemachine.client.erasures import Erasures
 from timemachine.client.evidence import Evidence
 from timemachine.client.judgements import Judgements
@@ -20,6 +20,7 @@ from timemachine.client.sessions import Sessions
 from timemachine.client.shares import Shares
 from timemachine.client.suites import Suites
 from timemachine.client.sweeps import Sweeps
+from timemachine.client.waiting import OVER, wait
 
 
 class Client:
@@ -78,24 +79,38 @@ class Client:
         found: list[Document] = self.connection.post("/api/ground", {"items": list(items)})["items"]
         return found
 
-    def search(self, query: str, **wanted: str | int | None) -> Document:
+    def search(self, query: str, **wanted: str | float | None) -> Document:
         """The sessions with steps that hold these words or mean this, best first: one page, `next` for the one after it.
 
-        `wanted` are `mode`, `kind`, `tool`, `model`, `agent`, `status`, `since`, `until`, `session`, `limit`, `after`.
+        `wanted` are `mode`, `kind`, `tool`, `model`, `agent`, `status`, `since`, `until`, `session`, `user`, `tag`,
+        `min_cost` (USD), `limit`, `after`.
         """
         return self.connection.get("/api/search", {"q": query, **wanted})
 
     def import_file(
-        self, data: bytes, *, filename: str | None = None, format_name: str | None = None
+        self,
+        data: bytes,
+        *,
+        filename: str | None = None,
+        format_name: str | None = None,
+        later: bool = False,
     ) -> Document:
-        """Import a file of another tool: the sessions, and a report that accounts for every line."""
+        """Import a file of another tool: the sessions, and a report that accounts for every line.
+
+        With `later` a worker imports it: `{"import_id": …}`, for `wait_for_import`.
+        """
         return self.connection.call(
             "POST",
             "/api/import",
-            query={"format": format_name, "filename": filename},
+            query={"format": format_name, "filename": filename, "later": "true" if later else None},
             content=data,
             content_type="application/octet-stream",
         )
+
+    def wait_for_import(self, import_id: str, seen: Callable[[Document], None] = lambda _: None) -> Document:
+        """The import once it is over; `seen` gets it at every look."""
+        path = f"/api/imports/{segment(import_id, 'import')}"
+        return wait(lambda: self.connection.get(path), OVER, seen)
 
     def load_demo(self) -> Document:
         """Make the demo, or say where it is."""

@@ -10,6 +10,7 @@ import httpx
 
 from timemachine.base.server_sent import MEDIA_TYPE, events_in
 from timemachine.client.errors import ClientError, NoServer, NotFound, NotUnderstood, Refused, Unreachable
+from timemachine.client.retrying import LONGEST_WAIT, REPEATABLE, patiently, seconds_of
 from timemachine.client.server import Server
 
 type Document = dict[str, Any]
@@ -17,15 +18,24 @@ type Document = dict[str, Any]
 PATIENCE = 600.0  # seconds for an answer: a slow model may need minutes, a large import too
 _CONNECT = 10.0
 _REDIRECTS = range(300, 400)
+OURS = "timemachine"
+"""The extension of every request of ours, by which the recorder tells them from its agent's."""
 
 
 class Connection:
-    """Requests to one server. Close it, or use it in a `with`."""
+    """Requests to one server. Close it, or use it in a `with`.
 
-    def __init__(self, server: Server, *, patience: float = PATIENCE) -> None:
+    A request that a busy server refuses with 429 is sent again when the server said, for at most `longest_wait` seconds in all, where
+    sending it twice is the same as once: reading, deleting, and whatever has an idempotency key.
+    """
+
+    def __init__(
+        self, server: Server, *, patience: float = PATIENCE, longest_wait: float = LONGEST_WAIT
+    ) -> None:
         self.url = server.url
         self._key = server.key
         self._patience = patience
+        self._longest_wait = longest_wait
         self._http = _http_client(server, patience)
 
     def __enter__(self) -> Self:
@@ -42,10 +52,12 @@ class Connection:
         """The document at the path."""
         return self.call("GET", path, query=query)
 
-    def post(self, path: str, body: Any = None) -> Document:
+    def post(self, path: str, body: Any = None, *, idempotency_key: str | None = None) -> Document:
         """What the server answers to the body, sent as JSON."""
         content = b"" if body is None else json.dumps(body, allow_nan=False).encode()
-        return self.call("POST", path, content=content, content_type="application/json")
+        return self.call(
+            "POST", path, content=content, content_type="application/json", idempotency_key=idempotency_key
+        )
 
     def patch(self, path: str, body: Any) -> Document:
         """What the server answers to a change, sent as JSON."""
@@ -63,9 +75,12 @@ class Connection:
         )
         return self.call("POST", path, content=form.read(), content_type=form.headers["Content-Type"])
 
-    def delete(self, path: str) -> Document:
-        """What the server answers to taking away what is at the path."""
-        return self.call("DELETE", path)
+    def delete(self, path: str, body: Any = None) -> Document:
+        """What the server answers to taking away what is at the path; a body is sent as JSON."""
+        if body is None:
+            return self.call("DELETE", path)
+        content = json.dumps(body, allow_nan=False).encode()
+        return self.call("DELETE", path, content=content, content_type="application/json")
 
     def call(
         self,
@@ -75,18 +90,35 @@ class Connection:
         query: Mapping[str, Any] | None = None,
         content: bytes | None = None,
         content_type: str | None = None,
+        idempotency_key: str | None = None,
     ) -> Document:
         """The API's answer. Raises `NoServer` without a key, `Unreachable`, `NotUnderstood`, `Refused`."""
         headers = self._headers("application/json")
         if content_type:
             headers["Content-Type"] = content_type
-        return self._answer(self._send(method, path, headers, query, content))
+        if idempotency_key:
+            headers["Idempotency-Key"] = idempotency_key
+        repeatable = method in REPEATABLE or idempotency_key is not None
+        return patiently(
+            lambda: self._answer(self._send(method, path, headers, query, content)),
+            self._longest_wait if repeatable else 0.0,
+        )
 
-    def download(self, path: str, target: Path) -> None:
-        """Write what is at the path to a file, which is whole or not there. Raises as `call` does, and `OSError`."""
+    def download(self, path: str, target: Path, query: Mapping[str, Any] | None = None) -> Mapping[str, str]:
+        """Write what is at the path to a file, which is whole or not there; the headers of the answer. Raises as `call` does, and `OSError`."""
+        return patiently(lambda: self._download(path, target, query), self._longest_wait)
+
+    def _download(self, path: str, target: Path, query: Mapping[str, Any] | None) -> Mapping[str, str]:
         partial = target.with_name(target.name + ".part")
+        asked = {name: _plain(value) for name, value in (query or {}).items() if value is not None}
         try:
-            with self._http.stream("GET", self.url + path, headers=self._headers("*/*")) as response:
+            with self._http.stream(
+                "GET",
+                self.url + path,
+                headers=self._headers("*/*"),
+                params=asked or None,
+                extensions={OURS: True},
+            ) as response:
                 if not response.is_success or "attachment" not in response.headers.get(
                     "content-disposition", ""
                 ):
@@ -99,6 +131,7 @@ class Connection:
             raise self._failed(why) from why
         else:
             partial.replace(target)
+            return response.headers
         finally:
             partial.unlink(missing_ok=True)
 
@@ -107,7 +140,9 @@ class Connection:
         headers = self._headers(MEDIA_TYPE) | {"Content-Type": "application/json"}
         content = json.dumps(body, allow_nan=False).encode()
         try:
-            with self._http.stream("POST", self.url + path, headers=headers, content=content) as response:
+            with self._http.stream(
+                "POST", self.url + path, headers=headers, content=content, extensions={OURS: True}
+            ) as response:
                 if not response.headers.get("content-type", "").startswith(MEDIA_TYPE):
                     response.read()
                     yield "done", self._answer(response)
@@ -141,7 +176,12 @@ class Connection:
         asked = {name: _plain(value) for name, value in (query or {}).items() if value is not None}
         try:
             return self._http.request(
-                method, self.url + path, headers=headers, params=asked or None, content=content
+                method,
+                self.url + path,
+                headers=headers,
+                params=asked or None,
+                content=content,
+                extensions={OURS: True},
             )
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as why:
             raise self._failed(why) from why
@@ -177,6 +217,7 @@ class Connection:
                 status=response.status_code,
                 code=str(found["code"]),
                 facts=facts if isinstance(facts, dict) else {},
+                retry_after=seconds_of(response.headers.get("retry-after")),
             )
         raise self._not_ours(response)
 

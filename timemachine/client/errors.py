@@ -4,6 +4,7 @@ ClientError              the sentence for people; `code` and `facts` for program
 ├── NoServer             no server or no key is known, or what names them cannot be used
 ├── Unreachable          nobody answered, or not in time, or the answer broke off
 ├── NotUnderstood        something answered, and it is not the API
+├── NotRecorded          the recorder could not take something, or not deliver it; only where it is strict
 └── Refused              the API said no: its HTTP status, and its own code, message and facts
 """
 
@@ -49,11 +50,26 @@ class NotFound(ClientError):
     default_code = "not_found"
 
 
+class NotRecorded(ClientError):
+    """The recorder could not take what it was given, or not deliver it in time; what it took lies in the spool."""
+
+    default_code = "not_recorded"
+
+
 class Refused(ClientError):
-    """The API refused the request; `status` is the HTTP status."""
+    """The API refused the request; `status` is the HTTP status, `retry_after` the seconds after which to come again, where it says."""
 
     default_code = "refused"
 
-    def __init__(self, message: str, *, status: int, code: str, facts: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int,
+        code: str,
+        facts: Mapping[str, Any],
+        retry_after: float | None = None,
+    ) -> None:
         super().__init__(message, code=code, facts=facts)
         self.status = status
+        self.retry_after = retry_after

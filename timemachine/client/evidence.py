@@ -27,6 +27,10 @@ class Evidence:
         """Write the bundle of the project's log to a file."""
         self._connection.download("/api/evidence", target)
 
+    def seal(self, of: str, id: str) -> Document:  # noqa: A002
+        """How far a `session`, `replay` or `comparison` is sealed, what the last check found, and whether it is `altered`."""
+        return self._connection.get(f"/api/{of}s/{segment(id, of)}/seal")
+
     def keys(self) -> Document:
         """The project's public keys, the one in use first."""
         return self._connection.get("/api/evidence/keys")

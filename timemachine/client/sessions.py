@@ -1,6 +1,7 @@
 """Sessions of a server."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from timemachine.client.connection import Connection, Document, given, segment
@@ -16,17 +17,40 @@ class Sessions:
         self._connection = connection
 
     def start(
-        self, *, name: str, collection: str | None = None, agent: str | None = None, key: str | None = None
+        self,
+        *,
+        name: str,
+        collection: str | None = None,
+        agent: str | None = None,
+        key: str | None = None,
+        **more: Any,
     ) -> Document:
-        """A new session that records."""
-        body = given(name=name, collection=collection, agent=agent, key=key)
+        """A new session that records; `more` are `user`, `parent`, `metadata` and `tags`."""
+        body = given(name=name, collection=collection, agent=agent, key=key, **more)
         return self._connection.post(_SESSIONS, body)
 
     def page(
-        self, *, limit: int | None = None, after: str | None = None, status: str | None = None
+        self, *, limit: int | None = None, after: str | None = None, **wanted: str | float | None
     ) -> Document:
-        """One page of the list, newest first: `items`, and `next` for the page after it."""
-        return self._connection.get(_SESSIONS, {"limit": limit, "after": after, "status": status})
+        """One page of the list, newest first: `items`, and `next` for the page after it.
+
+        `wanted` are `q` (names, keys and what steps say), `agent`, `user`, `tool`, `kind`, `model`, `tag`, `status`, `since`, `until` and
+        `min_cost` (USD); all that are given hold.
+        """
+        return self._connection.get(_SESSIONS, {"limit": limit, "after": after, **wanted})
+
+    def every(self, **wanted: Any) -> Iterator[Document]:
+        """Every session of the list, newest first; `wanted` as of `page`."""
+        return every(lambda after: self.page(limit=LARGEST_PAGE, after=after, **wanted))
+
+    def append(
+        self, session: str, actions: Sequence[Document], *, idempotency_key: str | None = None
+    ) -> list[int]:
+        """Record up to 1,000 actions, all or none; their sequences. With a key of its own a busy server is asked again."""
+        found: list[int] = self._connection.post(
+            _path(session) + "/actions", {"actions": list(actions)}, idempotency_key=idempotency_key
+        )["sequences"]
+        return found
 
     def get(self, session: str) -> Document:
         """One session."""
@@ -44,17 +68,25 @@ class Sessions:
         rows = every(lambda after: self._connection.get(path, query | {"after": after}) if after else found)
         return found | {"items": list(rows), "next": None}
 
+    def do(self, session: str, verb: str, body: Document) -> Document:
+        """`put`, `find` or `ask` in a session, recorded by the server."""
+        return self._connection.post(f"{_path(session)}/{verb}", body)
+
     def end(self, session: str) -> Document:
         """Close a session."""
         return self._connection.post(_path(session) + "/end")
 
-    def delete(self, session: str) -> Document:
-        """Erase a session with everything it recorded."""
-        return self._connection.delete(_path(session))
+    def delete(self, session: str, *, reason: str | None = None) -> Document:
+        """Erase a session with everything it recorded; a reason stays in the project's log."""
+        return self._connection.delete(_path(session), None if reason is None else {"reason": reason})
 
     def checkpoint(self, session: str, *, name: str, state: dict[str, Any] | None = None) -> Document:
         """Set a named point to resume from."""
         return self._connection.post(_path(session) + "/checkpoints", given(name=name, state=state))
+
+    def resume(self, session: str, *, checkpoint: int | str | None = None) -> Document:
+        """What the agent knew at a checkpoint (the last one without a sequence or name); `parent` is for a session that goes on."""
+        return self._connection.post(_path(session) + "/resume", given(checkpoint=checkpoint))
 
     def actions(self, session: str) -> Iterator[Document]:
         """Every action of the session in its order, whole."""
@@ -64,6 +96,11 @@ class Sessions:
     def action(self, session: str, sequence: int) -> Document:
         """One action, whole."""
         return self._connection.get(f"{_path(session)}/actions/{sequence}")
+
+    def export(self, session: str, target: Path, *, format: str | None = None) -> int:  # noqa: A002
+        """Write the session as a file of that format, our own without one; the last sequence that is in it."""
+        told = self._connection.download(_path(session) + "/export", target, {"format": format})
+        return int(told["Last-Sequence"])
 
     def compare(self, left: str, right: str, *, show: str = "all") -> Document:
         """Two sessions or replays, aligned: their totals and every pair of their steps that `show` asks for."""

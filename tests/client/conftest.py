@@ -1,0 +1,102 @@
+"""A real server behind a gate, with a project of its own, for programs that record to it."""
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from django.db import connection
+from pytest_django.live_server_helper import LiveServer
+
+from tests.cli.conftest import bell
+from tests.client.gate import Gate
+from timemachine.accounts.commands import make_api_key
+from timemachine.accounts.models import SCOPES, Project
+from timemachine.client import TimeMachine, delivery
+from timemachine.payloads.queries import value
+from timemachine.recording.models import Action, Session
+from timemachine.replay.models import Replay
+from timemachine.replay.working import work
+
+__all__ = ["bell"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Served:
+    """A server, the gate to it, a key for an empty project, and a folder for spools."""
+
+    project: Project
+    gate: Gate
+    key: str
+    spool: Path
+
+    def machine(self, **options: Any) -> TimeMachine:
+        """A program's way to it."""
+        return TimeMachine(self.gate.url, self.key, **{"spool": self.spool, "patience": 10.0, **options})
+
+    def actions(self, key: str) -> list[Action]:
+        """What of a session the server has."""
+        session = Session.objects.get(project=self.project, key=key)
+        return list(session.actions.select_related("input", "output").order_by("sequence"))
+
+    def outputs(self, key: str) -> list[Any]:
+        """The outputs of its actions, in order."""
+        return [value(each.output) for each in self.actions(key)]
+
+    def run(self, program: str, **more: str) -> "subprocess.Popen[str]":
+        """Another process that runs a program beside the server."""
+        environment = os.environ | {
+            "TIMEMACHINE_URL": self.gate.url,
+            "TIMEMACHINE_API_KEY": self.key,
+            "TIMEMACHINE_SPOOL": str(self.spool),
+            **more,
+        }
+        command = [sys.executable, "-W", "ignore", "-c", program]
+        return subprocess.Popen(
+            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+
+    def spooled(self) -> list[Path]:
+        """The spools that there are."""
+        return sorted(self.spool.glob("*.spool"))
+
+
+@pytest.fixture
+def served(
+    transactional_db: None,
+    bell: None,
+    live_server: LiveServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Generator[Served]:
+    """A server whose recorders try again soon."""
+    monkeypatch.setattr(delivery, "_LONGEST_PAUSE", 0.1)
+    monkeypatch.setattr(delivery, "_FIRST_PAUSE", 0.02)
+    project = Project.objects.create(name="Prüfung")
+    _, key = make_api_key(project, name="agent", scopes=SCOPES)
+    with Gate(urlsplit(live_server.url).port or 0) as gate:
+        yield Served(project=project, gate=gate, key=key, spool=tmp_path / "spool")
+
+
+@pytest.fixture
+def worker(served: Served) -> Generator[None]:
+    """Somebody who works on replays."""
+    stop = threading.Event()
+
+    def tend() -> None:
+        while not stop.wait(0.02):
+            for replay_id in Replay.objects.filter(status="queued").values_list("id", flat=True):
+                work(replay_id, "test")
+        connection.close()
+
+    thread = threading.Thread(target=tend)
+    thread.start()
+    yield
+    stop.set()
+    thread.join()

@@ -1,0 +1,123 @@
+"""A recording in a ZIP is read without a server, and what is not to be opened is not."""
+
+import io
+import json
+import pickle
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.client.conftest import Served
+from timemachine.client import load_session
+from timemachine.client.errors import NotFound, NotUnderstood
+
+EVENTS = [
+    {"layer": "sys", "event_type": "file.open", "data": {"path": "/x"}},
+    {"layer": "tool", "event_type": "tool.call"},
+    {"layer": "agent", "event_type": "message"},
+    {"layer": "sys", "event_type": "http.get"},
+]
+SNAPSHOTS = [
+    {
+        "state": {
+            "messages": [{"role": "user", "content": "hi"}],
+            "system_prompt": "Be kind.",
+            "mood": "good",
+        },
+        "model": "m",
+    },
+    {"agent": {"messages": [1, 2]}},
+    {"agent_messages": [1, 2, 3]},
+]
+
+
+class Agent:
+    """Somebody who goes on."""
+
+    messages: list[Any]
+    system_prompt = ""
+
+
+class Runs:
+    """What a pickle would do."""
+
+    def __reduce__(self) -> Any:
+        return (pytest.fail, ("session.pkl was opened",))
+
+
+def packed(**members: bytes) -> bytes:
+    """An archive; `__` in a name stands for its dot."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name.replace("__", "."), data)
+    return target.getvalue()
+
+
+def lines(events: list[Any]) -> bytes:
+    return b"\n".join(json.dumps(each).encode() for each in events) + b"\n"
+
+
+def test_events_are_had_by_layer_and_an_agent_goes_on_from_a_snapshot(tmp_path: Path) -> None:
+    data = packed(
+        events__jsonl=lines(EVENTS) + b"{broken\n[]\n",
+        snapshots__json=json.dumps(SNAPSHOTS).encode(),
+        metadata__json=b'{"session_id": "s"}',
+        session__pkl=pickle.dumps(Runs()),
+    )
+    (tmp_path / "recording.zip").write_bytes(data)
+    found = load_session(tmp_path / "recording.zip")
+    assert [each["event_type"] for each in found.get_events_by_layer("sys")] == ["file.open", "http.get"]
+    assert (found.metadata, found.skipped, len(found.events)) == ({"session_id": "s"}, [5, 6], 4)
+    agent = Agent()
+    told = found.resume_from_snapshot(0, agent=agent)
+    assert (told["messages_restored"], told["model"]) == (1, "m")
+    assert (agent.messages, agent.system_prompt) == ([{"role": "user", "content": "hi"}], "Be kind.")
+    agent.messages.append("more")
+    assert found.resume_from_snapshot(0)["messages_restored"] == 1
+    assert [found.resume_from_snapshot(number)["messages_restored"] for number in (1, 2)] == [2, 3]
+    for number in (3, -1):
+        with pytest.raises(NotFound, match="no snapshot"):
+            found.resume_from_snapshot(number)
+
+
+def test_a_snapshot_with_an_id_is_named_by_it() -> None:
+    data = packed(
+        events__jsonl=b"",
+        snapshots__json=b'{"snapshots": [{"id": 7, "messages": [1]}, {"id": 0, "messages": []}]}',
+    )
+    found = load_session(data)
+    assert found.resume_from_snapshot(7)["messages_restored"] == 1
+    assert found.resume_from_snapshot(0)["messages_restored"] == 0
+    with pytest.raises(NotFound):
+        found.resume_from_snapshot(1)
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"no archive", "cut off"),
+        (packed(metadata__json=b"{}"), r"no events\.jsonl"),
+        (packed(events__jsonl=b"0" * 300_000_000), "times its size"),
+        (packed(**{"../events__jsonl": b"{}"}), "leads out"),
+        (packed(events__jsonl=b"", snapshots__json=b"{half"), "not JSON"),
+    ],
+)
+def test_what_is_no_recording_or_not_safe_is_refused(data: bytes, says: str) -> None:
+    with pytest.raises(NotUnderstood, match=says):
+        load_session(data)
+
+
+def test_what_was_recorded_and_exported_is_loaded(served: Served, tmp_path: Path) -> None:
+    tm = served.machine()
+    with tm.session("Exported", key="exported") as s:
+        s.event("file.open", {"path": "/x"}, layer="sys")
+        s.checkpoint("here", {"messages": [1, 2], "system_prompt": "p"})
+    tm.client.sessions.export("exported", tmp_path / "e.zip", format="zip")
+    found = load_session(tmp_path / "e.zip")
+    agent = Agent()
+    assert len(found.get_events_by_layer("sys")) == 1
+    assert found.resume_from_snapshot(2, agent=agent)["messages_restored"] == 2
+    assert (agent.messages, found.metadata["key"]) == ([1, 2], "exported")

@@ -1,0 +1,278 @@
+"""What was recorded arrives once and in its order, whatever becomes of the server, the network or the process meanwhile."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.client.conftest import Served
+from tests.client.gate import Fate
+from timemachine.client import delivery
+from timemachine.client.spool import Spool
+from timemachine.recording.models import Session
+
+RECORDING = """
+import sys, time
+from timemachine.client import TimeMachine
+tm = TimeMachine()
+s = tm.session("Killed", key="killed")
+for number in range(200):
+    s.record("agent", number)
+time.sleep(0.3)
+print("recorded", flush=True)
+time.sleep(60)
+"""
+
+
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture], database=None)
+@given(
+    batches=st.lists(st.integers(1, 40), min_size=1, max_size=5),
+    fates=st.lists(st.sampled_from(["passes", "no request", "no answer"]), max_size=12),
+    shut=st.sets(st.integers(0, 4)),
+)
+def test_any_outages_leave_the_sequence_as_it_was_recorded(
+    served: Served, batches: list[int], fates: list[Fate], shut: set[int]
+) -> None:
+    tm = served.machine(patience=20.0)
+    served.gate.open()
+    served.gate.plan(fates)
+    recorded: list[int] = []
+    with tm.session("Outages") as s:
+        for number, size in enumerate(batches):
+            if number in shut:
+                served.gate.shut()
+            for _ in range(size):
+                s.record("agent", len(recorded))
+                recorded.append(len(recorded))
+            time.sleep(0.02)
+            served.gate.open()
+        assert s.flush(30)
+    tm.close()
+    assert served.machine().deliver_spooled()
+    assert served.outputs(s.key) == recorded
+    assert Session.objects.get(key=s.key).status == "ended"
+
+
+def test_a_server_that_is_taken_away_and_brought_back_misses_nothing(served: Served) -> None:
+    tm = served.machine()
+    stop = threading.Event()
+
+    def coming_and_going() -> None:
+        while not stop.wait(0.05):
+            served.gate.shut()
+            time.sleep(0.05)
+            served.gate.open()
+
+    thread = threading.Thread(target=coming_and_going)
+    thread.start()
+    with tm.session("Coming and going", key="going") as s:
+        for number in range(3_000):
+            s.record("agent", number)
+            if number % 100 == 0:
+                time.sleep(0.01)
+        stop.set()
+        thread.join()
+        served.gate.open()
+        assert s.flush(30)
+    assert served.outputs("going") == list(range(3_000))
+
+
+def test_what_a_killed_process_recorded_is_delivered_by_the_next(served: Served) -> None:
+    served.gate.shut()
+    process = served.run(RECORDING)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "recorded\n"
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    (spool,) = served.spooled()
+    with spool.open("ab") as file:
+        file.write(b'{"kind":"message","id":"cut off in the mid')  # the machine died while it wrote this
+    served.gate.open()
+    with served.machine().session("Next", key="next") as s:
+        s.record("user", "x")
+        assert served.machine().deliver_spooled()
+        deadline = time.monotonic() + 20
+        while served.spooled() != [s._box().spool.path] and time.monotonic() < deadline:
+            time.sleep(0.02)
+    assert served.outputs("killed") == list(range(200))
+    assert served.outputs("next") == ["x"]
+    assert served.spooled() == []
+
+
+def test_a_spool_in_use_is_left_to_its_process(served: Served) -> None:
+    process = served.run(RECORDING)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "recorded\n"
+    (spool,) = served.spooled()
+    assert Spool.taken_over(spool) is None
+    process.kill()
+    process.communicate()
+    taken = Spool.taken_over(spool)
+    assert taken is not None
+    taken.forget()
+
+
+def test_a_process_that_ends_delivers_what_it_recorded(served: Served) -> None:
+    program = "from timemachine.client import TimeMachine\ns = TimeMachine().session('Ends', key='ends')\nfor n in range(50): s.record('user', n)"
+    assert served.run(program).communicate() == ("", "")
+    assert served.outputs("ends") == list(range(50))
+
+
+def test_a_process_ends_soon_although_the_server_is_away(served: Served) -> None:
+    served.gate.shut()
+    program = "from timemachine.client import TimeMachine\ns = TimeMachine().session('Ends', key='ends')\nfor n in range(50): s.record('user', n)"
+    began = time.monotonic()
+    out, err = served.run(program).communicate()
+    assert time.monotonic() - began < 15
+    assert "waits in" in err
+    assert out == ""
+    served.gate.open()
+    assert served.machine().deliver_spooled()
+    assert served.outputs("ends") == list(range(50))
+
+
+FORKING = """
+import os, sys
+from timemachine.client import TimeMachine
+tm = TimeMachine()
+with tm.session("Fork", key="fork") as s:
+    s.record("agent", "parent before")
+    child = os.fork()
+    if child == 0:
+        for n in range(20):
+            s.record("agent", ["child", n])
+        s.flush(20)
+        tm.close()
+        os._exit(0)
+    s.record("agent", "parent after")
+    os.waitpid(child, 0)
+"""
+
+POOL = """
+import multiprocessing
+from timemachine.client import TimeMachine
+tm = TimeMachine()
+s = tm.session("Pool", key="pool")
+def work(n):
+    s.record("agent", n)
+if __name__ == "__main__":
+    context = multiprocessing.get_context("fork")
+    processes = [context.Process(target=work, args=(n,)) for n in range(4)]
+    for each in processes: each.start()
+    for each in processes: each.join()
+    s.end()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_child_process_records_into_the_session_of_its_parent(served: Served) -> None:
+    assert served.run(FORKING).communicate() == ("", "")
+    found = served.outputs("fork")
+    assert [each for each in found if isinstance(each, str)] == ["parent before", "parent after"]
+    assert [each[1] for each in found if isinstance(each, list)] == list(range(20))
+    assert Session.objects.get(key="fork").status == "ended"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_children_of_multiprocessing_deliver_before_they_end(served: Served) -> None:
+    assert served.run(POOL).communicate() == ("", "")
+    assert sorted(served.outputs("pool")) == [0, 1, 2, 3]
+
+
+def test_a_refusal_keeps_what_was_recorded_and_says_so_once(
+    served: Served, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(delivery, "_LASTING_PAUSE", 0.05)
+    good = served.key
+    object.__setattr__(served, "key", good[:-1] + ("A" if good[-1] != "A" else "B"))
+    tm = served.machine(patience=0.5)
+    with tm.session("Refused", key="refused") as s:
+        s.record("user", "x")
+        assert not s.flush(1.0)
+        time.sleep(0.3)
+    tm.close()
+    assert len([each for each in caplog.records if "is not delivered" in each.message]) == 1
+    (spool,) = served.spooled()
+    assert json.loads(spool.read_text().splitlines()[1])["output"] == "x"
+    object.__setattr__(served, "key", good)
+    assert served.machine().deliver_spooled()
+    assert served.outputs("refused") == ["x"]
+
+
+def test_one_action_that_cannot_be_taken_is_set_aside_and_the_others_arrive(
+    served: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    with served.machine().session("Unfit", key="unfit") as s:
+        for number in range(20):
+            s.record("agent", number)
+        s.tool_call("t" * 2_000).__enter__().__exit__(None, None, None)
+        s.record("agent", 20)
+    assert served.outputs("unfit") == list(range(21))
+    (aside,) = served.spool.glob("*.refused")
+    kept = json.loads(aside.read_text())
+    assert "1,000" in kept["why"]
+    assert kept["line"]["tool"] == "t" * 2_000
+    assert "set aside" in caplog.text
+
+
+def test_a_session_that_somebody_ended_says_so(served: Served, caplog: pytest.LogCaptureFixture) -> None:
+    tm = served.machine(patience=0.5)
+    s = tm.session("Over", key="over")
+    s.record("user", 1)
+    assert s.flush()
+    tm.client.sessions.end("over")
+    s.record("user", 2)
+    assert not s.flush(2)
+    assert "has ended" in caplog.text
+    tm.close()
+
+
+def test_what_was_delivered_before_a_crash_is_not_there_twice(served: Served, tmp_path: Path) -> None:
+    tm = served.machine()
+    s = tm.session("Twice", key="twice")
+    for number in range(10):
+        s.record("user", number)
+    s._machine.sender.drain()
+    (spool,) = served.spooled()
+    kept = spool.read_bytes()
+    s.end()
+    tm.close()
+    if kept.count(b"\n") < 11:
+        pytest.skip("it was delivered before it could be looked at")
+    (served.spool / "copy.spool").write_bytes(kept + b"!end\n")
+    assert served.machine().deliver_spooled()
+    assert served.outputs("twice") == list(range(10))
+    assert served.spooled() == []
+
+
+def test_a_folder_that_cannot_be_written_costs_no_record(served: Served, tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("no folder")
+    with served.machine(spool=blocked).session("Memory", key="memory") as s:
+        s.record("user", "x")
+    assert served.outputs("memory") == ["x"]
+
+
+def test_recording_imports_neither_django_nor_an_http_client_on_the_way() -> None:
+    program = "import sys; from timemachine.client import TimeMachine; sys.exit(sum(name in sys.modules for name in ('django', 'httpx')))"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_no_secret_of_an_environment_comes_as_far_as_the_disk(served: Served) -> None:
+    served.gate.shut()
+    tm = served.machine(patience=0.2)
+    with tm.session("Secrets", key="secrets") as s:
+        s.checkpoint("here", environment={"API_KEY": "sesame", "HOME": "/home"})
+    tm.close()
+    (spool,) = served.spooled()
+    assert "/home" in spool.read_text()
+    assert "sesame" not in spool.read_text()
+    assert spool.stat().st_mode & 0o077 == 0

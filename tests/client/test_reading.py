@@ -1,0 +1,119 @@
+"""What a program reads and has done through `TimeMachine`: replays with their answers side by side, comparisons, going on from a checkpoint."""
+
+import pytest
+
+from tests.client.conftest import Served
+from timemachine.client import TimeMachine
+from timemachine.client.errors import NotFound, Refused
+from timemachine.recording.models import Session
+
+QUESTION = "How long are invoices kept?"
+
+
+def asked(tm: TimeMachine, key: str) -> None:
+    """A session with one ask."""
+    with tm.session("Asked", key=key, collection="handbook", agent="desk") as s:
+        s.put("Invoices are kept for ten years. Letters are kept for six years.", title="Retention")
+        s.record("user", QUESTION)
+        s.ask(QUESTION, use_model="local:extractive-3")
+
+
+def test_an_audit_replay_shows_both_answers_of_each_ask(served: Served, worker: None) -> None:
+    tm = served.machine()
+    asked(tm, "audited")
+    looks: list[str] = []
+    result = tm.replay("audited", audit=True, reason="look", use_model="local:extractive-1").wait(
+        lambda found: looks.append(found["status"])
+    )
+    (ask,) = result.ask_results
+    assert (result.status, looks[-1], ask.question) == ("done", "done", QUESTION)
+    assert (ask.original_model, ask.new_model) == ("local:extractive-3", "local:extractive-1")
+    assert "ten years" in ask.original_answer
+    assert ask.new_answer
+    assert (ask.context, ask.error) == ("verified", None)
+    assert ask.diff_status in result.verdicts
+    assert (ask.original_cost_usd, ask.new_cost_usd) == (0, 0)
+    assert (result.cost_usd, result.recorded_cost_usd, result.unknown_cost_calls) == (0, 0, 0)
+    assert result.summary
+
+
+def test_a_replay_in_the_words_of_memory_files(served: Served, worker: None) -> None:
+    tm = served.machine()
+    asked(tm, "memory")
+    found = tm.session_replay("memory", audit=True, use_model="local:extractive-3", diff=True)
+    (ask,) = [each for each in found["results"] if each["action_type"] == "ask"]
+    assert (found["session_id"], found["status"]) == (str(Session.objects.get(key="memory").id), "done")
+    assert found["total_actions"] == len(found["results"])
+    assert (ask["matched"], ask["diff_status"], ask["new_answer"]) == (
+        True,
+        "identical",
+        ask["original_answer"],
+    )
+    plain = tm.session_replay("memory")
+    assert all("new_answer" not in each for each in plain["results"])
+    assert plain["match_rate"] == 1.0
+
+
+def test_a_session_that_is_begun_and_ended_by_name(served: Served) -> None:
+    tm = served.machine()
+    with pytest.raises(NotFound, match="session_start"):
+        tm.session_end()
+    key = tm.session_start("By name")
+    tm.current.record("user", "x")
+    tm.current.checkpoint("here", {"messages": []})
+    found = tm.session_end()
+    assert (found["key"], found["name"], found["action_count"], found["checkpoint_count"]) == (
+        key,
+        "By name",
+        2,
+        1,
+    )
+    assert found["duration_secs"] is not None
+    assert found["ended"] is not None
+    with pytest.raises(NotFound):
+        _ = tm.current
+
+
+def test_sessions_are_listed_and_compared(served: Served) -> None:
+    tm = served.machine()
+    for number in (1, 2):
+        with tm.session(f"Session {number}", key=f"s{number}", agent="desk") as s:
+            s.record("user", "same")
+            s.record("agent", number)
+    assert [each["key"] for each in tm.sessions(agent="desk")] == ["s2", "s1"]
+    assert list(tm.sessions(agent="nobody")) == []
+    assert tm.compare("s1", s) == tm.client.sessions.compare("s1", "s2")
+    assert tm.compare("s1", s)["items"]
+    assert s.url == f"{served.gate.url}/sessions/s2/"
+
+
+def test_an_agent_goes_on_from_a_checkpoint_in_a_session_of_its_own(served: Served) -> None:
+    tm = served.machine()
+    state = {"messages": [{"role": "user", "content": "hi"}], "model": "openai:gpt-4o", "mood": "good"}
+    with tm.session("Long", key="long", agent="desk") as s:
+        s.checkpoint("early", state)
+        s.record("agent", "something else")
+    resumed = tm.resume_and_continue("long", "early", "And now?", key="branch")
+    with resumed.session as branch:
+        branch.record("agent", "Now this.")
+    assert resumed.messages == [*state["messages"], {"role": "user", "content": "And now?"}]
+    assert (resumed.state["model"], resumed.state["more"]) == ("openai:gpt-4o", {"mood": "good"})
+    found = Session.objects.get(key="branch")
+    assert (found.parent and found.parent.key, found.parent_sequence, found.agent) == ("long", 1, "desk")
+    assert served.outputs("branch") == ["And now?", "Now this."]
+    last = tm.resume(s)
+    last.session.end()
+    assert last.messages == state["messages"]
+    with pytest.raises(Refused, match="checkpoint"):
+        tm.resume("long", "nowhere")
+
+
+def test_what_is_not_delivered_yet_is_replayed_too(served: Served, worker: None) -> None:
+    tm = served.machine()
+    with tm.session("Open", key="open", end=False, collection="handbook") as s:
+        s.put("Some text.")
+        s.find("text")
+        s.record("user", "x")
+        under_way = tm.replay(s)
+    under_way.cancel()
+    assert under_way.wait().status in {"done", "cancelled"}

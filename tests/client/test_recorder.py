@@ -1,0 +1,350 @@
+"""What an agent records through `TimeMachine` stands in its session: all of it, in its order, once, and as it was."""
+
+import asyncio
+import dataclasses
+import datetime as dt
+import logging
+import threading
+import time
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+
+from tests.client.conftest import Served
+from timemachine.client import TimeMachine
+from timemachine.client.errors import NotRecorded
+from timemachine.payloads.queries import value
+from timemachine.recording.models import Session
+
+
+def test_what_is_recorded_stands_in_the_session(served: Served) -> None:
+    tm = served.machine()
+    with tm.session("Invoices", agent="desk", key="first", user="ann", tags=["a"], metadata={"n": 1}) as s:
+        s.record("user", "How long are invoices kept?")
+        s.record("assistant", {"text": "Ten years."}, significance="decision", importance=0.9)
+        s.event("file.open", {"path": "/tmp/x"}, layer="sys")
+        s.memory("remember", "ten years")
+        s.checkpoint("before", {"messages": [{"role": "user", "content": "hi"}]}, model="openai:gpt-4o")
+    session = Session.objects.get(key="first")
+    assert (session.name, session.agent, session.user, session.tags, session.metadata, session.status) == (
+        "Invoices", "desk", "ann", ["a"], {"n": 1}, "ended",
+    )  # fmt: skip
+    found = served.actions("first")
+    assert [(each.kind, each.layer, each.role, each.name) for each in found] == [
+        ("message", "agent", "user", None),
+        ("message", "agent", "agent", None),
+        ("event", "sys", "system", "file.open"),
+        ("memory_op", "agent", "agent", "remember"),
+        ("checkpoint", "agent", "agent", "before"),
+    ]
+    assert (found[1].significance, found[1].importance) == ("decision", 0.9)
+    assert value(found[4].output) == {
+        "messages": [{"role": "user", "content": "hi"}],
+        "model": "openai:gpt-4o",
+    }
+    assert [each.sequence for each in found] == [1, 2, 3, 4, 5]
+    assert all(each.started_at for each in found)
+    assert served.spooled() == []
+
+
+def test_calls_keep_what_they_took_and_gave_and_how_long_it_was(served: Served) -> None:
+    tm = served.machine()
+    messages = [{"role": "user", "content": "hi"}]
+    with tm.session("Calls", key="calls") as s, s.llm_call("openai:gpt-4o", messages) as call:
+        with s.tool_call("search", {"q": "x"}) as inner:
+            inner.result = ["a"]
+        call.output = "Hello."
+        call.usage = {"input_tokens": 3, "output_tokens": 2}
+        call.cost_usd = 0.25
+        call.parameters = {"temperature": 0}
+    tool, model = served.actions("calls")
+    assert (tool.kind, tool.tool, value(tool.input), value(tool.output)) == (
+        "tool_call",
+        "search",
+        {"q": "x"},
+        ["a"],
+    )
+    assert (model.kind, model.model, model.input_tokens, model.output_tokens) == (
+        "llm_call",
+        "openai:gpt-4o",
+        3,
+        2,
+    )
+    assert (value(model.input), value(model.output)) == (messages, "Hello.")
+    assert (float(model.cost_usd or 0), model.parameters) == (0.25, {"temperature": 0})
+    assert tool.parent_id_given == model.client_id
+    assert model.duration_ms is not None
+    assert tool.duration_ms is not None
+    assert model.duration_ms >= tool.duration_ms
+
+
+def test_functions_record_their_calls_and_stay_what_they_are(served: Served) -> None:
+    tm = served.machine()
+    s = tm.session("Functions", key="functions")
+
+    @s.tool_call
+    def add(a: int, b: int = 2) -> int:
+        return a + b
+
+    @s.tool_call("look")
+    async def look(q: str) -> str:
+        await asyncio.sleep(0)
+        return q.upper()
+
+    @s.llm_call("local:model")
+    def stream(prompt: str) -> Iterator[str]:
+        yield from prompt.split()
+
+    @s.llm_call(model="local:model")
+    async def astream(prompt: str) -> AsyncIterator[str]:
+        for word in prompt.split():
+            yield word
+
+    class Tools:
+        @s.tool_call
+        def fail(self, path: str) -> None:
+            raise ValueError(f"no file {path}")
+
+    async def read() -> list[str]:
+        return [each async for each in astream("c d")]
+
+    assert (add(1), add.__name__, asyncio.run(look("x"))) == (3, "add", "X")
+    assert (list(stream("a b")), asyncio.run(read())) == (["a", "b"], ["c", "d"])
+    with pytest.raises(ValueError, match="no file x") as raised:
+        Tools().fail("x")
+    assert raised.value.args == ("no file x",)
+    with pytest.raises(TypeError, match="missing"):
+        add()  # type: ignore[call-arg]  # that is what is tested
+    s.end()
+    found = [
+        (each.kind, each.tool, each.model, value(each.input), value(each.output), each.error_message)
+        for each in served.actions("functions")
+    ]
+    assert found[:5] == [
+        ("tool_call", "add", None, {"a": 1}, 3, None),
+        ("tool_call", "look", None, {"q": "x"}, "X", None),
+        ("llm_call", None, "local:model", {"prompt": "a b"}, ["a", "b"], None),
+        ("llm_call", None, "local:model", {"prompt": "c d"}, ["c", "d"], None),
+        ("tool_call", "fail", None, {"path": "x"}, None, "no file x"),
+    ]
+    assert found[5][1] == "add"
+    assert "missing" in (found[5][5] or "")
+
+
+def test_an_error_of_the_agent_is_recorded_and_goes_on_as_it_was(served: Served) -> None:
+    tm = served.machine()
+    error = KeyError("x")
+    with pytest.raises(KeyError) as raised, tm.session("Fails", key="fails") as s, s.tool_call("t"):
+        raise error
+    assert raised.value is error
+    found = [(each.kind, each.name, each.error_type, each.error_message) for each in served.actions("fails")]
+    assert found == [("tool_call", None, "KeyError", "'x'"), ("event", "session.failed", "KeyError", "'x'")]
+    assert Session.objects.get(key="fails").status == "ended"
+
+
+def test_what_is_changed_later_changes_no_record(served: Served) -> None:
+    tm = served.machine()
+    messages = [{"role": "user", "content": "one"}]
+    with tm.session("Snapshot", key="snapshot") as s:
+        with s.llm_call("m:x", messages) as call:
+            messages.append({"role": "user", "content": "two"})
+            call.output = messages
+            messages_then = list(messages)
+        s.record("agent", messages)
+        messages.clear()
+    call_made, said = served.actions("snapshot")
+    assert value(call_made.input) == [{"role": "user", "content": "one"}]
+    assert value(call_made.output) == value(said.output) == messages_then
+
+
+@dataclasses.dataclass
+class Point:
+    x: int
+    at: Any
+
+
+def test_values_without_a_form_in_json_are_written_in_another(served: Served) -> None:
+    deep: Any = "bottom"
+    for _ in range(200):
+        deep = [deep]
+    odd = [
+        Point(1, dt.date(2026, 1, 2)), {3, 1, 2}, float("nan"), b"\x00\x01", {1: "a", "1": "b"}, "half \ud83d", 10**5000, (1,), ValueError("x"),
+    ]  # fmt: skip
+    with served.machine().session("Odd", key="odd") as s:
+        s.record("agent", odd)
+        s.record("agent", deep)
+        s.record("agent", threading.Lock())
+    first, second, third = served.outputs("odd")
+    assert first[:7] == [
+        {"x": 1, "at": "2026-01-02"}, [1, 2, 3], "nan", {"base64": "AAE="}, [[1, "a"], ["1", "b"]], "half \ud83d", hex(10**5000),
+    ]  # fmt: skip
+    assert first[7:] == [[1], {"type": "ValueError", "message": "x"}]
+    assert "bottom" in str(second)
+    assert "lock" in third
+
+
+def test_a_word_that_is_none_of_the_vocabulary_is_kept_as_a_tag(
+    served: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    with served.machine().session("Words", key="words") as s:
+        for _ in range(3):
+            s.record("narrator", "x", significance="huge")
+    found = served.actions("words")
+    assert [(each.role, each.significance, each.tags) for each in found] == [
+        (None, None, ["role:narrator", "significance:huge"])
+    ] * 3
+    assert len([each for each in caplog.records if "narrator" in each.message]) == 1
+
+
+def test_put_find_and_ask_come_after_what_was_recorded_before(served: Served) -> None:
+    tm = served.machine()
+    with tm.session("Order", key="order", collection="handbook") as s:
+        s.record("user", "one")
+        s.put("Invoices are kept for ten years.", title="Retention")
+        s.record("user", "two")
+        assert s.find("invoices", top_k=1)["hits"][0]["title"] == "Retention"
+        s.record("user", "three")
+        assert "ten years" in s.ask("How long are invoices kept?")["answer"]
+    kinds = [each.kind for each in served.actions("order") if each.parent_id_given is None]
+    assert kinds[:5] == ["message", "put", "message", "find", "message"]
+    assert "ask" in kinds[5:]
+
+
+def test_a_session_of_a_program_that_awaits(served: Served) -> None:
+    async def talk(number: int) -> None:
+        async with served.machine().session("Async", key=f"async-{number}", collection="c") as s:
+            s.record("user", number)
+            async with s.tool_call("wait") as call:
+                await asyncio.sleep(0.01)
+                call.result = number
+            await s.aput("Some text.")
+            assert (await s.afind("text"))["hits"]
+            assert await s.aflush()
+
+    async def all_of_them() -> None:
+        await asyncio.gather(*(talk(number) for number in range(3)))
+
+    asyncio.run(all_of_them())
+    for number in range(3):
+        kinds = [each.kind for each in served.actions(f"async-{number}")]
+        assert kinds == ["message", "tool_call", "put", "find"]
+
+
+def test_eight_threads_record_into_one_session(served: Served) -> None:
+    with served.machine().session("Threads", key="threads") as s:
+
+        def work(thread: int) -> None:
+            for number in range(50):
+                s.record("agent", [thread, number])
+
+        threads = [threading.Thread(target=work, args=(thread,)) for thread in range(8)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+    found = served.outputs("threads")
+    assert len(found) == 400
+    for thread in range(8):
+        assert [number for each, number in found if each == thread] == list(range(50))
+
+
+def test_a_session_that_is_left_open_is_added_to_by_its_key(served: Served) -> None:
+    for number in range(2):
+        with served.machine().session("Days", key="days", end=False) as s:
+            s.record("user", number)
+    assert served.outputs("days") == [0, 1]
+    assert Session.objects.get(key="days").status == "recording"
+
+
+def test_a_checkpoint_is_set_every_so_many_actions(served: Served) -> None:
+    said: list[str] = []
+
+    def state() -> dict[str, Any]:
+        return {"messages": said, "environment": {"OPENAI_API_KEY": "sk-1", "HOME": "/home"}}
+
+    with served.machine().session("Every", key="every", checkpoint_every=2, state=state) as s:
+        for number in range(5):
+            said.append(str(number))
+            s.record("agent", number)
+    found = served.actions("every")
+    assert [each.kind for each in found] == ["message", "message", "checkpoint"] * 2 + ["message"]
+    assert [value(each.output)["messages"] for each in found if each.kind == "checkpoint"] == [
+        ["0", "1"],
+        ["0", "1", "2", "3"],
+    ]
+    assert value(found[2].output)["environment"] == {
+        "OPENAI_API_KEY": "[withheld: secret]",
+        "HOME": "/home",
+    }
+
+
+def test_a_state_function_that_fails_takes_nothing_with_it(served: Served) -> None:
+    def state() -> dict[str, Any]:
+        raise RuntimeError("no state")
+
+    with served.machine().session("S", key="s", checkpoint_every=1, state=state) as s:
+        s.record("agent", 1)
+    assert served.outputs("s") == [1]
+    strict = served.machine(strict=True)
+    with strict.session("S", key="s2", checkpoint_every=1, state=state) as s, pytest.raises(NotRecorded):
+        s.record("agent", 1)
+
+
+def test_strict_raises_what_is_only_logged_else(served: Served) -> None:
+    strict = served.machine(strict=True, patience=0.3)
+    with pytest.raises(NotRecorded, match="form"):
+        strict.session("x", key="no key!")
+    with pytest.raises(NotRecorded, match="captured"):
+        strict.session("x", capture={"everything"})
+    with pytest.raises(NotRecorded, match="name"):
+        strict.session(" ")
+    s = strict.session("Strict", key="strict")
+    with pytest.raises(NotRecorded, match="narrator"):
+        s.record("narrator", "x")
+    s.flush()
+    served.gate.shut()
+    s.record("user", "y")
+    with pytest.raises(NotRecorded, match="waits in the spool"):
+        s.flush(0.3)
+    with pytest.raises(NotRecorded):
+        strict.flush(0.1)
+    with pytest.raises(NotRecorded):
+        s.end()
+    with pytest.raises(NotRecorded, match="has ended"):
+        s.record("user", "z")
+    strict.close()
+
+
+def test_an_agent_never_hears_of_a_server_that_is_away(
+    served: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    served.gate.shut()
+    tm = served.machine(patience=0.5)
+    began = time.monotonic()
+    with tm.session("Away", key="away") as s:
+        s.record("user", "x")
+    assert time.monotonic() - began < 5
+    assert tm.close() is False
+    assert len([each for each in caplog.records if each.levelno >= logging.WARNING]) >= 1
+    assert served.key.split("_")[2] not in caplog.text
+    assert served.key.split("_")[2] not in served.spooled()[0].read_text()
+    served.gate.open()
+    later = served.machine()
+    later.deliver_spooled()
+    assert served.outputs("away") == ["x"]
+    assert served.spooled() == []
+
+
+def test_without_any_server_what_is_recorded_waits(
+    served: Served, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.delenv("TIMEMACHINE_URL", raising=False)
+    monkeypatch.setenv("TIMEMACHINE_HOME", str(served.spool / "nothing"))
+    tm = TimeMachine(spool=served.spool, patience=0.2)
+    with tm.session("Nowhere", key="nowhere") as s:
+        s.record("user", "x")
+    tm.close()
+    assert "No server runs on this machine" in caplog.text
+    assert served.machine().deliver_spooled()
+    assert served.outputs("nowhere") == ["x"]

@@ -1,0 +1,88 @@
+"""A server that has too much to do is asked again when it said, where asking twice is the same as once."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.client.other_server import answering, other_server
+from timemachine.client.connection import Connection
+from timemachine.client.errors import Refused
+from timemachine.client.retrying import seconds_of
+from timemachine.client.server import Server
+
+BUSY = b'{"code": "busy", "message": "Come again.", "facts": {}}'
+
+
+def playing(answers: Iterator[int], retry_after: str = "0") -> Any:
+    """A server that answers with one status after another."""
+
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        status = next(answers)
+        body = BUSY if status >= 400 else b'{"a": 1}'
+        answering(status, body, retry_after=retry_after, content_disposition="attachment")(request)
+
+    return answer
+
+
+def connection(url: str, longest_wait: float = 5.0) -> Connection:
+    return Connection(Server(url=url, key="tmk_a_b"), longest_wait=longest_wait)
+
+
+def test_reading_is_repeated_until_the_server_has_time(tmp_path: Path) -> None:
+    with other_server(playing(iter([429, 429, 200, 429, 200]))) as url, connection(url) as client:
+        assert client.get("/api/sessions") == {"a": 1}
+        client.download("/api/evidence", tmp_path / "bundle")
+    assert (tmp_path / "bundle").read_bytes() == b'{"a": 1}'
+
+
+def test_sending_is_repeated_only_with_a_key_that_makes_it_one() -> None:
+    with other_server(playing(iter([429, 200, 429]))) as url, connection(url) as client:
+        assert client.post("/api/sessions/a/actions", {}, idempotency_key="k") == {"a": 1}
+        with pytest.raises(Refused) as refused:
+            client.post("/api/sessions/a/find", {})
+    assert (refused.value.status, refused.value.retry_after) == (429, 0)
+
+
+def test_nobody_waits_longer_than_was_said() -> None:
+    with (
+        other_server(playing(iter([429]), "9")) as url,
+        connection(url) as client,
+        pytest.raises(Refused) as refused,
+    ):
+        client.get("/api/sessions")
+    assert refused.value.retry_after == 9
+
+
+def test_a_busy_server_that_says_no_time_is_given_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr("timemachine.client.retrying.time.sleep", waited.append)
+    with other_server(playing(iter([429, 200]), "soon")) as url, connection(url) as client:
+        client.get("/api/sessions")
+    assert 1 <= waited[0] <= 1.2
+
+
+def test_another_refusal_is_not_repeated() -> None:
+    with other_server(playing(iter([404]))) as url, connection(url) as client, pytest.raises(Refused):
+        client.get("/api/sessions")
+
+
+@pytest.mark.parametrize(
+    ("written", "seconds"),
+    [
+        ("7", 7.0),
+        (" 0 ", 0.0),
+        ("Mon, 23 Nov 2026 04:00:30 GMT", 30.0),
+        ("Mon, 23 Nov 2026 04:00:30", 30.0),
+        ("Mon, 23 Nov 2026 03:00:00 GMT", 0.0),
+        ("soon", None),
+        ("-1", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_retry_after_is_read_as_seconds_or_as_a_date(written: str | None, seconds: float | None) -> None:
+    assert seconds_of(written, datetime(2026, 11, 23, 4, tzinfo=UTC)) == seconds

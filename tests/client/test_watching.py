@@ -1,0 +1,74 @@
+"""With `capture={"sys"}` a session holds the files that were opened and the requests that were made while it was open, and no others."""
+
+import asyncio
+import urllib.request
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.client.conftest import Served
+from tests.client.other_server import answering, other_server
+from timemachine.client import watching
+from timemachine.payloads.queries import value
+
+
+def test_files_and_requests_are_recorded_while_the_session_is_open(served: Served, tmp_path: Path) -> None:
+    before, handled = tmp_path / "before", httpx.HTTPTransport.handle_request
+    before.write_text("x")
+    with other_server(answering(200, b"ok")) as url:
+        with served.machine().session("Watched", key="watched", capture={"sys"}, collection="c") as s:
+            (tmp_path / "notes.txt").write_text("x")
+            (tmp_path / "notes.txt").read_text()
+            urllib.request.urlopen(f"{url}/a?api_key=sesame&q=1").read()
+            with httpx.Client() as client:
+                client.get(f"{url}/b?token=sesame")
+            asyncio.run(awaited(f"{url}/c"))
+            with pytest.raises(httpx.ConnectError):
+                httpx.get("http://127.0.0.1:1/")
+            s.put("Some text.")
+            s.find("text")
+        (tmp_path / "after").write_text("x")
+        httpx.get(url)
+    found = [
+        (each.name, value(each.output), each.error_type)
+        for each in served.actions("watched")
+        if each.kind == "event"
+    ]
+    files = [(data["path"], data["mode"]) for name, data, _ in found if name == "file.open"]
+    assert [each for each in files if str(tmp_path) in each[0]] == [
+        (str(tmp_path / "notes.txt"), "w"),
+        (str(tmp_path / "notes.txt"), "r"),
+    ]
+    assert not [path for path, _ in files if path.endswith(".spool")]
+    requests = [
+        (name, data.get("url"), data.get("status"), error)
+        for name, data, error in found
+        if "http" in str(name)
+    ]
+    assert requests == [
+        ("http.get", f"{url}/a?api_key=withheld&q=1", None, None),
+        ("http.get", f"{url}/b?token=withheld", 200, None),
+        ("http.post", f"{url}/c", 200, None),
+        ("http.get", "http://127.0.0.1:1/", None, "ConnectError"),
+    ]
+    assert {each.layer for each in served.actions("watched") if each.kind == "event"} == {"sys"}
+    assert httpx.HTTPTransport.handle_request is handled
+    assert watching._listeners == []
+
+
+async def awaited(url: str) -> None:
+    async with httpx.AsyncClient() as client:
+        await client.post(url)
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("http://ann:secret@host/a", "http://host/a"),
+        ("http://host/?X-Amz-Signature=1&a=", "http://host/?X-Amz-Signature=withheld&a="),
+        ("http://[half", "an address that cannot be read"),
+    ],
+)
+def test_an_address_is_told_without_its_secrets(url: str, shown: str) -> None:
+    assert watching.told(url) == shown

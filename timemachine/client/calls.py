@@ -1,0 +1,178 @@
+"""Calls of tools and models: a `with` block or a function, recorded when it is over, with what it took, gave or failed of."""
+
+import functools
+import inspect
+import time
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar, Token
+from typing import Any, Final, Protocol, Self
+
+_OWN: Final = ("self", "cls")
+
+
+class Recorder(Protocol):
+    """Who takes what a call came to."""
+
+    around: ContextVar[str | None]
+
+    def next_id(self) -> str:
+        """An id for an action."""
+
+    def add(self, action: dict[str, Any]) -> None:
+        """Record it."""
+
+    def kept(self, value: Any) -> Any:
+        """The value as it is now."""
+
+
+class Call:
+    """One call: a block (`with`, `async with`), or what makes a function record its calls.
+
+    In its block set `result` (or `output`, which is the same), and for a model `usage`, `cost_usd`, `model` and `parameters`. An error
+    that leaves the block is recorded, and goes on as it was. What is recorded within it stands under it.
+    """
+
+    def __init__(
+        self, recorder: Recorder, facts: dict[str, Any], *, given: Any = None, nests: bool = True
+    ) -> None:
+        self._recorder = recorder
+        self._facts = facts
+        self._given = given
+        self._nests = nests
+        self._token: Token[str | None] | None = None
+        self.result: Any = None
+        self.usage: Mapping[str, Any] | None = None
+        self.cost_usd: float | None = None
+        self.model: str | None = None
+        self.parameters: Mapping[str, Any] | None = None
+
+    @property
+    def output(self) -> Any:
+        """What the call gave."""
+        return self.result
+
+    @output.setter
+    def output(self, value: Any) -> None:
+        self.result = value
+
+    def __enter__(self) -> Self:
+        self._id = self._recorder.next_id()
+        self._parent = self._recorder.around.get()
+        if self._nests:
+            self._token = self._recorder.around.set(self._id)
+        self._given = self._recorder.kept(self._given)
+        self._started_at = time.time_ns()
+        self._began = time.perf_counter_ns()
+        return self
+
+    def __exit__(self, _: object, failure: BaseException | None, __: object) -> None:
+        took = (time.perf_counter_ns() - self._began) / 1e6
+        if self._token is not None:
+            self._recorder.around.reset(self._token)
+        own = {name: getattr(self, name) for name in ("usage", "cost_usd", "model", "parameters")}
+        action = self._facts | {name: value for name, value in own.items() if value is not None}
+        action |= {
+            "id": self._id,
+            "parent": self._parent,
+            "started_at": self._started_at,
+            "duration_ms": took,
+            "input": self._given,
+            "output": self.result,
+        }
+        if failure is not None and not isinstance(failure, GeneratorExit):  # its reader has enough
+            action["error"] = {"type": type(failure).__name__, "message": _words(failure)}
+        self._recorder.add(action)
+
+    async def __aenter__(self) -> Self:
+        return self.__enter__()
+
+    async def __aexit__(self, kind: object, failure: BaseException | None, at: object) -> None:
+        self.__exit__(kind, failure, at)
+
+    def __call__[F: Callable[..., Any]](self, function: F) -> F:
+        return recorded(self._recorder, function, self._facts)
+
+
+def recorded[F: Callable[..., Any]](recorder: Recorder, function: F, facts: dict[str, Any]) -> F:
+    """The function, each call of which is recorded; a generator is over when it is read to its end, its result is all that it gave."""
+    arguments = _arguments_of(function)
+
+    def call(args: tuple[Any, ...], kwargs: dict[str, Any], *, nests: bool = True) -> Call:
+        return Call(recorder, facts, given=arguments(args, kwargs), nests=nests)
+
+    made: Any = functools.wraps(function)(_form_of(function)(function, call))
+    return made  # type: ignore[no-any-return]
+
+
+def _form_of(function: Callable[..., Any]) -> Any:
+    if inspect.isasyncgenfunction(function):
+        return _async_generator
+    if inspect.iscoroutinefunction(function):
+        return _coroutine
+    return _generator if inspect.isgeneratorfunction(function) else _plain
+
+
+def _plain(function: Any, call: Any) -> Any:
+    def made(*args: Any, **kwargs: Any) -> Any:
+        with call(args, kwargs) as under_way:
+            under_way.result = function(*args, **kwargs)
+        return under_way.result
+
+    return made
+
+
+def _coroutine(function: Any, call: Any) -> Any:
+    async def made(*args: Any, **kwargs: Any) -> Any:
+        with call(args, kwargs) as under_way:
+            under_way.result = await function(*args, **kwargs)
+        return under_way.result
+
+    return made
+
+
+def _generator(function: Any, call: Any) -> Any:
+    """What is recorded between two of its values is its reader's, and does not stand under it."""
+
+    def made(*args: Any, **kwargs: Any) -> Any:
+        with call(args, kwargs, nests=False) as under_way:
+            under_way.result = []
+            for each in function(*args, **kwargs):
+                under_way.result.append(each)
+                yield each
+
+    return made
+
+
+def _async_generator(function: Any, call: Any) -> Any:
+    async def made(*args: Any, **kwargs: Any) -> Any:
+        with call(args, kwargs, nests=False) as under_way:
+            under_way.result = []
+            async for each in function(*args, **kwargs):
+                under_way.result.append(each)
+                yield each
+
+    return made
+
+
+def _arguments_of(function: Callable[..., Any]) -> Callable[[tuple[Any, ...], dict[str, Any]], Any]:
+    """What names the arguments of a call, without the object whose method it is."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return lambda args, kwargs: {"args": args, **kwargs}
+
+    def named(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        try:
+            found = signature.bind(*args, **kwargs).arguments
+        except TypeError:  # the function itself says what is wrong with them
+            return {"args": args, **kwargs}
+        return {name: value for name, value in found.items() if name not in _OWN}
+
+    return named
+
+
+def _words(failure: BaseException) -> str:
+    try:
+        return str(failure)
+    except Exception:  # noqa: BLE001  # anybody's own code
+        return type(failure).__name__

@@ -1,0 +1,180 @@
+"""Delivering what waits in spools: session by session, batch by batch, later where the server is away or busy."""
+
+import logging
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from timemachine.client.errors import ClientError, NoServer, Refused
+from timemachine.client.outbox import Outbox, is_passing
+from timemachine.client.spool import Spool, spools_in
+
+if TYPE_CHECKING:  # its HTTP client takes a third of a second
+    from timemachine.client.connection import Connection
+
+log = logging.getLogger(__name__)
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 30.0  # seconds between two attempts at a server that is away
+_LASTING_PAUSE: Final = 60.0  # and at one that refuses
+_ADOPT_EVERY: Final = 300.0
+
+
+class Delivery:
+    """The outboxes of one recorder. `away` is why the server cannot be had at this moment.
+
+    `connect` raises `NoServer` while none is known; `mine` says whether a spool of a process that is gone is for this server and key.
+    """
+
+    def __init__(
+        self, connect: "Callable[[], Connection]", mine: Callable[[dict[str, Any]], bool], folder: Path
+    ) -> None:
+        self.away: ClientError | None = None
+        self._away_since = 0.0
+        self._connect = connect
+        self._mine = mine
+        self._folder = folder
+        self._outboxes: list[Outbox] = []
+        self._changes = threading.Condition()
+        self._adopts = threading.Lock()
+        self.beginning = threading.Lock()
+        """Held while the first request is made, which imports: a child forked meanwhile could never import the same."""
+        self._connection: Connection | None = None
+        self._away_until = 0.0
+        self._pause = _FIRST_PAUSE
+        self._adopted_at: float | None = None
+
+    def add(self, outbox: Outbox) -> None:
+        """Deliver what this one gets, too."""
+        with self._changes:
+            self._outboxes.append(outbox)
+            self._changes.notify()
+
+    def outboxes(self) -> list[Outbox]:
+        """Those that something may still come from."""
+        with self._changes:
+            return list(self._outboxes)
+
+    @property
+    def away_for(self) -> float:
+        """Seconds since the server could last be had; 0 while it can."""
+        return time.monotonic() - self._away_since if self.away is not None else 0.0
+
+    def news(self) -> None:
+        """Something was spooled."""
+        with self._changes:
+            self._changes.notify()
+
+    def nudge(self) -> None:
+        """Try now, although it did not go just before."""
+        with self._changes:
+            self._away_until, self._pause = 0.0, _FIRST_PAUSE
+            self._changes.notify()
+
+    def adopt(self) -> None:
+        """Take over the spools of processes that are gone, if they are for this server and key."""
+        with self._adopts:
+            own = {each.spool.path for each in self.outboxes()}
+            for path in spools_in(self._folder):
+                spool = Spool.taken_over(path) if path not in own else None
+                if spool is None:
+                    continue
+                if not self._mine(spool.header):
+                    spool.forget()
+                    continue
+                with self._changes:
+                    older = sum(each.adopted for each in self._outboxes)
+                    self._outboxes.insert(older, Outbox(spool, adopted=True))
+
+    def close(self) -> None:
+        """Let go of the spools: what waits in them is for the next process."""
+        with self._changes:
+            outboxes, self._outboxes = self._outboxes, []
+        for outbox in outboxes:
+            outbox.spool.remove()
+
+    def forget(self) -> None:
+        """Let go of the spools in a child process: they are its parent's."""
+        for outbox in self._outboxes:
+            outbox.spool.forget()
+
+    def work(self) -> None:
+        """Deliver, for ever."""
+        while True:
+            try:
+                pause = self.step()
+            except Exception:
+                log.exception("The recorder could not deliver; it tries again.")
+                pause = _LONGEST_PAUSE
+            if pause > 0:
+                with self._changes:
+                    self._changes.wait(pause)
+
+    def step(self) -> float:
+        """Deliver one batch of each session that is due; the seconds after which to look again if nothing happens."""
+        now = time.monotonic()
+        if self._adopted_at is None or now - self._adopted_at > _ADOPT_EVERY:
+            self._adopted_at = now
+            self.adopt()
+        if now < self._away_until:
+            return self._away_until - now
+        worked = False
+        for outbox in list(self._due(now)):
+            try:
+                self._deliver(outbox)
+            except ClientError as why:
+                self._failed(outbox, why)
+                if self.away is not None:
+                    break
+            else:
+                self.away, self._pause, worked = None, _FIRST_PAUSE, True
+        self._let_go()
+        return 0.0 if worked else self._rest()
+
+    def _due(self, now: float) -> Iterator[Outbox]:
+        """Sessions with something to deliver; one of the same key that is older goes first."""
+        keys = set()
+        for outbox in self.outboxes():
+            if outbox.has_work and outbox.key not in keys:
+                if outbox.stuck is None:
+                    keys.add(outbox.key)
+                if outbox.not_before <= now:
+                    yield outbox
+
+    def _rest(self) -> float:
+        now = time.monotonic()
+        waits = [max(each.not_before, self._away_until) - now for each in self.outboxes() if each.has_work]
+        return min([max(0.0, each) for each in waits], default=_ADOPT_EVERY)
+
+    def _failed(self, outbox: Outbox, why: ClientError) -> None:
+        if is_passing(why) or isinstance(why, NoServer):
+            if self.away is None:
+                self._away_since = time.monotonic()
+                log.warning("What is recorded waits in %s: %s", self._folder, why.message)
+            self.away = why
+            asked = why.retry_after if isinstance(why, Refused) else None
+            wanted = self._pause / 2 if asked is None else asked
+            self._away_until = time.monotonic() + wanted + random.uniform(0, self._pause / 2)  # noqa: S311
+            self._pause = min(self._pause * 2, _LONGEST_PAUSE)
+        else:
+            outbox.not_before = time.monotonic() + _LASTING_PAUSE * random.uniform(0.9, 1.1)  # noqa: S311
+            outbox.complain(why)
+
+    def _let_go(self) -> None:
+        with self._changes:
+            over = [each for each in self._outboxes if each.is_over]
+            self._outboxes = [each for each in self._outboxes if each not in over]
+        for outbox in over:
+            outbox.spool.remove()
+
+    def _deliver(self, outbox: Outbox) -> None:
+        if self._connection is not None:
+            outbox.deliver(self._connection)
+            return
+        with self.beginning:
+            connection = self._connect()
+            outbox.deliver(connection)
+        self._connection = connection
+        self._adopted_at = None  # it was not known before which spools are for it

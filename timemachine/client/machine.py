@@ -1,0 +1,191 @@
+"""`TimeMachine`: recording sessions, reading them, replaying them, from a Python program."""
+
+import hashlib
+import logging
+import os
+import re
+import secrets
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from timemachine.client.delivery import Delivery
+from timemachine.client.errors import NoServer, NotRecorded
+from timemachine.client.outbox import header_of
+from timemachine.client.reading import Reading
+from timemachine.client.recorder import KEY, Session
+from timemachine.client.sender import EXIT_SECONDS, Sender
+from timemachine.client.server import Server, find_server
+from timemachine.client.spool import spool_folder
+
+if TYPE_CHECKING:
+    from timemachine.client.connection import Connection
+
+log = logging.getLogger(__name__)
+
+_KEY_ID: Final = re.compile(r"tmk_([a-z0-9]{12})_")
+_MOST_SAID: Final = 1_000
+_ANSWER_SECONDS: Final = 60.0  # for a batch: a server that takes longer is asked again
+CAPTURES: Final = frozenset({"sys"})
+
+
+class TimeMachine(Reading):
+    """One server. `url` and `api_key` are what TIMEMACHINE_URL and TIMEMACHINE_API_KEY say, else the server on this machine.
+
+    `strict` raises what else is only logged; `spool` is the folder where recordings wait (TIMEMACHINE_SPOOL), `fsync` has them survive a
+    loss of power; `patience` is how many seconds the end of a session waits for its delivery.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        api_key: str | None = None,
+        *,
+        strict: bool = False,
+        spool: str | os.PathLike[str] | None = None,
+        fsync: bool = False,
+        patience: float = EXIT_SECONDS,
+    ) -> None:
+        self.strict = strict
+        self.patience = patience
+        self._named = {"TIMEMACHINE_URL": url, "TIMEMACHINE_API_KEY": api_key}
+        self._folder = spool_folder(spool)
+        self._said: set[str] = set()
+        self.sender = Sender(
+            lambda: Delivery(self._connect, self._is_mine, self._folder), self._folder, sync=fsync
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> bool:
+        """Deliver what can be delivered within `patience`; whether all was. The rest waits in the spool."""
+        return self.sender.close(self.patience)
+
+    def flush(self, timeout: float = 30.0) -> bool:
+        """Wait until all sessions are delivered; whether they are. Strict, it raises `NotRecorded` instead of saying no."""
+        done = self.sender.flush(timeout)
+        if not done and self.strict:
+            away = self.sender.delivery.away
+            raise NotRecorded(
+                f"Not everything is delivered: {away.message if away else 'the server has not taken it yet.'}"
+            )
+        return done
+
+    def deliver_spooled(self, timeout: float = 60.0) -> bool:
+        """Deliver what processes on this machine recorded that are gone, for this server and key; whether all of it arrived.
+
+        Whoever records does so by itself, when it begins and every five minutes.
+        """
+        self.sender.adopt()
+        return self.flush(timeout)
+
+    def session(  # type: ignore[override]  # each of the options by its name
+        self,
+        name: str,
+        *,
+        agent: str | None = None,
+        key: str | None = None,
+        user: str | None = None,
+        collection: str | None = None,
+        parent: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        tags: Sequence[str] = (),
+        end: bool = True,
+        checkpoint_every: int | None = None,
+        state: Callable[[], dict[str, Any]] | None = None,
+        capture: Collection[str] = (),
+    ) -> Session:
+        """A session that records: use it in a `with`, or `end` it. With the `key` of a session that is open it adds to that one.
+
+        Without `end` it stays open. Every `checkpoint_every` actions a checkpoint is set of what `state` gives. `capture={"sys"}` records
+        files that are opened and HTTP requests that are made while the block runs.
+        """
+        about = {
+            "name": self._checked_name(name),
+            "key": self._checked_key(key),
+            "agent": agent,
+            "user": user,
+            "collection": collection,
+            "parent": dict(parent) if parent else None,
+            "metadata": dict(metadata) if metadata else None,
+            "tags": [str(each) for each in tags] or None,
+        }
+        if unknown := set(capture) - CAPTURES:
+            self.refuse(f"{sorted(unknown)} cannot be captured; only 'sys' can.")
+        server = self._server()
+        body = {field: value for field, value in about.items() if value is not None}
+        header = header_of(body, url=server.url if server else None, key_id=key_id(server))
+        return Session(
+            self,
+            header,
+            end=end,
+            checkpoint_every=checkpoint_every,
+            state=state,
+            capture=frozenset(capture) & CAPTURES,
+        )
+
+    def refuse(self, message: str) -> None:
+        """Something cannot be recorded as it was given: raise it where strict, else log it once."""
+        if self.strict:
+            raise NotRecorded(message)
+        if message not in self._said and len(self._said) < _MOST_SAID:
+            self._said.add(message)
+            log.warning("%s", message)
+
+    def watch(self, session: Session, capture: frozenset[str]) -> None:
+        """Have what a session captures recorded; nothing ends it."""
+        from timemachine.client import watching  # it knows httpx
+
+        if "sys" in capture:
+            watching.listen(session)
+        else:
+            watching.forget(session)
+
+    def _found_server(self) -> Server:
+        named = {name: value for name, value in self._named.items() if value is not None}
+        return find_server({**os.environ, **named})
+
+    def _server(self) -> Server | None:
+        try:
+            return self._found_server()
+        except NoServer as why:
+            self.refuse(why.message)
+            return None
+
+    def _connect(self) -> "Connection":
+        from timemachine.client.connection import Connection
+
+        return Connection(self._found_server(), patience=_ANSWER_SECONDS, longest_wait=0.0)
+
+    def _is_mine(self, header: dict[str, Any]) -> bool:
+        """Whether a spool that was left is for this server and this key; one from before any server was known is for all."""
+        try:
+            server = self._found_server()
+        except NoServer:
+            return False
+        url = header.get("url")
+        return url is None or (url == server.url and header.get("key_id") == key_id(server))
+
+    def _checked_name(self, name: str) -> str:
+        if name.strip():
+            return name
+        self.refuse("A session needs a name.")
+        return "unnamed"
+
+    def _checked_key(self, key: str | None) -> str:
+        if key is not None and KEY.fullmatch(key):
+            return key
+        if key is not None:
+            self.refuse(f"The key {key[:60]!r} has a form that keys may not have; another one is chosen.")
+        return f"sess-{secrets.token_hex(8)}"
+
+
+def key_id(server: Server | None) -> str | None:
+    """What names a key without giving it away: the part of it that is no secret, else a hash."""
+    if server is None or server.key is None:
+        return None
+    found = _KEY_ID.match(server.key)
+    return found[1] if found else hashlib.sha256(server.key.encode()).hexdigest()[:12]

@@ -1,0 +1,160 @@
+"""One session's way to the server: it is started, its actions follow in their order, and it is ended."""
+
+import json
+import logging
+import threading
+from collections import deque
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
+
+from timemachine.client.errors import ClientError, NoServer, NotFound, NotUnderstood, Refused, Unreachable
+from timemachine.client.retrying import TOO_MANY
+from timemachine.client.spool import END, Spool
+
+if TYPE_CHECKING:  # its HTTP client takes a third of a second
+    from timemachine.client.connection import Connection
+
+log = logging.getLogger(__name__)
+
+MOST_ACTIONS: Final = 1_000
+LARGEST_BATCH: Final = 8 * 1024 * 1024
+"""Bytes of actions in one request; a single one may be larger. The server takes 64 MB."""
+_UNFIT: Final = frozenset({413, 422})
+"""An action that the server can never take: too large, too deep, a word that no field has."""
+SERVER_ERROR: Final = 500
+_KEY_TAKEN: Final = "key_taken"
+
+
+class Mark:
+    """A place in what is recorded that somebody waits for."""
+
+    def __init__(self) -> None:
+        self.reached = threading.Event()
+
+
+class Outbox:
+    """What of one session waits. `stuck` says why the server will not take it for now, `refused` counts the actions that it never will."""
+
+    def __init__(self, spool: Spool, *, adopted: bool = False) -> None:
+        self.spool = spool
+        self.key = str(spool.header["session"]["key"])
+        self.adopted = adopted
+        self.closed = adopted
+        self.stuck: ClientError | None = None
+        self.not_before = 0.0  # by the monotonic clock
+        self.refused = 0
+        self._started = False
+        self._said = False
+        self._marks: deque[tuple[int, Mark]] = deque()
+        self._lock = threading.Lock()
+
+    @property
+    def has_work(self) -> bool:
+        """Whether anything waits; a session without an action is started, too."""
+        return not self.spool.is_closed and (self.spool.settled < self.spool.end or not self._is_begun)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing waits and nothing more comes."""
+        return self.closed and not self.has_work
+
+    def mark(self, mark: Mark) -> None:
+        """Have somebody told when everything up to here is settled."""
+        with self._lock:
+            self._marks.append((self.spool.end, mark))
+        self._tell()
+
+    def deliver(self, connection: "Connection") -> None:
+        """Deliver the next batch. Raises `ClientError`; nothing was lost then, and some of it may have arrived."""
+        if not self._started:
+            self._start(connection)
+        lines = self.spool.waiting(LARGEST_BATCH)
+        if lines:
+            if lines[0] == END:
+                connection.post(f"{self._path}/end")
+                self._settle(lines[:1])
+            else:
+                actions = lines[: lines.index(END)] if END in lines else lines
+                self._send(connection, actions[:MOST_ACTIONS])
+        self.stuck = None
+        self._tell()
+
+    def complain(self, why: ClientError) -> None:
+        """Say once that the server does not take it; what is spooled stays."""
+        self.stuck = why
+        if not self._said:
+            self._said = True
+            log.error(
+                "Session %s is not delivered: %s What is recorded stays in %s.",
+                self.key,
+                why.message,
+                self.spool.path or "memory",
+            )
+
+    @property
+    def _is_begun(self) -> bool:
+        """Whether the server has the session; that of a process which is gone is of use only with what it recorded."""
+        return self._started or self.adopted
+
+    @property
+    def _path(self) -> str:
+        return f"/api/sessions/{quote(self.key, safe='')}"
+
+    def _start(self, connection: "Connection") -> None:
+        try:
+            connection.post("/api/sessions", self.spool.header["session"])
+        except Refused as why:
+            if why.code != _KEY_TAKEN:
+                raise
+        self._started = True
+
+    def _send(self, connection: "Connection", lines: list[bytes]) -> None:
+        """Send lines together; where the server cannot take one of them, in halves, until it stands alone and is set aside."""
+        body = b'{"actions":[' + b",".join(lines) + b"]}"
+        try:
+            connection.call("POST", f"{self._path}/actions", content=body, content_type="application/json")
+        except Refused as why:
+            if why.status not in _UNFIT:
+                raise
+            if len(lines) > 1:
+                half = len(lines) // 2
+                self._send(connection, lines[:half])
+                self._send(connection, lines[half:])
+                return
+            self._set_aside(lines[0], why)
+        self._settle(lines)
+
+    def _set_aside(self, line: bytes, why: Refused) -> None:
+        self.refused += 1
+        self.spool.set_aside(line, why.message)
+        log.error("An action of session %s cannot be recorded and is set aside: %s", self.key, why.message)
+
+    def _settle(self, lines: list[bytes]) -> None:
+        self.spool.settle(sum(len(line) + 1 for line in lines))
+
+    def _tell(self) -> None:
+        with self._lock:
+            while self._marks and self._marks[0][0] <= self.spool.settled and self._is_begun:
+                self._marks.popleft()[1].reached.set()
+
+
+def is_passing(why: ClientError) -> bool:
+    """Whether it may be otherwise in a moment: nobody answers, or has too much to do."""
+    if isinstance(why, Refused):
+        return why.status == TOO_MANY or why.status >= SERVER_ERROR
+    return isinstance(why, Unreachable | NotUnderstood)
+
+
+def is_lasting(why: ClientError) -> bool:
+    """Whether somebody has to do something first: another key, another address, a session that is open."""
+    return isinstance(why, NoServer | NotFound) or (isinstance(why, Refused) and not is_passing(why))
+
+
+def header_of(session: dict[str, Any], *, url: str | None, key_id: str | None) -> dict[str, Any]:
+    """What a spool says of itself; `session` is the body of the request that starts it."""
+    return {"spool": 1, "url": url, "key_id": key_id, "session": session}
+
+
+def line_of(action: dict[str, Any]) -> bytes:
+    """An action as its line."""
+    return json.dumps(action, separators=(",", ":"), allow_nan=False).encode()

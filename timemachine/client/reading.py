@@ -1,0 +1,166 @@
+"""What a `TimeMachine` reads and has done: sessions, replays, comparisons, and going on from a checkpoint."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from timemachine.client.errors import NotFound
+from timemachine.client.replayed import ReplayUnderWay, memory_shape
+from timemachine.client.server import Server
+
+if TYPE_CHECKING:  # its HTTP client takes a third of a second
+    from timemachine.client.client import Client
+    from timemachine.client.connection import Document
+    from timemachine.client.recorder import Session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resumed:
+    """What an agent knew at a checkpoint, and the session that goes on from it. `state` is the API's document with every part of it."""
+
+    session: "Session"
+    state: "Document"
+
+    @property
+    def messages(self) -> list[Any]:
+        """The messages, where the checkpoint has them."""
+        return list(self.state["messages"] or [])
+
+
+class Reading(ABC):
+    """The side of `TimeMachine` that needs an answer: each method raises `ClientError` where there is none."""
+
+    _current: "Session | None" = None
+
+    @abstractmethod
+    def _found_server(self) -> Server:
+        """The server that is named, else the environment's, else this machine's. Raises `NoServer`."""
+
+    @abstractmethod
+    def session(self, name: str, **more: Any) -> "Session":
+        """A session that records."""
+
+    @property
+    def url(self) -> str:
+        """The server's address. Raises `NoServer`."""
+        return self._found_server().url
+
+    @cached_property
+    def client(self) -> "Client":
+        """All that the server offers. Raises `NoServer`."""
+        from timemachine.client.client import Client
+
+        return Client(self._found_server())
+
+    def sessions(self, **wanted: Any) -> "Iterator[Document]":
+        """The sessions, newest first; `wanted` are `agent`, `user`, `tool`, `kind`, `model`, `status`, `tag`, `q`, `since`, `until`, `min_cost`."""
+        return self.client.sessions.every(**wanted)
+
+    def replay(
+        self, session: "str | Session", *, use_model: str | None = None, **options: Any
+    ) -> ReplayUnderWay:
+        """Launch a replay: `audit` (with a `reason`) over the frozen passages, else of retrieval; `options` are those of the API.
+
+        What was recorded and is not delivered yet is waited for.
+        """
+        from timemachine.client.replays import ReplayOptions
+
+        self._delivered(session)
+        models = (use_model,) if use_model else ()
+        chosen = ReplayOptions(use_models=models, **options)
+        launched = self.client.replays.launch(_key(session), chosen)
+        return ReplayUnderWay(self.client, launched["replay_id"])
+
+    def compare(self, a: "str | Session", b: "str | Session") -> "Document":
+        """Two sessions or replays, aligned step by step, with the totals of both."""
+        self._delivered(a)
+        self._delivered(b)
+        return self.client.sessions.compare(_key(a), _key(b))
+
+    def resume(self, session: "str | Session", checkpoint: int | str | None = None, **more: Any) -> Resumed:
+        """What the agent knew at a checkpoint (the last one where none is named), and a new session whose parent is (session, sequence).
+
+        `more` are options of `session`; its name is the old one's unless one is given.
+        """
+        self._delivered(session)
+        state = self.client.sessions.resume(_key(session), checkpoint=checkpoint)
+        before = self.client.sessions.get(_key(session))
+        options = {
+            "name": before["name"],
+            "agent": before["agent"],
+            "collection": before["collection"],
+            **more,
+        }
+        return Resumed(session=self.session(parent=state["parent"], **options), state=state)
+
+    def resume_and_continue(
+        self, session: "str | Session", checkpoint: int | str | None, query: str, **more: Any
+    ) -> Resumed:
+        """As `resume`; the new session begins with the query, which stands last in `messages` as well."""
+        found = self.resume(session, checkpoint, **more)
+        found.session.record("user", query)
+        going_on = [*found.messages, {"role": "user", "content": query}]
+        return Resumed(session=found.session, state={**found.state, "messages": going_on})
+
+    def session_replay(
+        self,
+        session: "str | Session",
+        *,
+        audit: bool = False,
+        use_model: str | None = None,
+        diff: bool = False,
+        **options: Any,
+    ) -> dict[str, Any]:
+        """Replay a session and wait: `total_actions`, `matched_actions`, `match_rate`, `results` …; with `diff` both answers of each ask."""
+        if audit:
+            options.setdefault("reason", "session_replay")
+        result = self.replay(session, audit=audit, use_model=use_model, **options).wait()
+        return memory_shape(result, diff=diff)
+
+    def session_start(self, name: str, **more: Any) -> str:
+        """Start a session that is recorded into by `current`, and say its key; `more` are options of `session`."""
+        self._current = self.session(name, **more)
+        return self._current.key
+
+    @property
+    def current(self) -> "Session":
+        """The session that `session_start` began. Raises `NotFound` where there is none."""
+        if self._current is None:
+            raise NotFound("No session is open; begin one with `session_start`.", code="no_session")
+        return self._current
+
+    def session_end(self) -> dict[str, Any]:
+        """End that session, and say what it holds: `session_id`, `name`, `action_count`, `checkpoint_count`, `duration_secs` …
+
+        What is not delivered is not counted: the counts are the server's. Raises `ClientError` where it cannot be asked.
+        """
+        session = self.current
+        session.end()
+        self._current = None
+        self._delivered(session)
+        about = self.client.sessions.get(session.key)
+        summary = self.client.sessions.summary(session.key)
+        return {
+            "session_id": about["id"],
+            "key": about["key"],
+            "name": about["name"],
+            "created": about["started_at"],
+            "ended": about["ended_at"],
+            "action_count": about["actions"],
+            "checkpoint_count": summary["kinds"].get("checkpoint", 0),
+            "duration_secs": _seconds(summary["duration_ms"]),
+        }
+
+    def _delivered(self, session: "str | Session") -> None:
+        if not isinstance(session, str):
+            session.flush()
+
+
+def _key(session: "str | Session") -> str:
+    return session if isinstance(session, str) else session.key
+
+
+def _seconds(milliseconds: float | None) -> float | None:
+    return None if milliseconds is None else milliseconds / 1000

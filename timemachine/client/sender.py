@@ -1,0 +1,296 @@
+"""The recorder's two threads: one writes what is recorded into spools, the other delivers what is in them.
+
+What the caller's thread does is one append to a queue. The queue is bounded, the spools are not: while a server is away memory does
+not grow. Whoever records faster than the disk takes it waits up to a second; what finds no place then is counted, told in the log, and
+told in the session itself as the event `recorder.lost`.
+"""
+
+import atexit
+import logging
+import os
+import sys
+import threading
+import time
+import weakref
+from collections import deque
+from collections.abc import Callable
+from datetime import UTC, datetime
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from timemachine.client.delivery import Delivery
+from timemachine.client.outbox import Mark, Outbox, line_of
+from timemachine.client.snapshot import said, thawed, written
+from timemachine.client.spool import END, Spool
+
+log = logging.getLogger(__name__)
+
+MOST_QUEUED: Final = 50_000
+MOST_QUEUED_BYTES: Final = 64 * 1024 * 1024
+EXIT_SECONDS: Final = 5.0
+_HOLD: Final = 1.0  # seconds that a caller waits for a place
+_GATHER: Final = 0.003  # seconds between hearing of an action and writing all that came by then
+_TAKEN: Final = 1_000
+_LOOK: Final = 0.02
+_GIVEN_UP: Final = 0.5  # seconds that a server is away before the end of a session does not wait for it
+_FORK_WAITS: Final = 2.0  # seconds that a fork waits for the first request
+_AGAIN: Final = 1.0  # seconds until a disk that was full is tried again
+
+_senders: "weakref.WeakSet[Sender]" = weakref.WeakSet()
+_held: list[threading.Lock] = []
+OURS: Final = threading.local()
+"""`OURS.busy` is true on the recorder's own threads, and while it works on another's: what happens there is not the agent's."""
+
+
+class Holder(Protocol):
+    """A session that has an outbox, and wants one of its own in a child process."""
+
+    def forked(self) -> None:
+        """Begin anew."""
+
+
+class Sender:
+    """Queue, spools and delivery of one `TimeMachine`."""
+
+    def __init__(self, delivery: Callable[[], Delivery], folder: Path, *, sync: bool = False) -> None:
+        self.folder = folder
+        self._new_delivery = delivery
+        self._sync = sync
+        self._holders: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._abandoned: list[Any] = []
+        self._begin()
+        _senders.add(self)
+
+    def _begin(self) -> None:
+        self._lock = threading.Lock()
+        self._drains = threading.RLock()
+        self._wake = threading.Event()
+        self._queue: deque[tuple[Outbox, bytes | Mark]] = deque()
+        self._queued_bytes = 0
+        self._lost: dict[Outbox, int] = {}
+        self._threads: list[threading.Thread] = []
+        self._closing = False
+        self.delivery = self._new_delivery()
+
+    def open(self, header: dict[str, Any], holder: Holder) -> Outbox:
+        """An outbox for a session."""
+        _import_here()
+        outbox = Outbox(Spool.begun(self.folder, header))
+        self.delivery.add(outbox)
+        self._holders.add(holder)
+        self._start()
+        return outbox
+
+    def put(self, outbox: Outbox, data: bytes | Mark) -> bool:
+        """Queue something of a session; whether there was a place for it."""
+        size = len(data) if type(data) is bytes else 0
+        taken = self._queued(outbox, data, size) or self._put_late(outbox, data, size)
+        if not self._wake.is_set():
+            self._wake.set()
+        return taken
+
+    def adopt(self) -> None:
+        """Deliver the spools of processes that are gone, too."""
+        self.delivery.adopt()
+        self._start()
+
+    def flush(self, timeout: float, *, only: Outbox | None = None, patient: bool = True) -> bool:
+        """Wait until all that was recorded so far is delivered; whether it is. Without patience not for a server that is away."""
+        marks = [(outbox, Mark()) for outbox in ([only] if only else self.delivery.outboxes())]
+        for outbox, mark in marks:
+            self.put(outbox, mark)
+        self._start()
+        if patient:
+            self.delivery.nudge()
+        until = time.monotonic() + timeout
+        reached = [self._reached(outbox, mark, until, patient=patient) for outbox, mark in marks]
+        return all(reached)
+
+    def close(self, timeout: float = EXIT_SECONDS) -> bool:
+        """Write everything down, deliver for so many seconds what a server takes that is there, and let go of the spools."""
+        self._closing = True
+        self.drain()
+        done = self.flush(timeout, patient=False)
+        self.delivery.close()
+        self._closing = False
+        return done
+
+    def drain(self) -> None:
+        """Write all that is queued into the spools."""
+        with self._drains:
+            while items := self._take():
+                for outbox, group in groupby(items, key=lambda item: item[0]):
+                    self._write(outbox, [data for _, data in group])
+            with self._lock:
+                lost, self._lost = self._lost, {}
+            for outbox, count in lost.items():
+                self._append(outbox, [_lost_line(count)])
+        self.delivery.news()
+
+    def forked(self) -> None:
+        """Begin anew in a child process: what is queued and spooled is its parent's."""
+        self._abandoned += [self.delivery, self._threads]  # ending its connection would end the parent's
+        self.delivery.forget()
+        self._begin()
+        for holder in list(self._holders):
+            holder.forked()
+        if "multiprocessing.util" in sys.modules:  # its children end without `atexit`
+            from multiprocessing import util
+
+            util.register_after_fork(self, lambda sender: util.Finalize(None, sender.close, exitpriority=10))
+
+    def _queued(self, outbox: Outbox, data: bytes | Mark, size: int) -> bool:
+        with self._lock:
+            full = len(self._queue) >= MOST_QUEUED or self._queued_bytes >= MOST_QUEUED_BYTES
+            if full and size:
+                return False
+            self._queue.append((outbox, data))
+            self._queued_bytes += size
+            return True
+
+    def _put_late(self, outbox: Outbox, data: bytes | Mark, size: int) -> bool:
+        until = time.monotonic() + _HOLD
+        while time.monotonic() < until:
+            time.sleep(_LOOK)
+            if self._queued(outbox, data, size):
+                return True
+        with self._lock:
+            first = outbox not in self._lost
+            self._lost[outbox] = self._lost.get(outbox, 0) + 1
+        if first:
+            log.error(
+                "Session %s: more is recorded than can be written down, and the rest is lost.", outbox.key
+            )
+        return False
+
+    def _reached(self, outbox: Outbox, mark: Mark, until: float, *, patient: bool) -> bool:
+        while not mark.reached.wait(min(_LOOK, max(0.0, until - time.monotonic()))):
+            given_up = outbox.stuck is not None or (not patient and self.delivery.away_for > _GIVEN_UP)
+            if time.monotonic() >= until or given_up:
+                return mark.reached.is_set()
+        return True
+
+    def _take(self) -> list[tuple[Outbox, bytes | Mark]]:
+        with self._lock:
+            taken = [self._queue.popleft() for _ in range(min(_TAKEN, len(self._queue)))]
+            self._queued_bytes -= sum(len(data) for _, data in taken if isinstance(data, bytes))
+        return taken
+
+    def _write(self, outbox: Outbox, group: list[bytes | Mark]) -> None:
+        lines: list[bytes] = []
+        for each in group:
+            if isinstance(each, Mark):
+                self._append(outbox, lines)
+                lines = []
+                outbox.mark(each)
+            else:
+                lines.append(END if each == END else _line(each))
+        self._append(outbox, lines)
+
+    def _append(self, outbox: Outbox, lines: list[bytes]) -> None:
+        """Add lines to a spool; a disk that is full is waited for, but not by a process that ends."""
+        told = False
+        while lines:
+            try:
+                outbox.spool.append(lines, sync=self._sync)
+            except (OSError, ValueError) as why:
+                if not told:
+                    log.warning("The spool of session %s cannot be written: %s", outbox.key, why)
+                    told = True
+                if self._closing or outbox.spool.is_closed:
+                    log.error("%d actions of session %s are lost.", len(lines), outbox.key)  # noqa: TRY400  # said above
+                    return
+                time.sleep(_AGAIN)
+            else:
+                return
+
+    def _start(self) -> None:
+        if self._threads:
+            return
+        with self._lock:
+            if self._threads:
+                return
+            self._threads = [
+                threading.Thread(target=run, name=f"timemachine-{name}", daemon=True)
+                for name, run in (("writer", self._writing), ("delivery", self._delivering))
+            ]
+        try:
+            for each in self._threads:
+                each.start()
+        except RuntimeError:
+            log.debug("The interpreter ends: what is recorded now is written down when it closes.")
+
+    def _writing(self) -> None:
+        OURS.busy = True
+        while True:
+            self._wake.wait()
+            time.sleep(_GATHER)
+            self._wake.clear()
+            self.drain()
+
+    def _delivering(self) -> None:
+        OURS.busy = True
+        self.delivery.work()
+
+
+def _import_here() -> None:
+    """Import what takes long on this thread: a child that is forked while another imports it could never do so itself."""
+    import httpcore  # noqa: F401  # httpx imports it when its first client is made
+
+    import timemachine.client.connection  # noqa: F401  # it takes a third of a second
+
+    "localhost".encode("idna")
+
+
+def _line(data: bytes) -> bytes:
+    """A frozen action as its line; one that cannot be written is an event that says so."""
+    action = thawed(data)
+    try:
+        made = {name: value for name, value in action.items() if value is not None}
+        made["started_at"] = datetime.fromtimestamp(action["started_at"] / 1e9, UTC).isoformat()
+        return line_of(written(made))
+    except (RecursionError, MemoryError, ValueError, TypeError, KeyError) as why:
+        return line_of(_event("recorder.failed", str(action.get("id")), said(why)))
+
+
+def _lost_line(lost: int) -> bytes:
+    return line_of(_event("recorder.lost", f"lost:{time.time_ns()}", {"actions": lost}))
+
+
+def _event(name: str, action_id: str, output: Any) -> dict[str, Any]:
+    return {
+        "kind": "event",
+        "layer": "agent",
+        "role": "system",
+        "name": name,
+        "id": action_id,
+        "significance": "error",
+        "output": output,
+    }
+
+
+def _close_all() -> None:
+    for sender in list(_senders):
+        sender.close()
+
+
+def _before_fork() -> None:
+    locks = [sender.delivery.beginning for sender in list(_senders)]
+    _held.extend(lock for lock in locks if lock.acquire(timeout=_FORK_WAITS))
+
+
+def _after_fork() -> None:
+    while _held:
+        _held.pop().release()
+
+
+def _forked() -> None:
+    _held.clear()
+    for sender in list(_senders):
+        sender.forked()
+
+
+atexit.register(_close_all)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_forked)

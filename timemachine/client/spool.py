@@ -1,0 +1,247 @@
+"""The spool: what was recorded and is not delivered yet, one append-only file for each session of a process.
+
+The first line says which session it is, and for which server and key (never the key itself); each further line is an action as it is
+sent, or `!end`. A line stands in the file before it is sent, so a process that is killed loses none of them; with `fsync` they
+survive a machine that loses its power as well. Once everything is delivered the file is cut back to its first line, and removed
+when the session is closed. Whoever has a file holds its lock, so a file without one is of a process that is gone, and the next one
+takes it over. A last line that was cut in half by a crash is left out; it had not been taken yet.
+"""
+
+import contextlib
+import fcntl
+import io
+import json
+import logging
+import os
+import secrets
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, Self
+
+log = logging.getLogger(__name__)
+
+END: Final = b"!end"
+ENDING: Final = ".spool"
+REFUSED: Final = ".refused"
+MOST_IN_MEMORY: Final = 64 * 1024 * 1024
+"""Bytes that are kept where no file can be written at all."""
+_CHUNK: Final = 4 * 1024 * 1024
+_LONGEST_HEADER: Final = 16 * 1024 * 1024
+
+
+def spool_folder(chosen: str | os.PathLike[str] | None = None) -> Path:
+    """Where spools lie: what is given, else `TIMEMACHINE_SPOOL`, else `timemachine/spool` in the user's state folder."""
+    named = os.fspath(chosen or os.environ.get("TIMEMACHINE_SPOOL", "").strip())
+    if named:
+        return Path(named).expanduser().absolute()
+    state = os.environ.get("XDG_STATE_HOME", "").strip()
+    return (Path(state) if state else Path.home() / ".local" / "state") / "timemachine" / "spool"
+
+
+class _Memory(io.BytesIO):
+    """Where no file can be written. Raises `OSError` once it is full."""
+
+    def write(self, data: Any) -> int:
+        if self.tell() + len(data) > MOST_IN_MEMORY:
+            raise OSError(f"{MOST_IN_MEMORY:,} bytes wait in memory, and no file can be written")
+        return super().write(data)
+
+    def fileno(self) -> int:
+        raise OSError("no file can be written")
+
+
+type File = io.FileIO | _Memory
+
+
+class Spool:
+    """One file. Places in it are counted from the first line after its header, over all that was ever in it."""
+
+    def __init__(self, file: File, path: Path | None, header: dict[str, Any], begin: int) -> None:
+        self.header = header
+        self.path = path
+        self.end = 0
+        self.settled = 0
+        self.is_closed = False
+        self._file = file
+        self._begin = begin
+        self._cut = 0
+        self._lock = threading.Lock()
+
+    @classmethod
+    def begun(cls, folder: Path, header: dict[str, Any]) -> Self:
+        """A new file in the folder; in memory where no file can be written, which is said once."""
+        line = json.dumps(header).encode() + b"\n"
+        file: File
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            path = folder / (secrets.token_hex(8) + ENDING)
+            file = _opened(path, os.O_CREAT | os.O_EXCL)
+            _locked(file)
+            _write_all(file, line)
+        except OSError as why:
+            log.warning("No spool can be written in %s (%s): what is recorded waits in memory.", folder, why)
+            return cls(_Memory(), None, header, 0)
+        return cls(file, path, header, len(line))
+
+    @classmethod
+    def taken_over(cls, path: Path) -> "Self | None":
+        """The file of a process that is gone; None where it is in use, or not one of ours, or empty (it is removed then)."""
+        try:
+            file = _opened(path, 0)
+        except OSError:
+            return None
+        if not _locked(file) or not _is_still(file, path):
+            file.close()
+            return None
+        header, begin = _header_of(file)
+        if header is None:
+            file.close()
+            return None
+        spool = cls(file, path, header, begin)
+        spool.end = _whole_lines(file, begin) - begin
+        file.truncate(begin + spool.end)
+        return spool
+
+    def append(self, lines: Sequence[bytes], *, sync: bool = False) -> int:
+        """Add lines; the place after them. Raises `OSError`, and has taken none of them then."""
+        data = b"".join(line + b"\n" for line in lines)
+        with self._lock:
+            end = self._begin + self.end - self._cut
+            try:
+                self._file.seek(end)
+                _write_all(self._file, data)
+                if sync:
+                    os.fsync(self._file.fileno())
+            except OSError:
+                with contextlib.suppress(OSError):
+                    self._file.truncate(end)
+                raise
+            self.end += len(data)
+            return self.end
+
+    def waiting(self, most_bytes: int) -> list[bytes]:
+        """The next lines that are not settled, of so many bytes in all, and at least one where there is one."""
+        with self._lock:
+            if self.is_closed:
+                return []
+            at, left = self._begin + self.settled - self._cut, self.end - self.settled
+            size = min(left, most_bytes)
+            while size:
+                self._file.seek(at)
+                data = _read_all(self._file, size)
+                last = data.rfind(b"\n")
+                if last >= 0 or size == left:
+                    return data[:last].split(b"\n") if last > 0 else []
+                size = min(left, size + _CHUNK)  # one line, and a long one
+        return []
+
+    def settle(self, size: int) -> None:
+        """So many bytes more, line ends included, are delivered or set aside."""
+        with self._lock:
+            self.settled += size
+            if self.settled == self.end and not self.is_closed:
+                with contextlib.suppress(OSError):  # it stays longer than it has to be
+                    self._file.truncate(self._begin)
+                    self._cut = self.end
+
+    def set_aside(self, line: bytes, why: str) -> None:
+        """Keep a line that can never be delivered, with the reason, beside the spool."""
+        if self.path is None:
+            return
+        kept = json.dumps({"why": why, "session": self.header["session"]}).encode()[:-1]
+        with contextlib.suppress(OSError), _opened(self.path.with_suffix(REFUSED), os.O_CREAT) as file:
+            file.seek(0, os.SEEK_END)
+            _write_all(file, kept + b', "line": ' + line + b"}\n")
+
+    def remove(self) -> None:
+        """Let go of the file, and remove it if nothing waits in it."""
+        with self._lock, contextlib.suppress(OSError):
+            if self.path is not None and self.settled == self.end:
+                self.path.unlink(missing_ok=True)
+            self.is_closed = True
+            self._file.close()
+
+    def forget(self) -> None:
+        """Let go of the file in a child process: it is its parent's, and stays locked by it."""
+        self.is_closed = True
+        with contextlib.suppress(OSError):
+            self._file.close()
+
+
+def spools_in(folder: Path) -> Iterator[Path]:
+    """The files in a folder, the oldest first."""
+    found = []
+    with contextlib.suppress(OSError):
+        for path in folder.glob("*" + ENDING):
+            with contextlib.suppress(OSError):
+                found.append((path.stat().st_mtime_ns, path))
+    yield from (path for _, path in sorted(found))
+
+
+def _opened(path: Path, flags: int) -> io.FileIO:
+    def opener(name: str, _: int) -> int:
+        return os.open(name, os.O_RDWR | flags | getattr(os, "O_CLOEXEC", 0), 0o600)
+
+    return io.FileIO(os.fspath(path), "r+", opener=opener)
+
+
+def _locked(file: File) -> bool:
+    try:
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _is_still(file: File, path: Path) -> bool:
+    """Whether the name is still this file's: its owner may have removed it between opening and locking."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except OSError:
+        return False
+
+
+def _header_of(file: File) -> tuple[dict[str, Any] | None, int]:
+    file.seek(0)
+    begin = b""
+    while b"\n" not in begin and len(begin) < _LONGEST_HEADER:
+        part = file.read(_CHUNK)
+        if not part:
+            return None, 0
+        begin += part
+    line = begin.partition(b"\n")[0]
+    try:
+        header = json.loads(line)
+    except ValueError:
+        return None, 0
+    session = header.get("session") if isinstance(header, dict) else None
+    is_ours = isinstance(session, dict) and isinstance(session.get("key"), str)
+    return (header if is_ours else None), len(line) + 1
+
+
+def _whole_lines(file: File, begin: int) -> int:
+    """Where the last whole line ends."""
+    end = file.seek(0, os.SEEK_END)
+    while end > begin:
+        size = min(_CHUNK, end - begin)
+        file.seek(end - size)
+        last = _read_all(file, size).rfind(b"\n")
+        if last >= 0:
+            return end - size + last + 1
+        end -= size
+    return begin
+
+
+def _write_all(file: File, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[file.write(rest) or 0 :]
+
+
+def _read_all(file: File, size: int) -> bytes:
+    parts = []
+    while size and (part := file.read(size)):
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)

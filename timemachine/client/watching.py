@@ -1,0 +1,191 @@
+"""What the system does while a session is open: files that are opened, HTTP requests that are made, as events of the layer `sys`.
+
+Files, `http.client`, `urllib.request` and whatever stands on them (`requests`, `urllib3`) tell of themselves by Python's audit events (PEP 578), whose
+hook stays for the life of the process and does nothing while nobody records. httpx has none; its transports are wrapped while somebody does. The
+recorder's own requests and spools are left out, and so are the files of imports.
+"""
+
+import os
+import re
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Final, Protocol
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from timemachine.client.sender import OURS
+from timemachine.client.spool import ENDING, REFUSED
+
+SECRET: Final = re.compile(
+    r"key|token|secret|passw|credential|auth|cookie|private|signature|sig$", re.IGNORECASE
+)
+WITHHELD: Final = "withheld"
+_OWN: Final = "timemachine"
+_CODE: Final = (".py", ".pyc", ".so", ".pth", ".pyd", ENDING, REFUSED)
+_REQUEST: Final = re.compile(rb"([A-Z]+) (\S+) HTTP/1\.[01]\r\n")
+_HTTPS: Final = 443
+
+
+class Listener(Protocol):
+    """A session that wants to hear of it."""
+
+    def event(self, name: str, data: Any = None, *, layer: str = "agent", **more: Any) -> None:
+        """Record an event."""
+
+
+_listeners: list[Listener] = []
+_lock = threading.Lock()
+_hooked = threading.Event()
+_unwrapped: list[tuple[Any, str, Any]] = []
+
+
+def listen(session: Listener) -> None:
+    """Tell a session of files and requests from now on."""
+    with _lock:
+        _listeners.append(session)
+        if not _hooked.is_set():
+            _hooked.set()
+            sys.addaudithook(_heard)
+        if not _unwrapped:
+            _wrap()
+
+
+def forget(session: Listener) -> None:
+    """Tell it no more."""
+    with _lock:
+        if session in _listeners:
+            _listeners.remove(session)
+        if not _listeners:
+            while _unwrapped:
+                owner, name, before = _unwrapped.pop()
+                setattr(owner, name, before)
+
+
+def told(url: str) -> str:
+    """An address without a user, and without the values of a query whose names are those of secrets."""
+    try:
+        parts = urlsplit(url)
+        query = [
+            (name, WITHHELD if SECRET.search(name) else value)
+            for name, value in parse_qsl(parts.query, keep_blank_values=True)
+        ]
+        return parts._replace(netloc=parts.netloc.rpartition("@")[2], query=urlencode(query)).geturl()
+    except ValueError:
+        return "an address that cannot be read"
+
+
+def _heard(event: str, args: tuple[Any, ...]) -> None:
+    if not _listeners or event not in _EVENTS or getattr(OURS, "busy", False):
+        return
+    _tell(lambda: _EVENTS[event](*args))
+
+
+def _tell(found: Callable[[], tuple[str, dict[str, Any], dict[str, Any]] | None]) -> None:
+    """Record what was found; nothing that goes wrong here is the agent's."""
+    OURS.busy = True
+    try:
+        event = found()
+        if event is not None:
+            name, data, more = event
+            for each in _listeners:
+                each.event(name, data, layer="sys", **more)
+    except Exception:  # noqa: BLE001, S110  # an exception of an audit hook would end what it only looks at
+        pass
+    finally:
+        OURS.busy = False
+
+
+def _opened(path: Any, mode: Any, flags: Any) -> tuple[str, dict[str, Any], dict[str, Any]] | None:
+    if isinstance(path, int):
+        return None
+    name = os.fsdecode(path)
+    if name.endswith(_CODE):
+        return None
+    return "file.open", {"path": name, "mode": mode or _mode(flags)}, {}
+
+
+def _mode(flags: Any) -> str | None:
+    if not isinstance(flags, int):
+        return None
+    return {os.O_RDONLY: "r", os.O_WRONLY: "w", os.O_RDWR: "r+"}.get(
+        flags & (os.O_RDONLY | os.O_WRONLY | os.O_RDWR)
+    )
+
+
+def _sent(connection: Any, data: Any) -> tuple[str, dict[str, Any], dict[str, Any]] | None:
+    request = _REQUEST.match(data) if isinstance(data, bytes) else None
+    if request is None:
+        return None
+    method, target = request[1].decode("ascii"), request[2].decode("ascii", "replace")
+    secure = hasattr(connection, "_context") or connection.port == _HTTPS
+    url = (
+        target
+        if "://" in target
+        else f"{'https' if secure else 'http'}://{connection.host}:{connection.port}{target}"
+    )
+    return f"http.{method.lower()}", {"method": method, "url": told(url)}, {}
+
+
+_EVENTS: Final[dict[str, Callable[..., tuple[str, dict[str, Any], dict[str, Any]] | None]]] = {
+    "open": _opened,
+    "http.client.send": _sent,
+}
+
+
+def _wrap() -> None:
+    import httpx
+
+    for owner, name, wrapped in (
+        (httpx.HTTPTransport, "handle_request", _sync),
+        (httpx.AsyncHTTPTransport, "handle_async_request", _async),
+    ):
+        before = getattr(owner, name)
+        _unwrapped.append((owner, name, before))
+        setattr(owner, name, wrapped(before))
+
+
+def _sync(before: Any) -> Any:
+    def handle_request(self: Any, request: Any) -> Any:
+        began = time.perf_counter_ns()
+        try:
+            response = before(self, request)
+        except Exception as why:
+            _requested(request, began, None, why)
+            raise
+        _requested(request, began, response.status_code, None)
+        return response
+
+    return handle_request
+
+
+def _async(before: Any) -> Any:
+    async def handle_async_request(self: Any, request: Any) -> Any:
+        began = time.perf_counter_ns()
+        try:
+            response = await before(self, request)
+        except Exception as why:
+            _requested(request, began, None, why)
+            raise
+        _requested(request, began, response.status_code, None)
+        return response
+
+    return handle_async_request
+
+
+def _requested(request: Any, began: int, status: int | None, why: Exception | None) -> None:
+    if _OWN in request.extensions or getattr(OURS, "busy", False):
+        return
+
+    def found() -> tuple[str, dict[str, Any], dict[str, Any]]:
+        more: dict[str, Any] = {"duration_ms": (time.perf_counter_ns() - began) / 1e6}
+        if why is not None:
+            more["error"] = {"type": type(why).__name__, "message": str(why)}
+        data = {"method": request.method, "url": told(str(request.url)), "status": status}
+        return (
+            f"http.{request.method.lower()}",
+            {name: each for name, each in data.items() if each is not None},
+            more,
+        )
+
+    _tell(found)
