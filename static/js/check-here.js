@@ -11,6 +11,8 @@ const ENVELOPE = new RegExp(
   `^\\{"at":"[0-9A-Z:.+-]*","fields":\\{${PAIRS}\\},"id":"([0-9a-f-]{36})","index":(0|[1-9][0-9]{0,14}),` +
     `"kind":"[a-z_]+",(?:"links":\\{${PAIRS}\\},)?"of":"([a-z]+)","prev":"([0-9a-f]{64})","v":1\\}$`,
 );
+// The name of a tree: its project, what it is of, and which of its runs.
+const ORIGIN = /^(timemachine\/[0-9a-zA-Z-]{1,64})\/[a-z]+\/[0-9a-f-]{36}(?:\/([1-9][0-9]{0,9}))?$/;
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 const encoder = new TextEncoder();
@@ -58,6 +60,7 @@ class Bundle {
     let end = data.byteLength - 22;
     while (end >= 0 && view.getUint32(end, true) !== 0x06054b50) end--;
     if (end < 0) throw new Error("what came is no zip file");
+    this.behind = data.byteLength - end - 22;
     let at = view.getUint32(end + 16, true);
     for (let left = view.getUint16(end + 10, true); left > 0; left--) {
       const [names, extra, comment] = [28, 30, 32].map((offset) => view.getUint16(at + offset, true));
@@ -90,9 +93,9 @@ class Bundle {
 // --- checking
 
 class Check {
-  constructor(bundle, progress) {
-    Object.assign(this, { bundle, progress, faults: [], unchecked: new Set(), beside: [], leaves: new Set(), linked: [] });
-    this.counts = { files: 0, signatures: 0, records: 0, fields: 0, withheld: 0, links: 0 };
+  constructor(bundle, progress, wanted = {}) {
+    Object.assign(this, { bundle, progress, wanted, faults: [], unchecked: new Set(), beside: [], leaves: new Set(), linked: [] });
+    this.counts = { files: 0, signatures: 0, records: 0, fields: 0, erased: 0, withheld: 0, misfits: 0, links: 0 };
   }
 
   fault(where, says) {
@@ -116,6 +119,7 @@ class Check {
     this.key = signed.signatures[0].keyid;
     await this.opened(signed, STATEMENT, "statement.json");
     this.subject = statement.subject[0].name;
+    this.ofThePage();
     const { trees, files } = statement.predicate;
     if (statement.subject[0].digest.sha256 !== trees[0].root) this.fault("statement.json", "Its subject is not its first tree.");
     await this.files(files);
@@ -133,8 +137,22 @@ class Check {
     }
     const names = [...this.bundle.entries.keys()];
     if (names.some((name) => name.startsWith("timestamps/"))) this.beside.push("the timestamps; tm_verify.py says how");
-    if (names.some((name) => name.endsWith("/erased.json"))) this.unchecked.add("the tombstones of erased fields, which are counted as withheld");
+    if (names.some((name) => name.endsWith("/earlier.json"))) this.unchecked.add("whether the seals before it are in the signed log");
+    if (names.some((name) => name.endsWith("/erased.json"))) this.unchecked.add("whether the tombstones of erased fields are in the signed log");
     return this;
+  }
+
+  // It is evidence of what the page shows, under the key that the page names, and ends where a zip ends.
+  ofThePage() {
+    const { subject, key } = this.wanted;
+    const [, , of, id] = this.subject.split("/");
+    if (subject && subject !== `${of}/${id}`) {
+      this.fault("statement.json", `This is evidence of something else: of the ${of} ${id}, and this page shows the ${subject.replace("/", " ")}.`);
+    }
+    if (key && key !== this.key) this.fault("statement.json", `It is signed by the key ${this.key}, and this page names ${key}. Where the key was replaced meanwhile, load the page again.`);
+    if (!key) this.beside.push("whose key signed it, for this page was made before there was one");
+    if (this.bundle.behind) this.fault("the end of the zip", `Behind its end ${this.bundle.behind === 1 ? "stands 1 byte" : `stand ${this.bundle.behind} bytes`} which no file and no signature covers.`);
+    this.beside.push("the bytes of the zip between its files, of which only tm_verify.py says whether there are any");
   }
 
   async publicKeys() {
@@ -296,15 +314,33 @@ class Check {
     const { entry, index, path, checkpoint } = await this.bundle.document(`${tree.path}/log.json`);
     const state = await this.state(checkpoint, where);
     const said = JSON.parse(entry);
-    if (said.of !== tree.of || said.id !== tree.id || said.size !== last.size || said.root !== tree.root) this.fault(where, "It is about something else.");
+    const [, project, run] = ORIGIN.exec(tree.origin) ?? [];
+    const whose = said.of === tree.of && said.id === tree.id && said.generation === Number(run ?? 1);
+    if (!whose || said.size !== last.size || said.root !== tree.root) this.fault(where, "It is about something else.");
+    else if (state && state.origin !== `${project}/log`) this.fault(where, "It is in the log of another project.");
     else if (state && !(await leadsTo(state, await leafOf(bytes(entry)), index, path))) this.fault(where, "It is not in the log that was signed.");
+  }
+
+  // What the tombstones of a tree name, by record; whether they are in the signed log is left to tm_verify.py.
+  async tombstones(tree) {
+    const name = `${tree.path}/erased.json`;
+    const gone = new Map();
+    if (!this.bundle.entries.has(name)) return gone;
+    await this.at(name, async () => {
+      for (const { entry } of (await this.bundle.document(name)).entries) {
+        for (const [index, names] of JSON.parse(entry).records) gone.set(index, new Set([...(gone.get(index) ?? []), ...names]));
+      }
+    });
+    return gone;
   }
 
   // Every field that is told is what was committed to.
   async told(tree, records) {
     const lines = await this.bundle.lines(`${tree.path}/disclosed.jsonl`);
+    const gone = await this.tombstones(tree);
     const seen = new Set();
     let right = 0;
+    let wrong = 0;
     await each(
       lines,
       async (line, number) => {
@@ -320,15 +356,27 @@ class Check {
           const where = `${tree.path} record ${found.index} ${name}`;
           const digest = text === null ? unhex(payload) : await sha256(bytes(text));
           const made = hex(await sha256(bytes("tm-commit-v1\0"), unhex(salt), digest));
-          if (text === null && !this.known?.has(payload)) this.fault(where, "Its payload is not in the bundle.");
-          else if (made === sealed.get(name)) right++;
-          else this.fault(where, "This is not what was sealed: it or its salt was changed.");
+          const here = text !== null || this.known?.has(payload);
+          gone.get(found.index)?.delete(name);
+          if (here && made === sealed.get(name)) right++;
+          else {
+            if (sealed.has(name)) wrong++;
+            this.fault(where, here ? "This is not what was sealed: it or its salt was changed." : "Its payload is not in the bundle.");
+          }
         }
       },
       (done, all) => this.progress(`Fields of record ${done} of ${all}`),
     );
     this.counts.fields += right;
-    this.counts.withheld += [...records.values()].reduce((sum, { fields }) => sum + fields.length, 0) - right;
+    this.counts.misfits += wrong;
+    const untold = [...records.values()].reduce((sum, { fields }) => sum + fields.length, 0) - right - wrong;
+    const named = [...gone].filter(([index, names]) => records.has(index) && names.size);
+    const sealed = ([index, names]) => records.get(index).fields.filter(([name]) => names.has(name)).length;
+    const erased = tree.withholds ? (tree.erased?.fields ?? 0) : named.reduce((sum, one) => sum + sealed(one), 0);
+    if (erased > untold) this.fault(`${tree.path} erased`, `The statement says that ${erased} fields were erased, and ${untold} are not told.`);
+    else if (erased && tree.withholds) this.beside.push(`that ${erased} fields of the ${tree.of} were erased for good, which the statement says`);
+    this.counts.erased += Math.min(erased, untold);
+    this.counts.withheld += untold - Math.min(erased, untold);
   }
 }
 
@@ -350,7 +398,8 @@ async function leadsTo({ size, root }, leaf, index, path) {
 
 // --- telling
 
-export async function checkHere(address, place) {
+// `wanted` is of what the page is, and which key it names.
+export async function checkHere(address, place, wanted) {
   const say = (words) => place.replaceChildren(line("p", words, "quiet"));
   if (!globalThis.isSecureContext || !globalThis.crypto?.subtle) {
     say("Nothing was checked: a browser checks hashes only on a page that came by https, or from this machine itself.");
@@ -359,20 +408,28 @@ export async function checkHere(address, place) {
   try {
     say("Fetching the evidence");
     const answer = await fetch(address, { credentials: "same-origin", cache: "no-store" });
+    if (answer.status === 429) {
+      say(`Nothing was checked, and nothing found wrong: the evidence was asked for too often just now. Try again in ${answer.headers.get("Retry-After")} s.`);
+      return;
+    }
     if (!answer.ok) throw new Error(`the evidence did not come (${answer.status})`);
-    const check = await new Check(new Bundle(await answer.arrayBuffer()), say).run();
+    const check = await new Check(new Bundle(await answer.arrayBuffer()), say, wanted).run();
     place.replaceChildren(...told(check));
   } catch (why) {
     place.replaceChildren(line("strong", "not verified", "verdict bad"), line("p", `${why.message}.`));
   }
 }
 
+// What was counted, in words; the first of them has the plural.
+const COUNTED = { files: "file", signatures: "signature", records: "record", fields: "field", erased: "field erased for good", withheld: "field withheld", misfits: "field that was changed", links: "link between records" };
+const inWords = (name, count) => `${count.toLocaleString("en")} ${count === 1 ? COUNTED[name] : COUNTED[name].replace(/^\w+/, "$&s")}`;
+
 function* told({ faults, unchecked, beside, counts, key, subject }) {
   if (faults.length) yield line("strong", `not verified: ${faults.length === 1 ? "1 fault" : `${faults.length} faults`}`, "verdict bad");
   else if (unchecked.size) yield line("strong", "checked in part, without a fault", "verdict warn");
   else yield line("strong", "verified in this browser", "verdict ok");
   const counted = Object.entries(counts).filter(([, count]) => count);
-  yield line("p", `${counted.map(([name, count]) => `${name} ${count.toLocaleString("en")}`).join(", ")}.`);
+  yield line("p", `${counted.map(([name, count]) => inWords(name, count)).join(", ")}.`);
   if (faults.length) {
     const list = document.createElement("ul");
     list.className = "faults";

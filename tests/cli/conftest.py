@@ -15,6 +15,8 @@ from tests.cli.terminal import Here, Terminal
 from timemachine.accounts.commands import make_api_key
 from timemachine.accounts.models import SCOPES, Project
 from timemachine.config.celery import app as queue
+from timemachine.exchange.models import FileImport
+from timemachine.exchange.working import work as import_file
 from timemachine.intake.models import Intake
 from timemachine.intake.working import work as put_file
 from timemachine.replay.models import Replay
@@ -73,6 +75,8 @@ def worker(tm: Here) -> Generator[None]:  # it works on what is in that database
                 measure(sweep_id)
             for intake_id in Intake.objects.filter(status="waiting").values_list("id", flat=True):
                 put_file(intake_id)
+            for import_id in FileImport.objects.filter(status="waiting").values_list("id", flat=True):
+                import_file(import_id)
             time.sleep(0.02)  # nothing rings: it looks again and again
         connection.close()
 

@@ -16,16 +16,32 @@ def recorded(tm: Here) -> str:
 
 def test_nothing_goes_without_a_reason(tm: Here, recorded: str) -> None:
     seen = tm.run("session", "erase", recorded, "--field", "name", "--step", "1")
-    assert seen.out.startswith("Nothing is erased yet; give --reason to erase this:\nsteps")
+    assert seen.out.startswith("Nothing is erased yet; with --reason and a yes this is erased:\nsteps")
     assert "the first of two names" in tm.run("session", "view", recorded).out
-    done = tm.run("session", "erase", recorded, "--field", "name", "--step", "1", "--reason", "asked for")
+    words = ("session", "erase", recorded, "--field", "name", "--step", "1", "--reason", "asked for")
+    asked = tm.run(*words, given="n\n")
+    assert (asked.code, "steps" in asked.err, "Nothing was erased" in asked.err) == (1, True, True)
+    assert "the first of two names" in tm.run("session", "view", recorded).out
+    done = tm.run(*words, "--yes")
     assert done.out.startswith("Erased for good, by ")
     assert "the first of two names" not in tm.run("session", "view", recorded).out
 
 
+def test_a_reason_that_says_what_is_erased_erases_nothing(tm: Here, recorded: str) -> None:
+    words = ("session", "erase", recorded, "--field", "name", "--yes", "--reason")
+    assert "a text that is erased" in tm.refused(*words, "The first of two names was wrong")
+    assert "the first of two names" in tm.run("session", "view", recorded).out
+
+
 def test_with_json_the_apis_document_is_printed(tm: Here, recorded: str) -> None:
-    done = tm.json("session", "erase", recorded, "--redaction", "built-in", "--reason", "a look")
-    assert (done["status"], done["result"]["steps"]) == ("done", 0)
+    words = ("session", "erase", recorded, "--field", "name", "--reason", "a look")
+    done = tm.json(*words, "--yes")
+    assert (done["status"], done["result"]["steps"]) == ("done", 2)
+
+
+def test_where_there_is_nothing_to_erase_it_is_refused(tm: Here, recorded: str) -> None:
+    ran = tm.run("session", "erase", recorded, "--redaction", "built-in", "--reason", "a look")
+    assert (ran.code, "there is nothing to erase" in ran.err) == (1, True)
 
 
 def test_a_wrong_choice_is_refused(tm: Here, recorded: str) -> None:

@@ -1,9 +1,18 @@
 """evidence export and verify, against a real server."""
 
+import json
 from pathlib import Path
 
-from tests.builders import compared, recorded_session, replayed
+from pytest_django.fixtures import Settings
+
+from tests.builders import compared, recorded_session, replayed, tamper
 from tests.cli.terminal import Here
+from timemachine.base.clock import now
+from timemachine.evidence import commands
+from timemachine.evidence.keys import key_in_use
+from timemachine.evidence.log import replace_key
+from timemachine.evidence.models import Anchor
+from timemachine.evidence.sealing import seal_session
 from timemachine.replay.options import ReplayOptions
 
 
@@ -20,6 +29,18 @@ def test_a_session_a_replay_and_a_comparison_are_exported_and_verified(tm: Here,
     assert list(tmp_path.glob("*.part")) == []
 
 
+def test_an_export_of_what_is_known_to_be_altered_says_so(tm: Here, tmp_path: Path) -> None:
+    session = recorded_session(tm.project, key="s1")
+    seal = seal_session(session.id)
+    tamper(
+        "UPDATE tm_action SET model = 'other:one' WHERE session_id = %s AND sequence = 2", [str(session.id)]
+    )
+    commands.check(commands.ask_for_check(seal, by="test").id)
+    ran = tm.run("evidence", "export", "s1", "-o", str(tmp_path / "s1.zip"))
+    assert (ran.code, "is not what was sealed" in ran.err) == (0, True)
+    assert tm.json("evidence", "export", "s1", "-o", str(tmp_path / "s1.zip"))["altered"] is True
+
+
 def test_the_log_is_exported_and_verified(tm: Here, tmp_path: Path) -> None:
     target = tmp_path / "log.zip"
     assert "log is empty" in tm.run("evidence", "export", "--log", "-o", str(target)).err
@@ -32,6 +53,34 @@ def test_the_log_is_exported_and_verified(tm: Here, tmp_path: Path) -> None:
     for words in (("--log", "s1"), ()):
         ran = tm.run("evidence", "export", *words, "-o", str(target))
         assert (ran.code, "--log" in ran.err) == (2, True)
+
+
+def test_a_witness_and_an_authority_are_set_shown_and_taken_away(tm: Here, settings: Settings) -> None:
+    settings.EVIDENCE_HOSTS_ALLOWED = ["127.0.0.1"]
+    for kind, name, what in (
+        ("witness", "witness", "witness"),
+        ("authority", "timestamp", "timestamp authority"),
+    ):
+        assert f"There is no {what}" in tm.run("evidence", kind).out
+        address = f"http://127.0.0.1:9/{kind}"
+        assert tm.json("evidence", kind, address)[name]["url"] == address
+        shown = tm.run("evidence", kind).out
+        for words in (address, "by ", "0 entries of the log", "not yet"):
+            assert words in shown
+        assert ("A witness needs this key" in shown) == (kind == "witness")
+        assert tm.json("evidence", kind, "--none")[name] is None
+        assert tm.run("evidence", kind, address, "--none").code == 2
+        assert "https" in tm.run("evidence", kind, "ftp://x").err
+    assert tm.json("evidence", "witness", "http://127.0.0.1:9/a")["timestamp"] is None
+
+
+def test_of_an_anchor_that_fails_it_is_said_what_went_wrong(tm: Here, settings: Settings) -> None:
+    settings.EVIDENCE_HOSTS_ALLOWED = ["127.0.0.1"]
+    tm.run("evidence", "authority", "http://127.0.0.1:9/a")
+    Anchor.objects.update(error="It says no.", failed_at=now(), size=1)
+    shown = tm.run("evidence", "authority").out
+    assert "1 entry of the log" in shown
+    assert "It says no." in shown
 
 
 def test_a_fault_ends_in_1_and_names_the_record(tm: Here, tmp_path: Path) -> None:
@@ -51,7 +100,8 @@ def test_what_cannot_be_is_refused_in_a_line(tm: Here, tmp_path: Path) -> None:
         (("export", "nobody", "-o", str(kept)), 1, "There is no session 'nobody'"),
         (("export", "01a1f886-e402-7fc8-8ad2-c622772394e5", "-o", str(kept)), 1, "There is no comparison"),
         (("export", "nobody"), 2, "-o"),
-        (("verify", str(kept)), 1, "not a zip file"),
+        (("verify", str(kept)), 2, "not a zip file"),
+        (("verify", str(tmp_path / "nowhere.zip")), 2, "there is no such file."),
         (("verify", str(kept), "--key", "x"), 2, "64 digits"),
     ):
         ran = tm.run("evidence", *words)
@@ -61,3 +111,22 @@ def test_what_cannot_be_is_refused_in_a_line(tm: Here, tmp_path: Path) -> None:
     assert (
         "could not be written" in tm.run("evidence", "export", "s1", "-o", str(tmp_path / "no" / "x.zip")).err
     )
+
+
+def test_after_the_key_was_replaced_the_export_names_both(tm: Here, tmp_path: Path) -> None:
+    session = recorded_session(tm.project, key="s1")
+    seal_session(session.id)
+    before = key_in_use(tm.project).fingerprint
+    replace_key(tm.project, by="Test")
+    target = tmp_path / "s1.zip"
+    ran = tm.run("evidence", "export", "s1", "-o", str(target))
+    assert f"--key {key_in_use(tm.project).fingerprint}" in ran.out
+    assert f"an earlier key, which was replaced: {before}" in ran.out
+
+
+def test_of_a_file_that_cannot_be_checked_there_is_a_document_too(tm: Here, tmp_path: Path) -> None:
+    nowhere = str(tmp_path / "nowhere.zip")
+    ran = tm.run("evidence", "verify", nowhere, "--json")
+    assert ran.code == 2
+    found = json.loads(ran.out)
+    assert (found["result"], found["file"], found["says"]) == ("unreadable", nowhere, "there is no such file")

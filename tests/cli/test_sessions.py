@@ -7,6 +7,7 @@ import pytest
 
 from tests.cli.terminal import Here, Terminal
 from timemachine.accounts.models import Project
+from timemachine.cli.imports import how_far
 from timemachine.recording.commands import append, start_session
 from timemachine.recording.draft import ActionDraft
 from timemachine.recording.models import Action, Session
@@ -176,7 +177,9 @@ def test_a_session_is_erased_only_after_a_yes(tm: Here) -> None:
 def test_a_session_is_erased_without_a_question_by_yes(tm: Here) -> None:
     tm.json("session", "start", "notes", "--name", "n", "--key", "s1")
     tm.json("put", "notes", "-", "--session", "s1", given="text")
-    ran = tm.run("session", "delete", "s1", "--yes")
+    words = ("session", "delete", "s1", "--yes", "--reason")
+    assert "must not stay: e-mail" in tm.refused(*words, "jo@example.org asked")
+    ran = tm.run(*words, "its time is over")
     assert (ran.out, ran.err) == ("Session s1 is erased with 1 action.\n", "")
     assert not Action.objects.exists()
 
@@ -260,3 +263,20 @@ def test_a_real_recording_is_imported_and_shown(tm: Here, recordings: Path) -> N
     assert imported["actions"] == sum(done["report"]["became"].values()) > 0
     ran = tm.run("session", "view", imported["id"])
     assert len(ran.out.partition("\n\n")[2].splitlines()) == imported["actions"]
+
+
+@pytest.mark.usefixtures("worker")
+def test_a_large_file_is_imported_by_a_worker_and_waited_for(tm: Here) -> None:
+    source = tm.file("large.jsonl", transcript("x" * 1_100_000, "y"))
+    ran = tm.run("session", "import", source)
+    assert ran.out.endswith("2 lines became 2 messages; 0 lines skipped.\n")
+    assert tm.json("session", "import", source)["sessions"][0]["already_there"] == 2
+    broken = tm.file("broken.json", '{"trajectory": [], "history": ["' + "x" * 1_100_000)
+    assert "it is cut off" in tm.refused("session", "import", broken, "--format", "swe_agent")
+
+
+def test_how_far_an_import_is_stands_in_one_line() -> None:
+    assert how_far("a.jsonl", {"status": "waiting", "total": None}) == "a.jsonl: waiting"
+    told = how_far("a.jsonl", {"status": "running", "done": 1_000, "total": 4_000})
+    assert told.startswith("a.jsonl: ")
+    assert told.endswith("4,000 actions")

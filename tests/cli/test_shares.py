@@ -4,8 +4,11 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from tests.builders import tamper
 from tests.cli.terminal import Here
 from timemachine.base.clock import now
+from timemachine.client.client import Client
+from timemachine.client.server import Server
 from timemachine.recording.commands import append, start_session
 from timemachine.recording.draft import ActionDraft
 from timemachine.recording.models import Session
@@ -14,12 +17,18 @@ from timemachine.replay.options import ReplayOptions
 from timemachine.sharing.models import ShareLink
 
 REFUSED: list[tuple[tuple[str, ...], str]] = [
-    (("share", "create", "nobody"), "There is no session 'nobody'"),
+    (
+        ("share", "create", "nobody"),
+        "no session of the id or key 'nobody' in this project, and no replay or comparison",
+    ),
     (("share", "create", "s1", "--expires", "soon"), "14d"),
     (("share", "create", "s1", "--expires", "0m"), "expired already"),
     (("share", "create", "s1", "--expires", "2020-01-01T00:00:00Z"), "expired already"),
     (("share", "create", "s1", "--expires", "60w"), "at most"),
-    (("share", "create", "s1", "--max-opens", "0"), "max_opens"),
+    (("share", "create", "s1", "--max-opens", "0"), "A link opens between 1 and 1,000,000 times"),
+    (("share", "create", "s1", "--through-step", "9"), "has no step 9; its last step is 2"),
+    (("share", "log", "nobody"), "the list of links"),
+    (("share", "policy", "--longest-days", "0"), "between 1 and 366 days"),
     (("share", "create", "s1", "--passphrase", ""), "passphrase"),
     (("share", "create", "s1", "--redaction", "nope"), "There is no redaction profile 'nope'"),
     (("share", "revoke", "nobody"), "the list of links"),
@@ -37,7 +46,7 @@ def session(tm: Here, key: str = "s1") -> Session:
 def test_a_link_withholds_by_a_profile(tm: Here) -> None:
     session(tm)
     ran = tm.run("share", "create", "s1", "--redaction", "built-in")
-    assert "withholds   Secrets and personal data, version 1" in ran.out.splitlines(), ran
+    assert "withholds   Secrets and personal data, version 2" in ran.out.splitlines(), ran
 
 
 def test_a_link_shows_its_address_once(tm: Here) -> None:
@@ -77,6 +86,56 @@ def test_a_replay_is_shared_by_its_id_and_a_session_by_its_id_or_key(tm: Here) -
 def test_a_session_whose_key_looks_like_an_id_is_shared_too(tm: Here) -> None:
     made = session(tm, key="0192f0c1-2c2b-7cc0-8d9e-1a2b3c4d5e6f")
     assert tm.json("share", "create", made.key)["target_id"] == str(made.id)
+
+
+def test_a_link_is_previewed_and_nothing_is_made(tm: Here) -> None:
+    session(tm)
+    append(Session.objects.get().id, [ActionDraft(kind="message", output="to jo@example.org")])
+    words = ("share", "create", "s1", "--redaction", "built-in", "--preview")
+    lines = tm.run(*words).out.splitlines()
+    assert lines[0] == "No link is made; this is what it would show."
+    assert "withheld         1 place" in lines
+    assert "e-mail (e-mail)  1" in lines
+    assert lines[-1] == "step 3, output  to [withheld: e-mail]"
+    assert "through    step 2" in tm.run(*words, "--through-step", "2").out.splitlines()
+    assert (
+        "steps      3, as a number; no recorded text of them"
+        in tm.run("share", "create", "s1", "--preview", "--evidence-only").out.splitlines()
+    )
+    assert tm.json(*words)["withheld"] == 1
+    assert not ShareLink.objects.exists()
+
+
+def test_the_log_of_a_link_says_who_made_and_ended_it(tm: Here) -> None:
+    session(tm)
+    made = tm.json("share", "create", "s1", "--through-step", "1")
+    assert (made["through_sequence"], tm.json("share", "revoke", made["id"])["state"]) == (1, "revoked")
+    lines = tm.run("share", "log", made["id"]).out.splitlines()
+    assert [line.split()[0] for line in lines[1:3]] == ["2", "1"]
+    assert ("revoked" in lines[1], "created" in lines[2]) == (True, True), lines
+    assert lines[3].startswith("The log is whole: 2 lines, the last with the SHA-256 ")
+    page = tm.run("share", "log", made["id"], "--limit", "1")
+    rest = tm.json("share", "log", made["id"], "--after", page.err.split()[-1])
+    assert [each["sequence"] for each in rest["items"]] == [1]
+    tamper("UPDATE tm_share_opening SET by = 'nobody' WHERE sequence = %s", [1])
+    assert "The log is not whole: line 1: " in tm.run("share", "log", made["id"]).out
+
+
+def test_an_administrator_says_what_the_project_allows_of_its_links(tm: Here) -> None:
+    assert "share links   allowed" in tm.run("share", "policy").out.splitlines()
+    changed = tm.run("share", "policy", "--forbid", "--require-passphrase", "--longest-days", "7").out
+    assert [line.split("  ")[-1].strip() for line in changed.splitlines()] == [
+        "forbidden",
+        "every link needs one",
+        "7 days",
+    ]
+    eased = {"forbidden": False, "passphrase_required": True, "longest_days": None}
+    assert tm.json("share", "policy", "--allow", "--any-days") == eased
+    assert tm.run("share", "policy", "--any-days", "--longest-days", "7").code == 2
+    assert "`admin`" in tm.refused("share", "policy", "--forbid", TIMEMACHINE_API_KEY=tm.key("share"))
+    with Client(Server(url=tm.url, key=tm.key("share"))) as client:
+        found = client.shares.policy_changes(limit=1)
+    assert (found["items"][0]["facts"]["now"], found["log"]["lines"]) == (eased, 2)
 
 
 def test_links_are_listed_and_revoked(tm: Here) -> None:

@@ -23,6 +23,11 @@ OF_AXE = """async rules => (await axe.run(document, {runOnly: rules, resultTypes
 def look(page: Page, name: str, address: str) -> list[str]:
     """Open the page, and let axe and the ruler at it at every width in both themes; what they found. CI keeps no pictures."""
     page.goto(address)
+    return look_at_it(page, name)
+
+
+def look_at_it(page: Page, name: str) -> list[str]:
+    """The same of a page that is open, as a form answered with it."""
     page.evaluate(AXE.read_text())
     faults: list[str] = []
     for width in WIDTHS:

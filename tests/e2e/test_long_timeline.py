@@ -26,16 +26,22 @@ IN_VIEW = """() => {
     return rows.map(row => Number(row.id.slice(1)));
 }"""
 
+READING = 150
+"""From so many milliseconds on a step is one that somebody stayed at (js/ahead.js)."""
+
 HURRY = """until => new Promise(done => {
     const shown = () => Number(document.getElementById("step")?.dataset.sequence);
     const press = () => document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "j", bubbles: true, cancelable: true}));
-    let last = shown();
+    let last = shown(), came = performance.now();
+    const gaps = [];
     const watch = new MutationObserver(() => {
         if (!(shown() > last)) return;
         last = shown();
+        gaps.push(performance.now() - came);
+        came = performance.now();
         if (last < until) return setTimeout(press);
         watch.disconnect();
-        done();
+        done(gaps);
     });
     watch.observe(document.documentElement, {childList: true, subtree: true});
     press();
@@ -245,10 +251,11 @@ def test_who_hurries_leaves_one_entry_in_the_history_where_they_stop(desk: Page,
     expect_selected(desk, 2001)
     expect(desk).to_have_url(re.compile(r"step=2001"))
     before = desk.evaluate("history.length")
-    desk.evaluate(HURRY, 2006)
+    gaps = desk.evaluate(HURRY, 2006)
     expect_selected(desk, 2006)
     expect(desk).to_have_url(re.compile(r"step=2006"))
-    assert desk.evaluate("history.length") < before + 5
+    slow = sum(gap > READING / 2 for gap in gaps)  # of a machine that is busy
+    assert desk.evaluate("history.length") <= before + slow + 1
     desk.go_back()
     expect(desk.locator("#step")).not_to_have_attribute("data-sequence", "2006")
     desk.go_forward()

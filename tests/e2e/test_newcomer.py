@@ -100,12 +100,23 @@ def test_a_newcomer_records_replays_and_shares(
     visitor.get_by_role("button", name="Check here").click()
     told = visitor.locator(".check-here [role=status]")
     expect(told).to_contain_text("verified in this browser")
-    expect(told).to_contain_text("withheld 2, links 3")
+    expect(told).to_contain_text("2 fields withheld, 3 links between records")
     visitor.route("**/evidence.zip", lambda route: tampered(route, tmp_path))
     visitor.get_by_role("button", name="Check here").click()
     expect(told).to_contain_text("not verified: 2 faults")
     expect(told).to_contain_text("replay record 2 output: This is not what was sealed")
     expect(told).to_contain_text("replay/disclosed.jsonl: The file is not the one that was signed")
+    expect(told).to_contain_text("2 fields withheld, 1 field that was changed")
+    visitor.unroute("**/evidence.zip")
+    visitor.route("**/evidence.zip", longer)
+    visitor.get_by_role("button", name="Check here").click()
+    expect(told).to_contain_text("Behind its end stands 1 byte which no file and no signature covers")
+    visitor.unroute("**/evidence.zip")
+    place = visitor.locator("[data-check-here]")
+    place.evaluate("place => { place.dataset.subject = 'session/01a'; place.dataset.key = 'ed25519:0'; }")
+    visitor.get_by_role("button", name="Check here").click()
+    expect(told).to_contain_text("This is evidence of something else: of the replay")
+    expect(told).to_contain_text("and this page names ed25519:0")
 
     # revoked: gone on the next request
     ada.goto(f"{product.url}/shares/")
@@ -114,6 +125,11 @@ def test_a_newcomer_records_replays_and_shares(
     assert answer is not None
     assert answer.status == 404
     auditor.close()
+
+
+def longer(route: Route) -> None:
+    """The evidence with a byte behind its end."""
+    route.fulfill(body=route.fetch().body() + b"x", content_type="application/zip")
 
 
 def tampered(route: Route, folder: Path) -> None:

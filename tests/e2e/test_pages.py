@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.e2e.conftest import Product
-from tests.e2e.looking import PICTURES, look
+from tests.e2e.looking import PICTURES, look, look_at_it
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.browser
@@ -63,6 +63,7 @@ GALLERY = {
     "models": "Models",
     "redaction": "Redaction",
 }
+CHATS = '{"messages": [{"role": "user", "content": "Who is 7?"}, {"role": "assistant", "content": "Zoë."}]}\n{half\n'
 PHONE = 360
 NARROWEST = 320
 SCROLLING = (
@@ -117,6 +118,9 @@ def demo(api: httpx.Client) -> dict[str, Any]:
     made["erasure"] = api.post(
         f"/sessions/{session}/erasures", json={"fields": ["output"], "steps": [2]}
     ).json()["id"]
+    kept = api.post("/import?later=true&filename=chats.jsonl", content=CHATS.encode()).json()["import_id"]
+    wait_until(lambda: api.get(f"/imports/{kept}").json()["status"] == "done")
+    made["import"] = kept
     return made | {"comparison": compared(api, session), "suite": suite_of_two_runs(api, session)}
 
 
@@ -212,11 +216,14 @@ def pages(demo: dict[str, Any]) -> dict[str, str]:
         "comparisons": "/comparisons/",
         "new-comparison": f"/comparisons/new/?session={demo['session']['id']}",
         "comparison": f"/comparisons/{demo['comparison']['id']}/?show=changed&against=1",
+        "export": f"{session}/export/",
         "search": "/search/?q=fee",
         "search-narrowed": "/search/?q=fee&kind=find&mode=text",
         "search-empty": "/search/",
         "search-nothing": "/search/?q=nothing-of-that-name&mode=text",
         "search-wrong": "/search/?q=-not",
+        "sessions-filtered": "/?q=fee&kind=find&status=ended",
+        "sessions-wrong": "/?min_cost=much",
         "suites": "/suites/",
         "new-suite": "/suites/new/",
         "suite": f"{demo['suite']}/",
@@ -235,7 +242,9 @@ def pages(demo: dict[str, Any]) -> dict[str, str]:
         "frame": "/collections/demo: card desk handbook/frames/12/",
         "new-session": "/sessions/new/",
         "import": "/import/",
+        "file-import": f"/imports/{demo['import']}/",
         "evidence": f"{session}/evidence/",
+        "delete-session": f"{session}/delete/",
         "erase-fields": f"{session}/erase-fields/?step=2",
         "erasure": f"/erasures/{demo['erasure']}/",
         "replay-evidence": f"/replays/{demo['trial']}/evidence/",
@@ -336,6 +345,34 @@ def test_the_pages_of_a_visitor_are_sound(
     shown["shared-cell"] = f"{product.url}{cell}"
     shown["shared-evidence"] = opened(screen, api, "session", session, evidence_only=True)
     assert [fault for name, address in shown.items() for fault in look(screen, name, address)] == []
+
+
+def test_what_forms_about_links_and_erasing_answer_is_sound(
+    screen: Page, api: httpx.Client, demo: dict[str, Any], product: Product
+) -> None:
+    session = demo["session"]["id"]
+    screen.goto(f"{product.url}/comparisons/{demo['comparison']['id']}/share/")
+    screen.get_by_label("Withhold").select_option("built-in")
+    screen.get_by_role("button", name="Preview what is withheld").click()
+    screen.locator("#preview").wait_for()
+    faults = look_at_it(screen, "share-preview")
+    screen.get_by_label("Evidence only").check()
+    screen.get_by_role("button", name="Preview what is withheld").click()
+    screen.get_by_role("heading", name="No recorded text would be shown").wait_for()
+    faults += look_at_it(screen, "share-preview-evidence")
+    asked = {"target_type": "session", "target_id": session, "label": "For one click"}
+    link = api.post("/shares", json=asked).json()["id"]
+    screen.goto(f"{product.url}/shares/{link}/")
+    screen.get_by_role("button", name="Revoke").click()
+    screen.get_by_role("status").get_by_text("For one click").wait_for()
+    faults += look_at_it(screen, "shares-revoked")
+    screen.goto(f"{product.url}/sessions/{session}/delete/")
+    screen.get_by_label("Its name, to be sure").fill("a name")
+    screen.get_by_label("Reason, if you want to say one").fill("jo@example.org asked")
+    screen.get_by_role("button", name="Erase session").click()
+    screen.get_by_role("alert").wait_for()
+    faults += look_at_it(screen, "delete-session-refused")
+    assert faults == []
 
 
 def test_every_page_has_its_picture_in_the_docs(screen: Page, product: Product, demo: dict[str, Any]) -> None:

@@ -9,8 +9,12 @@ from pytest_django import DjangoAssertNumQueries
 from tests.search.recorded import found, index, said, session_of, steps
 from timemachine.accounts.models import Project
 from timemachine.base.errors import InvalidInput, NotFound, Unavailable
+from timemachine.recording.commands import end_session
+from timemachine.recording.models import Session
 from timemachine.retrieval.embedding import table
 from timemachine.search.queries import MOST_OF_ONE, MOST_OF_SESSION
+from timemachine.timeline.sessions import Wanted as Listed
+from timemachine.timeline.sessions import sessions_page
 
 pytestmark = pytest.mark.django_db
 
@@ -74,6 +78,27 @@ def test_hybrid_puts_first_what_both_find(project: Project) -> None:
     assert steps(project, "database connection lost", "hybrid")[0] == ("both", 1)
 
 
+def test_the_list_of_sessions_is_searched_by_what_its_steps_say(
+    project: Project, other_project: Project
+) -> None:
+    session_of(project, said("The gateway answered 502"), said("It works"), name="nightly")
+    session_of(project, said("nothing of that"), name="Gateway plan")
+    session_of(project, said("see parser.js:42"), name="mend")
+    session_of(other_project, said("gateway"), name="theirs")
+    index(project)
+    index(other_project)
+
+    def listed(q: str, **wanted: str) -> set[str]:
+        return {each.name for each in sessions_page(project, Listed(q=q, **wanted)).sessions}  # type: ignore[arg-type]
+
+    assert listed("gateway") == {"nightly", "Gateway plan"}
+    assert listed("gateway", named="plan") == {"Gateway plan"}
+    assert listed("parser.js:42") == listed("men") == {"mend"}
+    assert listed("gateway works") == set()  # words of one step
+    assert listed("gateway or parser.js:42") == {"nightly", "mend"}
+    assert listed("-gateway") == listed("%") == listed("x" * 2_000) == set()
+
+
 def test_another_projects_text_is_never_found(project: Project, other_project: Project) -> None:
     session_of(project, said("our gateway"), name="ours")
     theirs = session_of(other_project, said("their gateway"), name="theirs")
@@ -94,11 +119,15 @@ def test_filters_say_which_steps_are_looked_at(project: Project, mode: str) -> N
         said("gateway two", error_message="broken", started_at=None),
         name="first",
         agent="grace",
+        user="ann",
+        tags=["eu"],
     )
-    other = session_of(project, said("gateway three"), name="second", key="second-key")
+    other = session_of(project, said("gateway three", tags=["late"]), name="second", key="second-key")
+    Session.objects.filter(name="first").update(cost_usd=2)
+    end_session(other.id)
     index(project)
 
-    def narrowed(**wanted: str) -> set[tuple[str, int]]:
+    def narrowed(**wanted: str | float) -> set[tuple[str, int]]:
         return set(steps(project, "gateway", mode, **wanted))
 
     assert narrowed(kind="tool_call") == narrowed(tool="read") == narrowed(model="acme:m") == {("first", 1)}
@@ -106,6 +135,10 @@ def test_filters_say_which_steps_are_looked_at(project: Project, mode: str) -> N
     assert narrowed(agent="grace") == {("first", 2)}
     assert narrowed(status="error") == {("first", 2)}
     assert narrowed(status="ok") == {("first", 1), ("second", 1)}
+    assert narrowed(status="recording") == narrowed(user="ann") == narrowed(tag="eu") == narrowed(min_cost=2)
+    assert narrowed(status="ended") == narrowed(tag="late") == {("second", 1)}
+    assert narrowed(user="ann", tag="eu", min_cost=1.5, tool="read") == {("first", 1)}
+    assert narrowed(user="ann", tag="late") == narrowed(min_cost=2.01) == narrowed(tag="no\x00ne") == set()
     assert narrowed(session=str(other.id)) == narrowed(session="second-key") == {("second", 1)}
     assert narrowed(until="2001-01-01") == narrowed(since="2999-01-01") == narrowed(tool="no\x00ne") == set()
     assert len(narrowed(since="2001-01-01", until="2999-01-01")) == 3

@@ -1,4 +1,7 @@
+import random
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from itertools import combinations
 
 import pytest
 from pytest_django import DjangoAssertNumQueries
@@ -6,7 +9,8 @@ from pytest_django import DjangoAssertNumQueries
 from tests.timeline.conftest import Record
 from timemachine.accounts.models import Project
 from timemachine.base.errors import InvalidInput
-from timemachine.recording.commands import end_session, start_session
+from timemachine.recording.commands import append, end_session, start_session
+from timemachine.recording.draft import ActionDraft
 from timemachine.timeline.queries import sessions_page
 from timemachine.timeline.sessions import Wanted
 
@@ -40,6 +44,8 @@ def test_nobody_sees_the_sessions_of_another_project(record: Record, other_proje
         (Wanted(), {"a", "b", "c"}),
         (Wanted(q="PARSER"), {"a"}),
         (Wanted(q="b"), {"b"}),
+        (Wanted(named="b"), {"b"}),
+        (Wanted(named="nul", q="scribe"), set()),
         (Wanted(q="100%"), {"c"}),
         (Wanted(q="\x00"), {"b"}),
         (Wanted(agent="mender"), {"a", "c"}),
@@ -58,6 +64,51 @@ def test_filters_narrow_the_list(project: Project, wanted: Wanted, found: set[st
     start_session(project, by="t", key="b", name="Nul \x00 here", agent="scribe")
     end_session(start_session(project, by="t", key="c", name="100% done", agent="mender").id)
     assert {session.key for session in sessions_page(project, wanted).sessions} == found
+
+
+def test_of_several_filters_all_hold(project: Project) -> None:
+    asked = {
+        "named": "run 1",
+        "agent": "ada",
+        "user": "ann",
+        "status": "ended",
+        "tag": "eu",
+        "tool": "read",
+        "kind": "tool_call",
+        "model": "acme:m",
+        "since": "2026-11-20T10:00Z",
+        "until": "2026-11-20T10:07Z",
+        "min_cost": 2,
+    }
+    chance = random.Random(3)
+    for number in range(16):
+        yes = {name: chance.random() < 0.8 for name in asked}
+        session = start_session(
+            project,
+            by="t",
+            key=f"s{number}",
+            name=f"run {1 if yes['named'] else 2}",
+            agent="ada" if yes["agent"] else None,
+            user="ann" if yes["user"] else "bob",
+            tags=["eu", "x"] if yes["tag"] else ["x"],
+            started_at=START + timedelta(minutes=56 + number),
+        )
+        kind = "tool_call" if yes["kind"] else "llm_call"
+        one, other = ("acme:m" if yes["model"] else None), ("read" if yes["tool"] else "write")
+        append(session.id, [ActionDraft(kind=kind, model=one, cost_usd=Decimal(2 if yes["min_cost"] else 1))])
+        append(session.id, [ActionDraft(kind="tool_result", tool=other)])
+        if yes["status"]:
+            end_session(session.id)
+
+    def found(*names: str) -> set[str]:
+        wanted = Wanted(**{name: asked[name] for name in names})  # type: ignore[arg-type]
+        return {each.key for each in sessions_page(project, wanted).sessions}
+
+    alone = {name: found(name) for name in asked}
+    assert all(0 < len(each) < 16 for each in alone.values())
+    for size in (2, 3, len(asked) - 1, len(asked)):
+        for names in combinations(asked, size):
+            assert found(*names) == set.intersection(*(alone[name] for name in names)), names
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import pytest
 from django.test import Client
+from pytest_django import DjangoAssertNumQueries
 
 from tests.builders import recorded_session, replayed
 from tests.web.people import browser_of
@@ -12,6 +13,8 @@ from timemachine.erasure import commands
 from timemachine.erasure.models import Erasure
 from timemachine.evidence import sealing
 from timemachine.evidence.queries import sealed_session
+from timemachine.recording.commands import append, start_session
+from timemachine.recording.draft import ActionDraft
 from timemachine.recording.models import Action, Session
 from timemachine.replay.options import ReplayOptions
 from timemachine.sharing.terms import Terms
@@ -56,6 +59,41 @@ def test_fields_of_a_step_are_seen_and_then_erased_for_a_reason(
         in administrator.get(f"/sessions/{session.id}/evidence/").text
     )
     assert found in administrator.get(address).text
+
+
+def test_the_first_places_are_shown_as_they_would_read_and_kept_nowhere(
+    administrator: Client, project: Project
+) -> None:
+    session = start_session(project, name="long", by="test", agent="Jo <b>x</b> jo@example.org")
+    texts = [f"{'before ' * 30}{n} jo@example.org <i>{'behind ' * 60}" for n in range(30)]
+    append(session.id, [ActionDraft(kind="message", output={"deep": [text]}) for text in texts])
+    address = f"/sessions/{session.id}/erase-fields/"
+    found = administrator.post(address, {"redaction": "built-in"})["Location"]
+    shown = administrator.get(found).text
+    sample = shown[shown.index("The first of them") :]
+    assert sample.count("erased: e-mail</span>") == 20
+    assert "Session, <bdi>agent</bdi>" in " ".join(sample.split())
+    assert "Jo &lt;b&gt;x&lt;/b&gt; " in sample
+    assert f'<a href="/sessions/{session.id}/?step=3">Step 3</a>, <bdi>output.deep[0]</bdi>' in " ".join(
+        sample.split()
+    )
+    assert "jo@example.org" not in shown
+    assert "…" in sample
+    assert not Erasure.objects.filter(preview__icontains="behind").exists()
+    administrator.post(f"{found}confirm/", {"reason": "asked for"})
+    assert "The first of them" not in administrator.get(found).text
+
+
+def test_the_places_of_a_field_that_was_chosen_are_shown_with_those_that_repeat_it(
+    administrator: Client, session: Session, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    found = administrator.post(
+        f"/sessions/{session.id}/erase-fields/", {"of_step": ["output"], "steps": "2"}
+    )["Location"]
+    with django_assert_max_num_queries(25):
+        shown = " ".join(administrator.get(found).text.split())
+    assert "Step 2</a>, <bdi>output</bdi>" in shown
+    assert "Step 2</a>, <bdi>grounding" in shown
 
 
 def test_what_a_profile_finds_is_nothing_where_there_is_nothing(
@@ -130,6 +168,8 @@ def test_nothing_is_called_intact_that_was_not_compared_since_it_was_erased(
         assert "intact" not in text
         assert "erased, the last on" in text
         assert "nobody has compared them since" in text
+    assert "erased, not checked since</a>" in administrator.get(f"/sessions/{session.id}/").text
+    assert "erased, not checked since</a>" in administrator.get(f"/replays/{replay.id}/").text
     listed = administrator.get("/").text
     assert "intact" not in listed
     assert "erased, not checked since" in listed
@@ -166,6 +206,7 @@ def test_a_visitor_learns_that_something_was_erased_and_when_and_not_by_whom_or_
         assert "<dt>Erased</dt>" in head
         assert "not compared again since something was erased" in head
         assert "nothing else of what is shared" in head
+        assert "as withheld" not in head
         assert "Clara" not in head
     step = visitors[0][0].get(f"{visitors[0][1]}?step=2").text
     assert '<span class="redacted"><span>erased: field</span></span>' in step
@@ -178,7 +219,7 @@ def test_a_visitor_learns_nothing_of_what_was_erased_behind_their_last_step(
     project: Project, administrator: Client, session: Session
 ) -> None:
     visitor, address = opened(shared(project, session, Terms(through_sequence=1))[1])
-    erase(administrator, session, paths="call_id", steps="2")
+    erase(administrator, session, paths="parameters", steps="2")
     assert "<dt>Erased</dt>" not in visitor.get(address).text
 
 
@@ -216,6 +257,12 @@ def test_a_replays_step_asserts_nothing_of_a_passage_that_was_erased(
     assert '<td><span class="verdict verified">verified</span></td>' in administrator.get(page).text
     erase(administrator, session, of_step=["output", "retrieval"])
     told = administrator.get(page).text
+    assert "Both sides are the same" not in told
+    assert '<span class="verdict big erased">erased</span>' in told
+    whole = administrator.get(f"/replays/{replay.id}/").text
+    assert '<span class="verdict erased">erased</span>' in whole
+    assert "each step that has lost its answer" in whole
+    assert '<span class="verdict identical">' not in whole
     assert '<td><span class="verdict verified">verified</span></td>' not in told
     assert '<span class="verdict erased">erased</span>' in told
     assert "Something of this recording was erased" in told

@@ -2,6 +2,7 @@
 
 import json
 import re
+from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -12,8 +13,13 @@ from pytest_django.fixtures import Settings
 
 from tests.accounts.people import member
 from timemachine.accounts.models import Project
+from timemachine.base.clock import now
+from timemachine.evidence.erasing import erase_session
+from timemachine.exchange.models import FileImport
 from timemachine.exchange.report import Skipped
+from timemachine.exchange.working import work
 from timemachine.recording.models import Session
+from timemachine.web.views import imports
 from timemachine.web.views.imports import skipped_lines
 
 SESSION_ID = "3f1d2c4b-0000-4000-8000-00000000000a"
@@ -176,3 +182,57 @@ def test_no_skipped_line_is_lost_and_none_is_added(lines: set[int]) -> None:
     groups = skipped_lines(Skipped(line=number, reason="r") for number in sorted(lines))
     written = [run.split("–") for group in groups for run in group["lines"].split(", ")]
     assert {number for run in written for number in range(int(run[0]), int(run[-1]) + 1)} == lines
+
+
+def on_its_way(browser: Client, monkeypatch: pytest.MonkeyPatch, *files: SimpleUploadedFile) -> str:
+    """Where a browser is led that sends files of which each is large."""
+    monkeypatch.setattr(imports, "AT_ONCE_BYTES", 10)
+    sent = browser.post("/import/", {"file": list(files)})
+    assert sent.status_code == 303
+    address: str = sent["Location"]
+    return address
+
+
+def test_a_large_file_has_a_page_that_says_how_far_a_worker_is(
+    operator: Client, project: Project, monkeypatch: pytest.MonkeyPatch, django_assert_max_num_queries: Any
+) -> None:
+    address = on_its_way(operator, monkeypatch, transcript(line(1, "Grüße"), "{broken"))
+    found = FileImport.objects.get()
+    assert address == f"/imports/{found.id}/"
+    page = operator.get(address).text
+    assert "The file is read." in page
+    assert f'hx-get="/imports/{found.id}/?rev=0"' in page
+    FileImport.objects.update(status="running", done=1_000, total=4_000)
+    assert '<progress max="4000" value="1000"' in operator.get(address).text
+    FileImport.objects.update(status="waiting")
+    work(found.id)
+    with django_assert_max_num_queries(12):
+        page = operator.get(address).text
+    assert "1 of 1 action recorded" in page
+    assert "hx-get" not in re.findall(r'<div id="progress"[^>]*>', page)[0]
+    assert f'href="/sessions/{Session.objects.get().id}/"' in page
+    assert "1 line" in page
+    erase_session(Session.objects.get(), by="Ada")
+    assert "erased since" in operator.get(address).text
+
+
+def test_a_page_that_asks_for_news_gets_none_where_there_is_none(
+    operator: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = on_its_way(operator, monkeypatch, transcript(line(1, "a")))
+    asked = {"HX-Request": "true"}
+    assert operator.get(f"{address}?rev=0", headers=asked).status_code == 204
+    FileImport.objects.update(
+        revision=1, status="failed", finished_at=now(), data=b"", error_message="It is cut off."
+    )
+    news = operator.get(f"{address}?rev=0", headers=asked | {"HX-Target": "progress"}).text
+    assert "It is cut off." in news
+    assert "Nothing of it was kept." in news
+
+
+def test_several_files_say_each_where_it_is(operator: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = [transcript(line(1, "a"), name="a.jsonl"), transcript("no", name="no.txt")]
+    assert on_its_way(operator, monkeypatch, *files) == "/import/done/"
+    page = operator.get("/import/done/").text
+    assert f'href="/imports/{FileImport.objects.get().id}/"' in page
+    assert "no.txt is no transcript" in page

@@ -1,5 +1,6 @@
 """The page of redaction: profiles, and the box in which one is tried."""
 
+import html
 import re
 
 import pytest
@@ -86,6 +87,35 @@ def test_what_cannot_be_is_said_at_its_field(
     if field:
         assert why in answer.text.split(f'id="profile_{field}_error"')[1].split("</div>")[0]
     assert RedactionProfile.objects.count() == 0
+
+
+def test_everything_that_cannot_be_is_said_at_once_each_at_its_field(administrator: Client) -> None:
+    said = {
+        "name": "a/b",
+        "phone_regions": "DE, XX, YY",
+        "patterns": "fine: [0-9]{9}\nno colon\nbroken: [",
+        "fields_by_path": "agent\nnowhere\nsession.nothing",
+    }
+    page = administrator.post("/settings/redaction/new/", said)
+    assert page.status_code == 422
+    errors = html.unescape(page.text)
+    for field, sentences in {
+        "name": ["without a slash"],
+        "phone_regions": ["the region 'XX'", "the region 'YY'"],
+        "patterns": ["Line 2: 'no colon' has no name", "Line 3: This pattern cannot be used"],
+        "fields_by_path": [
+            "Line 2: 'nowhere' leads to no field",
+            "Line 3: 'session.nothing' leads to no field",
+        ],
+    }.items():
+        beside = errors.split(f'id="profile_{field}_error"')[1].split("</div>")[0]
+        assert beside.count("<p>") == len(sentences)
+        for sentence in sentences:
+            assert sentence in beside
+    said |= {"name": "Birds", "phone_regions": "", "patterns": "a: x+\na: y+", "fields_by_path": ""}
+    assert "Two patterns are called" in html.unescape(
+        administrator.post("/settings/redaction/new/", said).text
+    )
 
 
 def test_what_cannot_be_a_next_version_is_said_too(administrator: Client, project: Project) -> None:

@@ -1,6 +1,7 @@
 """The page of evidence: how far something is sealed, a check on demand, the download, and the key under Settings."""
 
 import html
+import re
 from pathlib import Path
 
 import pytest
@@ -9,12 +10,14 @@ from pytest_django.fixtures import Settings
 
 from tests.builders import compared, recorded_session, replayed, tamper
 from tests.web.people import browser_of
+from tests.web.visitors import opened, shared
 from timemachine.accounts.models import ADMIN, Project
 from timemachine.base.clock import now
 from timemachine.base.content import sha256_hex
 from timemachine.evidence import commands, sealing
 from timemachine.evidence.anchors import key_for_witness
 from timemachine.evidence.keys import key_in_use
+from timemachine.evidence.log import replace_key
 from timemachine.evidence.models import Anchor, SealCheck
 from timemachine.recording.commands import append, start_session
 from timemachine.recording.draft import ActionDraft
@@ -43,7 +46,7 @@ def test_the_timeline_says_how_far_it_is_sealed(operator: Client, session: Sessi
     sealing.seal_session(session.id)
     assert ">sealed</a>" in operator.get(address).text
     append(session.id, [ActionDraft(kind="message", output="late")], imported=True)
-    assert f">sealed through {session.last_sequence}</a>" in operator.get(address).text
+    assert ">sealed so far</a>" in operator.get(address).text
 
 
 def test_a_check_finds_it_intact_and_then_altered(operator: Client, session: Session) -> None:
@@ -116,7 +119,20 @@ def test_a_comparison_says_that_it_is_sealed_and_a_check_names_the_cell_that_was
 def test_what_has_nothing_in_it_has_no_evidence(operator: Client, project: Project) -> None:
     empty = start_session(project, name="empty", by="test")
     assert operator.get(f"/sessions/{empty.id}/evidence.zip").status_code == 409
-    assert "Download evidence" not in operator.get(f"/sessions/{empty.id}/").text
+    assert ">Evidence</a>" not in operator.get(f"/sessions/{empty.id}/").text
+
+
+def test_evidence_has_one_name_everywhere_and_says_why_there_is_one_record_more(
+    operator: Client, session: Session, project: Project
+) -> None:
+    comparison = compared(project, [session], "local:extractive-1", "local:extractive-3")
+    replay = replayed(session, ReplayOptions(audit=True, reason="a test"))
+    sealing.seal_replay(replay.id)
+    sealing.seal_comparison(comparison.id)
+    for kind, thing in (("session", session), ("replay", replay), ("comparison", comparison)):
+        address = f"/{kind}s/{thing.id}/"
+        assert f'href="{address}evidence/">Evidence</a>' in operator.get(address).text
+        assert f"Record 0 is the {kind} itself" in operator.get(f"{address}evidence/").text
 
 
 def test_a_viewer_downloads_and_does_not_check(viewer: Client, session: Session, tmp_path: Path) -> None:
@@ -170,3 +186,38 @@ def test_only_an_administrator_replaces_the_key(project: Project, operator: Clie
     shown = operator.get("/settings/").text
     assert key_in_use(project).fingerprint in shown
     assert before in shown[shown.index("Earlier keys") :]
+
+
+def test_after_the_key_was_replaced_the_page_names_the_key_that_signs_the_download_and_the_earlier_one(
+    project: Project, operator: Client, session: Session, tmp_path: Path
+) -> None:
+    sealing.seal_session(session.id)
+    before = key_in_use(project).fingerprint
+    page = f"/sessions/{session.id}/evidence/"
+    assert "which was replaced then" not in operator.get(page).text
+    replace_key(project, by="Test")
+    shown, now_in_use = operator.get(page).text, key_in_use(project).fingerprint
+    assert f"--key {now_in_use}</pre>" in shown
+    assert f'data-key="{now_in_use}"' in shown
+    assert f'data-subject="session/{session.id}"' in shown
+    assert re.search(
+        f'are signed by the key <span class="mono hash">{before}</span>, which was replaced', shown
+    )
+    bundle = downloaded(operator, f"{page[:-1]}.zip", tmp_path / "x.zip")
+    assert tm_verify.verify(str(bundle), now_in_use).problems == []
+
+
+def test_a_visitor_s_page_names_the_key_that_signs_the_download_too(
+    project: Project, session: Session, tmp_path: Path
+) -> None:
+    sealing.seal_session(session.id)
+    before = key_in_use(project).fingerprint
+    visitor, there = opened(shared(project, session)[1])
+    assert f"--key {before}" in visitor.get(there).text
+    replace_key(project, by="Test")
+    shown, now_in_use = visitor.get(there).text, key_in_use(project).fingerprint
+    assert f"--key {now_in_use}" in shown
+    assert f"--key {before}" not in shown
+    assert f'signed by an earlier key, <span class="mono hash">{before}</span>' in " ".join(shown.split())
+    bundle = downloaded(visitor, f"{there}evidence.zip", tmp_path / "x.zip")
+    assert tm_verify.verify(str(bundle), now_in_use).problems == []

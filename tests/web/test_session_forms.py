@@ -1,5 +1,6 @@
 """The forms of a session in a browser: it is started, ended and erased, by who may."""
 
+import json
 import re
 
 import pytest
@@ -10,6 +11,8 @@ from tests.web.handbook import FACTS, NAME
 from tests.web.people import browser_of
 from tests.web.workbench import asked, kinds, open_session, work
 from timemachine.accounts.models import Project
+from timemachine.evidence import sealing
+from timemachine.evidence.models import LogEntry
 from timemachine.recording.models import Action, Session
 from timemachine.retrieval.models import Collection, Frame
 
@@ -112,6 +115,20 @@ def test_an_administrator_erases_a_session_once_its_name_is_written(admin: Clien
     assert "The session Fragen 🕰 and its 2 actions are erased." in admin.get("/").text
     assert not Session.objects.exists()
     assert not Action.objects.exists()
+
+
+def test_a_session_is_erased_for_a_reason_that_says_nothing_of_it(
+    admin: Client, session: Session, project: Project
+) -> None:
+    sealing.seal_session(session.id)
+    address = f"/sessions/{session.id}/delete/"
+    refused = admin.post(address, {"name": "fragen", "reason": "jo@example.org asked"})
+    assert refused.status_code == 422
+    assert 'aria-describedby="erase_reason_helptext erase_reason_error"' in refused.text
+    assert "This reason holds what must not stay: e-mail." in refused.text
+    assert admin.post(address, {"name": "fragen", "reason": "its time is over"}).status_code == 303
+    told = LogEntry.objects.filter(project=project).latest("index").entry
+    assert json.loads(bytes(told))["reason"] == "its time is over"
 
 
 def test_the_key_names_a_session_as_well_as_its_name(admin: Client, session: Session) -> None:

@@ -46,7 +46,8 @@ def test_a_new_project_says_how_to_record_with_this_servers_address(
     page = browser.get("/").content.decode()
     assert "No sessions yet" in page
     assert f"curl {settings.PUBLIC_URL}/api/sessions" in page.replace("&#x27;", "'")
-    assert page.count("api.post(") == 3
+    assert f'TimeMachine("{settings.PUBLIC_URL}"' in page.replace("&quot;", '"')
+    assert page.count("s.record(") == 2
 
 
 def test_a_working_key_stands_behind_a_closed_word_and_in_no_example(project: Project) -> None:
@@ -164,9 +165,9 @@ def test_each_session_says_how_far_it_is_sealed_and_what_its_last_check_came_to(
     append(session.id, [ActionDraft(kind="event")])
     assert said() == "not yet"
     seal = seal_session(session.id)
-    assert said() == "sealed not checked"
+    assert said() == "so far not checked"
     evidence.check(evidence.ask_for_check(seal, by="test").id)
-    assert said() == "sealed intact just now"
+    assert said() == "so far intact just now"
     append(session.id, [ActionDraft(kind="event")])
     assert said() == "so far intact just now"
     tamper("UPDATE tm_action SET label = label, agent = 'another' WHERE sequence = %s", [1])

@@ -69,6 +69,7 @@ def test_tries_without_end_have_to_wait(project: Project, session: Session) -> N
     limited = visitor.post(f"/share/{new_token()}")
     assert limited.status_code == 429
     assert 0 < int(limited["Retry-After"]) <= 60
+    assert '<a class="button" href="">Back to the link</a>' in limited.text
     assert limited["Cache-Control"] == "no-store, private"
 
 
@@ -82,6 +83,8 @@ def test_whoever_reads_faster_than_people_waits_on_a_page_that_says_so(
     assert 0 < int(limited["Retry-After"]) <= 60
     assert "Too many pages at once" in limited.text
     assert session.name not in limited.text
+    assert f'<a class="button" href="{page}">Back to the shared page</a>' in limited.text
+    assert "Go on in " in limited.text
     part = visitor.get(page, {"step": "2"}, headers={"HX-Request": "true", "HX-Target": "article#step"})
     assert (part.status_code, part["HX-Refresh"]) == (429, "true")
 

@@ -14,7 +14,6 @@ from django.test import Client
 from tests.builders import compared
 from tests.sharing.recorded import replayed
 from tests.verifier.bundles import unpacked
-from tests.web.test_shares import created_at, form_at
 from tests.web.timelines import words
 from tests.web.visitors import opened, shared
 from timemachine.accounts.models import Project
@@ -388,37 +387,3 @@ def make_profile_row(project: Project) -> Any:
     from timemachine.redaction.queries import profile_row
 
     return profile_row(project, "No birds")
-
-
-def test_the_form_offers_profiles_and_previews_what_would_be_withheld(
-    project: Project, session: Session, operator: Client
-) -> None:
-    profile = make_profile(project, "No birds", read_rules(RULES), by="test")
-    address = f"/sessions/{session.id}/share/"
-    assert "No birds, version 1" in operator.get(address).text
-    said = form_at(operator, address, redaction=str(profile.id), preview="1")
-    page = operator.post(address, said)
-    told = words(page.text.split('id="preview"')[1])
-    assert page.status_code == 200
-    assert "places would be withheld" in told
-    assert "By No birds , version 1, in 7 recorded steps. No link is made yet." in told
-    assert "secret AWS access key id" in told
-    assert "Session, name Flight of withheld: number" in told
-    assert not TRACES.search(told.encode())
-    assert ShareLink.objects.count() == 0
-    none = operator.post(address, said | {"redaction": ""})
-    assert "Choose what to withhold to see a preview." in none.text
-    path = created_at(operator, address, redaction=str(profile.id))
-    visitor, there = opened(path)
-    assert traces({"": Seen.at(visitor, there)}) == {}
-
-
-def test_the_preview_says_that_the_agent_is_still_named_in_the_head(
-    project: Project, session: Session, operator: Client
-) -> None:
-    Session.objects.filter(pk=session.pk).update(agent="support")
-    address = f"/sessions/{session.id}/share/"
-    for fields, warned in ((["agent"], True), (["agent", "session.agent"], False)):
-        made = make_profile(project, f"{len(fields)} fields", read_rules({"fields": fields}), by="test")
-        said = form_at(operator, address, redaction=str(made.id), preview="1")
-        assert ("still named in the head" in operator.post(address, said).text) == warned

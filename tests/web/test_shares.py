@@ -3,6 +3,7 @@
 import html
 import re
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -73,6 +74,9 @@ def test_a_link_is_created_opened_without_an_account_revoked_and_then_not_found(
     assert path not in listed
     link = ShareLink.objects.get()
     assert operator.post(f"/shares/{link.id}/revoke/")["Location"] == "/shares/"
+    told = operator.get("/shares/").text.split('<main id="main"')[1]
+    assert 'class="messages" role="status"' in told
+    assert "Prüfung der Brücke ☃</bdi>, “<bdi>für Müller ☃</bdi>”, is revoked, effective at once" in told
     assert visitor.get(page).status_code == 404
     assert visitor.post(path).status_code == 404
     assert "revoked" in operator.get(f"/shares/{link.id}/").text
@@ -304,7 +308,7 @@ def test_the_same_form_sent_again_creates_nothing_and_says_so(session: Session, 
     [
         ({"until": "2020-01-01"}, "expired already"),
         ({"until": "2999-01-01"}, "at most 366 days"),
-        ({"max_opens": "0"}, "greater than or equal to 1"),
+        ({"max_opens": "0"}, "A link opens between 1 and 1,000,000 times"),
         ({"through_sequence": "7"}, "no step 7"),
         ({"lifetime": "never"}, "not one of the available choices"),
         ({"label": "x" * 201}, "at most 200"),
@@ -362,6 +366,13 @@ def test_without_a_link_the_list_says_what_to_do(operator: Client) -> None:
 def test_an_administrator_forbids_links_is_told_what_that_ends_and_all_of_it_is_logged(
     project: Project, session: Session, operator: Client
 ) -> None:
+    spoiled: tuple[dict[str, Any], ...] = (
+        {"max_opens": 1, "opens": 1},
+        {"revoked_at": now()},
+        {"expires_at": now()},
+    )
+    for each in spoiled:
+        ShareLink.objects.filter(pk=shared(project, session)[0].pk).update(**each)
     link, path = shared(project, session)
     visitor, page = opened(path)
     admin = browser_of(project, "admin")

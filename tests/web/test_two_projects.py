@@ -23,6 +23,7 @@ from tests.web.routes import Route, every_route
 from timemachine.accounts.commands import invite
 from timemachine.accounts.models import Project, SignInLink
 from timemachine.evidence.sealing import seal_session
+from timemachine.exchange.working import hand_in
 from timemachine.recording.models import Action
 from timemachine.replay.models import ReplayStep
 from timemachine.replay.options import ReplayOptions
@@ -118,10 +119,12 @@ def theirs(other_project: Project, settings: Settings) -> Theirs:
         "steps": str(ask.sequence),
         "actions": str(ask.sequence),
         "payloads": ask.input.sha256,
+        "export": "timemachine",
         "form": "csv",
         "members": str(admin.pk),
         "invitations": str(SignInLink.objects.get(purpose="invite").pk),
         "intakes": str(uuid4()),
+        "imports": str(hand_in(other_project, b'{"messages": [{"role": "user"}]}', by=CANARY).id),
         "asks": str(uuid4()),
         "cancel": str(uuid4()),
         "judgements": str(uuid4()),
@@ -232,7 +235,8 @@ def named_in_bodies(theirs: Theirs) -> Iterator[tuple[str, str, dict[str, Any]]]
     session, replay, comparison = (theirs.named[each] for each in ("sessions", "replays", "comparisons"))
     arms = [{"model": ONE}, {"model": THREE}]
     for kind, target in (("session", session), ("replay", replay), ("comparison", comparison)):
-        yield "POST", "/api/shares", {"target_type": kind, "target_id": target}
+        for path in ("/api/shares", "/api/shares/preview"):
+            yield "POST", path, {"target_type": kind, "target_id": target}
     for path in ("/api/comparisons", "/api/comparisons/estimate"):
         yield "POST", path, {"sessions": [session], "arms": arms, "reason": "x"}
     yield (

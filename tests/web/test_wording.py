@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from timemachine.base.harmless import shown
-from timemachine.web.wording import compact, duration, exact, price, relative, size
+from timemachine.web.wording import compact, duration, exact, price, relative, size, until
 
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)
 
@@ -76,6 +76,27 @@ def test_a_unit_price_that_is_no_number_stays_as_it_was() -> None:
 )
 def test_a_time_is_told_from_now(ago: timedelta, words: str) -> None:
     assert relative(NOW - ago, NOW) == words
+
+
+@pytest.mark.parametrize(
+    ("left", "words"),
+    [
+        (timedelta(days=7) - timedelta(seconds=1), "in 7 d"),
+        (timedelta(days=7, hours=11), "in 7 d"),
+        (timedelta(days=1, hours=12), "in 2 d"),
+        (timedelta(hours=23, minutes=40), "in 1 d"),
+        (timedelta(hours=2) - timedelta(milliseconds=1), "in 2 h"),
+        (timedelta(minutes=59, seconds=40), "in 1 h"),
+        (timedelta(minutes=1, seconds=20), "in 1 min"),
+        (timedelta(seconds=59), "in under a minute"),
+        (timedelta(seconds=3), "in under a minute"),
+        (timedelta(seconds=-3), "just now"),
+        (timedelta(minutes=-90), "1 h ago"),
+        (timedelta(days=40), "30 Dec 2026"),
+    ],
+)
+def test_how_long_something_holds_is_said_to_the_nearest_unit(left: timedelta, words: str) -> None:
+    assert until(NOW + left, NOW) == words
 
 
 def test_the_exact_time_is_in_utc_with_milliseconds() -> None:

@@ -9,6 +9,7 @@ import click
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
 from timemachine.cli.failure import Failure
+from timemachine.cli.question import confirmed
 from timemachine.cli.table import facts
 from timemachine.cli.terminal import show
 
@@ -32,6 +33,7 @@ PAUSE: Final = 0.5  # seconds between two looks at what a worker does
 @click.option(
     "--reason", metavar="TEXT", help="Why; it stays in the project's log. Without it nothing is erased."
 )
+@click.option("--yes", is_flag=True, help="Do not ask.")
 @options.as_json
 def erase(
     *,
@@ -40,6 +42,7 @@ def erase(
     fields: tuple[str, ...],
     steps: tuple[int, ...],
     reason: str | None,
+    yes: bool,
     as_json: bool,
 ) -> None:
     """Erase fields of a session for good, or show what would go.
@@ -53,10 +56,22 @@ def erase(
             client, client.erasures.prepare(session, redaction=redaction, fields=fields, steps=steps)
         )
         if reason is not None and not found["problem"]:
+            _agreed(found, yes=yes)
             found = _waited(client, client.erasures.confirm(found["id"], reason=reason))
         if found["problem"]:
             raise Failure(found["problem"])
         show(found, _told(found), as_json=as_json)
+
+
+def _agreed(found: dict[str, Any], *, yes: bool) -> None:
+    """Show what would go and ask, where there is something and `--yes` was not said. Raises `Failure` where the answer is another."""
+    preview = found["preview"]
+    if yes or not any(preview[name] for name in ("steps", "of_session", "replay_steps", "elsewhere")):
+        return
+    for line in _told(found):
+        click.echo(line, err=True)
+    if not confirmed("Erase this for good?"):
+        raise Failure("Nothing was erased; answer yes, or say --yes.")
 
 
 def _waited(client: "Client", erasure: dict[str, Any]) -> dict[str, Any]:
@@ -67,13 +82,20 @@ def _waited(client: "Client", erasure: dict[str, Any]) -> dict[str, Any]:
     return erasure
 
 
+def _fields(told: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """How many fields of records it takes, of the session and of its replays, each as often as something went."""
+    if of := told.get("fields_of"):
+        yield "fields of its records", f"{of['session']:,}"
+        yield "fields of its replays' records", f"{of['replays']:,}"
+
+
 def _told(found: dict[str, Any]) -> Iterator[str]:
     done = found["status"] == "done"
     told = found["result"] if done else found["preview"]
     yield (
         f"Erased for good, by {found['confirmed_by']}."
         if done
-        else "Nothing is erased yet; give --reason to erase this:"
+        else "Nothing is erased yet; with --reason and a yes this is erased:"
     )
     counts = [(f"step field {each['field']}", f"{each['count']:,}") for each in told["of_steps"]]
     counts += [(f"{each['rule']} ({each['what']})", f"{each['count']:,}") for each in told["counts"]]
@@ -83,6 +105,7 @@ def _told(found: dict[str, Any]) -> Iterator[str]:
             ("steps", f"{told['steps']:,}"),
             ("of the session", ", ".join(told["of_session"]) or "nothing"),
             ("steps of replays", f"{told['replay_steps']:,}"),
+            *_fields(told),
             *counts,
         ]
     )

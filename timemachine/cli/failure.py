@@ -17,6 +17,12 @@ class ConditionHeld(Failure):
     exit_code: ClassVar[int] = 3
 
 
+class NotABundle(Failure):
+    """A file that cannot be checked at all, as `tm_verify.py` ends with it; 1 says that a fault was found."""
+
+    exit_code: ClassVar[int] = 2
+
+
 class Interrupted(Failure):
     """Somebody pressed Ctrl-C, and there is something to say about it."""
 

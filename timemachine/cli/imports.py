@@ -2,12 +2,30 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 from timemachine.base.wording import counted
 from timemachine.cli.source import shown_name
 from timemachine.cli.table import table
-from timemachine.cli.wording import listed, one_line, shortened
+from timemachine.cli.wording import bar, listed, one_line, shortened
+from timemachine.client.errors import ClientError
+
+AT_ONCE_BYTES: Final = 1024 * 1024
+"""A larger file is imported by a worker, and the terminal says how far it is."""
+
+
+def how_far(name: str, found: dict[str, Any]) -> str:
+    """One line about an import that is on its way."""
+    if found["total"] is None:
+        return f"{name}: {found['status']}"
+    return f"{name}: {bar(found['done'], found['total'])} {counted(found['total'], 'action')}"
+
+
+def import_outcome(over: dict[str, Any]) -> dict[str, Any]:
+    """What an import that is over came to, as one that was waited for answers. Raises `ClientError` where it failed."""
+    if over["status"] != "done":
+        raise ClientError(over["error"]["message"], code=over["error"]["code"])
+    return {"sessions": over["sessions"], "report": over["report"]}
 
 
 def import_lines(done: Sequence[tuple[str, dict[str, Any]]]) -> Iterator[str]:
@@ -44,6 +62,7 @@ def _report(report: dict[str, Any]) -> Iterator[str]:
         reasons[each["reason"]].append(each["line"])
     for reason, lines in reasons.items():
         yield f"  {'line' if len(lines) == 1 else 'lines'} {_runs(lines)}: {one_line(reason)}"
+    yield from (f"  {one_line(note)}" for note in report["notes"])
 
 
 def _runs(numbers: Sequence[int]) -> str:

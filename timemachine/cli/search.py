@@ -21,7 +21,14 @@ _EXCERPT: Final = 140
 @click.option("--tool", metavar="TOOL", help="Only steps of this tool.")
 @click.option("--model", metavar="M", help="Only steps of this model.")
 @click.option("--agent", metavar="AGENT", help="Only steps of this agent.")
-@click.option("--status", type=click.Choice(["error", "ok"]), help="Only steps that failed, or did not.")
+@click.option(
+    "--status",
+    type=click.Choice(["error", "ok", "recording", "ended"]),
+    help="Only steps that failed, or did not; or of sessions that record, or have ended.",
+)
+@click.option("--user", metavar="USER", help="Only sessions of this user.")
+@click.option("--tag", metavar="TAG", help="Only steps with this tag, or of sessions with it.")
+@click.option("--min-cost", type=float, metavar="USD", help="Only sessions that cost as much or more.")
 @click.option("--since", metavar="WHEN", help="Only steps from then on: RFC 3339, or a date.")
 @click.option("--until", metavar="WHEN", help="Only steps until then: RFC 3339, or a date.")
 @click.option("--session", metavar="ID", help="Only steps of this session (its id or key).")

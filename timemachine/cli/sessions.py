@@ -1,18 +1,20 @@
-"""`session`: start, end, look at, delete, set a checkpoint, import."""
+"""`session`: start, end, look at, delete, set a checkpoint, resume, import, export."""
 
+import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from timemachine.base.wording import counted, priced
+from timemachine.base.wording import counted, priced, spaced
 from timemachine.cli import options
 from timemachine.cli.compare import compare
 from timemachine.cli.connecting import connected, meant_session
 from timemachine.cli.erasing import erase
+from timemachine.cli.exporting import export
 from timemachine.cli.failure import Failure
 from timemachine.cli.group import InOrder
-from timemachine.cli.imports import import_lines
+from timemachine.cli.imports import AT_ONCE_BYTES, how_far, import_lines, import_outcome
 from timemachine.cli.judging import judge
 from timemachine.cli.moment import local
 from timemachine.cli.notes import note, notes
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 
 @click.group(cls=InOrder)
 def session() -> None:
-    """Record, look at, import and replay sessions."""
+    """Record, look at, import, export and replay sessions."""
 
 
 @session.command()
@@ -78,12 +80,24 @@ def status(*, as_json: bool) -> None:
 @session.command("list")
 @click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True, metavar="N")
 @click.option("--after", metavar="PLACE", help="Go on from where the page before ended.")
+@click.option("-q", "--query", "q", metavar="Q", help="In names, keys and what was said.")
+@click.option("--status", type=click.Choice(["recording", "ended"]), help="Only those.")
+@click.option("--agent", metavar="AGENT", help="Only of this agent.")
+@click.option("--user", metavar="USER", help="Only of this user.")
+@click.option("--tag", metavar="TAG", help="Only with this tag.")
+@click.option("--kind", metavar="KIND", help="Only with a step of this kind.")
+@click.option("--tool", metavar="TOOL", help="Only with a call of this tool.")
+@click.option("--model", metavar="M", help="Only with a call of this model.")
+@click.option("--since", metavar="WHEN", help="Only started from then on: RFC 3339, or a date.")
+@click.option("--until", metavar="WHEN", help="Only started until then: RFC 3339, or a date.")
+@click.option("--min-cost", type=float, metavar="USD", help="Only what cost as much or more.")
 @options.as_json
-def list_(*, limit: int, after: str | None, as_json: bool) -> None:
-    """List the sessions, newest first."""
+def list_(*, limit: int, after: str | None, as_json: bool, **wanted: Any) -> None:
+    """List the sessions, newest first; of several conditions all hold."""
     with connected() as client:
-        found = client.sessions.page(limit=limit, after=after)
-        show(found, _listed(found, "There is no session yet."), as_json=as_json)
+        found = client.sessions.page(limit=limit, after=after, **wanted)
+        none = "No session matches." if any(wanted.values()) else "There is no session yet."
+        show(found, _listed(found, none), as_json=as_json)
 
 
 @session.command()
@@ -107,9 +121,10 @@ def view(*, session: str, as_json: bool) -> None:
 
 @session.command()
 @click.argument("session", metavar="ID")
+@click.option("--reason", metavar="TEXT", help="Why; it stays in the project's log.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @options.as_json
-def delete(*, session: str, yes: bool, as_json: bool) -> None:
+def delete(*, session: str, reason: str | None, yes: bool, as_json: bool) -> None:
     """Erase a session, after asking.
 
     Its actions, notes, replays, judgements and share links go with it; there is no way back.
@@ -119,7 +134,7 @@ def delete(*, session: str, yes: bool, as_json: bool) -> None:
         what = f"Erase the session {found['key']} ({shortened(found['name'])}) with {counted(found['actions'], 'action')}"
         if not yes and not confirmed(f"{what}, its notes, replays, judgements and share links, for good?"):
             raise Failure("Nothing was erased; answer yes, or say --yes.")
-        erased = client.sessions.delete(found["id"])
+        erased = client.sessions.delete(found["id"], reason=reason)
         told = [f"Session {found['key']} is erased with {counted(erased['actions'], 'action')}."]
         show(erased, told, as_json=as_json)
 
@@ -138,6 +153,20 @@ def checkpoint(*, session: str | None, name: str, as_json: bool) -> None:
         show(made, [f"Checkpoint {one_line(made['name'])} is step {made['sequence']:,}."], as_json=as_json)
 
 
+@session.command()
+@click.argument("session", metavar="ID")
+@click.option("--checkpoint", metavar="C", help="Its name or its step; the last one without.")
+@options.as_json
+def resume(*, session: str, checkpoint: str | None, as_json: bool) -> None:
+    """Show what the agent knew at a checkpoint.
+
+    Messages and results are shortened; --json prints all of it, as an agent takes it to go on.
+    """
+    with connected() as client:
+        found = client.sessions.resume(session, checkpoint=checkpoint)
+        show(found, _state_facts(found), as_json=as_json)
+
+
 @session.command("import")
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
 @click.option(
@@ -154,11 +183,12 @@ def import_(*, files: tuple[str, ...], format_name: str | None, as_json: bool) -
     with connected() as client, Progress() as progress:
         for file, data in contents:
             progress.tell(f"importing {shown_name(file)} ({len(done) + 1} of {len(files)})")
-            done.append(_imported(client, file, data, format_name, already=len(done)))
+            done.append(_imported(client, file, data, format_name, already=len(done), progress=progress))
     document = done[0] if len(done) == 1 else {"imports": done}
     show(document, import_lines(list(zip(files, done, strict=True))), as_json=as_json)
 
 
+session.add_command(export)
 session.add_command(erase)
 session.add_command(totals)
 session.add_command(compare)
@@ -172,11 +202,17 @@ session.add_command(notes)
 
 
 def _imported(
-    client: "Client", file: str, data: bytes, format_name: str | None, *, already: int
+    client: "Client", file: str, data: bytes, format_name: str | None, *, already: int, progress: Progress
 ) -> dict[str, Any]:
     name = file.rpartition("/")[2]
     try:
-        return client.import_file(data, filename=name, format_name=format_name)
+        if len(data) <= AT_ONCE_BYTES:
+            return client.import_file(data, filename=name, format_name=format_name)
+        begun = client.import_file(data, filename=name, format_name=format_name, later=True)
+        over = client.wait_for_import(
+            begun["import_id"], lambda found: progress.tell(how_far(shown_name(file), found))
+        )
+        return import_outcome(over)
     except ClientError as why:
         before = (
             f" ({counted(already, 'file')} before it {'was' if already == 1 else 'were'} imported.)"
@@ -214,6 +250,36 @@ def _row(found: dict[str, Any]) -> list[str]:
         f"{found['errors']:,}",
         priced(found["cost_usd"], found["unknown_cost_calls"]),
     ]
+
+
+def _state_facts(found: dict[str, Any]) -> Iterator[str]:
+    set_at, messages = found["checkpoint"], found["messages"]
+    values = {
+        name: each for name, each in found.items() if name not in ("checkpoint", "parent", "messages", "more")
+    }
+    yield from facts(
+        [
+            ("checkpoint", f"{one_line(set_at['name'] or NOT_RECORDED)}, step {set_at['sequence']:,}"),
+            ("set", local(set_at["at"])),
+            (
+                "messages",
+                NOT_RECORDED
+                if messages is None
+                else f"{len(messages):,}"
+                if isinstance(messages, list)
+                else "1",
+            ),
+            *(
+                (spaced(name), NOT_RECORDED if each is None else shortened(_said(each)))
+                for name, each in values.items()
+            ),
+            ("more", ", ".join(sorted(found["more"]))),
+        ]
+    )
+
+
+def _said(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _session_facts(found: dict[str, Any], summary: dict[str, Any]) -> Iterator[str]:

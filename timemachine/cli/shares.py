@@ -1,4 +1,4 @@
-"""`share`: links that show one session, replay or comparison to somebody without an account."""
+"""`share`: links that show one session, replay or comparison to somebody without an account, and who opened them."""
 
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -7,10 +7,14 @@ from uuid import UUID
 import click
 
 from timemachine.base.clock import now
+from timemachine.base.wording import counted, spaced
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
+from timemachine.cli.failure import Failure
 from timemachine.cli.group import InOrder
 from timemachine.cli.moment import end_of, local
+from timemachine.cli.share_policy import policy
+from timemachine.cli.share_preview import preview_lines, shown, withholds
 from timemachine.cli.table import facts, table
 from timemachine.cli.terminal import complain, show
 from timemachine.cli.wording import shortened
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
     from timemachine.client.client import Client
 
 _NOT_FOUND = 404
+_DONE = {"created": "created", "opened": "opened", "downloaded": "took the evidence", "ended": "revoked"}
 
 
 @click.group(cls=InOrder)
@@ -36,37 +41,39 @@ def share() -> None:
 )
 @click.option("--passphrase", metavar="WORDS", help="What a visitor has to know besides.")
 @click.option("--max-opens", type=int, metavar="N", help="How often it opens.")
+@click.option("--through-step", type=int, metavar="N", help="The last step of a session that it shows.")
 @click.option("--evidence-only", is_flag=True, help="Show what it is and its evidence, no recorded text.")
 @click.option(
     "--redaction", metavar="PROFILE", help="Withhold by this redaction profile: its id or name, or built-in."
 )
 @click.option("--label", metavar="L", help="A note that only the project sees.")
+@click.option("--preview", is_flag=True, help="Print what it would show and withhold, and create nothing.")
 @options.as_json
 def create(
     *,
     target: str,
     expires: str | None,
-    passphrase: str | None,
-    max_opens: int | None,
+    through_step: int | None,
     evidence_only: bool,
-    redaction: str | None,
-    label: str | None,
+    preview: bool,
     as_json: bool,
+    **terms: Any,
 ) -> None:
     """Create a link to a session (its id or key), a replay or a comparison (their ids); the address is shown once."""
-    expires_at = None if expires is None else end_of(expires, now())
+    terms |= {
+        "target_id": target,
+        "expires_at": None if expires is None else end_of(expires, now()),
+        "through_sequence": through_step,
+        "evidence_only": evidence_only or None,
+    }
     with connected() as client:
-        made = client.shares.create(
-            target_type=_type_of(client, target),
-            target_id=target,
-            expires_at=expires_at,
-            passphrase=passphrase,
-            max_opens=max_opens,
-            evidence_only=evidence_only or None,
-            redaction=redaction,
-            label=label,
-        )
-        show(made, _made(made), as_json=as_json)
+        terms["target_type"] = _type_of(client, target)
+        if preview:
+            found = client.shares.preview(**terms)
+            show(found, preview_lines(found), as_json=as_json)
+        else:
+            made = client.shares.create(**terms)
+            show(made, _made(made), as_json=as_json)
 
 
 @share.command("list")
@@ -94,14 +101,41 @@ def revoke(*, link: str, as_json: bool) -> None:
         )
 
 
+@share.command()
+@click.argument("link", metavar="ID")
+@click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True, metavar="N")
+@click.option("--after", metavar="PLACE", help="Go on from where the page before ended.")
+@options.as_json
+def log(*, link: str, limit: int, after: str | None, as_json: bool) -> None:
+    """Show who opened a link, or tried to, newest first, and whether its log is whole."""
+    with connected() as client:
+        found = client.shares.opens(link, limit=limit, after=after)
+        show(found, _logged(found), as_json=as_json)
+        if found["next"] and not as_json:
+            complain(f"There are more: timemachine share log {link} --after {found['next']}")
+
+
+share.add_command(policy)
+
+
 def _type_of(client: "Client", target: str) -> str:
+    """What has that id or key. Raises `Failure` where nothing has."""
+    found = client.sessions.get, client.replays.get, client.comparisons.get
+    for kind, get in zip(("session", "replay", "comparison"), found, strict=True):
+        if (kind == "session" or _is_uuid(target)) and _is_there(get, target):
+            return kind
+    raise Failure(
+        f"There is no session of the id or key {shortened(target, 60)!r} in this project, and no replay or comparison of that id; "
+        "`timemachine session list` shows the sessions."
+    )
+
+
+def _is_uuid(text: str) -> bool:
     try:
-        UUID(target)
+        UUID(text)
     except ValueError:
-        return "session"
-    if _is_there(client.replays.get, target):
-        return "replay"
-    return "comparison" if _is_there(client.comparisons.get, target) else "session"
+        return False
+    return True
 
 
 def _is_there(get: "Callable[[str], object]", target: str) -> bool:
@@ -119,23 +153,16 @@ def _made(made: dict[str, Any]) -> Iterator[str]:
     yield from facts(
         [
             ("id", made["id"]),
-            ("shows", f"{_shown(made)} {made['target_type']} {made['target_id']}"),
+            ("shows", shown(made)),
+            ("through", "" if made["through_sequence"] is None else f"step {made['through_sequence']:,}"),
             ("expires", local(made["expires_at"])),
             ("opens", "any number of times" if made["max_opens"] is None else f"{made['max_opens']:,} times"),
             ("passphrase", "asked for" if made["passphrase"] else "none"),
-            ("withholds", _withheld(made["redaction"])),
+            ("withholds", withholds(made["redaction"])),
             ("label", made["label"]),
         ]
     )
     yield "This address is shown once; keep it now."
-
-
-def _withheld(redaction: dict[str, Any] | None) -> str:
-    return "nothing" if redaction is None else f"{redaction['name']}, version {redaction['version']}"
-
-
-def _shown(made: dict[str, Any]) -> str:
-    return "only the evidence of the" if made["evidence_only"] else "the"
 
 
 def _listed(found: dict[str, Any]) -> Iterator[str]:
@@ -146,6 +173,26 @@ def _listed(found: dict[str, Any]) -> Iterator[str]:
     yield from table(heads, [_row(each) for each in found["items"]], right=("opens",))
     if found["next"]:
         complain(f"There are more: timemachine share list --after {found['next']}")
+
+
+def _logged(found: dict[str, Any]) -> Iterator[str]:
+    """The lines, by whom or from which network each is, and what reading the whole log again found."""
+    heads = ["line", "at", "what", "who"]
+    rows = [
+        [
+            f"{each['sequence']:,}",
+            local(each["at"]),
+            _DONE.get(each["result"], f"refused: {spaced(each['result'])}"),
+            each["by"] or " ".join(filter(None, (each["address"], each["browser"]))) or "unknown",
+        ]
+        for each in found["items"]
+    ]
+    yield from table(heads, rows, right=("line",))
+    log, broken = found["log"], found["log"]["broken"]
+    if broken is None:
+        yield f"The log is whole: {counted(log['lines'], 'line')}, the last with the SHA-256 {log['sha256']}."
+    else:
+        yield f"The log is not whole: line {broken['sequence']:,}: {broken['why']}."
 
 
 def _row(link: dict[str, Any]) -> list[str]:

@@ -3,7 +3,7 @@
 from django.db import connection, transaction
 
 from timemachine.base.errors import Conflict
-from timemachine.payloads.commands import drop_unreferenced
+from timemachine.payloads.commands import drop_unreferenced, held_by
 from timemachine.retrieval import nearest
 from timemachine.retrieval.models import Collection, Frame, FrameEmbedding
 from timemachine.retrieval.moment import hold_for_change
@@ -17,6 +17,7 @@ def erase_collection(collection: Collection) -> int:
     """
     Collection.objects.select_for_update().get(id=collection.id)
     hold_for_change(collection.id)
+    held = held_by(collection)
     frames = Frame.objects.filter(collection=collection)
     versions = frames.count()
     if _is_named(collection):
@@ -32,7 +33,7 @@ def erase_collection(collection: Collection) -> int:
         cursor.execute("DELETE FROM tm_frame WHERE collection_id = %s", [collection.id])
         cursor.execute("DELETE FROM tm_source WHERE collection_id = %s", [collection.id])
         cursor.execute("DELETE FROM tm_collection WHERE id = %s", [collection.id])
-        drop_unreferenced(collection.project_id)
+        drop_unreferenced(held)
         cursor.execute("SET LOCAL timemachine.erasing = 'off'")
     return versions
 

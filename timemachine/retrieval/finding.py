@@ -177,6 +177,8 @@ def find(collection: Collection, query: Query) -> Findings:
         holding = ask_to_hold(collection.id)
         ahead = query.as_of is None and query.mode != "semantic"
         terms = ask_for_terms(collection.id, words) if ahead else None
+        if meaning is not None:
+            _ = meaning.vector  # made while the database is at work
         moment = held(holding, query.as_of)
         # asked for before the terms are weighed, so that the database has work meanwhile
         near = None if meaning is None else _semantic(collection, meaning, moment, depth(query.top_k))
@@ -219,12 +221,14 @@ class _Near:
 def _rank(
     collection: Collection, query: Query, question: Question, near: _Near | None, moment: Moment
 ) -> Ranked:
-    asked: dict[str, ranking.Scores] = {}
+    legs: dict[str, dict[int, float]] = {}
+    lexical = None
     if query.mode != "semantic":
-        asked["lexical"] = ranking.lexical(collection.id, question, moment.at, depth(query.top_k))
+        lexical = ranking.lexical(collection.id, question, moment.at, depth(query.top_k))
     if near is not None:
-        asked["semantic"] = near.scores
-    legs = {name: scores() for name, scores in asked.items()}
+        legs["semantic"] = near.scores()  # was asked for first
+    if lexical is not None:
+        legs["lexical"] = lexical()
     score = legs.get(query.mode)
     if score is None:
         score = fuse(legs["lexical"], legs["semantic"], near.weight if near else 0)

@@ -1,5 +1,6 @@
 """Which embedding model a collection has, and giving it another one while it is searched with the first."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -96,8 +97,10 @@ def reembed(collection: Collection, name: str, *, by: str) -> Progress:
 
 def progress(collection: Collection) -> Progress:
     """How far the collection is embedded; counted only where something is missing."""
-    own = Collection.objects.values_list("embedding_model", flat=True).get(id=collection.id)
-    work = list(EmbeddingWork.objects.filter(collection=collection).order_by("id"))
+    work = list(
+        EmbeddingWork.objects.filter(collection=collection).select_related("collection").order_by("id")
+    )
+    own = _own_model(collection, work)
     past = Q(valid_until__isnull=False)
     counts = Frame.objects.filter(collection=collection).aggregate(
         frames=Count("id"), ended=Count("id", filter=past)
@@ -112,6 +115,13 @@ def progress(collection: Collection) -> Progress:
         target=next((_target(collection, each) for each in work if each.replaces), None),
         trouble=next((_trouble(each) for each in work if each.error_message), None),
     )
+
+
+def _own_model(collection: Collection, work: Sequence[EmbeddingWork]) -> str:
+    """The model that it has: of the moment at which the work was read, so that no model is missing from both when it becomes its own."""
+    if work:
+        return work[0].collection.embedding_model
+    return Collection.objects.get(id=collection.id).embedding_model
 
 
 def _target(collection: Collection, work: EmbeddingWork) -> Target:

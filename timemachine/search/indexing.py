@@ -36,6 +36,8 @@ MODEL: Final = WORDLLAMA
 """What makes the vectors of actions: local and quick, so that nothing recorded leaves the machine by being recorded."""
 BATCH: Final = 500
 BATCH_BYTES: Final = 16 * 1024 * 1024
+WORTH_A_LOOK: Final = 100
+"""Where fewer steps than this were new, what came meanwhile waits for the next bell: steps that come one by one are indexed together."""
 TURN_SECONDS: Final = 5.0
 """How long a job works on one project before it queues behind the others again."""
 RING_AGAIN_AFTER: Final = timedelta(seconds=15)
@@ -44,7 +46,7 @@ LONGEST_NAME: Final = 16_384
 
 _NAMES: Final = ("label", "name", "tool", "error_type", "error_message")
 _BEHIND: Final = """
-SELECT s.id, coalesce(i.indexed_through, 0)
+SELECT s.id, coalesce(i.indexed_through, 0), s.last_sequence
 FROM tm_session s LEFT JOIN tm_indexed_session i ON i.session_id = s.id
 WHERE s.project_id = %s AND s.last_sequence > coalesce(i.indexed_through, 0) AND NOT s.id = ANY(%s)
 ORDER BY s.last_sequence - coalesce(i.indexed_through, 0) LIMIT 100
@@ -179,26 +181,35 @@ def index_anew(session: Session, sequences: Collection[int]) -> None:
 def _turn(project_id: UUID, until: float) -> bool:
     """Whether there is more to do at once. What another holds is left for the sweeper."""
     left: set[UUID] = set()
-    while behind := _behind(project_id, left):
-        for session_id, through in behind:
-            if time.monotonic() > until:
-                return True
-            if not index_some(project_id, session_id, through):
-                left.add(session_id)
+    new = WORTH_A_LOOK
+    while new >= WORTH_A_LOOK and (behind := _behind(project_id, left)):
+        new = 0
+        for session_id, through, last in behind:
+            at = through
+            while at < last:
+                if time.monotonic() > until:
+                    return True
+                indexed = index_some(project_id, session_id, at)
+                if not indexed:
+                    left.add(session_id)
+                    break
+                at += indexed
+            new += at - through
     return False
 
 
-def _behind(project_id: UUID, left: Collection[UUID]) -> list[tuple[UUID, int]]:
+def _behind(project_id: UUID, left: Collection[UUID]) -> list[tuple[UUID, int, int]]:
+    """Sessions with steps to index, through which step they are, and which was the last one just now; who has most to do last."""
     with connection.cursor() as cursor:
         cursor.execute(_BEHIND, [project_id, list(left)])
-        return [(session, through) for session, through in cursor]
+        return [(session, through, last) for session, through, last in cursor]
 
 
-def index_some(project_id: UUID, session_id: UUID, through: int) -> bool:
-    """Index the next actions of a session, at most `BATCH`; False where it is being erased, or another was quicker."""
+def index_some(project_id: UUID, session_id: UUID, through: int) -> int:
+    """Index the next actions of a session, at most `BATCH`, and return how many; 0 where it is being erased, or another was quicker."""
     last, erasures = _end_of_batch(session_id, through), _erasures(session_id)
     if last is None:
-        return False
+        return 0
     actions = Action.objects.filter(session_id=session_id, sequence__gt=through, sequence__lte=last)
     texts = _texts(
         list(actions.only("sequence", "kind", "input_id", "output_id", *_NAMES).order_by("sequence"))
@@ -209,8 +220,8 @@ def index_some(project_id: UUID, session_id: UUID, through: int) -> bool:
         _keep(project_id, session_id, texts, meanings, (through, last, erasures))
     except (IntegrityError, OperationalError, _OvertakenError) as why:
         log.info("steps of %s are left for later: %s", session_id, why)
-        return False
-    return True
+        return 0
+    return last - through
 
 
 @transaction.atomic

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
+from django.db.models import BooleanField, QuerySet
+from django.db.models.expressions import RawSQL
+
 from timemachine.accounts.models import Project
 from timemachine.base.errors import InvalidInput, Unavailable
 from timemachine.base.faithful import searchable
@@ -129,6 +132,16 @@ def search(project: Project, wanted: Wanted, *, limit: int, after: str | None = 
         too_common=not question.query and wanted.mode != "semantic",
         no_embeddings=no_embeddings,
     )
+
+
+def sessions_saying(project: Project, text: str) -> QuerySet[SearchedAction, UUID]:
+    """The ids of the project's sessions with an indexed step that holds the words, to be part of another query. Two queries at once.
+
+    Raises `InvalidInput` for what cannot be searched for.
+    """
+    query = question_of(parse(text)).query
+    holding = RawSQL("words @@ %s::tsquery", [query], BooleanField())
+    return SearchedAction.objects.filter(holding, project=project).values_list("session_id", flat=True)
 
 
 def _found(question: Question, asked: Asked, wanted: Wanted, scope: Scope) -> tuple[_Rows, str | None]:

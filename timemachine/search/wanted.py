@@ -13,7 +13,7 @@ from timemachine.recording.queries import session_of
 from timemachine.recording.vocabulary import KINDS
 
 MODES: Final = ("hybrid", "text", "semantic")
-STATUSES: Final = ("error", "ok")
+STATUSES: Final = ("error", "ok", "recording", "ended")
 
 _OF_ACTION: Final = {
     "kind": "a.kind = %(kind)s",
@@ -22,10 +22,15 @@ _OF_ACTION: Final = {
     "agent": "coalesce(a.agent, s.agent) = %(agent)s",
     "since": "coalesce(a.started_at, a.recorded_at) >= %(since)s",
     "until": "coalesce(a.started_at, a.recorded_at) <= %(until)s",
+    "user": 's."user" = %(user)s',
+    "tag": "(s.tags @> ARRAY[%(tag)s]::text[] OR a.tags @> ARRAY[%(tag)s]::text[])",
+    "min_cost": "s.cost_usd >= %(min_cost)s",
 }
 _STATUS: Final = {
     "error": "(a.error_type IS NOT NULL OR a.error_message IS NOT NULL)",
     "ok": "a.error_type IS NULL AND a.error_message IS NULL",
+    "recording": "s.status = 'recording'",
+    "ended": "s.status = 'ended'",
 }
 _JOINED: Final = "JOIN tm_action a ON a.id = x.action_id JOIN tm_session s ON s.id = a.session_id"
 
@@ -35,7 +40,8 @@ class Wanted:
     """Which steps are looked for, and how; an empty text asks for any.
 
     `agent` is the step's own, else its session's. `since` and `until` are about when a step started, or was recorded where that is not
-    known: times as people write them, a date alone the whole day. `session` is an id or a key.
+    known: times as people write them, a date alone the whole day. `status` is the step's (`error`, `ok`) or its session's (`recording`,
+    `ended`), `user` and `min_cost` (USD) are its session's, `tag` is of either. `session` is an id or a key.
     """
 
     q: str
@@ -48,6 +54,9 @@ class Wanted:
     since: str = ""
     until: str = ""
     session: str = ""
+    user: str = ""
+    tag: str = ""
+    min_cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +74,9 @@ def scope_of(project: Project, wanted: Wanted) -> Scope:
     _check(wanted)
     session = session_of(project, wanted.session) if wanted.session else None
     conditions = list(_conditions(wanted))
-    facts = {name: storable(getattr(wanted, name)) for name in ("kind", "tool", "model", "agent")}
+    facts = {
+        name: storable(getattr(wanted, name)) for name in ("kind", "tool", "model", "agent", "user", "tag")
+    }
     times = {
         "since": begin_as_written(wanted.since) if wanted.since else None,
         "until": time_as_written(wanted.until) if wanted.until else None,
@@ -75,13 +86,19 @@ def scope_of(project: Project, wanted: Wanted) -> Scope:
         session=session,
         joined=_JOINED if conditions else "",
         conditions=" AND ".join(whole),
-        facts={"project": project.id, "session": session and session.id, **facts, **times},
+        facts={
+            "project": project.id,
+            "session": session and session.id,
+            **facts,
+            **times,
+            "min_cost": wanted.min_cost,
+        },
     )
 
 
 def _conditions(wanted: Wanted) -> Iterator[str]:
     for name, condition in _OF_ACTION.items():
-        if getattr(wanted, name):
+        if getattr(wanted, name) not in ("", None):
             yield condition
     if wanted.status:
         yield _STATUS[wanted.status]

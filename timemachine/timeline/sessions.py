@@ -15,19 +15,22 @@ from timemachine.base.errors import InvalidInput
 from timemachine.base.faithful import storable
 from timemachine.recording.models import Session
 from timemachine.rollup.models import Usage
+from timemachine.search.queries import sessions_saying
 
 PAGE: Final = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Which sessions are shown; an empty text asks for any. `q` is looked for in names and keys.
+    """Which sessions are shown; an empty text asks for any, and all that is asked for must hold.
 
-    `tool`, `kind` and `model` ask for sessions with such an action; `since` and `until` are about the start:
-    times as people write them, a date alone the whole day.
+    `named` is looked for in names and keys, `q` there and in what the steps say, in the language of the search. `tool`, `kind` and `model`
+    ask for sessions with such an action; `since` and `until` are about the start: times as people write them, a date alone the whole day.
+    `min_cost` is in USD.
     """
 
     q: str = ""
+    named: str = ""
     agent: str = ""
     user: str = ""
     status: str = ""
@@ -54,10 +57,8 @@ class SessionsPage:
 def sessions_page(
     project: Project, wanted: Wanted, after: str | None = None, limit: int = PAGE
 ) -> SessionsPage:
-    """One page of the project's sessions. One query. Raises `InvalidInput` where `after` was not given out by this list."""
-    found = _matching(Session.objects.of(project).select_related("collection"), wanted).order_by(
-        "-started_at", "-id"
-    )
+    """One page of the project's sessions. One query, three where something is looked for in what steps say. Raises `InvalidInput` where `after` was not given out by this list."""
+    found = sessions_matching(project, wanted).select_related("collection")
     if after:
         started_at, last = _place(after)
         found = found.filter(Q(started_at__lt=started_at) | Q(started_at=started_at, id__lt=last))
@@ -68,13 +69,28 @@ def sessions_page(
 
 def sessions_matching(project: Project, wanted: Wanted) -> QuerySet[Session]:
     """The project's sessions that fit, newest first."""
-    return _matching(Session.objects.of(project), wanted).order_by("-started_at", "-id")
-
-
-def _matching(sessions: QuerySet[Session], wanted: Wanted) -> QuerySet[Session]:
+    sessions = Session.objects.of(project)
     if wanted.q:
-        words = storable(wanted.q)  # a pattern does not go through the field
-        sessions = sessions.filter(Q(name__icontains=words) | Q(key__icontains=words))
+        sessions = sessions.filter(_named(wanted.q) | _saying(project, wanted.q))
+    if wanted.named:
+        sessions = sessions.filter(_named(wanted.named))
+    return _narrowed(sessions, wanted).order_by("-started_at", "-id")
+
+
+def _named(text: str) -> Q:
+    words = storable(text)  # a pattern does not go through the field
+    return Q(name__icontains=words) | Q(key__icontains=words)
+
+
+def _saying(project: Project, text: str) -> Q:
+    """Sessions with a step that holds the words; none where the text has nothing that a search could look for."""
+    try:
+        return Q(id__in=sessions_saying(project, text))
+    except InvalidInput:
+        return Q(pk__in=[])
+
+
+def _narrowed(sessions: QuerySet[Session], wanted: Wanted) -> QuerySet[Session]:
     for name in ("agent", "user", "status"):
         if asked := _asked(wanted, name):
             sessions = sessions.filter(**{name: asked})

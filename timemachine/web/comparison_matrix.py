@@ -1,7 +1,7 @@
 """The matrix of a comparison as its page shows it: which asks, in which columns, with what in a cell."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
@@ -20,12 +20,14 @@ from timemachine.comparison.queries import Said, said_of
 from timemachine.comparison.statistics.intervals import Interval
 from timemachine.comparison.statistics.summaries import Spread
 from timemachine.comparison.statistics.wording import interval_words
+from timemachine.erasure.queries import erased_answers, erased_recordings
 from timemachine.replay.statuses import OPEN_STEP_STATUSES
 from timemachine.replay.summary import VERDICT_ORDER
 from timemachine.web.library import register
 
 CELLS_OF_A_PAGE: Final = 72
 BAR_WIDTH: Final = 40
+ERASED: Final = "erased"
 JUDGE_WORDS: Final = {
     "waiting": "is still to be asked",
     "asking": "is being asked",
@@ -63,7 +65,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One answer in a cell: its number, the step behind it, and the word for it."""
+    """One answer in a cell: its number, the step behind it, and the word for it. Where the answer was erased `then` is what that was before."""
 
     number: int
     step: int | None
@@ -72,6 +74,21 @@ class Run:
     cut_off: bool
     marks: Sequence[Any]
     opinions: Sequence[Any]
+    then: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gone:
+    """Whose answers were erased: recorded asks by session and sequence, and steps of replays by their rows."""
+
+    recorded: Collection[tuple[UUID, int]]
+    answers: Collection[int]
+
+    def takes(self, ask: Ask, cell: Cell) -> bool:
+        """Whether what a cell says is of an answer that is there no more."""
+        return not cell.missing and (
+            (ask.session, ask.sequence) in self.recorded or cell.step in self.answers
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,12 +147,16 @@ def wanted(query: QueryDict, arms: int) -> Wanted:
 def matrix(
     shown: Findings, arms: Sequence[Arm], asked: Wanted, saying: Callable[[Sequence[Ask]], Said] = said_of
 ) -> Matrix:
-    """The asks that fit, so many that a page stays light, with what is said of their cells."""
+    """The asks that fit, so many that a page stays light, with what is said of their cells, and what was erased of them. Two queries beside those of `saying`."""
     fitting = [ask for ask in shown.asks if asked.fits(ask)]
     count = max(CELLS_OF_A_PAGE // (len(arms) + 1), 10)
     said = saying(fitting[asked.after : asked.after + count])
     titles = column_names(arms)
-    rows = [(ask, [_cell(ask, arm, titles[arm], said) for arm in range(len(arms) + 1)]) for ask in said.asks]
+    gone = _gone(said.asks)
+    rows = [
+        (ask, [_cell(ask, arm, titles[arm], (said, gone)) for arm in range(len(arms) + 1)])
+        for ask in said.asks
+    ]
     end = asked.after + len(said.asks)
     return Matrix(
         columns=[_column(titles[each.arm], each) for each in shown.columns],
@@ -167,14 +188,24 @@ def bar_width(score: float | None) -> float:
     return round(BAR_WIDTH * min(max(score or 0, 0), 1), 1)
 
 
-def _cell(ask: Ask, arm: int, column: str, said: Said) -> ShownCell:
-    cells = ask.cells(arm)
+def _gone(asks: Sequence[Ask]) -> Gone:
+    """What of these asks was erased: a verdict is gone with either of its answers."""
+    cells = {cell.step for ask in asks for cell in ask.runs.values() if cell.step}
+    return Gone(
+        recorded=erased_recordings({(ask.session, ask.sequence) for ask in asks}),
+        answers=erased_answers(list(cells)),
+    )
+
+
+def _cell(ask: Ask, arm: int, column: str, found: tuple[Said, Gone]) -> ShownCell:
+    cells, (said, gone) = ask.cells(arm), found
     runs = [
         Run(
             number=cell.repeat,
             step=cell.step,
-            word=_word(cell),
-            name=cell.verdict or _class(cell),
+            word=ERASED if gone.takes(ask, cell) else _word(cell),
+            name=ERASED if gone.takes(ask, cell) else cell.verdict or _class(cell),
+            then=_word(cell) if gone.takes(ask, cell) else None,
             cut_off=cell.cut_off,
             marks=said.marks.get(cell.step or 0, ()),
             opinions=said.opinions.get(cell.step or 0, ()),

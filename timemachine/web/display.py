@@ -154,6 +154,12 @@ def relative(moment: datetime | None) -> str:
 
 
 @register.filter
+def until(moment: datetime) -> str:
+    """How long something still holds, with the exact time on hover."""
+    return _time(moment, wording.until(moment, now()), wording.exact(moment))
+
+
+@register.filter
 def exact(moment: datetime | None) -> str:
     """The exact time, with how long ago on hover; "not recorded" for None."""
     if moment is None:

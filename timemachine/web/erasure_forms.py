@@ -6,10 +6,11 @@ from typing import Any, ClassVar
 from django import forms
 
 from timemachine.base.errors import TimeMachineError
-from timemachine.erasure.commands import LONGEST_REASON
+from timemachine.evidence.reason import LONGEST
 from timemachine.redaction.paths import OF_ACTION, OF_SESSION, SESSION
 from timemachine.redaction.profile import Profile
 from timemachine.web.account_forms import AccountForm
+from timemachine.web.redaction_forms import ABOUT_BUILT_IN
 
 OF_A_STEP = [(name, name.replace("_", " ")) for name in OF_ACTION]
 OF_THE_SESSION = [(f"{SESSION}.{name}", name) for name in OF_SESSION]
@@ -17,8 +18,9 @@ OF_THE_SESSION = [(f"{SESSION}.{name}", name) for name in OF_SESSION]
 
 class _Refusing(AccountForm):
     def refuse(self, why: TimeMachineError) -> int:
-        """Say what a command refused; the status of the answer."""
-        self.add_error(None, why.message)
+        """Say what a command refused, at the field that it names; the status of the answer."""
+        field = why.facts.get("field")
+        self.add_error(field if field in self.fields else None, why.message)
         return why.status
 
 
@@ -27,7 +29,7 @@ class FindingsForm(_Refusing):
 
     ids: ClassVar[str] = "findings"
 
-    redaction = forms.ChoiceField(label="Profile")
+    redaction = forms.ChoiceField(label="Profile", help_text=ABOUT_BUILT_IN)
 
     def __init__(self, data: Any = None, *, choices: Sequence[Profile]) -> None:
         super().__init__(data)
@@ -83,7 +85,7 @@ class ReasonForm(_Refusing):
 
     reason = forms.CharField(
         label="Reason",
-        max_length=LONGEST_REASON,
+        max_length=LONGEST,
         help_text="It stays in the project's log for good: write nothing of what is erased.",
         error_messages={"required": "Give a reason; it stays in the project's log."},
     )

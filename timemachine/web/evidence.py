@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
+from timemachine.redaction.marks import behind_mark
 from timemachine.timeline.step import Passage
 from timemachine.web.sentences import Sentence
 
@@ -94,8 +95,10 @@ def _marked(source: Source, named: Sequence[Sentence]) -> Evidence:
 
 def _span(sentence: Sentence, text: str) -> tuple[int, int] | None:
     start, end = sentence.passage_start, sentence.passage_end
-    inside = isinstance(start, int) and isinstance(end, int) and 0 <= start < end <= len(text)
-    return (start, end) if inside and start is not None and end is not None else None
+    if not isinstance(start, int) or not isinstance(end, int) or not 0 <= start < end <= len(text):
+        return None
+    start, end = behind_mark(text, start), behind_mark(text, end)
+    return (start, end) if start < end else None
 
 
 def _pieces(text: str, spans: Sequence[tuple[Sentence, tuple[int, int]]]) -> Iterator[Piece]:

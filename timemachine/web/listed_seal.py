@@ -10,11 +10,13 @@ from django.utils.safestring import SafeString
 
 from timemachine.base.clock import now
 from timemachine.base.wording import counted
-from timemachine.evidence.listed import NOT_YET, ListedSeal
+from timemachine.evidence.listed import NOT_YET, SO_FAR, STOPPED, ListedSeal
 from timemachine.web import wording
 from timemachine.web.library import NOTHING, register
 
 ALTERED: Final = "altered"
+_BADGES: Final = {NOT_YET: "not sealed", SO_FAR: "sealed so far", STOPPED: "sealing stopped"}
+_NOT_SINCE: Final = {True: ", not checked", False: ", not checked since"}
 _NOT_CHECKED: Final = SafeString('<span class="quiet">not checked</span>')
 
 
@@ -30,6 +32,22 @@ def session_seal(session: Any, seals: Mapping[UUID, ListedSeal]) -> SafeString:
         word,
         _checked(found),
     )
+
+
+@register.simple_tag
+def seal_badge(found: ListedSeal, address: str) -> SafeString:
+    """The seal of one thing in the head of its page, leading to its evidence at `address`: the words of the list."""
+    word = found.word if found.intact else ALTERED
+    said = _BADGES.get(word, word)
+    if found.erased and word != ALTERED:
+        gone = f"{counted(found.erased, 'field')} erased"
+        said = f"{said} · {gone}{'' if _is_checked_since(found) else _NOT_SINCE[found.checked_at is None]}"
+    loud = " bad" if word in {ALTERED, STOPPED} else ""
+    return format_html('<a class="status seal{}" href="{}">{}</a>', loud, address, said)
+
+
+def _is_checked_since(found: ListedSeal) -> bool:
+    return found.checked_at is not None and not found.erased_since
 
 
 def _checked(found: ListedSeal) -> SafeString:

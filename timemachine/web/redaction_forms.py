@@ -8,8 +8,9 @@ from django import forms
 
 from timemachine.base.errors import InvalidInput, TimeMachineError
 from timemachine.base.ids import uuid7
-from timemachine.redaction.commands import LONGEST_NAME
-from timemachine.redaction.profile import BUILT_IN_HANDLE, Profile
+from timemachine.redaction.builtin import FINDS, LEAVES
+from timemachine.redaction.commands import LONGEST_NAME, checked_name
+from timemachine.redaction.profile import BUILT_IN, BUILT_IN_HANDLE, Profile
 from timemachine.redaction.rules import Rules, read_rules
 from timemachine.web.account_forms import AccountForm
 
@@ -19,7 +20,13 @@ DETECTED: Final = [
     ("email", "E-mail addresses"),
     ("phone", "Phone numbers"),
     ("card", "Numbers of payment cards"),
+    ("iban", "IBANs"),
+    ("ssn", "US social security numbers"),
 ]
+ABOUT_BUILT_IN: Final = f"“{BUILT_IN.name}” finds {FINDS}. It leaves {LEAVES}: those are for a profile with patterns and fields of its own."
+"""What the profile that every project has does, where one is chosen."""
+_SOMETHING: Final[Mapping[str, list[str]]] = {"detect": [DETECTED[0][0]]}
+"""A part that makes rules of a line that is read alone."""
 _PLACE: Final = re.compile(r"rules\.(\w+)(?:\[([0-9]+)\])?")
 
 
@@ -58,25 +65,50 @@ class ProfileForm(AccountForm):
         if profile:
             del self.fields["name"]
 
+    def clean(self) -> dict[str, Any]:
+        """What was sent. Whatever cannot be is said at once, each beside its field with its line; then what does not go together."""
+        said = super().clean() or {}
+        for part, lines in self._lines().items():
+            for nth, line in enumerate(lines):
+                self._try({**_SOMETHING, part: [line]}, nth)
+        if "name" in said:
+            try:
+                checked_name(said["name"])
+            except TimeMachineError as why:
+                self.refuse(why)
+        if not self.errors:
+            self._try(self._lines())
+        return said
+
     def rules(self) -> Rules:
         """The rules that were written. Raises `InvalidInput`."""
-        said = self.cleaned_data
-        return read_rules(
-            {
-                "detect": said["detect"],
-                "phone_regions": re.findall(r"[^\s,]+", said["phone_regions"]),
-                "patterns": [_pattern(line) for line in _lines(said["patterns"])],
-                "fields": _lines(said["fields_by_path"]),
-            }
-        )
+        return _read(self._lines())
 
-    def refuse(self, why: TimeMachineError) -> int:
+    def _lines(self) -> dict[str, list[str]]:
+        """What was written of each part; of one that cannot be read nothing."""
+        said = self.cleaned_data
+        return {
+            "detect": said.get("detect", []),
+            "phone_regions": re.findall(r"[^\s,]+", said.get("phone_regions", "")),
+            "patterns": _lines(said.get("patterns", "")),
+            "fields": _lines(said.get("fields_by_path", "")),
+        }
+
+    def _try(self, lines: Mapping[str, list[str]], nth: int | None = None) -> None:
+        """Read lines, and say what cannot be of them; one that is read alone is the `nth` of its part."""
+        try:
+            _read(lines)
+        except InvalidInput as why:
+            self.refuse(why, nth)
+
+    def refuse(self, why: TimeMachineError, line_read: int | None = None) -> int:
         """Say at the field that it is about what does not work, with its line; the status to answer with."""
         where = str(why.facts.get("field", ""))
         place = _PLACE.match(where)
         part, nth = (place[1], place[2]) if place else (where, None)
         name = {"fields": "fields_by_path"}.get(part, part)
-        line = f"Line {int(nth) + 1}: " if nth and part in ("patterns", "fields") else ""
+        at = line_read if line_read is not None else nth
+        line = f"Line {int(at) + 1}: " if at is not None and part in ("patterns", "fields") else ""
         self.add_error(name if name in self.fields else None, line + why.message)
         return why.status
 
@@ -86,7 +118,7 @@ class TryForm(AccountForm):
 
     ids: ClassVar[str] = "try"
 
-    profile = forms.ChoiceField(label="Profile")
+    profile = forms.ChoiceField(label="Profile", help_text=ABOUT_BUILT_IN)
     text = forms.CharField(
         label="Text",
         required=False,
@@ -129,6 +161,11 @@ def _written(profile: Profile) -> dict[str, Any]:
         ),
         "fields_by_path": "\n".join(rules.fields),
     }
+
+
+def _read(lines: Mapping[str, list[str]]) -> Rules:
+    """The rules that these lines are. Raises `InvalidInput`."""
+    return read_rules({**lines, "patterns": [_pattern(line) for line in lines.get("patterns", [])]})
 
 
 def _lines(text: str) -> list[str]:

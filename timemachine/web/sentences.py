@@ -6,6 +6,7 @@ from itertools import count
 from typing import Any, Final
 
 from timemachine.base.wording import spaced
+from timemachine.redaction.marks import behind_mark
 
 _WHY: Final = {
     "no_support": "no passage says it",
@@ -135,10 +136,11 @@ def _lies_in(answer: str, recorded: Sequence[Mapping[str, Any]]) -> bool:
 def _stretches(answer: str, recorded: Sequence[Mapping[str, Any]]) -> Iterator[Sentence]:
     end = 0
     for each in recorded:
-        if each["start"] > end:
-            yield Sentence(text=answer[end : each["start"]])
-        yield _sentence(each, answer[each["start"] : each["end"]])
-        end = each["end"]
+        start, stop = (behind_mark(answer, each[name]) for name in ("start", "end"))
+        if start > end:
+            yield Sentence(text=answer[end:start])
+        yield _sentence(each, answer[start:stop])
+        end = stop
     if end < len(answer):
         yield Sentence(text=answer[end:])
 

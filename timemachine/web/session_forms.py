@@ -6,7 +6,7 @@ from typing import Any, ClassVar, cast
 from django import forms
 
 from timemachine.base.errors import TimeMachineError
-from timemachine.exchange.formats import FORMATS
+from timemachine.exchange.registry import FORMATS
 from timemachine.providers.listing import Choice
 from timemachine.retrieval.finding import DEFAULT_TOP_K, LARGEST_TOP_K
 from timemachine.web.collection_forms import FilesForm, PassageForm
@@ -172,6 +172,10 @@ class EraseForm(RecordForm):
         strip=False,
         widget=forms.TextInput(attrs=CODE),
         error_messages={"required": "Write the session's name to erase it."},
+    )
+    reason = line_field(
+        "Reason, if you want to say one",
+        "It stays in the project's log for good, beside who erased it and when: write nothing of what is erased.",
     )
 
 

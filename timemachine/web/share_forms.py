@@ -15,9 +15,15 @@ from timemachine.redaction.profile import BUILT_IN, Profile
 from timemachine.sharing.policy import LONGEST_DAYS, OPEN, Policy
 from timemachine.sharing.queries import Shareable
 from timemachine.sharing.terms import LONGEST_LABEL, LONGEST_PASSPHRASE, MOST_OPENS, Terms
+from timemachine.web.redaction_forms import ABOUT_BUILT_IN
 
 LIFETIMES = [("7", "in 7 days"), ("14", "in 14 days"), ("30", "in 30 days"), ("90", "in 90 days")]
 _FIELDS = {"expires_at": "until"}
+
+
+def _whole(says: str) -> dict[str, str]:
+    """What a field for a whole number says of all that it is not."""
+    return dict.fromkeys(("invalid", "min_value", "max_value"), says)
 
 
 class PolicyForm(forms.Form):
@@ -39,6 +45,9 @@ class PolicyForm(forms.Form):
         min_value=1,
         max_value=LONGEST_DAYS,
         help_text=f"Of links made from now on. Empty: {LONGEST_DAYS} days.",
+        error_messages=_whole(
+            f"A link lives between 1 and {LONGEST_DAYS} days; leave it empty for as long as any may."
+        ),
     )
 
     def __init__(self, data: Any = None, *, initial: Any = None) -> None:
@@ -78,18 +87,26 @@ class ShareForm(forms.Form):
         min_value=1,
         max_value=MOST_OPENS,
         help_text="Times. Empty: no limit.",
+        error_messages=_whole(
+            f"A link opens between 1 and {MOST_OPENS:,} times; leave it empty for no limit."
+        ),
     )
-    through_sequence = forms.IntegerField(label="Through step", required=False, min_value=1)
+    through_sequence = forms.IntegerField(
+        label="Through step",
+        required=False,
+        min_value=1,
+        error_messages=_whole("Write the number of a step, from 1; leave it empty for the last one."),
+    )
     evidence_only = forms.BooleanField(
         label="Evidence only",
         required=False,
-        help_text="They see what it is and download its evidence. No text that was recorded stands on their page.",
+        help_text="They see what it is and download its evidence, which tells no text either. No text that was recorded stands on their page.",
     )
 
     redaction = forms.ChoiceField(
         label="Withhold",
         required=False,
-        help_text="What is withheld stands as a mark in its place. Preview shows what that would be.",
+        help_text=f"What is withheld stands as a mark in its place. Preview shows what that would be. {ABOUT_BUILT_IN}",
     )
 
     def __init__(

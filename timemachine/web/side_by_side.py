@@ -10,10 +10,11 @@ from django.utils.safestring import SafeString
 from timemachine.alignment.long_diffs import LONG, is_long
 from timemachine.base.wording import spaced
 from timemachine.difference.telling import Telling, telling
-from timemachine.erasure.queries import erased_ranks
+from timemachine.erasure.queries import erased_passages
 from timemachine.payloads.queries import text
 from timemachine.providers.completion import ended_by
 from timemachine.recording.models import Action, Hit
+from timemachine.redaction.marks import OPENING_ERASED
 from timemachine.replay import frozen
 from timemachine.replay.models import ReplayHit, ReplayStep
 from timemachine.replay.queries import passages_of
@@ -51,7 +52,7 @@ ERASED: Final = "erased"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedFrame:
-    """A frame of the recording: what its bytes hash to now, what became of it since, where it stands now."""
+    """A frame of the recording: what its bytes hash to now, what became of it since, where it stands now. `then` is what an erased one was before."""
 
     rank: int
     title: str
@@ -60,6 +61,7 @@ class RecordedFrame:
     since: str | None
     now: str
     fate: str
+    then: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +140,7 @@ def side_by_side(step: ReplayStep, *, everything: bool = False, beginnings: bool
         long=long and not beginnings,
         beginnings=BEGINNING if long and beginnings else None,
         telling=_telling(step, *both) if both and not long else [],
-        same=recorded is not None and recorded == new,
+        same=recorded is not None and recorded == new and OPENING_ERASED not in recorded,
         evidence=list(_evidence(step.evidence or {}, step.verdict)),
         frames=_recorded_frames(step, hits),
         recorded_count=len(hits),
@@ -238,9 +240,9 @@ def _words(found: Any) -> str:
 
 def _recorded_frames(step: ReplayStep, hits: Sequence[Hit]) -> list[RecordedFrame]:
     titles = {hit.rank: hit.title or "untitled" for hit in hits}
-    gone = erased_ranks(hits)
+    gone = erased_passages(hits)
     return [
-        replace(found, verdict=ERASED) if found.rank in gone else found
+        replace(found, verdict=ERASED, then=found.verdict) if found.rank in gone else found
         for found in (_recorded_frame(step, frame, titles) for frame in step.frames or [])
     ]
 

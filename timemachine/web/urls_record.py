@@ -47,4 +47,5 @@ urlpatterns = [
     ),
     path("import/", imports.import_page, name="import"),
     path("import/done/", imports.done, name="import_done"),
+    path("imports/<str:id>/", imports.file_import, name="file_import"),
 ]

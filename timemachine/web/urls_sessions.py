@@ -4,7 +4,16 @@ from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 from django.views.generic import RedirectView
 
-from timemachine.web.views import notes, session_totals, sessions, shortcuts, suggest, tail, timeline
+from timemachine.web.views import (
+    exporting,
+    notes,
+    session_totals,
+    sessions,
+    shortcuts,
+    suggest,
+    tail,
+    timeline,
+)
 
 
 class SessionId(StringConverter):
@@ -33,5 +42,7 @@ urlpatterns = [
     path("sessions/<session:id>/notes/", notes.notes, name="session_notes"),
     path("sessions/<session:id>/notes/<uuid:note>/", notes.note, name="note"),
     path("sessions/<session:id>/notes/<uuid:note>/delete/", notes.delete, name="delete_note"),
+    path("sessions/<session:id>/export/", exporting.choose, name="session_export"),
+    path("sessions/<session:id>/export/<str:format_name>", exporting.file, name="export_file"),
     path("sessions/<session:id>/payloads/<sha256:sha256>", sessions.payload, name="payload"),
 ]

@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 
 from timemachine.base.clock import now
-from timemachine.base.errors import NotFound, TimeMachineError
+from timemachine.base.errors import NotFound, TimeMachineError, TooManyRequests
 from timemachine.sharing.commands import Opened, view
 from timemachine.sharing.recorded import gone
 from timemachine.sharing.scope import Scope
@@ -30,7 +30,7 @@ HEADERS: Final = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-TITLE_OF_VIEWS = "Too many pages at once"
+TITLES_OF: Final = {"too_many_views": "Too many pages at once", "too_many_downloads": "Too many downloads"}
 
 
 class SharedHeaders:
@@ -70,6 +70,8 @@ def for_visitors[**P](
             response: HttpResponseBase = checked(request, *args, **kwargs)
         except NotFound:
             response = _sorry(request, gone())
+        except TooManyRequests as why:
+            response = waiting(_sorry(request, why, _back(request)), why)
         except TimeMachineError as why:
             response = waiting(_sorry(request, why), why)
         return response
@@ -102,9 +104,18 @@ def _cookie_name(public_id: str) -> str:
     return f"{'__Secure-' if settings.SECURE else ''}tms_{public_id}"
 
 
-def _sorry(request: HttpRequest, why: TimeMachineError) -> HttpResponse:
-    title = TITLE_OF_VIEWS if why.code == "too_many_views" else TITLES.get(why.status, "Something went wrong")
-    facts = {"title": title, "message": why.message}
+def _back(request: HttpRequest) -> dict[str, str]:
+    """Where somebody goes on who has to wait: to the page of the link that they have open, else to the one that opens it, at this address."""
+    match = request.resolver_match
+    public_id = match.kwargs.get("public_id") if match else None
+    if public_id is None:
+        return {"address": "", "words": "Back to the link"}
+    return {"address": reverse("shared", args=[public_id]), "words": "Back to the shared page"}
+
+
+def _sorry(request: HttpRequest, why: TimeMachineError, back: dict[str, str] | None = None) -> HttpResponse:
+    title = TITLES_OF.get(why.code) or TITLES.get(why.status, "Something went wrong")
+    facts = {"title": title, "message": why.message, "back": back}
     response = render(request, "shares/sorry.html", facts, status=why.status)
     response["HX-Refresh"] = "true"  # a part of a page that is gone must not stand inside what is left of it
     return response

@@ -1,17 +1,22 @@
 """How what is withheld looks: a hatched block with the word, inside the text that it was taken out of."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from django.template import Context
 from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from timemachine.erasure.queries import ErasedParts, rank_of
 from timemachine.evidence.models import ErasedField
+from timemachine.replay.models import ReplayStep
 from timemachine.web.library import register
 
-_MARK: Final = re.compile(r"(\[(?:withheld|erased): [^\[\]]{1,40}\])")
+NOTHING: Final = ErasedParts()
+_MARK: Final = re.compile(
+    r"(\[(?:withheld|erased): [^\[\]]{1,40}(?:\]|…$))"
+)  # in a text that was cut, the last as well
 
 
 @register.filter
@@ -32,13 +37,13 @@ def veiled(context: Context, text: str) -> str:
 
 
 def drawing(context: Context) -> Callable[[str], SafeString]:
-    """How recorded texts are written on a page: escaped, and with hatched marks where a link withholds by a profile or the step has erased fields."""
-    marked = getattr(context.get("link"), "redaction", None) or context.get("erased")
+    """How recorded texts are written on a page: escaped, and with hatched marks where a link withholds by a profile or something that the page shows was erased (`erased` of it, or `marks`)."""
+    marked = getattr(context.get("link"), "redaction", None) or context.get("erased") or context.get("marks")
     return hatched if marked else conditional_escape
 
 
 def _block(mark: str) -> SafeString:
-    return format_html('<span class="redacted"><span>{}</span></span>', mark[1:-1])
+    return format_html('<span class="redacted"><span>{}</span></span>', mark[1:].removesuffix("]"))
 
 
 @register.simple_tag(takes_context=True)
@@ -55,6 +60,33 @@ def erased_on(context: Context, sequence: int) -> Sequence[ErasedField]:
     return found.get(sequence, ())
 
 
+@register.simple_tag(takes_context=True)
+def erased_parts(context: Context, step: ReplayStep) -> ErasedParts:
+    """What was erased of a replayed step, by `erased_parts` of the page."""
+    found: Mapping[int, ErasedParts] = context.get("erased_parts") or {}
+    return found.get(step.pk, NOTHING)
+
+
+@register.filter
+def erased_names(rows: Iterable[ErasedField]) -> str:
+    """What is gone of a step, in words, each once and in order: `output, passage 1, words of passage 1`."""
+    return ", ".join(sorted({field_name(row.field) for row in rows}, key=_in_order))
+
+
+@register.filter
+def field_name(field: str) -> str:
+    """A sealed field in words: `words of passage 1` for `hit.1.text`."""
+    rank = rank_of(field)
+    if not rank:
+        return field
+    return f"words of passage {rank}" if field.endswith(".text") else f"passage {rank}"
+
+
+def _in_order(name: str) -> tuple[int, str]:
+    words = name.split()
+    return (int(words[-1]) if words[-1].isdigit() else 0, name)
+
+
 @register.filter
 def detector(name: str) -> str:
     """What a detector finds, in words."""
@@ -66,4 +98,6 @@ _FOUND: Final = {
     "email": "e-mail addresses",
     "phone": "phone numbers",
     "card": "numbers of payment cards",
+    "iban": "IBANs",
+    "ssn": "US social security numbers",
 }

@@ -5,6 +5,7 @@ Counts and money are written in `base.wording`, recorded text in `base.harmless`
 
 from datetime import UTC, datetime
 from decimal import Decimal
+from math import floor
 from typing import Final
 
 from timemachine.base.wording import counted, money
@@ -61,15 +62,20 @@ def exact(moment: datetime) -> str:
 
 
 def relative(moment: datetime, now: datetime) -> str:
-    """How long ago: `just now`, `3 min ago`, `in 2 h`, `5 d ago`; a date where it is over four weeks away."""
+    """How long ago: `just now`, `3 min ago`, `5 d ago`; or how long until then, to the nearest unit: `in 2 h`; a date where it is over four weeks away."""
     seconds = (now - moment).total_seconds()
     distance = abs(seconds)
     if distance < 10:  # noqa: PLR2004
         return "just now"
     if distance >= 28 * _DAY:
         return f"{moment.astimezone(UTC):%d %b %Y}".lstrip("0")
-    words = _one_unit(distance)
-    return f"{words} ago" if seconds > 0 else f"in {words}"
+    return f"{_one_unit(distance)} ago" if seconds > 0 else f"in {_nearest_unit(distance)}"
+
+
+def until(moment: datetime, now: datetime) -> str:
+    """How long something still holds, as `relative` says it; `in under a minute` where that is so."""
+    left = (moment - now).total_seconds()
+    return "in under a minute" if 0 < left < _MINUTE else relative(moment, now)
 
 
 def _long_duration(seconds: float) -> str:
@@ -89,3 +95,13 @@ def _one_unit(seconds: float) -> str:
     if seconds < _HOUR:
         return f"{seconds // _MINUTE:.0f} min"
     return f"{seconds // _HOUR:.0f} h" if seconds < _DAY else f"{seconds // _DAY:.0f} d"
+
+
+def _nearest_unit(seconds: float) -> str:
+    """Rounded half up: what holds for seven days from now on holds for 7 d, though a second is over."""
+    if seconds < _MINUTE:
+        return f"{seconds:.0f} s"
+    for unit, name, most in ((_MINUTE, "min", 60), (_HOUR, "h", 24)):
+        if (whole := floor(seconds / unit + 0.5)) < most:
+            return f"{whole} {name}"
+    return f"{floor(seconds / _DAY + 0.5)} d"

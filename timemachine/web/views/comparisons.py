@@ -34,7 +34,10 @@ from timemachine.comparison.queries import (
     sessions_of,
 )
 from timemachine.comparison.results import Results, results_of, revision_of
-from timemachine.evidence.comparison_subject import current_seal
+from timemachine.erasure.queries import erased_parts
+from timemachine.evidence.erased_since import erased_around, erased_in
+from timemachine.evidence.listed import listed_as
+from timemachine.evidence.queries import sealed_comparison
 from timemachine.jobs import ring_all, ring_judges, ring_results
 from timemachine.providers.queries import model_choices
 from timemachine.recording.models import Action, Session
@@ -118,7 +121,7 @@ def comparison(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
             "revision": revision,
             "so_far": so_far,
             "may_run": access.may("operator"),
-            "seal": current_seal(found),
+            "seal": listed_as(sealed_comparison(found)),
             "judged": judged_count(found),
             **_judging(access, found, request.GET.get("judge")),
         },
@@ -160,6 +163,8 @@ def cell(request: HttpRequest, id: str, step: int) -> HttpResponse:  # noqa: A00
         "replay": shown.replay,
         "session": shown.replay.session,
         "step": shown,
+        "erased": erased_around(shown.replay),
+        "erased_parts": erased_parts([shown]),
         "sides": side_by_side(shown, everything=request.GET.get("all") == "1"),
         "marks": history_of(shown),
         "opinions": opinions_of([shown.id]).get(shown.id, []),
@@ -226,6 +231,7 @@ def _comparison(found: Comparison, progress: Progress, results: Results, asked: 
         "cancelled": cancelled_of(found),
         "results": results,
         "sessions": sessions_of(found),
+        "erased": erased_in(found),
         "asked": asked,
     }
     if results.findings is None:

@@ -12,6 +12,7 @@ from timemachine.base.errors import TimeMachineError
 from timemachine.erasure import commands
 from timemachine.erasure.models import DONE, ERASING, FOUND, LOOKING, Erasure
 from timemachine.erasure.queries import erasure_of, erasures_of
+from timemachine.erasure.sample import sample_of
 from timemachine.jobs import ring_erasure
 from timemachine.recording.models import Session
 from timemachine.recording.queries import session_of
@@ -106,6 +107,7 @@ def _page(request: HttpRequest, found: Erasure, form: ReasonForm, *, status: int
         "waits": found.status in (LOOKING, ERASING),
         "may_confirm": found.status == FOUND,
         "done": found.status == DONE,
+        "sample": sample_of(found),
         "form": form,
     }
     return page(request, "erasures/erasure.html", shown, parts=("erasure",), status=status)

@@ -10,9 +10,14 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from timemachine.accounts.models import OPERATOR
 from timemachine.base.errors import InvalidInput, TimeMachineError
-from timemachine.exchange.commands import ImportDone, ImportedSession, import_file
-from timemachine.exchange.report import Skipped
-from timemachine.jobs import ring_indexing
+from timemachine.exchange.commands import ImportDone, import_file
+from timemachine.exchange.models import FileImport
+from timemachine.exchange.queries import import_of, sessions_of
+from timemachine.exchange.registry import FORMATS
+from timemachine.exchange.report import ImportReport, Skipped
+from timemachine.exchange.working import AT_ONCE_BYTES, hand_in
+from timemachine.jobs import ring_import, ring_indexing
+from timemachine.recording.models import Session
 from timemachine.web.access import Access, of
 from timemachine.web.http import page
 from timemachine.web.receiving import received, receives_files
@@ -46,6 +51,8 @@ def import_page(request: HttpRequest) -> HttpResponse:
             form.add_error("file", account["refused"])
         return page(request, "imports/form.html", {"form": form}, status=422)
     ring_indexing(access.project.id)
+    if len(accounts) == 1 and (on_its_way := accounts[0].get("on_its_way")):
+        return see_other("file_import", on_its_way)
     request.session[_KEPT_AS] = accounts
     return see_other("import_done")
 
@@ -57,6 +64,22 @@ def done(request: HttpRequest) -> HttpResponse:
     of(request)
     accounts = request.session.get(_KEPT_AS)
     return page(request, "imports/done.html", {"accounts": accounts}) if accounts else see_other("import")
+
+
+@never_cache
+@require_safe
+def file_import(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """`/imports/{id}/`: how far a worker is with a file, and what it came to. A page that polls gets 204 for no news."""
+    found = import_of(of(request).project, id)
+    if request.GET.get("rev") == str(found.revision) and request.headers.get("HX-Request") == "true":
+        return HttpResponse(status=204)
+    context = {
+        "found": found,
+        "title": FORMATS[found.format].title if found.format in FORMATS else found.format,
+        "over": found.finished_at is not None,
+        "account": _kept_account(found, found.report) if found.report is not None else None,
+    }
+    return page(request, "imports/file_import.html", context, parts=("progress",))
 
 
 def skipped_lines(skipped: Iterable[Skipped]) -> list[dict[str, Any]]:
@@ -80,6 +103,16 @@ def _files(request: HttpRequest) -> list[UploadedText]:
 def _imported(access: Access, file: UploadedText, format_name: str) -> dict[str, Any]:
     """What became of one file: the account of it, or in `refused` the sentence that says why nothing of it was kept."""
     try:
+        if len(file.data) > AT_ONCE_BYTES:
+            kept = hand_in(
+                access.project,
+                file.data,
+                by=access.user.email,
+                format_name=format_name or None,
+                filename=file.name,
+            )
+            ring_import(kept.id)
+            return {"name": file.name, "refused": "", "on_its_way": str(kept.id)}
         done = import_file(
             access.project,
             file.data,
@@ -93,25 +126,41 @@ def _imported(access: Access, file: UploadedText, format_name: str) -> dict[str,
 
 
 def _account(done: ImportDone) -> dict[str, Any]:
-    reasons = skipped_lines(done.report.skipped)
+    sessions = [
+        _session(each.session, each.actions, each.already_there) for each in done.sessions[:MOST_SHOWN]
+    ]
+    return _told(sessions, len(done.sessions), done.report)
+
+
+def _kept_account(found: FileImport, report: dict[str, Any]) -> dict[str, Any]:
+    """The same of what a worker imported; a session that was erased since has no name and no address."""
+    sessions = [
+        _session(each.session, each.actions, each.already_there) for each in sessions_of(found, MOST_SHOWN)
+    ]
+    return _told(sessions, len(found.sessions), ImportReport.of_json(report))
+
+
+def _told(sessions: list[dict[str, Any]], all_sessions: int, report: ImportReport) -> dict[str, Any]:
+    reasons = skipped_lines(report.skipped)
     return {
-        "sessions": [_session(each) for each in done.sessions[:MOST_SHOWN]],
-        "more_sessions": max(0, len(done.sessions) - MOST_SHOWN),
-        "lines": done.report.lines,
-        "became": done.report.became,
-        "skipped": len(done.report.skipped),
+        "sessions": sessions,
+        "more_sessions": max(0, all_sessions - MOST_SHOWN),
+        "lines": report.lines,
+        "became": report.became,
+        "skipped": len(report.skipped),
         "reasons": reasons[:MOST_SHOWN],
         "more_reasons": max(0, len(reasons) - MOST_SHOWN),
+        "notes": list(report.notes[:MOST_SHOWN]),
     }
 
 
-def _session(each: ImportedSession) -> dict[str, Any]:
+def _session(session: Session | None, actions: int, already_there: int) -> dict[str, Any]:
     return {
-        "id": str(each.session.id),
-        "key": each.session.key,
-        "name": each.session.name,
-        "actions": each.actions,
-        "already_there": each.already_there,
+        "id": "" if session is None else str(session.id),
+        "key": "" if session is None else session.key,
+        "name": "" if session is None else session.name,
+        "actions": actions,
+        "already_there": already_there,
     }
 
 

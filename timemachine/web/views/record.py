@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from timemachine.accounts.models import ADMIN, OPERATOR
 from timemachine.answering.under_way import wait_for_asks
-from timemachine.base.errors import TimeMachineError
+from timemachine.base.errors import InvalidInput, TimeMachineError
 from timemachine.base.faithful import is_plain
 from timemachine.base.harmless import shown
 from timemachine.base.wording import counted
@@ -90,7 +90,10 @@ def delete(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
         form.add_error("name", "This is not the name of this session; nothing was erased.")
     if not form.is_valid():
         return page(request, "record/delete_session.html", facts, status=422)
-    removed = erase_session(session, by=access.user.email)
+    try:
+        removed = erase_session(session, by=access.user.email, reason=form.cleaned_data["reason"])
+    except InvalidInput as why:
+        return page(request, "record/delete_session.html", facts, status=form.refuse(why))
     messages.success(
         request, f"The session {shown(session.name)} and its {counted(removed, 'action')} are erased."
     )

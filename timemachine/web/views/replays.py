@@ -10,7 +10,10 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from timemachine.base.errors import TimeMachineError
 from timemachine.comparison.models import ComparisonReplay
+from timemachine.erasure.queries import erased_parts
 from timemachine.evidence.erased_since import erased_around
+from timemachine.evidence.listed import listed_as
+from timemachine.evidence.queries import sealed_replay
 from timemachine.jobs import ring
 from timemachine.providers.queries import model_choices
 from timemachine.recording.models import Action, Session
@@ -74,6 +77,9 @@ def replay(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
         "after": after,
         "session": found.session,
         "counts": counts,
+        "erased_parts": erased_parts(shown),
+        "erased": erased_around(found),
+        "seal": listed_as(sealed_replay(found)),
         "sentence": sentence(counts),
         "steps": shown[:SHOWN_STEPS],
         "next": shown[SHOWN_STEPS - 1].sequence if len(shown) > SHOWN_STEPS else None,
@@ -104,6 +110,7 @@ def step(request: HttpRequest, id: str, sequence: int) -> HttpResponse:  # noqa:
         "is_over": shown.status in TERMINAL_STEP_STATUSES,
         "may_try": access.may("operator"),
         "erased": erased_around(found),
+        "erased_parts": erased_parts([shown]),
     }
     return page(request, "replays/step.html", context, parts=("step",))
 

@@ -1,7 +1,6 @@
 """The evidence of a session, replay or comparison: how far it is sealed, whether the database still holds what was sealed, and the bundle."""
 
-from collections.abc import Callable
-from typing import IO, Any, Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.contrib import messages
@@ -12,20 +11,18 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from timemachine.accounts.models import ADMIN, OPERATOR
-from timemachine.comparison.queries import comparison_of
+from timemachine.comparison.models import Comparison
 from timemachine.erasure.queries import done_of
-from timemachine.evidence import commands, exporting, keys, log
-from timemachine.evidence.queries import (
-    Sealed,
-    checkpoints_of,
-    sealed_comparison,
-    sealed_replay,
-    sealed_session,
-)
+from timemachine.evidence import commands, keys, log
+from timemachine.evidence.comparison_subject import run_ended_at
+from timemachine.evidence.kinds import KINDS, bundle_of, download
+from timemachine.evidence.models import Seal, SealCheckpoint
+from timemachine.evidence.queries import Sealed, checkpoints_of, earlier_keys_of, marked_as_cut
 from timemachine.jobs import ring_check
-from timemachine.recording.queries import session_of
-from timemachine.replay.queries import replay_of
+from timemachine.recording.models import Session
+from timemachine.replay.models import Replay
 from timemachine.sharing import heads
+from timemachine.sharing.queries import links_called
 from timemachine.verifier import program, program_sha256
 from timemachine.web import access
 from timemachine.web.access import Access
@@ -39,98 +36,48 @@ BACK: Final = {"session": "timeline", "replay": "replay", "comparison": "compari
 
 @never_cache
 @require_safe
-def of_session(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/sessions/{id}/evidence/`: the seal of a session."""
+def evidence(request: HttpRequest, id: str, of: str) -> HttpResponse:  # noqa: A002
+    """`/sessions/{id}/evidence/`, `/replays/…`, `/comparisons/…`: the seal of one."""
     who = access.of(request)
-    session = session_of(who.project, id)
-    facts = {"name": session.name, "file": session.key} | _addresses("session", session.id)
-    facts["erasures"] = list(done_of(session)[:SHOWN_ERASURES])
-    return _page(request, who, sealed_session(session), facts)
-
-
-@never_cache
-@require_safe
-def of_replay(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/replays/{id}/evidence/`: the seal of a replay."""
-    who = access.of(request)
-    replay = replay_of(who.project, id)
-    named = {"name": replay.session.name, "what": f"{replay.kind.capitalize()} replay"}
-    facts = named | {"file": f"replay-{replay.id}"} | _addresses("replay", replay.id)
-    facts["erasures"] = list(done_of(replay.session)[:SHOWN_ERASURES])
-    return _page(request, who, sealed_replay(replay), facts)
-
-
-@never_cache
-@require_safe
-def of_comparison(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """`/comparisons/{id}/evidence/`: the seal of a comparison."""
-    who = access.of(request)
-    comparison = comparison_of(who.project, id)
-    named = {"name": f"Comparison of {len(comparison.arms)} models", "file": f"comparison-{comparison.id}"}
-    facts = named | _addresses("comparison", comparison.id)
-    return _page(request, who, sealed_comparison(comparison), facts)
+    kind = KINDS[of]
+    thing = kind.find(who.project, id)
+    sealed = kind.sealed(thing)
+    session, earlier = _session_of(thing), sealed.earlier()
+    facts = {
+        **_named(thing),
+        **_addresses(of, thing.id),
+        "file": kind.file(thing),
+        "sealed": sealed,
+        "checkpoints": _states(sealed.seal) if sealed.seal else [],
+        "earlier": earlier,
+        "newest_earlier": earlier[-1] if earlier else None,
+        "has_evidence": _has_evidence(thing),
+        "signing_key": keys.signing_now(who.project),
+        "earlier_keys": earlier_keys_of(sealed.seal) if sealed.seal else [],
+        "erasures": list(done_of(session)[:SHOWN_ERASURES]) if session else [],
+        "may_run": who.may(OPERATOR),
+        "may_erase": who.administers,
+        "verifier_sha256": program_sha256(),
+    }
+    return page(request, "seals/seal.html", facts, parts=("seal",))
 
 
 @never_cache
 @require_POST
-def check_session(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """Compare a session in the database with its seal."""
+def check(request: HttpRequest, id: str, of: str) -> HttpResponse:  # noqa: A002
+    """Compare one in the database with its seal."""
     who = access.of(request)
     who.require(OPERATOR)
-    session = session_of(who.project, id)
-    _check(who, sealed_session(session))
-    return see_other("session_evidence", session.id)
-
-
-@never_cache
-@require_POST
-def check_replay(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """Compare a replay in the database with its seal."""
-    who = access.of(request)
-    who.require(OPERATOR)
-    replay = replay_of(who.project, id)
-    _check(who, sealed_replay(replay))
-    return see_other("replay_evidence", replay.id)
-
-
-@never_cache
-@require_POST
-def check_comparison(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """Compare a comparison in the database with its seal."""
-    who = access.of(request)
-    who.require(OPERATOR)
-    comparison = comparison_of(who.project, id)
-    _check(who, sealed_comparison(comparison))
-    return see_other("comparison_evidence", comparison.id)
+    thing = KINDS[of].find(who.project, id)
+    _check(who, KINDS[of].sealed(thing))
+    return see_other(f"{of}_evidence", thing.id)
 
 
 @never_cache
 @require_safe
-def bundle_of_session(request: HttpRequest, id: str) -> FileResponse:  # noqa: A002
-    """The evidence of a session as a zip."""
-    session = session_of(access.of(request).project, id)
-    return _download(f"evidence-{session.key}.zip", lambda target: exporting.write_session(target, session))
-
-
-@never_cache
-@require_safe
-def bundle_of_replay(request: HttpRequest, id: str) -> FileResponse:  # noqa: A002
-    """The evidence of a replay as a zip."""
-    replay = replay_of(access.of(request).project, id)
-    return _download(
-        f"evidence-replay-{replay.id}.zip", lambda target: exporting.write_replay(target, replay)
-    )
-
-
-@never_cache
-@require_safe
-def bundle_of_comparison(request: HttpRequest, id: str) -> FileResponse:  # noqa: A002
-    """The evidence of a comparison as a zip."""
-    comparison = comparison_of(access.of(request).project, id)
-    return _download(
-        f"evidence-comparison-{comparison.id}.zip",
-        lambda target: exporting.write_comparison(target, comparison),
-    )
+def bundle(request: HttpRequest, id: str, of: str) -> FileResponse:  # noqa: A002
+    """The evidence of one as a zip."""
+    return bundle_of(access.of(request).project, of, id)
 
 
 @never_cache
@@ -139,7 +86,7 @@ def bundle_of_log(request: HttpRequest) -> FileResponse:
     """The evidence of the project's log as a zip."""
     who = access.of(request)
     who.require(ADMIN)
-    return _download("evidence-log.zip", lambda target: heads.write_log(target, who.project))
+    return download("evidence-log.zip", lambda target: heads.write_log(target, who.project))
 
 
 @require_safe
@@ -162,6 +109,38 @@ def replace_key(request: HttpRequest) -> HttpResponse:
     return see_other("settings")
 
 
+def _states(seal: Seal) -> list[SealCheckpoint]:
+    """The newest signed states, each with whether it is cut, and the link that it was cut for, where that is there. Two queries."""
+    shown = list(marked_as_cut(checkpoints_of(seal))[:SHOWN_CHECKPOINTS])
+    links = links_called(seal.project_id, {each.cut_for for each in shown if each.cut_for})
+    for each in shown:
+        each.link = links.get(each.cut_for or "")  # type: ignore[attr-defined]
+    return shown
+
+
+def _has_evidence(thing: Session | Replay | Comparison) -> bool:
+    """Whether a bundle can be written: of what runs there is none yet."""
+    if isinstance(thing, Session):
+        return thing.last_sequence > 0
+    return thing.finished_at is not None if isinstance(thing, Replay) else run_ended_at(thing) is not None
+
+
+def _session_of(thing: Session | Replay | Comparison) -> Session | None:
+    """The session that is erased from where something of the thing is; a comparison is of several."""
+    if isinstance(thing, Replay):
+        return thing.session
+    return thing if isinstance(thing, Session) else None
+
+
+def _named(thing: Session | Replay | Comparison) -> dict[str, str]:
+    """What the head of the page calls it."""
+    if isinstance(thing, Comparison):
+        return {"name": f"Comparison of {len(thing.arms)} models"}
+    if isinstance(thing, Replay):
+        return {"name": thing.session.name, "what": f"{thing.kind.capitalize()} replay"}
+    return {"name": thing.name}
+
+
 def _addresses(of: str, id_: UUID) -> dict[str, Any]:
     names = {
         "back": BACK[of],
@@ -170,25 +149,6 @@ def _addresses(of: str, id_: UUID) -> dict[str, Any]:
         "here": f"{of}_evidence",
     }
     return {"of": of, "id": id_} | {each: reverse(name, args=[id_]) for each, name in names.items()}
-
-
-def _page(request: HttpRequest, who: Access, sealed: Sealed, facts: dict[str, Any]) -> HttpResponse:
-    shown = {
-        "sealed": sealed,
-        "checkpoints": list(checkpoints_of(sealed.seal)[:SHOWN_CHECKPOINTS]) if sealed.seal else [],
-        "may_run": who.may(OPERATOR),
-        "may_erase": who.administers,
-        "verifier_sha256": program_sha256(),
-    }
-    return page(request, "seals/seal.html", facts | shown, parts=("seal",))
-
-
-def _download(name: str, write: Callable[[IO[bytes]], object]) -> FileResponse:
-    headers = {"X-Content-Type-Options": "nosniff"}
-    zipped = exporting.whole(write)
-    return FileResponse(
-        zipped, as_attachment=True, filename=name, content_type="application/zip", headers=headers
-    )
 
 
 def _check(who: Access, sealed: Sealed) -> None:

@@ -13,12 +13,13 @@ from timemachine.search.indexing import not_indexed
 from timemachine.search.queries import search as searched
 from timemachine.search.wanted import MODES, STATUSES, Wanted
 from timemachine.web.access import of
+from timemachine.web.amounts import usd_as_written
 from timemachine.web.http import page
 
 SESSIONS: Final = 10
 """How many sessions a page shows."""
 ASKED: Final = tuple(field.name for field in fields(Wanted))
-NARROWING: Final = ("kind", "status", "tool", "model", "agent", "since", "until", "session")
+NARROWING: Final = tuple(name for name in ASKED if name not in {"q", "mode"})
 
 
 @require_safe
@@ -39,7 +40,9 @@ def search(request: HttpRequest) -> HttpResponse:
     found = None
     if "q" in here:
         try:
-            found = searched(project, Wanted(**here), limit=SESSIONS, after=after)
+            cost = usd_as_written(here.get("min_cost", ""), "min_cost")
+            wanted = Wanted(**{**here, "min_cost": cost})  # type: ignore[arg-type]
+            found = searched(project, wanted, limit=SESSIONS, after=after)
         except (InvalidInput, Unavailable) as why:
             context["wrong"] = why
     context |= {"found": found, "not_indexed": found.not_indexed if found else not_indexed(project)}

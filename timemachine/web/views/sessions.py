@@ -1,5 +1,6 @@
 """The list of sessions, and one recorded payload as a file."""
 
+from dataclasses import fields
 from typing import Any
 from urllib.parse import urlencode
 
@@ -8,34 +9,52 @@ from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from timemachine.base.errors import NotFound
+from timemachine.accounts.models import Project
+from timemachine.base.errors import InvalidInput, NotFound
 from timemachine.demo.commands import DEMO_TAG
 from timemachine.evidence.listed import listed_seals
 from timemachine.payloads.models import Payload
 from timemachine.recording.models import Action, Hit, Session
 from timemachine.recording.queries import session_of
+from timemachine.recording.vocabulary import KINDS
 from timemachine.timeline.course import courses_of
-from timemachine.timeline.sessions import Wanted, sessions_page
+from timemachine.timeline.sessions import SessionsPage, Wanted, sessions_page
 from timemachine.web.access import of
+from timemachine.web.amounts import usd_as_written
 from timemachine.web.http import page
 from timemachine.web.local_key import local_key
 
-FILTERS = ("q", "agent", "status", "tag", "model", "tool", "since", "until")
-
-CHIPS = ("agent", "tag", "model", "tool", "since", "until")
+FILTERS = tuple(field.name for field in fields(Wanted) if field.name != "named")
+IN_SIGHT = ("q", "status")
+"""What has a place of its own beside the title; the others are opened, and shown as chips where they are set."""
+TYPED = {
+    "tool": ("With a call of tool", ""),
+    "model": ("With a call of model", ""),
+    "agent": ("Agent", ""),
+    "user": ("User", ""),
+    "tag": ("Tag", ""),
+    "min_cost": ("Cost from (USD)", "0.25"),
+    "since": ("Started since", "2026-11-01"),
+    "until": ("Started until", "2026-11-30"),
+}
+"""What is typed, with its label and an example."""
 
 
 @require_safe
 def sessions(request: HttpRequest) -> HttpResponse:
-    """`/`: the project's sessions, newest first; `q`, `agent`, `status`, `tag`, `model`, `tool`, `since` and `until` filter, `after` goes on."""
+    """`/`: the project's sessions, newest first; what the API filters by filters here, too, `after` goes on."""
     access = of(request)
     here = {name: request.GET[name].strip() for name in FILTERS if request.GET.get(name, "").strip()}
     after = request.GET.get("after") or None
-    wanted = Wanted(**{name: here.get(name, "") for name in FILTERS})  # type: ignore[arg-type]
-    found = sessions_page(access.project, wanted, after)
+    found, wrong = _found(access.project, here, after)
     context: dict[str, Any] = {
         "here": here,
-        "chips": [(name, value, _without(here, name)) for name, value in here.items() if name in CHIPS],
+        "kinds": KINDS,
+        "typed": [(name, label, here.get(name, ""), example) for name, (label, example) in TYPED.items()],
+        "wrong": wrong,
+        "chips": [
+            (name, value, _without(here, name)) for name, value in here.items() if name not in IN_SIGHT
+        ],
         "after": after,
         "found": found,
         "courses": courses_of(found.sessions) if found.sessions else {},
@@ -49,6 +68,18 @@ def sessions(request: HttpRequest) -> HttpResponse:
     response = page(request, "sessions/list.html", context | {"example_key": local_key(access)})
     response["Cache-Control"] = "private, no-store"  # it may show a key
     return response
+
+
+def _found(
+    project: Project, here: dict[str, str], after: str | None
+) -> tuple[SessionsPage, InvalidInput | None]:
+    """The sessions that are asked for, or none and why that cannot be asked for."""
+    try:
+        cost = usd_as_written(here.get("min_cost", ""), "min_cost")
+        wanted = Wanted(**{**here, "min_cost": cost})  # type: ignore[arg-type]
+        return sessions_page(project, wanted, after), None
+    except InvalidInput as why:
+        return SessionsPage(sessions=(), next=None), why
 
 
 def _without(here: dict[str, str], name: str) -> str:

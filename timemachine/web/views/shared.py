@@ -7,19 +7,21 @@ import json
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from django.http import FileResponse, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods, require_safe
 
-from timemachine.evidence import exporting
+from timemachine.evidence import kinds
+from timemachine.evidence.keys import signing_now
 from timemachine.jobs import ring_results
 from timemachine.payloads.models import Payload
 from timemachine.replay.models import ReplayStep
 from timemachine.replay.summary import sentence
-from timemachine.sharing.commands import PassphraseNeeded, WrongPassphrase, note_download, open_link
+from timemachine.sharing.commands import PassphraseNeeded, WrongPassphrase, download, open_link
 from timemachine.sharing.models import COMPARISON, REPLAY, SESSION
 from timemachine.sharing.recorded import gone
 from timemachine.sharing.scope import Scope
@@ -94,6 +96,7 @@ def shared_step(request: HttpRequest, public_id: str, sequence: int) -> HttpResp
     contexts = scope.context_steps(sequence)
     context = _about(scope) | {
         "step": step,
+        "erased_parts": scope.erased_parts([step]),
         "sides": _sides(request, scope, step),
         "beside": scope.beside(sequence),
         "contexts": contexts,
@@ -115,6 +118,7 @@ def shared_cell(request: HttpRequest, public_id: str, step: int) -> HttpResponse
     context = _about(scope) | {
         "column": column_names(comparison.arms())[cell.replay.run.arm],
         "step": cell,
+        "erased_parts": scope.erased_parts([cell]),
         "sides": _sides(request, scope, cell),
         "marks": marks,
         "opinions": opinions,
@@ -134,14 +138,16 @@ def shared_payload(request: HttpRequest, public_id: str, sha256: str) -> HttpRes
 
 @for_visitors
 @require_safe
-def shared_evidence(request: HttpRequest, public_id: str) -> FileResponse:
-    """The evidence of exactly what the link shows, as a zip; a line of the access log says that it was taken."""
-    scope = scope_of(request, public_id)
-    zipped = exporting.whole(scope.write_evidence)
-    if request.method == "GET":
-        note_download(scope.link, address=address_of(request), browser=request.headers.get("User-Agent"))
-    name = f"evidence-{public_id}.zip"
-    return FileResponse(zipped, as_attachment=True, filename=name, content_type="application/zip")
+def shared_evidence(request: HttpRequest, public_id: str) -> HttpResponseBase:
+    """The evidence of exactly what the link shows, as a zip; a line of the access log says that it was taken. HEAD writes none."""
+    scope, name = scope_of(request, public_id), f"evidence-{public_id}.zip"
+    if not scope.has_evidence():
+        raise gone()
+    if request.method == "HEAD":
+        headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+        return StreamingHttpResponse((), content_type="application/zip", headers=headers)  # of unknown length
+    with download(scope.link, address=address_of(request), browser=request.headers.get("User-Agent")):
+        return kinds.download(name, scope.write_evidence)
 
 
 @for_visitors
@@ -230,6 +236,7 @@ def _replay(request: HttpRequest, scope: Scope) -> HttpResponse:
         | {
             "options": chosen_options(found.options),
             "steps": steps[:SHOWN_STEPS],
+            "erased_parts": scope.erased_parts(steps[:SHOWN_STEPS]),
             "next": steps[SHOWN_STEPS - 1].sequence if len(steps) > SHOWN_STEPS else None,
             "address": {"id": scope.link.public_id, "kind": found.kind},
         }
@@ -265,8 +272,10 @@ def _about(scope: Scope) -> dict[str, Any]:
         "link": link,
         "sessions": sessions,
         "seal": SimpleLazyObject(scope.seal),
+        "earlier": scope.earlier_seals(),
         "erased": scope.erased(),
         "bundle": reverse("shared_evidence", args=[link.public_id]) if scope.has_evidence() else None,
+        "signing_key": SimpleLazyObject(lambda: signing_now(link.project)),
         "verifier_sha256": SimpleLazyObject(program_sha256),
     }
     if link.target_type == COMPARISON:

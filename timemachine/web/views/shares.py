@@ -6,6 +6,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.html import format_html
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -13,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from timemachine.accounts.models import ADMIN, OPERATOR
 from timemachine.base.clock import now
 from timemachine.base.errors import Conflict, InvalidInput, NotAllowed
+from timemachine.base.harmless import shown
 from timemachine.base.wording import counted
 from timemachine.comparison.models import Comparison
 from timemachine.recording.models import Session
@@ -20,7 +22,7 @@ from timemachine.redaction.document import tally_json
 from timemachine.redaction.queries import choices_of
 from timemachine.replay.models import Replay
 from timemachine.sharing import commands, log, queries
-from timemachine.sharing.models import ACTIVE, ShareLink
+from timemachine.sharing.models import ACTIVE, EXHAUSTED, ShareLink
 from timemachine.sharing.policy import Policy
 from timemachine.sharing.preview import preview_of
 from timemachine.sharing.queries import Shareable
@@ -43,7 +45,8 @@ def shares(request: HttpRequest) -> HttpResponse:
     links = queries.links_of(who.project)
     if request.GET.get("after"):
         links = queries.links_after(links, queries.link_of(who.project, request.GET["after"]))
-    found = list(queries.with_latest_openings(links[: SHOWN_LINKS + 1], SHOWN_OPENINGS + 1))
+    shown = queries.with_readers(links)[: SHOWN_LINKS + 1]
+    found = list(queries.with_latest_openings(shown, SHOWN_OPENINGS + 1))
     policy = queries.policy_of(who.project)
     facts = {
         "links": [_shown(link, forbidden=policy.forbidden) for link in found[:SHOWN_LINKS]],
@@ -64,7 +67,10 @@ def link(request: HttpRequest, link_id: UUID) -> HttpResponse:
     found = queries.link_of(who.project, link_id)
     lines = list(queries.openings_of(found)[: LOG_LINES + 1])
     facts = {
-        "shown": _shown(found, forbidden=queries.policy_of(who.project).forbidden),
+        "shown": _shown(
+            queries.with_readers(queries.links_of(who.project)).get(pk=found.pk),
+            forbidden=queries.policy_of(who.project).forbidden,
+        ),
         "log": log.checked(found),
         "openings": lines[:LOG_LINES],
         "tried": any(line.by is None for line in lines),
@@ -80,8 +86,8 @@ def revoke(request: HttpRequest, link_id: UUID) -> HttpResponse:
     """End a link; whoever has it open sees nothing more."""
     who = access.of(request)
     who.require(OPERATOR)
-    commands.revoke(queries.link_of(who.project, link_id), by=who.user.email)
-    messages.success(request, "The link is revoked. It opens for nobody any more.")
+    ended = commands.revoke(queries.link_of(who.project, link_id), by=who.user.email)
+    messages.success(request, _revoked(ended))
     return see_other("shares")
 
 
@@ -117,7 +123,7 @@ def policy(request: HttpRequest) -> HttpResponse:
         "form": form,
         "policy": current,
         "administers": who.administers,
-        "revocable": queries.revocable(who.project).count(),
+        "open": (queries.openable if current.forbidden else queries.open_links)(who.project).count(),
         "changes": queries.policy_changes(who.project)[:LOG_LINES],
         "log": log.checked(who.project),
     }
@@ -152,6 +158,16 @@ def share_comparison(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A0
     who = access.of(request)
     who.require(OPERATOR)
     return _create(request, who, queries.target_of(who.project, "comparison", id))
+
+
+def _revoked(link: ShareLink) -> str:
+    """That a link is revoked, by what it shows and its label."""
+    label = format_html(", “<bdi>{}</bdi>”,", shown(link.label)) if link.label else ""
+    return format_html(
+        "The link to <bdi>{}</bdi>{} is revoked, effective at once: it opens for nobody any more, and who has it open sees nothing more.",
+        shown(link.name),
+        label,
+    )
 
 
 def _create(request: HttpRequest, who: Access, target: Shareable) -> HttpResponse:
@@ -195,15 +211,20 @@ def _form(
 
 
 def _preview(who: Access, target: Shareable, form: ShareForm) -> dict[str, Any]:
-    """What the profile that was chosen would withhold of what the link would show; nothing is kept."""
+    """What the link would show, and what the profile that was chosen would withhold of it; nothing is kept."""
     terms = form.terms()
-    if terms.redaction is None:
+    if terms.redaction is None and not terms.evidence_only:
         form.add_error("redaction", "Choose what to withhold to see a preview.")
         return {}
-    found = preview_of(commands.link_to(who.project, target, terms, by=who.user.email), terms.redaction)
+    found = preview_of(commands.link_to(who.project, target, terms, by=who.user.email))
     return {"of": found, "counts": tally_json(found.tally)}
 
 
 def _shown(each: ShareLink, *, forbidden: bool = False) -> dict[str, Any]:
     state = each.state(now(), forbidden=forbidden)
-    return {"link": each, "state": state, "active": state == ACTIVE}
+    return {
+        "link": each,
+        "state": state,
+        "active": state == ACTIVE,
+        "still_read": state == EXHAUSTED and not forbidden and getattr(each, "readers", 0),
+    }

@@ -7,13 +7,14 @@ from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
+from django.utils.functional import SimpleLazyObject
 from django.views.decorators.http import require_http_methods
 
 from timemachine.accounts.models import OPERATOR
 from timemachine.base.errors import Conflict, InvalidInput
 from timemachine.base.wording import counted
-from timemachine.erasure.queries import erased_of
-from timemachine.evidence.queries import seal_of
+from timemachine.erasure.queries import erased_of, has_marks
+from timemachine.evidence.listed import listed_seals
 from timemachine.judging.queries import spent_on
 from timemachine.notes.commands import add
 from timemachine.notes.queries import notes_of
@@ -140,6 +141,7 @@ def _shown(
     part = asked_part(request, parts)
     context: dict[str, Any] = {
         "session": session,
+        "marks": SimpleLazyObject(lambda: has_marks(session)),
         "asked": asked,
         "here": kept_by(asked),
         "tabs": TABS,
@@ -158,7 +160,7 @@ def _shown(
     if part != "step":
         context |= _list(session, asked, context["sequence"])
     if part in {None, "timeline"}:
-        context["seal"] = seal_of(session)
+        context["seal"] = listed_seals([session])[session.id]
         context["minimap"] = minimap_of(session, asked)
         context["panel"] = _totals(session, asked, context["here"])
         context |= replays_shown(session, asked.replay, context["minimap"])

@@ -1,0 +1,23 @@
+"""session export, against a real server."""
+
+from pathlib import Path
+
+from tests.builders import recorded_session
+from tests.cli.terminal import Here
+
+
+def test_a_session_is_exported_to_a_file_or_to_standard_output(tm: Here, tmp_path: Path) -> None:
+    recorded_session(tm.project, key="s1")
+    target = tmp_path / "s1.jsonl"
+    made = tm.json("session", "export", "s1", "-o", str(target))
+    assert made == {"file": str(target), "bytes": target.stat().st_size, "through": 7}
+    assert tm.run("session", "export", "s1", "-o", str(target)).out.endswith("bytes, 7 actions\n")
+    assert tm.run("session", "export", "s1").out == target.read_text()
+
+
+def test_what_cannot_be_exported_says_why(tm: Here, tmp_path: Path) -> None:
+    recorded_session(tm.project, key="s1")
+    assert "There is no format 'word'" in tm.run("session", "export", "s1", "--format", "word").err
+    assert tm.run("session", "export", "nobody").code == 1
+    assert "give -o FILE" in tm.run("session", "export", "s1", "--json").err
+    assert "could not be written" in tm.run("session", "export", "s1", "-o", str(tmp_path / "no" / "s1")).err

@@ -1,0 +1,77 @@
+"""Exporting a session from its page."""
+
+import json
+import zipfile
+from io import BytesIO
+
+import pytest
+from django.test import Client
+
+from tests.web.people import browser_of
+from timemachine.accounts.models import VIEWER, Project
+from timemachine.exchange.exporting import EXPORTS
+from timemachine.recording.commands import append, start_session
+from timemachine.recording.draft import ActionDraft
+from timemachine.recording.models import Session
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def viewer(project: Project) -> Client:
+    return browser_of(project, VIEWER)
+
+
+@pytest.fixture
+def session(project: Project) -> Session:
+    made = start_session(project, by="test", key="run-1", name="A run")
+    append(made.id, [ActionDraft(kind="message", role="user", output=f"said {n}") for n in range(3)])
+    return made
+
+
+def downloaded(browser: Client, address: str) -> tuple[bytes, str, str]:
+    answer = browser.get(address)
+    assert answer.status_code == 200
+    assert answer["Cache-Control"] == "private, no-store"
+    return answer.getvalue(), answer["Content-Disposition"], answer["Last-Sequence"]
+
+
+def test_the_session_leads_to_its_export_and_that_to_a_file_of_each_format(
+    viewer: Client, session: Session
+) -> None:
+    assert f'href="/sessions/{session.id}/export/"' in viewer.get("/sessions/run-1/").content.decode()
+    page = viewer.get(f"/sessions/{session.id}/export/").content.decode()
+    assert "3 steps" in page
+    assert "It still records" in page
+    for way in EXPORTS.values():
+        address = f"/sessions/{session.id}/export/{way.name}"
+        assert f'href="{address}"' in page
+        assert way.title in page
+        content, told, last = downloaded(viewer, address)
+        assert f'filename="run-1{way.ending}"' in told
+        assert last == "3"
+        assert b"said 2" in (content if way.name != "zip" else unzipped(content))
+
+
+def unzipped(content: bytes) -> bytes:
+    with zipfile.ZipFile(BytesIO(content)) as file:
+        return b"".join(file.read(name) for name in file.namelist())
+
+
+def test_a_session_without_steps_says_so_and_can_be_exported(viewer: Client, project: Project) -> None:
+    start_session(project, by="test", key="empty", name="Nothing yet")
+    assert "Nothing is recorded in this session yet" in viewer.get("/sessions/empty/export/").content.decode()
+    content, _, last = downloaded(viewer, "/sessions/empty/export/timemachine")
+    assert (json.loads(content)["name"], last) == ("Nothing yet", "0")
+
+
+def test_a_format_that_is_not_known_is_refused_with_those_that_are(viewer: Client, session: Session) -> None:
+    answer = viewer.get(f"/sessions/{session.id}/export/docx")
+    assert answer.status_code == 422
+    assert "timemachine, atif, otlp_json, zip" in answer.content.decode()
+
+
+def test_nobody_exports_the_session_of_another_project(other_project: Project, session: Session) -> None:
+    stranger = browser_of(other_project, VIEWER)
+    assert stranger.get(f"/sessions/{session.id}/export/").status_code == 404
+    assert stranger.get(f"/sessions/{session.id}/export/timemachine").status_code == 404

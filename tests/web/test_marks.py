@@ -1,0 +1,146 @@
+"""Where something was withheld or erased a mark stands: one thing, never cut, compared or left bare."""
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.builders import compared, recorded_session, replayed
+from tests.web.people import browser_of
+from tests.web.visitors import opened, shared
+from timemachine.accounts.models import ADMIN, Project
+from timemachine.difference.text import text_diff
+from timemachine.erasure import commands as erasing
+from timemachine.recording.commands import append, start_session
+from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft
+from timemachine.recording.models import Session
+from timemachine.redaction.commands import make_profile
+from timemachine.redaction.marks import behind_mark
+from timemachine.redaction.queries import as_profile
+from timemachine.redaction.rules import read_rules
+from timemachine.replay.options import ReplayOptions
+from timemachine.sharing.terms import Terms
+from timemachine.web.evidence import Source, evidence
+from timemachine.web.sentences import sentences
+from timemachine.web.withheld import hatched
+
+MARK = "[erased: field]"
+BARE = re.compile(r"\[(?:withheld|erased): ")
+AUDIT = ReplayOptions(audit=True, reason="a test", use_model="local:extractive-3")
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "moved"),
+    [
+        (f"a {MARK} b", 2, 2),
+        (f"a {MARK} b", 3, 17),
+        (f"a {MARK} b", 16, 17),
+        (f"a {MARK} b", 17, 17),
+        (f"a {MARK} b", 18, 18),
+        ("a [b] c", 4, 4),
+        ("plain", 3, 3),
+        ("[erased: never closed", 4, 4),
+    ],
+)
+def test_nothing_begins_or_ends_inside_a_mark(text: str, place: int, moved: int) -> None:
+    assert behind_mark(text, place) == moved
+
+
+def words_of(side: str) -> list[tuple[str, str]]:
+    other = "The bridge was built in 1894. It is [erased: repeated text] today."
+    rows = text_diff(f"The bridge was built in 1894. It is {MARK} today.", other).rows
+    return [(span.mark, span.text) for row in rows for span in getattr(row, side)]
+
+
+def test_a_mark_is_put_for_another_as_a_whole() -> None:
+    assert ("removed", MARK) in words_of("left")
+    assert ("added", "[erased: repeated text]") in words_of("right")
+
+
+PIECES = st.lists(
+    st.sampled_from([MARK, "[withheld: e-mail]", "a word", " ", "Another sentence. "]), max_size=9
+)
+
+
+@given(PIECES, PIECES)
+def test_no_edit_cuts_a_mark(old: list[str], new: list[str]) -> None:
+    diff = text_diff("".join(old), "".join(new))
+    for side, text in (("left", "".join(old)), ("right", "".join(new))):
+        spans = [span.text for row in diff.rows for span in getattr(row, side)]
+        assert "".join(spans) == text
+        assert sum(len(BARE.findall(each)) for each in spans) == len(BARE.findall(text))
+        assert all(each.count("]") == len(BARE.findall(each)) for each in spans)
+
+
+def test_a_sentence_and_what_it_rests_on_never_end_inside_a_mark() -> None:
+    answer = f"It is {MARK} today. Really."
+    told: dict[str, Any] = {"sentences": [{"start": 0, "end": 12, "grounded": True, "frame": 1}]}
+    told["sentences"][0] |= {"passage_start": 9, "passage_end": 14}
+    found = sentences(answer, told)
+    assert [each.text for each in found] == [f"It is {MARK}", " today. Really."]
+    (rests,) = evidence(found, [Source(frame=1, text=f"Built {MARK} here.")])
+    assert all(piece.text.count("[") == piece.text.count("]") for piece in rests.pieces)
+
+
+def test_a_mark_that_a_list_cuts_is_a_block_as_well() -> None:
+    assert hatched("what of [erased: repea…") == (
+        'what of <span class="redacted"><span>erased: repea…</span></span>'
+    )
+
+
+@pytest.fixture
+def erased(project: Project) -> Session:
+    """A session with a replay and a comparison, of which an ask's question and answer were erased."""
+    session = recorded_session(project)
+    replayed(session, AUDIT)
+    compared(project, [session], "local:extractive-1", "local:extractive-3")
+    found = erasing.prepare(session, by="ada", fields=["input", "output"], steps=[2])
+    erasing.work(found.id)
+    found.refresh_from_db()
+    erasing.confirm(found, reason="asked for", by="ada")
+    erasing.work(found.id)
+    return session
+
+
+def test_after_an_erasure_every_page_has_blocks_for_its_marks(project: Project, erased: Session) -> None:
+    browser = browser_of(project, ADMIN)
+    replay = erased.replays.exclude(run__isnull=False).get()
+    run = erased.replays.filter(run__isnull=False).first()
+    assert run is not None
+    comparison = run.run.comparison_id
+    cell = run.steps.get(sequence=2)
+    for address in (
+        f"/sessions/{erased.id}/?step=5",
+        f"/sessions/{erased.id}/?step=2",
+        f"/replays/{replay.id}/steps/2/",
+        f"/comparisons/{comparison}/",
+        f"/comparisons/{comparison}/cells/{cell.id}/",
+    ):
+        page = browser.get(address)
+        assert page.status_code == 200, address
+        main = page.text[page.text.index("<main") :]
+        shown = re.sub(r'(?:title|value|aria-label|data-[a-z]+)="[^"]*"', "", main)
+        assert not BARE.search(shown), (address, BARE.search(shown))
+        assert 'class="redacted"' in main, address
+
+
+def test_a_visitor_reads_that_the_words_of_a_passage_are_withheld(project: Project) -> None:
+    session = start_session(project, name="found", by="test")
+    hit = HitDraft(rank=1, title="t", text="write to jo@example.org", matched={"terms": {"write": 1.0}})
+    append(session.id, [ActionDraft(kind="find", input="q", retrieval=RetrievalDraft(hits=(hit,)))])
+    profile = as_profile(make_profile(project, "Quiet", read_rules({"detect": ["email"]}), by="test"))
+    visitor, there = opened(shared(project, session, Terms(redaction=profile))[1])
+    page = " ".join(visitor.get(f"{there}?step=1&tab=context").text.split())
+    assert (
+        '<span class="quiet">matched</span> <span class="redacted"><span>withheld: field</span></span>'
+        in page
+    )
+
+
+def test_a_text_that_only_looks_like_a_mark_is_a_text(project: Project, operator: Client) -> None:
+    session = start_session(project, name="plain", by="test")
+    append(session.id, [ActionDraft(kind="message", output=f"I say {MARK}")])
+    assert f"I say {MARK}" in operator.get(f"/sessions/{session.id}/?step=1").text

@@ -1,0 +1,107 @@
+"""What a replay or comparison repeats is part of its evidence, so what is wrong with it is said on its pages; and each page's badge says what the list says."""
+
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from tests.builders import compared, recorded_session, replayed, tamper
+from timemachine.accounts.models import Project
+from timemachine.evidence import exporting, sealing
+from timemachine.evidence.models import SealCheck
+from timemachine.evidence.queries import sealed_replay, sealed_session
+from timemachine.recording.models import Session
+from timemachine.replay.models import Replay
+from timemachine.replay.options import ReplayOptions
+from timemachine.verifier import tm_verify
+
+pytestmark = pytest.mark.django_db
+BROKEN = "UPDATE tm_action SET model = 'other:one' WHERE session_id = %s AND sequence = %s"
+
+
+@pytest.fixture
+def session(project: Project) -> Session:
+    return recorded_session(project)
+
+
+@pytest.fixture
+def replay(session: Session) -> Replay:
+    made = replayed(session, ReplayOptions(audit=True, reason="a test"))
+    sealing.seal_replay(made.id)
+    return made
+
+
+def test_a_check_of_a_replay_finds_what_is_wrong_with_the_steps_that_it_repeats(
+    operator: Client, session: Session, replay: Replay, tmp_path: Path
+) -> None:
+    address = f"/replays/{replay.id}/evidence/"
+    operator.post(f"{address}check/")
+    checked = SealCheck.objects.get()
+    assert (checked.problems, checked.recorded) == ([], 5)
+    assert "So were the 5 records of its sessions that its evidence brings" in operator.get(address).text
+    tamper(BROKEN, [str(session.id), 2])
+    operator.post(f"{address}check/")
+    shown = operator.get(address).text
+    assert "Recorded step 2, which is repeated." in shown
+    assert "does not verify" in shown
+    assert ">altered</a>" in operator.get(f"/replays/{replay.id}/").text
+    with (tmp_path / "replay.zip").open("wb") as file:
+        exporting.write_replay(file, replay)
+    assert tm_verify.verify(str(tmp_path / "replay.zip")).problems
+
+
+def test_a_check_of_a_comparison_finds_it_too(operator: Client, project: Project, session: Session) -> None:
+    comparison = compared(project, [session], "local:extractive-1", "local:extractive-3")
+    sealing.seal_comparison(comparison.id)
+    address = f"/comparisons/{comparison.id}/"
+    operator.post(f"{address}evidence/check/")
+    assert "So were the " in operator.get(f"{address}evidence/").text
+    tamper(BROKEN, [str(session.id), 2])
+    operator.post(f"{address}evidence/check/")
+    assert "Recorded step 2, which is repeated." in operator.get(f"{address}evidence/").text
+    assert ">altered</a>" in operator.get(address).text
+
+
+def test_a_step_that_a_replay_does_not_repeat_is_none_of_its_evidence(
+    operator: Client, session: Session, replay: Replay
+) -> None:
+    tamper(BROKEN, [str(session.id), 3])
+    operator.post(f"/replays/{replay.id}/evidence/check/")
+    checked = SealCheck.objects.get()
+    assert (checked.problems, checked.recorded) == ([], 5)
+
+
+def test_a_session_that_is_known_to_be_altered_is_said_of_its_replay_before_that_is_checked(
+    operator: Client, session: Session, replay: Replay
+) -> None:
+    assert not sealed_replay(replay).altered
+    tamper(BROKEN, [str(session.id), 2])
+    operator.post(f"/sessions/{session.id}/evidence/check/")
+    assert (sealed_session(session).as_json()["altered"], sealed_replay(replay).as_json()["altered"]) == (
+        True,
+        True,
+    )
+    shown = operator.get(f"/replays/{replay.id}/evidence/").text
+    assert "The last check of a session that it repeats found that one altered" in shown
+    assert ">altered</a>" in operator.get(f"/sessions/{session.id}/").text
+
+
+def test_a_check_from_before_says_that_it_left_the_repeated_steps_out(
+    operator: Client, replay: Replay
+) -> None:
+    operator.post(f"/replays/{replay.id}/evidence/check/")
+    SealCheck.objects.update(recorded=0)
+    assert "were not compared with it" in operator.get(f"/replays/{replay.id}/evidence/").text
+
+
+def test_a_session_that_records_is_sealed_so_far_and_a_replay_has_its_badge(
+    operator: Client, session: Session, replay: Replay
+) -> None:
+    assert ">sealed</a>" in operator.get(f"/sessions/{session.id}/").text
+    assert ">sealed</a>" in operator.get(f"/replays/{replay.id}/").text
+    assert f'href="/sessions/{session.id}/evidence.zip" download>Download evidence</a>' in (
+        operator.get(f"/sessions/{session.id}/").text
+    )
+    Session.objects.filter(pk=session.pk).update(status=Session.RECORDING)
+    assert ">sealed so far</a>" in operator.get(f"/sessions/{session.id}/").text
+    assert ">so far</span>" in operator.get("/").text

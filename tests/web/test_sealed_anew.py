@@ -1,0 +1,253 @@
+"""A comparison over an erased session on its pages: what was sealed before stands there, and why it was replaced; and no page calls verified what is erased."""
+
+import re
+from io import BytesIO
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from tests.builders import FACTS, QUESTIONS, compared, recorded_session, replayed
+from tests.erasure.canary import erased
+from tests.verifier.bundles import unpacked
+from tests.web.people import browser_of
+from tests.web.visitors import opened, shared
+from timemachine.accounts.models import ADMIN, Project
+from timemachine.comparison.models import Comparison
+from timemachine.evidence import exporting, sealing
+from timemachine.evidence.models import SealCheckpoint
+from timemachine.evidence.queries import sealed_comparison
+from timemachine.recording.models import Session
+from timemachine.replay.models import Replay, ReplayStep
+from timemachine.replay.options import ReplayOptions
+from timemachine.sharing.commands import create_link
+from timemachine.sharing.models import ShareLink
+from timemachine.sharing.scope import Scope
+from timemachine.sharing.terms import Terms
+from timemachine.verifier import tm_verify
+
+pytestmark = pytest.mark.django_db
+AUDIT = ReplayOptions(audit=True, reason="a test", use_model="local:extractive-1")
+MODELS = ("local:extractive-1", "local:extractive-3")
+
+
+@pytest.fixture
+def session(project: Project) -> Session:
+    return recorded_session(project)
+
+
+@pytest.fixture
+def replay(session: Session) -> Replay:
+    made = replayed(session, AUDIT)
+    sealing.seal_replay(made.id)
+    return made
+
+
+@pytest.fixture
+def comparison(project: Project, session: Session) -> Comparison:
+    made = compared(project, [session], *MODELS)
+    sealing.seal_comparison(made.id)
+    return made
+
+
+@pytest.fixture
+def browser(project: Project) -> Client:
+    return browser_of(project, ADMIN)
+
+
+def words(page: str) -> str:
+    return " ".join(re.sub(r"<[^>]*>", " ", page).split())
+
+
+def bundle_of(link: ShareLink) -> dict[str, bytes]:
+    target = BytesIO()
+    Scope(link=link).write_evidence(target)
+    return unpacked(target.getvalue())
+
+
+def test_a_comparison_s_page_names_the_seal_before_and_why_it_was_replaced(
+    browser: Client, project: Project, session: Session, comparison: Comparison
+) -> None:
+    address = f"/comparisons/{comparison.id}/"
+    before = SealCheckpoint.objects.get(seal__comparison=comparison)
+    done = erased(session, fields=["output"], steps=[2])
+    assert done.result is not None
+    for page in (browser.get(address).text, browser.get(f"{address}evidence/").text):
+        assert "being sealed anew" in page
+    shown = words(browser.get(f"{address}evidence/").text)
+    assert "Check now" not in shown
+    assert "is being sealed anew after an erasure" in shown
+    sealing.seal_comparison(comparison.id)
+    shown = words(browser.get(f"{address}evidence/").text)
+    assert f"with {before.size} records under the root {before.root_hex}" in shown
+    fields = done.result["fields"]
+    assert f"after an erasure of {fields} fields of a session and its replays, by" in shown
+    assert ": asked for by the person" in shown
+    told = sealed_comparison(comparison).as_json()["earlier"]
+    assert [(each["generation"], each["root"], each["erased_fields"]) for each in told] == [
+        (1, before.root_hex, fields)
+    ]
+
+
+def test_a_visitor_learns_of_the_seal_before_and_not_by_whom_or_why(
+    project: Project, session: Session, comparison: Comparison
+) -> None:
+    before = SealCheckpoint.objects.get(seal__comparison=comparison)
+    _, path = shared(project, comparison)
+    visitor, address = opened(path)
+    assert "Sealed before" not in visitor.get(address).text
+    erased(session, fields=["output"], steps=[2])
+    assert "being sealed anew after an erasure" in words(visitor.get(address).text)
+    sealing.seal_comparison(comparison.id)
+    page = visitor.get(address).text
+    assert f"under {before.root_hex[:16]}… , replaced on" in words(page)
+    assert "asked for by the person" not in page
+    assert "ada@example.org" not in page
+
+
+def test_a_comparison_that_runs_has_nothing_to_download(
+    browser: Client, comparison: Comparison, session: Session
+) -> None:
+    Replay.objects.filter(run__comparison=comparison).update(finished_at=None, status="running")
+    assert "Download evidence" not in browser.get(f"/comparisons/{comparison.id}/evidence/").text
+    assert "Download evidence" in browser.get(f"/sessions/{session.id}/evidence/").text
+
+
+def test_nothing_is_signed_by_reading_or_exporting_a_part(
+    browser: Client, session: Session, replay: Replay, comparison: Comparison
+) -> None:
+    before = SealCheckpoint.objects.count()
+    exporting.write_replay(BytesIO(), replay)
+    exporting.write_comparison(BytesIO(), comparison)
+    for path in (f"/sessions/{session.id}/", f"/replays/{replay.id}/", f"/comparisons/{comparison.id}/"):
+        assert browser.get(f"{path}evidence/").status_code == 200
+        taken = browser.get(f"{path}evidence.zip")
+        assert taken.status_code == 200
+        assert b"".join(taken.streaming_content)  # type: ignore[attr-defined]
+    assert SealCheckpoint.objects.count() == before
+
+
+def test_a_state_of_fewer_records_says_for_which_link_it_was_signed(
+    browser: Client, project: Project, session: Session
+) -> None:
+    sealing.seal_session(session.id)
+    link, _ = create_link(project, session, Terms(through_sequence=1), by="test")
+    files = bundle_of(link)
+    assert len(files["session/checkpoints.jsonl"].splitlines()) == 1
+    page = browser.get(f"/sessions/{session.id}/evidence/").text
+    assert "through step 1, for a share link" in words(page)
+    assert f'href="/shares/{link.id}/"' in page
+    whole, _ = create_link(project, session, Terms(), by="test")
+    assert len(bundle_of(whole)["session/checkpoints.jsonl"].splitlines()) == 1
+    unnamed = SealCheckpoint.objects.get(cut_for=link.public_id)
+    assert (unnamed.size, unnamed.state) == (2, "open")
+
+
+def test_a_bundle_of_an_ended_session_s_steps_says_that_no_more_may_come(
+    session: Session, comparison: Comparison, tmp_path: Any
+) -> None:
+    with (tmp_path / "c.zip").open("wb") as file:
+        exporting.write_comparison(file, comparison)
+    of_session = [each for each in tm_verify.verify(str(tmp_path / "c.zip")).shown if each.of == "session"]
+    assert [(each.size, each.more_may_come) for each in of_session] == [
+        (session.last_sequence + 1, session.status != "ended")
+    ]
+
+
+def test_what_is_erased_is_called_erased_on_every_page_of_a_replay(
+    browser: Client, project: Project, session: Session, replay: Replay
+) -> None:
+    _, path = shared(project, replay)
+    visitor, address = opened(path)
+    step = ReplayStep.objects.filter(replay=replay, kind="ask").order_by("sequence").first()
+    assert step is not None
+    was = (step.verdict or "").replace("_", " ")
+    erased(session, fields=["output", "retrieval.hits[*].text"], steps=[step.sequence - 1, step.sequence])
+    for reader, rows, of_step in (
+        (browser, f"/replays/{replay.id}/", f"/replays/{replay.id}/steps/{step.sequence}/"),
+        (visitor, address, f"{address}steps/{step.sequence}/"),
+    ):
+        listed = words(reader.get(rows).text)
+        assert f"erased {was} then" in listed
+        assert "erased verified then" in listed
+        assert re.search(r"\d erased \d (unchanged|unknown)[^<]* then", listed)
+        assert "Something of this recording was erased" in listed
+        shown = words(reader.get(of_step).text)
+        assert f"erased {was} then" in shown
+        assert "erased verified then" in shown
+        assert re.search(r"erased verified then (unchanged|unknown) then", shown)
+
+
+def test_what_is_erased_is_called_erased_on_every_page_of_a_comparison(
+    browser: Client, project: Project, session: Session, comparison: Comparison
+) -> None:
+    _, path = shared(project, comparison)
+    visitor, address = opened(path)
+    step = ReplayStep.objects.filter(replay__run__comparison=comparison, kind="ask").order_by("id").first()
+    assert step is not None
+    erased(session, fields=["output", "retrieval.hits[*].text"], steps=[step.sequence - 1, step.sequence])
+    own = f"/comparisons/{comparison.id}/"
+    browser.get(own)
+    for reader, table, cell in (
+        (browser, own, f"{own}cells/{step.id}/"),
+        (visitor, address, f"{address}cells/{step.id}/"),
+    ):
+        page = reader.get(table).text
+        assert "erased recorded then" in words(page)
+        assert 'class="verdict erased"' in page
+        assert "verdicts and figures are of what was there before" in page
+        shown = words(reader.get(cell).text)
+        assert re.search(r"erased [a-z ]+ then context erased verified then", shown)
+
+
+def test_no_page_asks_more_often_because_more_is_erased_or_shown(browser: Client, project: Project) -> None:
+    def asked(number: int) -> dict[str, int]:
+        session = recorded_session(
+            project, key=f"s{number}", questions=QUESTIONS * number, facts=FACTS * number
+        )
+        replay = replayed(session, AUDIT)
+        comparison = compared(project, [session], *MODELS)
+        erased(session, fields=["output", "retrieval.hits[*].text"])
+        sealing.seal_replay(replay.id)
+        sealing.seal_comparison(comparison.id)
+        found = {}
+        pages = [(browser, f"/replays/{replay.id}/"), (browser, f"/comparisons/{comparison.id}/")]
+        pages += [(browser, f"{path}evidence/") for _, path in pages]
+        for target in (replay, comparison):
+            pages.append(opened(shared(project, target)[1]))
+        for nth, (reader, path) in enumerate(pages):
+            assert reader.get(path).status_code == 200
+            with CaptureQueriesContext(connection) as queries:
+                reader.get(path)
+            found[f"{nth} {path.split('/')[1]}"] = len(queries)
+        return found
+
+    few = asked(2)
+    many = asked(5)
+    assert {name: number for name, number in many.items() if number > few[name]} == {}
+
+
+def test_an_erasure_s_numbers_say_what_they_count_and_add_up(
+    browser: Client, session: Session, replay: Replay
+) -> None:
+    found = browser.post(f"/sessions/{session.id}/erase-fields/", {"of_step": ["output"], "steps": "2"})[
+        "Location"
+    ]
+    seen = words(browser.get(found).text)
+    browser.post(f"{found}confirm/", {"reason": "asked for"})
+    done = words(browser.get(found).text)
+    numbers = re.search(r"(\d+) fields: (\d+) of the session's records, (\d+) of its replays' records", done)
+    assert numbers is not None
+    assert numbers[0] in seen
+    total, own, replays = map(int, numbers.groups())
+    assert total == own + replays
+    evidence = words(browser.get(f"/sessions/{session.id}/evidence/").text)
+    assert f"{own} fields of its records are erased" in evidence
+    assert numbers[0] in evidence
+    again = erased(session, fields=["input"], steps=[2])
+    assert again.result is not None
+    of = again.result["fields_of"]
+    evidence = words(browser.get(f"/sessions/{session.id}/evidence/").text)
+    assert f"{own + of['session'] - of['session_again']} fields of its records are erased" in evidence

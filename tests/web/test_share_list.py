@@ -1,0 +1,69 @@
+"""The list of links: which open, who reads on, and how long each holds."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from tests.builders import recorded_session
+from tests.web.people import browser_of
+from tests.web.visitors import opened, shared
+from timemachine.accounts.models import ADMIN, Project
+from timemachine.base.clock import now
+from timemachine.recording.models import Session
+from timemachine.sharing.models import ShareGrant, ShareLink
+from timemachine.sharing.terms import Terms
+
+
+@pytest.fixture
+def session(project: Project) -> Session:
+    return recorded_session(project)
+
+
+def words(page: str) -> str:
+    return " ".join(page.split())
+
+
+def test_a_link_that_opens_no_more_says_who_still_reads_and_until_when(
+    project: Project, session: Session, operator: Client
+) -> None:
+    link, path = shared(project, session, Terms(max_opens=2))
+    visitor, there = opened(path)
+    opened(path)
+    until = ShareGrant.objects.latest("expires_at").expires_at
+    for address in ("/shares/", f"/shares/{link.id}/"):
+        seen = words(operator.get(address).text)
+        assert "exhausted</span>" in seen
+        assert "2 still reading until <time" in seen
+        assert f"{until:%Y-%m-%d %H:%M:%S}" in seen
+    settings = browser_of(project, ADMIN)
+    assert "1 link can be open at this moment" in settings.get("/settings/sharing/").text
+    assert visitor.get(there).status_code == 200
+    ShareGrant.objects.update(expires_at=now() - timedelta(seconds=1))
+    assert "still reading" not in operator.get("/shares/").text
+    assert "No link can be open at this moment" in settings.get("/settings/sharing/").text
+    assert visitor.get(there).status_code == 404
+
+
+def test_a_link_for_seven_days_holds_for_seven_days_and_one_that_ends_says_so(
+    project: Project, session: Session, operator: Client
+) -> None:
+    link, _ = shared(project, session, Terms(expires_at=now() + timedelta(days=7)))
+    assert ">in 7 d</time>" in operator.get("/shares/").text
+    ShareLink.objects.filter(pk=link.pk).update(expires_at=now() + timedelta(seconds=8))
+    assert ">in under a minute</time>" in operator.get("/shares/").text
+
+
+@pytest.mark.parametrize("many", [1, 4])
+def test_the_list_asks_as_many_questions_however_many_links_are_read(
+    project: Project,
+    session: Session,
+    operator: Client,
+    django_assert_num_queries: DjangoAssertNumQueries,
+    many: int,
+) -> None:
+    for _ in range(many):
+        opened(shared(project, session, Terms(max_opens=1))[1])
+    with django_assert_num_queries(8):
+        assert operator.get("/shares/").text.count("1 still reading") == many

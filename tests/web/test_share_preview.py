@@ -1,0 +1,101 @@
+"""The form of a link: it offers the profiles, and previews what one would withhold."""
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from tests.builders import compared, recorded_session
+from tests.web.test_share_redaction import RULES, TRACES, Seen, session, traces
+from tests.web.test_shares import created_at, form_at
+from tests.web.timelines import words
+from tests.web.visitors import opened
+from timemachine.accounts.models import Project
+from timemachine.recording.commands import append, start_session
+from timemachine.recording.draft import ActionDraft
+from timemachine.recording.models import Session
+from timemachine.redaction.commands import make_profile
+from timemachine.redaction.profile import BUILT_IN
+from timemachine.redaction.rules import read_rules
+from timemachine.sharing.commands import link_to
+from timemachine.sharing.models import ShareLink
+from timemachine.sharing.preview import preview_of
+from timemachine.sharing.queries import target_of
+from timemachine.sharing.terms import Terms
+
+__all__ = ["session"]
+BIRD = {"name": "bird", "pattern": "Kanari-[0-9]+"}
+
+
+def test_the_form_offers_profiles_and_previews_what_would_be_withheld(
+    project: Project, session: Session, operator: Client
+) -> None:
+    profile = make_profile(project, "No birds", read_rules(RULES), by="test")
+    address = f"/sessions/{session.id}/share/"
+    assert "No birds, version 1" in operator.get(address).text
+    said = form_at(operator, address, redaction=str(profile.id), preview="1")
+    page = operator.post(address, said)
+    told = words(page.text.split('id="preview"')[1])
+    assert page.status_code == 200
+    assert "places would be withheld" in told
+    assert "By No birds , version 1, in 7 recorded steps. No link is made yet." in told
+    assert "secret AWS access key id" in told
+    assert "Session, name Flight of withheld: number" in told
+    assert not TRACES.search(told.encode())
+    assert ShareLink.objects.count() == 0
+    none = operator.post(address, said | {"redaction": ""})
+    assert "Choose what to withhold to see a preview." in none.text
+    path = created_at(operator, address, redaction=str(profile.id))
+    visitor, there = opened(path)
+    assert traces({"": Seen.at(visitor, there)}) == {}
+
+
+def test_the_preview_of_evidence_alone_shows_what_such_a_link_shows(
+    project: Project, session: Session, operator: Client
+) -> None:
+    profile = make_profile(project, "No birds", read_rules(RULES), by="test")
+    address = f"/sessions/{session.id}/share/"
+    said = form_at(operator, address, redaction=str(profile.id), evidence_only="on", preview="1")
+    told = operator.post(address, said).text.split('id="preview"')[1]
+    assert "No recorded text would be shown" in told
+    assert "Of 7 recorded steps they see how many there are" in words(told)
+    assert "Flight of withheld: number withheld: e-mail withheld: secret" in words(told)
+    assert "Session, name" in words(told)
+    assert "Step 1" not in words(told)
+    assert "metadata" not in told
+    assert not TRACES.search(told.encode())
+    plain = operator.post(address, said | {"redaction": ""}).text.split('id="preview"')[1]
+    assert "Nothing else is withheld. No link is made yet." in words(plain)
+    assert not ShareLink.objects.exists()
+
+
+def test_a_row_names_the_field_and_over_several_sessions_the_session(
+    project: Project, session: Session, operator: Client
+) -> None:
+    other = start_session(project, name="The second one", by="test")
+    append(other.id, [ActionDraft(kind="ask", input="Who?", output="Kanari-9")])
+    rules = read_rules({"fields": ["retrieval.hits[*].metadata.author"]})
+    profile = make_profile(project, "No authors", rules, by="test")
+    address = f"/sessions/{session.id}/share/"
+    said = form_at(operator, address, redaction=str(profile.id), preview="1")
+    told = words(operator.post(address, said).text.split('id="preview"')[1])
+    assert "retrieval.hits[0].metadata.author withheld: field" in told
+    comparison = compared(project, [session, other], "local:extractive-1", "local:extractive-3")
+    birds = make_profile(project, "No birds", read_rules({"patterns": [BIRD]}), by="test")
+    address = f"/comparisons/{comparison.id}/share/"
+    said = form_at(operator, address, redaction=str(birds.id), preview="1")
+    text = operator.post(address, said).text.split('id="preview"')[1]
+    assert f'<a href="/sessions/{session.id}/?step=' in text
+    assert "of Flight of withheld: bird" in words(text)
+    assert "Session Flight of withheld: bird" in words(text)
+
+
+@pytest.mark.parametrize("many", [1, 4])
+def test_a_preview_asks_no_more_for_more_sessions(
+    project: Project, many: int, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    sessions = [recorded_session(project, key=f"s{n}") for n in range(many)]
+    comparison = compared(project, sessions, "local:extractive-1", "local:extractive-3")
+    terms = Terms(redaction=BUILT_IN)
+    link = link_to(project, target_of(project, "comparison", comparison.id), terms, by="test")
+    with django_assert_num_queries(6):
+        assert len(preview_of(link).sessions) == many
