@@ -71,6 +71,64 @@ def test_what_is_sealed_first_while_it_is_erased_is_sealed_as_what_is_left(sessi
     assert check.problems == []
 
 
+def test_a_comparison_that_is_sealed_while_one_of_its_sessions_loses_fields_is_sealed_as_what_is_left(
+    session: Session, tmp_path: Path
+) -> None:
+    other = recorded_session(session.project, key="other")
+    both = compared(session.project, [session, other], "local:extractive-1", "local:extractive-3")
+    for each in (session, other):
+        sealing.seal_session(each.id)
+    found = erasing.work(erasing.prepare(session, by="ada", fields=["output"], steps=[2]).id)
+    assert found is not None
+    erasing.confirm(found, reason="asked for", by="ada")
+    with begun_while_the_session_is_held(
+        session, lambda: erasing.work(found.id), lambda: sealing.seal_comparison(both.id), no_key=False
+    ) as (done, seal):
+        assert done.status == "done", done.problem
+    check = commands.check(commands.ask_for_check(seal, by=None).id)
+    assert check is not None
+    assert check.problems == []
+    assert _problems(session.project, tmp_path) == []
+
+
+def test_a_comparison_is_checked_as_it_stood_while_one_of_its_sessions_loses_fields(session: Session) -> None:
+    other = recorded_session(session.project, key="other")
+    both = compared(session.project, [session, other], "local:extractive-1", "local:extractive-3")
+    asked = commands.ask_for_check(sealing.seal_comparison(both.id), by=None)
+    found = erasing.work(erasing.prepare(session, by="ada", fields=["output"], steps=[2]).id)
+    assert found is not None
+    erasing.confirm(found, reason="asked for", by="ada")
+    with begun_while_the_session_is_held(
+        session, lambda: erasing.work(found.id), lambda: commands.check(asked.id), no_key=False
+    ) as (done, check):
+        assert done.status == "done", done.problem
+        assert check.problems == []
+    again = sealing.seal_comparison(both.id)
+    after = commands.check(commands.ask_for_check(again, by=None).id)
+    assert after is not None
+    assert (after.problems, again and again.generation) == ([], 2)
+
+
+def test_a_comparison_that_is_sealed_while_one_of_its_sessions_is_erased_is_sealed_as_what_is_left(
+    session: Session, tmp_path: Path
+) -> None:
+    other = recorded_session(session.project, key="other")
+    both = compared(session.project, [session, other], "local:extractive-1", "local:extractive-3")
+    for each in (session, other):
+        sealing.seal_session(each.id)
+    with begun_while_the_session_is_held(
+        session,
+        lambda: erase_session(session, by="ada"),
+        lambda: sealing.seal_comparison(both.id),
+        no_key=True,
+    ):
+        pass
+    check = commands.check(commands.ask_for_check(sealing.seal_comparison(both.id), by=None).id)
+    assert check is not None
+    assert check.problems == []
+    assert _problems(session.project, tmp_path) == []
+
+
 def test_what_is_sealed_first_while_its_session_is_erased_is_not_missed(
     session: Session, tmp_path: Path
 ) -> None:
@@ -127,7 +185,8 @@ def test_a_bundle_is_of_one_moment_though_something_is_erased_while_it_is_writte
     assert done == ["done"]
     reports = [tm_verify.verify(str(target)) for target in (before, after)]
     assert [each.problems for each in reports] == [[], []]
-    assert [each.checked["withheld"] > 0 for each in reports] == [False, True]
+    assert [each.checked["erased_fields"] > 0 for each in reports] == [False, True]
+    assert [each.checked["withheld"] for each in reports] == [0, 0]
 
 
 def test_a_replay_and_a_comparison_are_checked_and_shown_while_nothing_can_be_written(

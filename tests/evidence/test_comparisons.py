@@ -94,16 +94,16 @@ def test_all_that_its_page_shows_is_sealed_and_each_cell_links_what_it_repeats(
 
 
 ALTERATIONS = {
-    "an arm": ("UPDATE tm_comparison SET arms = '[]' WHERE id = %s", 0, "`arms`"),
-    "a reason": ("UPDATE tm_comparison SET reason = 'x' WHERE id = %s", 0, "`about`"),
-    "a verdict": ("UPDATE tm_replay_step SET verdict = 'reworded' WHERE id = {cell}", 1, "`facts`"),
-    "a grounding": ("UPDATE tm_replay_step SET grounding = '{{}}' WHERE id = {cell}", 1, "`grounding`"),
-    "an answer": ("UPDATE tm_payload SET data = 'x' WHERE id = {answer}", 1, "`output`"),
-    "a cost": ("UPDATE tm_replay_attempt SET cost_usd = 7 WHERE step_id = {cell}", 1, "`facts`"),
+    "an arm": ("UPDATE tm_comparison SET arms = '[]' WHERE id = %s", 0, "field arms "),
+    "a reason": ("UPDATE tm_comparison SET reason = 'x' WHERE id = %s", 0, "field about "),
+    "a verdict": ("UPDATE tm_replay_step SET verdict = 'reworded' WHERE id = {cell}", 1, "field facts "),
+    "a grounding": ("UPDATE tm_replay_step SET grounding = '{{}}' WHERE id = {cell}", 1, "field grounding "),
+    "an answer": ("UPDATE tm_payload SET data = 'x' WHERE id = {answer}", 1, "field output "),
+    "a cost": ("UPDATE tm_replay_attempt SET cost_usd = 7 WHERE step_id = {cell}", 1, "field facts "),
     "an arm's run": (
         "UPDATE tm_comparison_replay SET repeat = 0 WHERE arm = 1 AND comparison_id = %s",
         1,
-        "`facts`",
+        "field facts ",
     ),
     "its cells": (
         "DELETE FROM tm_comparison_replay WHERE arm = 1 AND comparison_id = %s",
@@ -113,12 +113,20 @@ ALTERATIONS = {
     "a figure": (
         "UPDATE tm_comparison_findings SET content = replace(content, '\"answers\": 3', '\"answers\": 4') WHERE comparison_id = %s",
         7,
-        "`facts`",
+        "field facts ",
     ),
-    "a mark": ("UPDATE tm_cell_mark SET verdict = 'worse' WHERE comparison_id = %s", 8, "`facts`"),
+    "a mark": ("UPDATE tm_cell_mark SET verdict = 'worse' WHERE comparison_id = %s", 8, "field facts "),
     "a mark taken away": ("DELETE FROM tm_cell_mark WHERE comparison_id = %s", 8, "not in the database"),
-    "an opinion": ("UPDATE tm_cell_opinion SET preference = 'better' WHERE comparison_id = %s", 9, "`facts`"),
-    "what a judge said": ("UPDATE tm_cell_opinion SET asked = '[]' WHERE comparison_id = %s", 9, "`words`"),
+    "an opinion": (
+        "UPDATE tm_cell_opinion SET preference = 'better' WHERE comparison_id = %s",
+        9,
+        "field facts ",
+    ),
+    "what a judge said": (
+        "UPDATE tm_cell_opinion SET asked = '[]' WHERE comparison_id = %s",
+        9,
+        "field words ",
+    ),
     "a sealed record": (
         "DELETE FROM tm_sealed_record r USING tm_seal s WHERE r.seal_id = s.id AND r.index = 2 AND s.comparison_id = %s",
         2,

@@ -9,6 +9,7 @@ import pytest
 
 from tests.e2e.hostile import CORPUS
 from timemachine.evidence.envelope import Place, envelope
+from timemachine.evidence.readme import About, log_readme, readme
 from timemachine.evidence.report import Counts, Shown, log_report, report
 from timemachine.evidence.report_rows import FIRST, Rows, first_line
 
@@ -49,7 +50,9 @@ def rows(told: list[dict[str, Any]], of: str = "session", sealed: tuple[str, ...
 
 
 def page(told: Rows, about: dict[str, Any] | None = None, **stated: Any) -> str:
-    return report([Shown(stated=STATED | {"of": told.of} | stated, rows=told)], about or {}, KEY)
+    return report(
+        [Shown(stated=STATED | {"of": told.of} | stated, rows=told, sealed_by=KEY)], about or {}, KEY
+    )
 
 
 def test_it_says_what_is_told_and_what_is_not() -> None:
@@ -62,17 +65,23 @@ def test_it_says_what_is_told_and_what_is_not() -> None:
     assert "<bdi>first</bdi>" in made
     assert "second" not in made
     assert "in payloads.jsonl, ffff" in made
-    assert "2 records of 3 in the bundle, 4 of 8 fields told" in made
+    assert "2 records of its first 3 in the bundle, 4 of 8 fields told" in made
     assert "hit.N.text of 2 records, words of 2 records" in made
     assert "<dt>more may come</dt><dd><bdi>yes</bdi>" in made
-    assert "it is withheld or erased: " in made
+    assert "it is withheld: " in made
     assert f"--key {KEY}" in made
     assert "2026-11-22 22:01:01 UTC" in made
 
 
-def test_where_nothing_is_withheld_what_is_not_told_was_erased() -> None:
-    made = page(rows([{}], sealed=("input",)), withholds=False)
-    assert "it is erased for good, with a tombstone in the log: input of 1 record." in made
+@pytest.mark.parametrize("withholds", [True, False])
+def test_what_is_erased_for_good_is_told_apart_from_what_is_withheld(withholds: bool) -> None:
+    told = rows([{"output": "x"}], sealed=("input", "words"))
+    told.erase(0, {"input": "2026-11-22T22:09:00Z"})
+    made = page(told, withholds=withholds)
+    assert "1 field erased for good, the last at 2026-11-22 22:09:00 UTC" in made
+    assert ("with a tombstone in the log: input of 1 record" in made) is not withholds
+    why = "withheld" if withholds else "not there, and no tombstone is known of it"
+    assert f"Not told, because it is {why}: words of 1 record." in made
 
 
 def test_a_replay_s_verdicts_are_counted_and_its_failures_stand_out() -> None:
@@ -163,3 +172,135 @@ def test_the_log_s_counts_what_was_entered() -> None:
     assert "<dt>erased</dt><dd><bdi>1</bdi>" in made
     assert "<bdi>&lt;P&gt;</bdi>" in made
     assert "more may come" not in made
+
+
+def test_the_log_s_says_of_each_erasure_what_when_by_whom_and_why() -> None:
+    records = [[index, ["input", "output"]] for index in range(1, 31)]
+    said = {"of": "session", "id": "S", "at": "2026-11-22T22:01:00Z", "by": "ada@example.org"}
+    erasures: list[tuple[int, dict[str, Any]]] = [
+        (3, said | {"entry": "erased_fields", "records": records, "reason": "<asked for>"}),
+        (4, {"entry": "erased", "of": "access", "id": "L"}),
+        (5, {"entry": "erased", "of": "comparison", "id": "C", "sealed_anew": 2}),
+    ]
+    named = {name: STATED[name] for name in ("id", "size", "root", "sealed_at")} | {"of": "log"}
+    kinds = {"sealed": 3, "erased": 1_500, "erased_fields": 1}
+    made = log_report(named, {}, KEY, Counts(entries=9, present=2, kinds=kinds, erasures=erasures))
+    assert "session S, record 1: input, output; record 2: input, output" in made
+    assert "and 10 records more" in made
+    assert "record 21:" not in made
+    assert "&lt;asked for&gt;" in made
+    assert "ada@example.org" in made
+    assert "access L, all of it" in made
+    assert "comparison C, sealed anew after an erasure, as run 2" in made
+    assert "<bdi>not recorded</bdi>" in made
+    assert "<bdi>unknown</bdi>" in made
+    assert "1,498 entries more left out here" in made
+    assert "erased for good" not in log_report(named, {}, KEY, Counts(entries=9, present=2, kinds={}))
+    one_more = Counts(entries=9, present=2, kinds={"erased": 2}, erasures=erasures[1:2])
+    assert "1 entry more left out here" in log_report(named, {}, KEY, one_more)
+
+
+def test_the_readme_is_of_what_it_is_in_and_claims_nothing_that_nobody_measured() -> None:
+    named = STATED | {"withholds": False}
+    of_session = readme(named, KEY, About(sealed_by=KEY, erased=3, withheld=1_200))
+    assert "its first 3 records (record 0 is the session itself)" in of_session
+    assert "Not told:         3 fields erased for good, 1,200 withheld" in of_session
+    assert "tombstones in erased.json say which" in of_session
+    assert "was replaced since" not in of_session
+    link = {"id": "abc", "evidence_only": True, "redaction": {"name": "Auditors", "version": 2}}
+    about = About(sealed_by=KEY[:-1] + "1", erased=1, withheld=0, link=link, dated=True, replayed=True)
+    of_link = readme(named | {"withholds": True, "state": "closed"}, KEY, about)
+    for words in (
+        "all of its 3 records",
+        "what the share link abc shows",
+        "evidence alone",
+        "Under the redaction profile Auditors, version 2",
+        "statement says how many",
+        "That a replay shows why",
+        "was replaced since",
+        "1 field erased for good",
+    ):
+        assert words in of_link
+    plain = readme(named, KEY, About(sealed_by=KEY, erased=0, withheld=0))
+    assert not re.search("erased.json|timestamps|That a replay|share link", plain)
+    of_log = log_readme(named | {"of": "log"}, KEY)
+    assert "the log of project" in of_log
+    assert "record 0" not in of_log
+    of_log_dated = log_readme(named | {"of": "log"}, KEY, dated=True)
+    assert "chain of certificates" not in of_log
+    for text in (of_link, of_log_dated):
+        assert "chain of certificates" in text
+        assert "That nothing came after" in text
+        assert f"--key {KEY}" in text
+        assert not re.search("quarter of an hour|published with each release|[{}]", text)
+        assert max(map(len, text.splitlines())) <= 120
+
+
+def test_a_comparison_s_cells_name_their_model_question_and_session() -> None:
+    session = rows([{}, {"input": "When did it open?\nSay a year."}])
+    facts: list[dict[str, Any]] = [
+        {"arms": 2},
+        {
+            "arm": 0,
+            "run": 1,
+            "model": "m-1",
+            "session": STATED["id"],
+            "sequence": 1,
+            "status": "done",
+            "verdict": "identical",
+        },
+        {"arm": 1, "run": 1, "model": None, "session": "elsewhere", "sequence": 7, "status": "done"},
+        {"columns": [1, 2], "pairs": [1]},
+        {"columns": [1], "pairs": None},
+    ]
+    told = rows([{"facts": json.dumps(each)} for each in facts], of="comparison", sealed=("output",))
+    trees = [
+        Shown(stated=STATED | {"of": "comparison", "state": "closed"}, rows=told, sealed_by=KEY),
+        Shown(stated=STATED, rows=session, sealed_by=KEY),
+    ]
+    about = {
+        "sessions": [{"name": "One"}, {"name": "Two"}],
+        "link": {"id": "L", "redaction": {"name": "P", "version": 3}},
+    }
+    made = report(trees, about, KEY)
+    for name, value in (
+        ("question", "When did it open?"),
+        ("question", "not told"),
+        ("model", "m-1"),
+        ("model", "not recorded"),
+        ("session", f"{STATED['id']}, step 1"),
+        ("figures", "2 columns, 1 pair"),
+        ("figures", "1 column, 0 pairs"),
+        ("output", "not told"),
+    ):
+        assert f'<span class="quiet">{name}</span> <bdi>{value}</bdi>' in made
+    assert "2 answers: 2 done." in made
+    assert "<dt>session 2 name</dt><dd><bdi>Two</bdi>" in made
+    assert "what the share link L shows" in made
+    assert "profile P, version 3" in made
+    assert "5 records of 3 in the bundle" in made
+    assert "That a replay shows why" in made
+    assert "That a replay shows why" not in page(rows([{}]))
+
+
+def test_what_was_erased_of_a_record_leaves_a_mark_in_its_row() -> None:
+    told = Rows(of="session")
+    commitments = {"output": "0" * 64}
+    place = Place(of="session", id=STATED["id"], index=1)
+    told.envelope(
+        envelope(place, kind="ask", at="2026-11-22T22:01:01Z", previous=bytes(32), commitments=commitments)
+    )
+    told.erase(1, {"output": "2026-11-22T22:09:00Z"})
+    told.tell(1, {})
+    assert '<span class="quiet">output</span> <bdi>erased</bdi>' in page(told)
+
+
+def test_the_log_s_names_the_keys_that_were_replaced() -> None:
+    named = {name: STATED[name] for name in ("id", "size", "root", "sealed_at")} | {"of": "log"}
+    said = {"entry": "key", "key": "NEW", "replaces": "OLD", "at": "2026-11-22T22:01:00Z"}
+    counts = Counts(
+        entries=2, present=0, kinds={"key": 2}, replaced=[(0, said), (1, said | {"replaced": "unreadable"})]
+    )
+    made = log_report(named, {}, KEY, counts)
+    assert "<dt>entry 0, 2026-11-22 22:01:00 UTC</dt><dd><bdi>OLD by NEW</bdi>" in made
+    assert "OLD by NEW (the earlier one could not be read any more" in made

@@ -7,12 +7,15 @@ from decimal import Decimal
 from importlib.metadata import version
 
 import pytest
+from genai_prices.data_snapshot import get_snapshot
 from hypothesis import given
 from hypothesis import strategies as st
 
+from timemachine.providers import prices
 from timemachine.providers.catalogue import ModelName
 from timemachine.providers.completion import TokenUsage
 from timemachine.providers.prices import UNKNOWN, price
+from timemachine.providers.table import PROVIDERS
 
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)
 
@@ -134,3 +137,19 @@ def test_the_kept_unit_prices_give_the_cost_again(read: int, written: int, cache
 def test_prices_are_json_and_no_network_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(socket, "getaddrinfo")
     assert json.dumps(price(named("openai:gpt-4o"), tokens(1, 1), NOW).prices, allow_nan=False)
+
+
+def listed_models() -> list[tuple[str, str]]:
+    snapshot = get_snapshot()
+    of_ours = {provider.price_provider for provider in PROVIDERS.values()} - {None}
+    return [(each.id, model.id) for each in snapshot.providers if each.id in of_ours for model in each.models]
+
+
+@given(st.sampled_from(listed_models()), st.integers(0, 10**7), st.integers(0, 10**6))
+def test_a_price_that_hangs_on_nothing_is_the_one_of_the_list(
+    listed: tuple[str, str], read: int, said: int
+) -> None:
+    provider, model = listed
+    at = datetime(2026, 11, 20, 3, 4, tzinfo=UTC)
+    usage = TokenUsage(input_tokens=read, output_tokens=said)
+    assert prices._listed(model, provider, usage, at) == prices._looked_up(model, provider, usage, at)

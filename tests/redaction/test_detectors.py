@@ -197,3 +197,52 @@ def test_a_region_has_two_capital_letters() -> None:
 def test_entropy_is_bits_for_each_character() -> None:
     assert entropy("aaaa") == 0
     assert entropy("abcd") == 2
+
+
+IBAN, SSN = "[withheld: bank account (IBAN)]", "[withheld: social security number (US)]"
+
+
+@pytest.mark.parametrize(
+    ("text", "reads"),
+    [
+        ("pay to DE89370400440532013000.", f"pay to {IBAN}."),
+        ("DE89 3704 0044 0532 0130 00 and more", f"{IBAN} and more"),
+        ("gb29-nwbk-6016-1331-9268-19", IBAN),
+        ("FR14\u00a02004\u00a01010\u00a00505\u00a00001\u00a03M02\u00a0606", IBAN),
+        ("NO9386011117947", IBAN),
+        ("MT84 MALT 0110 0001 2345 MTLC AST0 01S", IBAN),
+        ('"to\\nNL91ABNA0417164300\\nthanks"', f'"to\\n{IBAN}\\nthanks"'),
+        ("iban=CH9300762011623852957&x", f"iban={IBAN}&x"),
+        ("GB29 DE89 3704 0044 0532 0130 00", f"GB29 {IBAN}"),
+        ("DE88370400440532013000 has other check digits", None),
+        ("DE893704004405320130 is too short", None),
+        ("DE893704004405320130001 is too long", None),
+        ("XX89370400440532013000 is no country's", None),
+        ("abcDE89370400440532013000 goes on before", None),
+        ("a0DE89370400440532013000 too", None),
+        ("is26 and it10", None),
+    ],
+)
+def test_an_iban_is_found(text: str, reads: str | None) -> None:
+    assert withheld(text, "iban") == (reads or text)
+
+
+@pytest.mark.parametrize(
+    ("text", "reads"),
+    [
+        ("mine is 536-22-1987, keep it", f"mine is {SSN}, keep it"),
+        ("SSN: 536 22 1987", f"SSN: {SSN}"),
+        ("his social security number is 536221987", f"his social security number is {SSN}"),
+        ('{"ssn": "536221987"}', '{"ssn": "' + SSN + '"}'),
+        ("a\\n536-22-1987", f"a\\n{SSN}"),
+        ("899-99-9999", SSN),
+        ("000-22-1987, 666-22-1987 and 936-22-1987 are given to nobody", None),
+        ("536-00-1987 and 536-22-0000 neither", None),
+        ("536 22 1987 are three numbers", None),
+        ("536221987 is one", None),
+        ("1-536-22-1987 and 536-22-1987-1 and x536-22-1987 and 536-22-19870", None),
+        ("ssn 000221987", None),
+    ],
+)
+def test_a_social_security_number_is_found(text: str, reads: str | None) -> None:
+    assert withheld(text, "ssn") == (reads or text)

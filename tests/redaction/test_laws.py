@@ -16,7 +16,7 @@ from timemachine.redaction.values import redact_value
 
 AWKWARD = read_rules(
     {
-        "detect": ["secret", "email", "phone", "card"],
+        "detect": ["secret", "email", "phone", "card", "iban", "ssn"],
         "phone_regions": ["DE"],
         "patterns": [
             {"name": "first word", "pattern": "^[a-f]"},
@@ -29,6 +29,8 @@ AWKWARD = read_rules(
 SECRETS = (
     "jane.doe@example.com",
     "4111 1111 1111 1111",
+    "DE89 3704 0044 0532 0130 00",
+    "536-22-1987",
     "+49 30 901820",
     "AKIAIOSFODNN7EXAMPLE",
     "password='hun ter 2'",

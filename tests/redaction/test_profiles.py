@@ -1,5 +1,7 @@
 """Profiles of a project: made, changed by another version, retired."""
 
+import re
+from dataclasses import replace
 from uuid import uuid4
 
 import pytest
@@ -7,12 +9,19 @@ from django.db import DatabaseError, connection, transaction
 
 from timemachine.accounts.models import Project
 from timemachine.base.errors import Conflict, InvalidInput, NotFound
+from timemachine.recording.commands import append, start_session
+from timemachine.recording.draft import ActionDraft
 from timemachine.redaction import commands
 from timemachine.redaction.commands import change_profile, make_profile, retire_profile
+from timemachine.redaction.marks import NAMES
 from timemachine.redaction.models import RedactionProfile
 from timemachine.redaction.profile import BUILT_IN
 from timemachine.redaction.queries import as_profile, choices_of, profile_of, profile_row
 from timemachine.redaction.rules import Rules, read_rules
+from timemachine.sharing.commands import create_link
+from timemachine.sharing.models import ShareLink
+from timemachine.sharing.scope import Scope
+from timemachine.sharing.terms import Terms
 
 pytestmark = pytest.mark.django_db
 RULES = read_rules({"detect": ["email"], "fields": ["agent"]})
@@ -23,7 +32,26 @@ def test_every_project_has_one_without_making_it(project: Project) -> None:
     assert choices_of(project) == [BUILT_IN]
     assert BUILT_IN.handle == "built-in"
     assert profile_of(project, "built-in") is profile_of(project, "Secrets and personal data") is BUILT_IN
-    assert BUILT_IN.as_json()["rules"]["detect"] == ["secret", "email", "phone", "card"]
+    assert BUILT_IN.as_json()["rules"]["detect"] == ["secret", "email", "phone", "card", "iban", "ssn"]
+
+
+def test_a_link_made_with_an_earlier_version_keeps_what_that_finds(project: Project) -> None:
+    assert BUILT_IN.version == 2
+    session = start_session(project, name="DE89 3704 0044 0532 0130 00", by="test")
+    append(session.id, [ActionDraft(kind="event")])
+    first = replace(BUILT_IN, version=1, rules=Rules(detect=("secret", "email", "phone", "card")))
+    for profile, reads in ((first, session.name), (BUILT_IN, "[withheld: bank account (IBAN)]")):
+        made, _ = create_link(project, session, Terms(redaction=profile), by="test")
+        link = ShareLink.objects.select_related("session").get(pk=made.pk)
+        assert Scope(link=link).session().name == reads
+
+
+@pytest.mark.parametrize("name", ["iban", "ssn"])
+def test_a_detector_that_was_added_takes_no_name_from_a_pattern(name: str) -> None:
+    for called in (name, name.upper()):
+        rules = {"patterns": [{"name": called, "pattern": "x"}]}
+        assert read_rules(rules).patterns[0].name == called
+    assert re.fullmatch(r"[\w .-]+", NAMES[name]) is None
 
 
 def test_a_profile_is_found_by_its_id_and_by_its_name(project: Project, other_project: Project) -> None:

@@ -179,6 +179,29 @@ def test_after_five_wrong_passphrases_even_the_right_one_has_to_wait(
     assert open_link(token, "Käse").link == link
 
 
+def test_who_opened_a_link_before_is_not_kept_out_by_what_others_try(
+    project: Project, session: Session
+) -> None:
+    link, token = create_link(project, session, Terms(passphrase="Käse"), by="Test")
+    auditor, colleague, stranger = "198.51.100.7", "192.0.2.7", "203.0.113.{}"
+    open_link(token, "Käse", address=auditor)
+    for n in range(5):
+        with pytest.raises(WrongPassphrase):
+            open_link(token, f"Brot {n}", address=stranger.format(n))
+    with pytest.raises(TooManyRequests):
+        open_link(token, "Käse", address=stranger.format(99))
+    assert open_link(token, "Käse", address=colleague).link == link
+    for n in range(5):
+        with pytest.raises(WrongPassphrase):
+            open_link(token, f"Brot {n}", address="2001:db8::1")
+    with pytest.raises(TooManyRequests) as refused:
+        open_link(token, "Käse", address="2001:db8:1::1")
+    assert 0 < refused.value.facts["retry_after_seconds"] <= 900
+    assert tries_of(link).count("wrong_passphrase") == 10
+    for known in (auditor, colleague):
+        assert open_link(token, "Käse", address=known).link == link
+
+
 def test_wrong_passphrases_for_one_link_do_not_close_another(project: Project, session: Session) -> None:
     (_, one), (_, other) = (
         create_link(project, session, Terms(passphrase="Käse"), by="Test") for _ in range(2)

@@ -17,6 +17,7 @@ from timemachine.base.content import content_of
 from timemachine.base.errors import NotFound
 from timemachine.comparison.commands import mark
 from timemachine.comparison.models import CellOpinion, Comparison
+from timemachine.evidence import payload_groups
 from timemachine.payloads.commands import keep
 from timemachine.recording.commands import append, start_session
 from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft
@@ -203,6 +204,29 @@ def test_under_a_profile_nothing_is_told_that_quotes_an_answer_in_its_own_way(
     replay = audited(recorded_session(project, key="r"), ReplayOptions(audit=True, reason="why"))
     report, files = bundle(tmp_path / "y.zip", project, replay, redaction=profile)
     assert (report.problems, told(files, "replay")[2]) == ([], {"facts"})
+
+
+@pytest.mark.parametrize("long", [False, True])
+def test_under_a_profile_it_asks_no_more_questions_the_more_records_there_are(
+    project: Project, django_assert_max_num_queries: Any, monkeypatch: pytest.MonkeyPatch, long: bool
+) -> None:
+    make_profile(project, name="Auditors", rules=read_rules(RULES), by="test")
+    session = start_session(project, name="long", by="test")
+    texts = [f"turn {n} {'x' * (20_000 if long else 1)}" for n in range(60)]
+    append(session.id, [ActionDraft(kind="message", input=text, output=text + CANARY) for text in texts])
+    asked = []
+    for through in (2, 60):
+        terms = Terms(redaction=profile_of(project, "Auditors"), through_sequence=through)
+        link, _ = create_link(project, session, terms, by="owner@example.org")
+        Scope(link=link).write_evidence(BytesIO())  # what is signed at that size is signed once
+        with django_assert_max_num_queries(100) as found:
+            Scope(link=link).write_evidence(BytesIO())
+        asked.append(len(found))
+    assert asked[1] == asked[0]
+    if long:  # where not all of them fit in memory, they come in as few groups as do
+        monkeypatch.setattr(payload_groups, "TOGETHER", 10 * 40_100)
+        with django_assert_max_num_queries(asked[0] + 3 * 6):
+            Scope(link=link).write_evidence(BytesIO())
 
 
 def test_nothing_that_a_profile_finds_is_in_any_byte_of_it(project: Project, tmp_path: Path) -> None:

@@ -1,8 +1,13 @@
 """What a visitor learns of a seal."""
 
+import base64
+import json
+from io import BytesIO
+
 from tests.builders import compared, recorded_session, replayed
+from tests.verifier.bundles import unpacked
 from timemachine.accounts.models import Project
-from timemachine.base.clock import now
+from timemachine.base.clock import now, written
 from timemachine.comparison.models import CellMark
 from timemachine.evidence import commands as evidence
 from timemachine.evidence.models import Seal, SigningKey
@@ -42,6 +47,25 @@ def test_a_seal_says_when_by_which_key_and_what_of_the_shown_it_does_not_cover(
     assert later is not None
     assert earlier is not None
     assert (later.records, later.left, earlier.records, earlier.left) == (8, 1, 4, 0)
+
+
+def test_the_head_of_a_link_names_the_state_that_its_evidence_names(
+    project: Project, session: Session
+) -> None:
+    seal_session(session.id)
+    for through, own_before in ((3, False), (session.last_sequence, True)):
+        link, _ = create_link(project, session, Terms(through_sequence=through), by="Test")
+        before = Scope(link=link).seal()
+        assert before is not None
+        assert before.own == own_before
+        target = BytesIO()
+        Scope(link=link).write_evidence(target)
+        after = Scope(link=link).seal()
+        assert after is not None
+        assert after.own
+        signed = json.loads(unpacked(target.getvalue())["statement.json"])
+        (tree,) = json.loads(base64.b64decode(signed["payload"]))["predicate"]["trees"]
+        assert (tree["sealed_at"], tree["size"]) == (written(after.at), after.records)
 
 
 def test_a_seal_says_what_the_last_comparison_with_the_database_found(

@@ -3,12 +3,23 @@
 import json
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from tests.verifier.bundles import Change, document, faults, lines, packed, replaced, unpacked, without
+from tests.verifier.bundles import (
+    Change,
+    document,
+    faults,
+    lines,
+    packed,
+    replaced,
+    statement,
+    unpacked,
+    without,
+)
 from tests.verifier.conftest import Made
 from tests.verifier.forging import Forger
 from timemachine.verifier import tm_verify
@@ -102,6 +113,33 @@ def test_a_name_that_looks_like_two_is_not_counted_as_both(made: Made, tmp_path:
     document(TOLD, merge, 2)(files)
     found = faults(packed(files, tmp_path / "x.zip"), made.key)
     assert [code for code, where in found if "record 2" in where] == ["field", "missing", "missing"]
+
+
+AGAIN: Final[dict[str, Callable[[bytes], bytes]]] = {
+    "as it is": lambda line: line,
+    "behind a blank": lambda line: b" " + line,
+    "with a blank in it": lambda line: line.replace(b'{"index":', b'{"index": ', 1),
+}
+
+
+@pytest.mark.parametrize("name", AGAIN)
+def test_a_record_that_is_told_of_again_is_a_fault_and_hides_no_withheld_field(
+    made: Made, tmp_path: Path, name: str
+) -> None:
+    files = unpacked(made.session)
+    statement(lambda said: said["predicate"]["trees"][0].update(withholds=True))(files)
+    document(TOLD, lambda line: line["fields"].pop("input"), 3)(files)
+    once = tm_verify.verify(str(packed(files, tmp_path / "once.zip")), made.key)
+    lines(TOLD, lambda found: found.append(AGAIN[name](found[2])))(files)
+    again = tm_verify.verify(str(packed(files, tmp_path / "again.zip")), made.key)
+    assert (again.checked["fields"], again.checked["withheld"]) == (once.checked["fields"], 1)
+    assert ("order", "session disclosed line 10") in [
+        (each["code"], each["where"]) for each in again.problems
+    ]
+    lines(TOLD, lambda found: found.insert(0, AGAIN[name](found.pop())))(files)
+    before = tm_verify.verify(str(packed(files, tmp_path / "before.zip")), made.key)
+    assert "order" in {each["code"] for each in before.problems}
+    assert before.checked["withheld"] == 1
 
 
 BESIDE: Final[dict[str, Change]] = {

@@ -6,9 +6,16 @@ from typing import Final
 
 import pytest
 
+from tests.builders import recorded_session
 from tests.verifier.bundles import Change, document, drop, faults, lines, packed, replaced, unpacked
 from tests.verifier.conftest import Made
 from tests.verifier.forging import Forger
+from timemachine.accounts.models import Project
+from timemachine.evidence import exporting
+from timemachine.evidence.keys import key_in_use
+from timemachine.evidence.log import replace_key
+from timemachine.evidence.sealing import seal_session
+from timemachine.verifier import tm_verify
 
 pytestmark = pytest.mark.django_db  # for the fixture alone
 ENTRIES, STATES, PRESENT = "log/entries.jsonl", "log/checkpoints.jsonl", "log/present.jsonl"
@@ -30,11 +37,11 @@ CLASSES: Final[dict[str, tuple[Change, tuple[str, str]]]] = {
         replaced(ENTRIES, 0, b'"of":"session"', b'"of":"lesson"'),
         ("root", "log checkpoint 1"),
     ),
-    "an entry that is none": (lines(ENTRIES, lambda found: found.append(b"{}")), ("log", "log entry 5")),
+    "an entry that is none": (lines(ENTRIES, lambda found: found.append(b"{}")), ("log", "log entry 4")),
     "an entry taken out": (lines(ENTRIES, drop(1)), ("root", "log checkpoint 2")),
     "another root for the same records": (
         lines(ENTRIES, lambda found: found.append(found[0].replace(b'"root":"', b'"root":"00'))),
-        ("changed", "log entry 5"),
+        ("changed", "log entry 4"),
     ),
     "a state that is no JSON": (replaced(STATES, 0, b"{", b"["), ("signature", "log checkpoint 1")),
     "no state": (lines(STATES, lambda found: found.clear()), ("checkpoint", "log checkpoints")),
@@ -62,4 +69,55 @@ def test_a_state_of_another_log_is_named(made: Made, tmp_path: Path) -> None:
         json.loads(files[STATES].splitlines()[0]), lambda text: text.replace(b"/log", b"/dog")
     )
     files[STATES] += json.dumps(signed).encode() + b"\n"
-    assert ("checkpoint", "log checkpoint 6") in faults(packed(files, tmp_path / "x.zip"), made.key)
+    assert ("checkpoint", "log checkpoint 5") in faults(packed(files, tmp_path / "x.zip"), made.key)
+
+
+def test_the_log_says_which_key_was_replaced_by_which(made: Made, tmp_path: Path) -> None:
+    files, forger = unpacked(made.log), Forger()
+    forger.slip_in(files)
+    entry = {"entry": "key", "key": forger.key, "replaces": made.key}
+    files["log/entries.jsonl"] += json.dumps(entry).encode() + b"\n"
+    files["statement.json"] = json.dumps(forger.signed(json.loads(files["statement.json"]))).encode()
+    report = tm_verify.verify(str(packed(files, tmp_path / "x.zip")), made.key)
+    (found,) = report.replaced
+    assert (found.key, found.replaces, found.vouched) == (forger.key, made.key, False)
+    said = "\n".join(tm_verify.told(report))
+    assert (
+        f"KEY REPLACED (log entry {found.entry}) {made.key} by {forger.key}, which the earlier one did not sign"
+        in said
+    )
+    assert "says by which key, under its signature" in said
+    assert f"the log: what was sealed then is signed by {made.key}, another key than the bundle's" in said
+
+
+@pytest.mark.django_db
+def test_a_key_that_signed_the_log_with_its_successor_vouches_for_it(
+    project: Project, tmp_path: Path
+) -> None:
+    session = recorded_session(project)
+    seal_session(session.id)
+    before = key_in_use(project).fingerprint
+    replace_key(project, by="Test")
+    now_in_use = key_in_use(project).fingerprint
+    log, of_session = tmp_path / "log.zip", tmp_path / "session.zip"
+    with log.open("wb") as target:
+        exporting.write_log(target, project)
+    with of_session.open("wb") as target:
+        exporting.write_session(target, session)
+    report = tm_verify.verify(str(log), now_in_use)
+    assert report.problems == []
+    assert f"{before} by {now_in_use}, under the earlier one's signature" in "\n".join(tm_verify.told(report))
+    assert report.as_json()["replaced_keys"][0]["vouched"] is True
+    assert f"{before} by {now_in_use}</bdi>" in unpacked(log.read_bytes())["report.html"].decode()
+    report = tm_verify.verify(str(of_session), now_in_use)
+    said = "\n".join(tm_verify.told(report))
+    assert report.problems == []
+    assert f"session {session.id}: what was sealed then is signed by {before}" in said
+    readme = unpacked(of_session.read_bytes())["README.txt"].decode()
+    assert f"The seal is signed by: {before}" in " ".join(readme.split())
+    assert f"This file is signed by: {now_in_use}" in " ".join(readme.split())
+
+
+def test_a_comparison_that_was_sealed_anew_is_not_told_as_erased() -> None:
+    entry = {"entry": "erased", "of": "comparison", "id": "c1", "generation": 1, "sealed_anew": 2}
+    assert "comparison c1: sealed anew after an erasure, as run 2" in str(tm_verify.tombstone_of(3, entry))

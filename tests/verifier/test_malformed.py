@@ -52,7 +52,7 @@ def wrong_line(name: str, number: int = 0, line: bytes = b"{}") -> Change:
     return lines(name, change)
 
 
-TOMBSTONE: Final = '{"entry":"erased_fields","of":"%s","id":"ID","records":[[1,["output"]]]}'
+TOMBSTONE: Final = '{"entry":"erased_fields","of":"%s","id":"ID","generation":1,"records":[[1,["output"]]]}'
 
 
 def tombstones(written: Any = None, **told: Any) -> Change:

@@ -1,14 +1,17 @@
 """Two bundles of the same, one of which was kept from before: is it the beginning of the other?"""
 
 import json
+import re
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from tests.verifier.bundles import Change, document, drop, lines, packed, replaced, unpacked
+from tests.verifier.bundles import Change, document, drop, lines, packed, replaced, statement, unpacked
 from tests.verifier.conftest import Made
 from tests.verifier.forging import Forger
+from tests.verifier.test_binding import erased, project_of
+from tests.verifier.test_crafted import forged
 from timemachine.verifier import tm_verify
 
 pytestmark = pytest.mark.django_db  # for the fixture alone
@@ -37,12 +40,78 @@ def test_what_was_kept_is_the_beginning_of_what_came_later(
     assert json.loads(capsys.readouterr().out)["older"]["holds"] is True
 
 
-def test_the_other_way_round_the_first_that_is_missing_is_named(made: Made, tmp_path: Path) -> None:
-    newer, older = written(tmp_path, newer=made.log, older=made.older_log)
-    report = tm_verify.verify(older, made.key, newer)
-    assert [(each["code"], each["where"]) for each in report.problems] == [("rewritten", "log entry 1")]
+@pytest.mark.parametrize("of", ["log", "session"])
+def test_the_other_way_round_it_says_which_is_the_later_one(
+    made: Made, tmp_path: Path, of: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    newer, older = written(tmp_path, newer=getattr(made, of), older=getattr(made, f"older_{of}"))
+    assert tm_verify.main([older, "--older", newer]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"{older}: it was signed at 2")
+    assert f"and {newer}, which was given with --older, later, at 2" in said
+    assert "give them the other way round" in said
+
+
+def test_what_was_signed_later_with_fewer_records_is_a_fault(made: Made, tmp_path: Path) -> None:
+    """What was signed before with more of them is no other order of the two files: some were taken out."""
+    files = unpacked(made.log)
+    forger = Forger()
+    forger.slip_in(files)
+
+    def before(text: bytes) -> bytes:
+        return re.sub(rb"\nat 20\d\d", b"\nat 2001", text)
+
+    states = [
+        json.dumps(forger.signed(json.loads(line), before))
+        for line in files["log/checkpoints.jsonl"].splitlines()
+    ]
+    files["log/checkpoints.jsonl"] = "".join(f"{line}\n" for line in states).encode()
+    longer = str(packed(files, tmp_path / "longer.zip"))
+    (shorter,) = written(tmp_path, shorter=made.older_log)
+    report = tm_verify.verify(shorter, made.key, longer)
+    assert ("rewritten", "log entry 1") in [(each["code"], each["where"]) for each in report.problems]
     assert report.older is not None
     assert report.older.holds is False
+
+
+def test_what_the_older_one_told_and_the_newer_does_not_is_said(
+    made: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = unpacked(made.session)
+    statement(lambda said: said["predicate"]["trees"][0].update(withholds=True))(files)
+    document("session/disclosed.jsonl", lambda line: line["fields"].pop("input"), 3)(files)
+    (older,) = written(tmp_path, older=made.older_session)
+    newer = str(packed(files, tmp_path / "newer.zip"))
+    report = tm_verify.verify(newer, made.key, older)
+    assert report.missing == [("session record 3 input", "withheld")]
+    assert tm_verify.main([newer, "--older", older]) == 1
+    assert "NO LONGER TOLD: session record 3 input (withheld)" in capsys.readouterr().out
+    assert tm_verify.verify(newer, made.key, newer).missing == []
+    erased(files, 1, f"{project_of(files)}/log", field="output", line=2)
+    again = tm_verify.verify(str(packed(files, tmp_path / "erased.zip")), made.key, older)
+    assert again.missing == [("session record 2 output", "erased"), ("session record 3 input", "withheld")]
+    assert again.as_json()["no_longer_told"][0] == {"where": "session record 2 output", "why": "erased"}
+    document("session/disclosed.jsonl", lambda line: line["fields"].clear(), 1)(files)
+    for number in range(2, 8):
+        document("session/disclosed.jsonl", lambda line: line["fields"].clear(), number)(files)
+    many = tm_verify.verify(str(packed(files, tmp_path / "many.zip")), made.key, older)
+    assert f"and {len(many.missing) - 20} more fields that the older one told; --json has all" in list(
+        tm_verify.told(many)
+    )
+
+
+def test_where_one_was_not_read_to_its_end_nothing_is_said_of_the_order(
+    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    newer, older = written(tmp_path, newer=made.session, older=made.older_session)
+    files = unpacked(made.older_session)
+    files["session/disclosed.jsonl"] = b"{}\n" * 50
+    monkeypatch.setattr(tm_verify, "MOST_COUNTED", 40)
+    report = tm_verify.verify(newer, made.key, str(packed(files, tmp_path / "stopped.zip")))
+    assert report.older is not None
+    assert report.older.holds is None
+    assert any("was not read to its end" in each for each in report.not_checked)
+    assert tm_verify.verify(newer, made.key, older).problems == []
 
 
 REWRITTEN: Final[dict[str, tuple[str, str, Change, str]]] = {
@@ -73,16 +142,42 @@ def test_the_first_that_differs_is_named(made: Made, tmp_path: Path, name: str) 
     assert named == [where]
 
 
-def test_a_replay_s_recorded_steps_are_compared_as_far_as_they_are_shown(made: Made, tmp_path: Path) -> None:
-    replay, session, before = written(
-        tmp_path, replay=made.replay, session=made.session, before=made.older_session
+def test_where_only_some_records_are_shown_those_in_both_are_compared(made: Made, tmp_path: Path) -> None:
+    (replay,) = written(tmp_path, replay=made.replay)
+    report = tm_verify.verify(replay, made.key, replay)
+    assert (report.problems, report.older and report.older.holds) == ([], True)
+    assert report.checked["compared"] == 10
+
+
+def test_where_two_show_different_records_it_says_how_many_were_compared(made: Made, tmp_path: Path) -> None:
+    """Of the session behind a replay; whoever had the older one shown fewer of its records."""
+    files = unpacked(made.replay)
+    forged(lambda said: said["predicate"]["trees"][1].update(size=6))(files)
+    lines("session/disclosed.jsonl", drop(-1))(files)
+    lines(RECORDS, drop(-1))(files)
+    (newer,) = written(tmp_path, replay=made.replay)
+    report = tm_verify.verify(newer, made.key, str(packed(files, tmp_path / "older.zip")))
+    assert any(
+        "Each session record that is not in both bundles: 4 of 6 were compared" in each
+        for each in report.not_checked
     )
-    report = tm_verify.verify(replay, made.key, before)
-    assert (report.problems, report.older and report.older.holds) == ([], None)
-    assert any("of 8 were compared" in each for each in report.not_checked)
-    assert tm_verify.verify(session, made.key, replay).as_json()["older"]["holds"] is True
-    assert tm_verify.verify(replay, made.key, replay).as_json()["older"]["holds"] is True
-    assert "IN PART" in "\n".join(tm_verify.told(report))
+    told = unpacked(made.replay)
+    document("session/disclosed.jsonl", lambda line: line["fields"].clear(), -1)(told)
+    report = tm_verify.verify(
+        str(packed(told, tmp_path / "newer.zip")), made.key, str(tmp_path / "older.zip")
+    )
+    assert report.missing == []  # of a record that the older one did not show
+
+
+def test_a_bundle_of_another_thing_is_refused_though_it_has_some_of_the_same_records(
+    made: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    replay, session = written(tmp_path, replay=made.replay, session=made.session)
+    for one, other in ((replay, session), (session, replay)):
+        assert tm_verify.main([one, "--older", other]) == 2
+        said = capsys.readouterr().err
+        assert f"{other}, which was given with --older, of timemachine/" in said
+        assert "compare two of the same" in said
 
 
 def test_a_root_that_no_longer_fits_is_named_where_no_record_can_be(made: Made, tmp_path: Path) -> None:
@@ -110,3 +205,117 @@ def test_an_older_one_of_something_else_or_of_another_key_is_said(made: Made, tm
     files["statement.json"] = json.dumps(forger.signed(json.loads(files["statement.json"]))).encode()
     report = tm_verify.verify(log, made.key, str(packed(files, tmp_path / "x.zip")))
     assert any(forger.key in each for each in report.not_checked)
+
+
+def cut(made: Made, *, withholds: bool) -> dict[str, bytes]:
+    """The session as it was at first, under a statement of later times: as a link through a step shows it, where it may withhold."""
+    files, forger = unpacked(made.older_session), Forger()
+    forger.slip_in(files)
+
+    def later(text: bytes) -> bytes:
+        return re.sub(rb"\nat 20\d\d", b"\nat 2101", text)
+
+    states = files["session/checkpoints.jsonl"].splitlines()
+    files["session/checkpoints.jsonl"] = b"".join(
+        json.dumps(forger.signed(json.loads(line), later)).encode() + b"\n" for line in states
+    )
+    statement(lambda said: said["predicate"]["trees"][0].update(withholds=withholds))(files)
+    return files
+
+
+def test_a_link_that_shows_a_part_is_no_history_that_was_rewritten(made: Made, tmp_path: Path) -> None:
+    (whole,) = written(tmp_path, whole=made.session)
+    part = str(packed(cut(made, withholds=True), tmp_path / "part.zip"))
+    report = tm_verify.verify(part, made.key, whole)
+    assert "rewritten" not in {each["code"] for each in report.problems}
+    assert report.older is not None
+    assert report.checked["compared"] == 8
+    assert any(
+        "this one shows only the first 8, and the older one goes on to" in each for each in report.not_checked
+    )
+    other = str(packed(cut(made, withholds=False), tmp_path / "other.zip"))
+    assert "rewritten" in {each["code"] for each in tm_verify.verify(other, made.key, whole).problems}
+    swapped = tm_verify.verify(whole, made.key, part)
+    assert any("later than these" in each for each in swapped.not_checked)
+
+
+def test_an_older_one_that_has_erased_what_this_one_tells_is_refused_and_less_told_is_named(
+    made: Made, tmp_path: Path
+) -> None:
+    files = unpacked(made.session)
+    erased(files, 1, f"{project_of(files)}/log", field="output", line=2)
+    after = str(packed(files, tmp_path / "after.zip"))
+    (before,) = written(tmp_path, before=made.session)
+    with pytest.raises(
+        tm_verify.Unreadable, match="record 2 output, which was erased for good by the log that"
+    ):
+        tm_verify.verify(before, made.key, after)
+    files = unpacked(made.session)
+    document("session/disclosed.jsonl", lambda line: line["fields"].pop("input"), 3)(files)
+    report = tm_verify.verify(before, made.key, str(packed(files, tmp_path / "less.zip")))
+    assert any(
+        "1 field of its session records is told in this one alone" in each for each in report.not_checked
+    )
+
+
+def test_what_does_not_fit_is_told_once_and_is_not_called_withheld(made: Made, tmp_path: Path) -> None:
+    (older,) = written(tmp_path, older=made.session)
+    files = unpacked(made.session)
+    document("session/disclosed.jsonl", lambda line: line["fields"]["output"].__setitem__(1, "No."), 2)(files)
+    report = tm_verify.verify(str(packed(files, tmp_path / "x.zip")), made.key, older)
+    of_it = [each["code"] for each in report.problems if each["where"] == "session record 2 output"]
+    assert (of_it, report.checked["withheld"], report.checked["unfit_fields"]) == (["field"], 0, 1)
+    assert report.missing == []
+    said = list(tm_verify.told(report))
+    assert any(line.endswith("; 1 field does not fit") for line in said)
+    assert any(line.startswith("THE OLDER ONE IS ITS BEGINNING AS FAR AS ITS RECORDS GO") for line in said)
+    statement(lambda said: said["predicate"]["trees"][0].update(withholds=True))(files)
+    files["session/disclosed.jsonl"] = b"{" + files["session/disclosed.jsonl"]
+    report = tm_verify.verify(str(packed(files, tmp_path / "y.zip")), made.key)
+    assert (report.checked["withheld"], report.checked["unfit_fields"] > 1) == (0, True)
+    assert "fields that do not fit" in "\n".join(tm_verify.told(report))
+    report = tm_verify.verify(older, made.key, str(tmp_path / "x.zip"))
+    assert report.missing == []
+
+
+def test_what_the_newer_one_does_not_show_is_no_matter_of_what_it_tells(made: Made, tmp_path: Path) -> None:
+    files = unpacked(made.session)
+    document("session/disclosed.jsonl", lambda line: line["fields"].pop("output"), 8)(files)
+    older = str(packed(files, tmp_path / "older.zip"))
+    part = str(packed(cut(made, withholds=True), tmp_path / "part.zip"))
+    report = tm_verify.verify(part, made.key, older)
+    assert not any("told in this one alone" in each for each in report.not_checked)
+
+
+def test_what_is_missing_without_a_reason_is_a_fault_and_not_called_withheld(
+    made: Made, tmp_path: Path
+) -> None:
+    files = unpacked(made.session)
+    document("session/disclosed.jsonl", lambda line: line["fields"].pop("input"), 3)(files)
+    (older,) = written(tmp_path, older=made.session)
+    report = tm_verify.verify(str(packed(files, tmp_path / "less.zip")), made.key, older)
+    assert ("missing", "session record 3 input") in [
+        (each["code"], each["where"]) for each in report.problems
+    ]
+    assert report.missing == []
+
+
+def test_of_a_file_that_cannot_be_checked_there_is_a_document(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert tm_verify.main([str(tmp_path / "nowhere.zip"), "--json"]) == 2
+    said = capsys.readouterr()
+    assert json.loads(said.out)["result"] == "unreadable"
+    assert said.err.endswith("there is no such file\n")
+
+
+def test_what_was_erased_and_changed_is_not_told_twice(made: Made, tmp_path: Path) -> None:
+    """The statement of a link says how much was erased; one of these fields is told by somebody, and does not fit."""
+    files = unpacked(made.session)
+    gone = {"fields": 2, "last": "2026-11-22T22:01:00Z"}
+    statement(lambda said: said["predicate"]["trees"][0].update(withholds=True, erased=gone))(files)
+    document("session/disclosed.jsonl", lambda line: line["fields"].pop("input"), 3)(files)
+    document("session/disclosed.jsonl", lambda line: line["fields"]["output"].__setitem__(1, "No."), 2)(files)
+    report = tm_verify.verify(str(packed(files, tmp_path / "x.zip")), made.key)
+    assert (report.checked["erased_fields"], report.checked["unfit_fields"]) == (1, 1)
+    assert not [each for each in report.problems if each["where"] == "session erased"]

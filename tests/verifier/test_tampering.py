@@ -134,9 +134,7 @@ CLASSES: Final[dict[str, tuple[Change, tuple[str, str]]]] = {
         ("log", "session log entry"),
     ),
     "the state of the log": (
-        flip("session/log.json", 0)
-        if False
-        else document(
+        document(
             "session/log.json",
             lambda entry: entry["checkpoint"]["signatures"][0].update(
                 sig=base64.b64encode(bytes(64)).decode()
@@ -178,13 +176,11 @@ def test_a_forger_s_own_key_is_found_by_the_fingerprint(made: Made, tmp_path: Pa
     assert ("key", "statement.json") in found
 
 
-def test_a_replayed_answer_that_was_changed_is_named(made: Made, tmp_path: Path) -> None:
-    files = unpacked(made.replay)
-    document("replay/disclosed.jsonl", set_field("output", 1, "x"), 2)(files)
-    assert ("field", "replay record 2 output") in faults(packed(files, tmp_path / "evidence.zip"), made.key)
-
-
-OF_A_COMPARISON: Final[dict[str, tuple[Change, tuple[str, str]]]] = {
+OF_OTHERS: Final[dict[str, tuple[Change, tuple[str, str]]]] = {
+    "a replayed answer": (
+        document("replay/disclosed.jsonl", set_field("output", 1, "x"), 2),
+        ("field", "replay record 2 output"),
+    ),
     "an answer": (
         document("comparison/disclosed.jsonl", set_field("output", 1, "x"), 2),
         ("field", "comparison record 2 output"),
@@ -210,10 +206,10 @@ OF_A_COMPARISON: Final[dict[str, tuple[Change, tuple[str, str]]]] = {
 }
 
 
-@pytest.mark.parametrize("name", OF_A_COMPARISON)
-def test_what_was_changed_of_a_comparison_is_named(made: Made, tmp_path: Path, name: str) -> None:
-    change, fault = OF_A_COMPARISON[name]
-    files = unpacked(made.comparison)
+@pytest.mark.parametrize("name", OF_OTHERS)
+def test_what_was_changed_of_a_replay_or_comparison_is_named(made: Made, tmp_path: Path, name: str) -> None:
+    change, fault = OF_OTHERS[name]
+    files = unpacked(made.replay if "replay" in fault[1] else made.comparison)
     change(files)
     assert fault in faults(packed(files, tmp_path / "evidence.zip"), made.key)
 

@@ -9,12 +9,14 @@ from typing import Final, Literal
 
 from timemachine.difference.align import Block, blocks
 from timemachine.language.words import ALONE
+from timemachine.redaction.marks import PATTERN
 
 Mark = Literal["same", "removed", "added"]
 Edit = tuple[Mark, str]
 Stretch = tuple[Mark, list[str]]
 
-_TOKEN: Final = re.compile(rf"[^\W{ALONE}]++(?:['’.,][^\W{ALONE}]++)*+|\s++|[{ALONE}]|[^\w\s]")
+# What was withheld or erased is one thing: there is nothing in a mark to be compared with.
+_TOKEN: Final = re.compile(rf"{PATTERN}|[^\W{ALONE}]++(?:['’.,][^\W{ALONE}]++)*+|\s++|[{ALONE}]|[^\w\s]")
 # Two edits with no more words between them read as one.
 MERGED: Final = 2
 # Where two texts share less than this share of the shorter one's changes, they are told apart as wholes.

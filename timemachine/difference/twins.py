@@ -6,6 +6,7 @@ from typing import Final
 from rapidfuzz.distance import Indel, Postfix, Prefix
 
 from timemachine.difference.edits import MERGED, Edit, Piece, Stretch, merged, tokens
+from timemachine.redaction.marks import has_mark
 
 # Two sentences are twins when they share this part of the characters of the shorter one, in their order.
 _ALIKE: Final = 0.5
@@ -27,8 +28,8 @@ def twins(old: Sequence[str], new: Sequence[str]) -> list[Piece] | None:
 
 
 def _edits(old: str, new: str) -> list[Edit] | None:
-    if old[-1].isspace() != new[-1].isspace():
-        return None
+    if old[-1].isspace() != new[-1].isspace() or has_mark(old) or has_mark(new):
+        return None  # a mark has white space in it, and is one token
     shorter = min(len(old), len(new))
     head = _head(old, new, shorter)
     tail = _tail(old, new, shorter - head)

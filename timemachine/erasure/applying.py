@@ -15,6 +15,7 @@ from timemachine.erasure.rewriting import (
     rewrite_session,
 )
 from timemachine.erasure.seeing import Look
+from timemachine.intake.models import RUNNING, WAITING, Intake
 from timemachine.judging.models import ASKING, Judgement
 from timemachine.payloads.commands import still_used
 from timemachine.recording.models import Session
@@ -30,7 +31,9 @@ SHOWN_STEPS: Final = 100
 
 @dataclass(slots=True, kw_only=True)
 class Applied:
-    """What went from where. `elsewhere` are rows that repeat the session, by the name of their place; `shared` payloads that others still use."""
+    """What went from where. `elsewhere` are rows that repeat the session, by the name of their place; `left` payloads that one
+    row less refers to, `shared` how many of those that the steps had others still use.
+    """
 
     recorded: Rewritten
     of_session: tuple[str, ...] = ()
@@ -38,6 +41,7 @@ class Applied:
     elsewhere: dict[str, int] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
     collections: list[str] = field(default_factory=list)
+    left: set[int] = field(default_factory=set)
     shared: int = 0
 
     def as_json(self) -> dict[str, Any]:
@@ -73,7 +77,8 @@ def apply(session: Session, look: Look, steps: list[int]) -> Applied:
     replayed, rows = rewrite_replays(session, look, recorded)
     found.tally += replayed.tally
     found.replayed = len(rows)
-    found.elsewhere = rewrite_derived(session, look, recorded, rows)
+    derived = rewrite_derived(session, look, recorded, rows)
+    found.elsewhere = derived.rows
     if launches := rewrite_launches(session, look):
         found.elsewhere["replays"] = launches
     rewrite_deliveries(session, look, recorded.sequences)
@@ -81,6 +86,7 @@ def apply(session: Session, look: Look, steps: list[int]) -> Applied:
     named = Frame.objects.filter(pk__in=frames).values_list("collection__name", flat=True)
     found.collections = sorted(set(named))
     found.shared = still_used(recorded.left | replayed.left)
+    found.left = recorded.left | replayed.left | derived.left
     return found
 
 
@@ -94,6 +100,7 @@ def _require_quiet(session: Session) -> None:
             "A judge",
             CellOpinion.objects.filter(step__replay__session=session, state__in=("waiting", "asking")),
         ),
+        ("A file that is put", Intake.objects.filter(session=session, status__in=(WAITING, RUNNING))),
         ("A sweep", Sweep.objects.filter(session=session, status__in=("queued", "running"))),
     )
     for what, rows in runs:

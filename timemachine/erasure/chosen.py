@@ -33,6 +33,10 @@ class Chosen:
         """Whether the rules hold for that step."""
         return self.steps is None or sequence in self.steps
 
+    def by_path(self) -> "Chosen":
+        """The fields alone, without what a profile looks for in texts."""
+        return replace(self, rules=Rules(fields=self.rules.fields, paths=self.rules.paths))
+
     def within(self, fields: Sequence[str]) -> Rules:
         """The rules with these fields beside."""
         paths = tuple(Path(of_session=False, field=name) for name in fields)

@@ -4,9 +4,9 @@ Looking does the same as erasing, in a transaction that is undone. Both find the
 that recording waits for what is rewritten only. Whoever is killed leaves nothing half done: another begins anew.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -15,12 +15,14 @@ from django.db.models import Q
 from timemachine.base.clock import now
 from timemachine.base.errors import Conflict, InvalidInput
 from timemachine.erasure.applying import apply
-from timemachine.erasure.chosen import chosen_of
+from timemachine.erasure.chosen import Chosen, chosen_of
 from timemachine.erasure.models import DONE, ERASING, FOUND, LOOKING, Erasure
-from timemachine.erasure.seeing import look_at, touched
+from timemachine.erasure.quoting import quotes
+from timemachine.erasure.seeing import erased_texts, look_at, touched
 from timemachine.evidence import erased_fields
 from timemachine.evidence.erasing import seal_anew
 from timemachine.evidence.held import keep_from_sealing
+from timemachine.evidence.reason import LONGEST, ReasonTells, checked_reason, tells
 from timemachine.payloads.commands import drop_unreferenced
 from timemachine.recording.models import Session
 from timemachine.redaction.profile import Profile
@@ -30,7 +32,7 @@ from timemachine.search.indexing import index_anew
 AT_ONCE: Final = 500
 """Steps of a session that is looked through while somebody waits."""
 SILENT: Final = timedelta(minutes=10)
-LONGEST_REASON: Final = 1_000
+WHAT_IS_ERASED: Final = "a text that is erased"
 
 
 def prepare(
@@ -63,25 +65,41 @@ def prepare(
 
 @transaction.atomic
 def confirm(erasure: Erasure, *, reason: str, by: str) -> Erasure:
-    """Have it erased, for a reason that the project's log keeps. Raises `InvalidInput` without one, `Conflict` where it is not looked through yet, or is done."""
-    said = reason.strip()
-    if not said or len(said) > LONGEST_REASON:
+    """Have it erased, for a reason that the project's log keeps.
+
+    Raises `InvalidInput` without a reason, `ReasonTells` for one that holds what is erased or what the built-in profile finds (of a long
+    session, the worker that erases says so of the texts), `Conflict` where it is not looked through yet, is done, or found nothing.
+    """
+    row = Erasure.objects.select_for_update().get(pk=erasure.pk)
+    chosen = chosen_of(row.profile, row.fields, row.steps)
+    said = checked_reason(reason, chosen.rules)
+    if not said:
         raise InvalidInput(
-            f"Give a reason of at most {LONGEST_REASON:,} characters; it stays in the project's log, so write nothing of what is erased.",
+            f"Give a reason of at most {LONGEST:,} characters; it stays in the project's log, so write nothing of what is erased.",
             code="reason_missing",
             field="reason",
         )
-    row = Erasure.objects.select_for_update().get(pk=erasure.pk)
     if row.status == LOOKING:
         raise Conflict(
             "The session is still looked through; confirm what you have seen.", code="erasure_looking"
         )
     if row.status != FOUND:
         raise Conflict("This was erased before, or is being erased.", code="erasure_confirmed")
+    if not _finds_something(row.preview or {}):
+        raise Conflict(
+            "There is nothing of that kind in this session, so there is nothing to erase.",
+            code="nothing_to_erase",
+        )
+    if fits_in_a_request(row):
+        _require_unquoted(row, chosen, said)
     row.status, row.reason, row.problem = ERASING, said, None
     row.confirmed_by, row.confirmed_at, row.started_at = by[:254], now(), None
     row.save(update_fields=["status", "reason", "problem", "confirmed_by", "confirmed_at", "started_at"])
     return row
+
+
+def _finds_something(preview: Mapping[str, Any]) -> bool:
+    return any(preview.get(name) for name in ("steps", "of_session", "replay_steps", "elsewhere"))
 
 
 def fits_in_a_request(erasure: Erasure) -> bool:
@@ -97,8 +115,10 @@ def work(erasure_id: UUID) -> Erasure | None:
     Erasure.objects.filter(pk=row.pk).update(started_at=now())
     try:
         _look(row) if row.status == LOOKING else _erase(row)
-    except Conflict as why:
-        Erasure.objects.filter(pk=row.pk, status=row.status).update(status=FOUND, problem=why.message)
+    except (Conflict, ReasonTells) as why:
+        Erasure.objects.filter(pk=row.pk, status=row.status).update(
+            status=FOUND, problem=why.message, reason=None
+        )
     row.refresh_from_db()
     return row
 
@@ -118,16 +138,25 @@ def _look(row: Erasure) -> None:
     steps = touched(row.session, look)
     with transaction.atomic():
         _begin()
-        session = Session.objects.select_for_update().get(pk=row.session_id)
+        session = Session.objects.select_for_update().select_related("project").get(pk=row.session_id)
+        looked_at = erased_fields.look(session, _with_children(session, steps))
         found = apply(session, look, steps)
+        fields = erased_fields.count(looked_at)
         transaction.set_rollback(True)
     Erasure.objects.filter(pk=row.pk, status=LOOKING).update(
-        status=FOUND, preview=found.as_json(), problem=None
+        status=FOUND, preview=found.as_json() | fields.as_json(), problem=None
     )
+
+
+def _require_unquoted(row: Erasure, chosen: Chosen, reason: str) -> None:
+    """Raise `ReasonTells` where a text of a field that was chosen stands in the reason."""
+    if quotes(reason, erased_texts(row.session, chosen)):
+        raise tells(WHAT_IS_ERASED)
 
 
 def _erase(row: Erasure) -> None:
     chosen = chosen_of(row.profile, row.fields, row.steps)
+    _require_unquoted(row, chosen, row.reason or "")
     look = look_at(row.session, chosen)
     seen_through = row.session.last_sequence
     steps = touched(row.session, look)
@@ -145,11 +174,11 @@ def _erase(row: Erasure) -> None:
         fields = erased_fields.erase(watched, by=by, reason=reason, at=at)
         index_anew(session, found.recorded.sequences)
         count_anew(session.id)
-        if fields or found.elsewhere:
-            seal_anew(session, by=by, reason=reason)
-        _end(session)
+        if fields.total or found.elsewhere:
+            seal_anew(session, by=by, reason=reason, fields=fields.total)
+        _end(found.left)
         row.status, row.finished_at, row.problem = DONE, at, None
-        row.result = found.as_json() | {"fields": fields}
+        row.result = found.as_json() | fields.as_json()
         row.save(update_fields=["status", "finished_at", "problem", "result"])
 
 
@@ -158,11 +187,11 @@ def _begin() -> None:
         cursor.execute("SET LOCAL timemachine.erasing = 'fields'")
 
 
-def _end(session: Session) -> None:
-    """Drop the payloads that nothing refers to any more, and go back to refusing every change."""
+def _end(left: Collection[int]) -> None:
+    """Drop those of these payloads that nothing refers to any more, and go back to refusing every change."""
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL timemachine.erasing = 'on'")
-        drop_unreferenced(session.project_id)
+        drop_unreferenced(left)
         cursor.execute("SET LOCAL timemachine.erasing = 'off'")
 
 

@@ -1,16 +1,25 @@
-"""What else was made from a session and repeats it: notes, judgements, opinions, answers of the cache, diffs, reports of suites, counts."""
+"""What else was made from a session and repeats it: notes, judgements, opinions, answers of the cache, diffs, reports of suites, counts;
+and what people and programs wrote beside it: reasons and arms of comparisons, labels of share links, names of files.
+"""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from django.db.models import QuerySet
 
 from timemachine.alignment.models import LongDiff
 from timemachine.answering.models import CachedAnswer
-from timemachine.comparison.models import CellMark, CellOpinion, ComparisonFindings
+from timemachine.comparison.models import (
+    CellMark,
+    CellOpinion,
+    Comparison,
+    ComparisonFindings,
+    ComparisonReplay,
+)
 from timemachine.erasure.rewriting import Rewritten, kept
 from timemachine.erasure.seeing import Look
+from timemachine.intake.models import Intake
 from timemachine.judging.models import Judgement
 from timemachine.notes.models import LONGEST_STORED, Note
 from timemachine.payloads import queries as payloads
@@ -20,6 +29,7 @@ from timemachine.suites.models import SuiteReplay, SuiteRun, SuiteSession
 from timemachine.sweeping.models import Sweep, SweepRow
 
 AT_ONCE: Final = 100
+REASONS: Final = "reasons and arms of comparisons"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +40,14 @@ class Place:
     rows: QuerySet[Any]
     values: tuple[str, ...]
     payloads: tuple[str, ...] = ()
+
+
+@dataclass(slots=True, kw_only=True)
+class Derived:
+    """What became of it: how many rows, by the name of the place, and the payloads that they no longer refer to."""
+
+    rows: dict[str, int] = field(default_factory=dict)
+    left: set[int] = field(default_factory=set)
 
 
 def _places(session: Session) -> Iterator[Place]:
@@ -57,6 +75,18 @@ def _places(session: Session) -> Iterator[Place]:
         values=("asked", "usage", "error_type", "error_message", "waits_because"),
         payloads=("prompt", "raw"),
     )
+    compared = Comparison.objects.filter(
+        pk__in=ComparisonReplay.objects.filter(replay__session=session).values("comparison")
+    )
+    yield Place(name=REASONS, rows=compared, values=("reason", "arms"))
+    yield Place(name="share links", rows=session.share_links.all(), values=("label",))
+    for each in compared:
+        yield Place(name="share links", rows=each.share_links.all(), values=("label",))
+    yield Place(
+        name="files",
+        rows=Intake.objects.filter(session=session),
+        values=("name", "title", "uri", "skipped", "error_message"),
+    )
     yield Place(
         name="sweeps",
         rows=SweepRow.objects.filter(sweep__session=session),
@@ -70,18 +100,18 @@ def _places(session: Session) -> Iterator[Place]:
     )
 
 
-def rewrite_derived(session: Session, look: Look, recorded: Rewritten, replayed: set[int]) -> dict[str, int]:
-    """Rewrite what repeats the session, and drop what can be made again; how many rows, by the name of the place."""
-    found: dict[str, int] = {}
+def rewrite_derived(session: Session, look: Look, recorded: Rewritten, replayed: set[int]) -> Derived:
+    """Rewrite what repeats the session, and drop what can be made again."""
+    made = Derived()
     for place in _places(session):
         for row in place.rows.order_by("pk").iterator(chunk_size=AT_ONCE):
-            if _rewrite(session, look, place, row, recorded, replayed):
-                found[place.name] = found.get(place.name, 0) + 1
-    for name, rows in _made_again(session, recorded, replayed):
+            if _rewrite(session, look, place, row, recorded, replayed, made):
+                made.rows[place.name] = made.rows.get(place.name, 0) + 1
+    for name, rows in _made_again(session, recorded, replayed, renamed=REASONS in made.rows):
         if number := rows.count():
-            found[name] = number
+            made.rows[name] = number
             rows.delete()
-    return found
+    return made
 
 
 def rename_in_suites(session: Session, before: str) -> None:
@@ -92,7 +122,7 @@ def rename_in_suites(session: Session, before: str) -> None:
 
 
 def _made_again(
-    session: Session, recorded: Rewritten, replayed: set[int]
+    session: Session, recorded: Rewritten, replayed: set[int], *, renamed: bool
 ) -> Iterator[tuple[str, QuerySet[Any]]]:
     if recorded.sequences:
         yield "answers of the cache", CachedAnswer.objects.filter(session=session)
@@ -101,11 +131,19 @@ def _made_again(
             "diffs",
             LongDiff.objects.filter(left_session=session) | LongDiff.objects.filter(right_session=session),
         )
-        yield "comparisons", ComparisonFindings.objects.filter(comparison__runs__replay__session=session)
+    if recorded.sequences or replayed or renamed:
+        compared = ComparisonReplay.objects.filter(replay__session=session).values("comparison")
+        yield "figures of comparisons", ComparisonFindings.objects.filter(comparison__in=compared)
 
 
 def _rewrite(
-    session: Session, look: Look, place: Place, row: Any, recorded: Rewritten, replayed: set[int]
+    session: Session,
+    look: Look,
+    place: Place,
+    row: Any,
+    recorded: Rewritten,
+    replayed: set[int],
+    made: Derived,
 ) -> bool:
     columns = {name: look.value(getattr(row, name)) for name in place.values}
     if place.name in ("judgements", "opinions"):
@@ -120,6 +158,7 @@ def _rewrite(
         columns["text"] = columns["text"][: LONGEST_STORED // 6]
     changed = {name: value for name, value in columns.items() if value != getattr(row, name)}
     if changed:
+        made.left |= {getattr(row, f"{name}_id") for name in place.payloads if f"{name}_id" in changed}
         type(row).objects.filter(pk=row.pk).update(**changed)
     return bool(changed)
 

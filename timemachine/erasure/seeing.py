@@ -110,8 +110,8 @@ def actions_of(
     yield from with_everything(found).order_by("sequence").iterator(chunk_size=AT_ONCE)
 
 
-def look_at(session: Session, chosen: Chosen) -> Look:
-    """How the session is looked through: of fields that were chosen, what repeats their texts is looked for, too."""
+def look_at(session: Session, chosen: Chosen, *, among: Collection[int] | None = None) -> Look:
+    """How the session is looked through: of fields that were chosen, what repeats their texts is looked for, too; of those in some steps alone, `among`."""
     look = Look(chosen=chosen)
     if chosen.looks_everywhere:
         return look
@@ -125,7 +125,7 @@ def look_at(session: Session, chosen: Chosen) -> Look:
             for text in repeats.gone(seen.before[name], seen.after[name])
         }
     if any(not path.of_session for path in chosen.rules.paths):
-        for action in actions_of(session, chosen.steps):
+        for action in actions_of(session, chosen.steps if among is None else among):
             _remember(look, action, look.action(action), texts)
     look.repeats = repeats.rules_for(texts)
     return look
@@ -139,6 +139,21 @@ def _remember(look: Look, action: Action, seen: Seen, texts: set[str]) -> None:
         row = getattr(action, f"{name}_id")
         if row is not None and seen.after.get(name) == erased(FIELD):
             look.payloads.add(row)
+
+
+def erased_texts(session: Session, chosen: Chosen) -> Iterator[str]:
+    """The texts of the fields that were chosen by their paths, as they are now. Reads the steps for which they were chosen."""
+    look = Look(chosen=chosen.by_path())
+    if any(path.of_session for path in chosen.rules.paths):
+        yield from _gone(look.session(session))
+    if any(not path.of_session for path in chosen.rules.paths):
+        for action in actions_of(session, chosen.steps):
+            yield from _gone(look.action(action))
+
+
+def _gone(seen: Seen) -> Iterator[str]:
+    for name in seen.fields:
+        yield from repeats.gone(seen.before[name], seen.after[name])
 
 
 def touched(session: Session, look: Look, *, after: int = 0) -> list[int]:

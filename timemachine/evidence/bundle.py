@@ -8,6 +8,7 @@ TREE/disclosed.jsonl       fields with their salts: inline, or by the payload's 
 TREE/checkpoints.jsonl     signed states of the tree, up to the one that is shown
 TREE/proofs.jsonl          audit paths, where not every record is shown
 TREE/log.json              the state's entry in the project's log, with its audit path
+TREE/earlier.json          the log's entries of the seals before this one, where it ran again or was sealed anew after an erasure
 TREE/erased.json           the log's tombstones of fields that were erased, where there are any and all that is left is told
 report.html                what is in it, to be read and printed
 README.txt                 how to check it, and what it does not prove
@@ -16,11 +17,10 @@ README.txt                 how to check it, and what it does not prove
 import base64
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, field
+from datetime import datetime
 from importlib.metadata import version
 from itertools import batched
 from typing import IO, Any, Final
@@ -30,10 +30,12 @@ from django.db.models import QuerySet
 from timemachine.accounts.models import Project
 from timemachine.base.clock import written
 from timemachine.base.content import canonical_json
-from timemachine.evidence import anchored, keys, payload_groups
+from timemachine.evidence import anchored, disclosing, keys, payload_groups
 from timemachine.evidence.checkpoint import log_origin
 from timemachine.evidence.checkpoints import origin_of, signed_at
-from timemachine.evidence.erased_fields import tombstones_of
+from timemachine.evidence.disclosing import Discloses
+from timemachine.evidence.earlier import Earlier, Reader, earlier_of
+from timemachine.evidence.erased_fields import erased_at, tombstones_of
 from timemachine.evidence.models import (
     Anchored,
     LogCheckpoint,
@@ -43,10 +45,10 @@ from timemachine.evidence.models import (
     SealedRecord,
     SigningKey,
 )
-from timemachine.evidence.readme import readme
+from timemachine.evidence.readme import About, log_readme, readme
 from timemachine.evidence.record import Field, Record
+from timemachine.evidence.report import MOST_ERASURES, TOMBSTONES, Counts, Shown, log_report, report
 from timemachine.evidence.report import NAME as REPORT
-from timemachine.evidence.report import Counts, Shown, log_report, report
 from timemachine.evidence.report_rows import Rows
 from timemachine.evidence.subjects import Subject
 from timemachine.evidence.tree import Tree
@@ -56,17 +58,17 @@ FORMAT: Final = "timemachine-evidence-1"
 STATEMENT_TYPE: Final = "application/vnd.in-toto+json"
 PREDICATE_TYPE: Final = "urn:timemachine:evidence:1"
 BATCH: Final = 1_000
+TOLD_TO_NO_LINK: Final = ("about", "prompt", "raw")
 INLINE: Final = 16_384  # bytes; a batch of payloads of this size fits in memory
 
-
-Discloses = Callable[[Subject, Record, Callable[[], Mapping[str, str]]], AbstractSet[str]]
-"""Which fields of a record are told, by whose the record is; the texts of all its fields can be asked for."""
+Erased = Mapping[int, Mapping[str, datetime]]
+"""When which fields of which record were erased for good."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A tree of the bundle: whose, how many of its records count, which of them are shown (None: all), what of these is told,
-    and in which folder it stands, where that is not named by what it is.
+    """A tree of the bundle: whose, how many of its records count, which of them are shown (None: all), what of these is told, to the
+    visitors of which link, and in which folder it stands, where that is not named by what it is.
     """
 
     subject: Subject
@@ -75,6 +77,7 @@ class Part:
     shown: Sequence[int] | None = None
     discloses: Discloses | None = None
     folder: str | None = None
+    reader: Reader | None = None
 
     @property
     def path(self) -> str:
@@ -90,6 +93,7 @@ class Bundle:
     keys: set[int] = field(default_factory=set)
     trees: list[dict[str, Any]] = field(default_factory=list)
     rows: list[Rows] = field(default_factory=list)
+    sealed_by: list[str] = field(default_factory=list)
     log: Tree = field(default_factory=lambda: Tree([]))
     dated: dict[int, Anchored] = field(default_factory=dict)
 
@@ -108,11 +112,31 @@ def write(target: IO[bytes], parts: Sequence[Part], about: Mapping[str, Any]) ->
     _payloads(bundle)
     anchored.write_dated(bundle.zipped, bundle.dated)
     _keys(bundle)
-    bundle.zipped.add("README.txt", readme(bundle.trees[0], key.fingerprint).encode())
-    shown = [Shown(stated=stated, rows=rows) for stated, rows in zip(bundle.trees, bundle.rows, strict=True)]
+    about_it = readme(bundle.trees[0], key.fingerprint, _about(bundle, about))
+    bundle.zipped.add("README.txt", about_it.encode())
+    together = zip(bundle.trees, bundle.rows, bundle.sealed_by, strict=True)
+    shown = [Shown(stated=stated, rows=rows, sealed_by=signed) for stated, rows, signed in together]
     bundle.zipped.add(REPORT, report(shown, about, key.fingerprint).encode())
     _sign(bundle, key, bundle.trees[0], {"about": about})
     bundle.zipped.close()
+
+
+def _about(bundle: Bundle, about: Mapping[str, Any]) -> About:
+    """What the README says beside its tree."""
+    link, withheld = about.get("link"), sum((Counter(each.withheld) for each in bundle.rows), Counter[str]())
+    never = 0
+    if link is not None:
+        all_of_it = not link.get("redaction") and not link.get("evidence_only")
+        never = withheld.total() if all_of_it else sum(withheld[name] for name in TOLD_TO_NO_LINK)
+    return About(
+        sealed_by=bundle.sealed_by[0],
+        erased=sum(each.erased.total() for each in bundle.rows),
+        withheld=withheld.total() - never,
+        never=never,
+        link=link,
+        dated=bool(bundle.dated),
+        replayed=any(each["of"] != "session" for each in bundle.trees),
+    )
 
 
 def _tree(bundle: Bundle, part: Part) -> None:
@@ -120,16 +144,21 @@ def _tree(bundle: Bundle, part: Part) -> None:
     rows = SealedRecord.objects.filter(seal=part.seal, index__lt=part.size).order_by("index")
     shown = rows if part.shown is None else rows.filter(index__in=part.shown)
     bundle.rows.append(Rows(of=part.subject.of))
+    bundle.sealed_by.append(shown_at.key.fingerprint)
     with bundle.zipped.file(f"{part.path}/records.jsonl") as file:
         file.lines(_envelopes(bundle, shown))
     with bundle.zipped.file(f"{part.path}/disclosed.jsonl") as file:
-        file.lines(_disclosed(bundle, part))
+        file.lines(_disclosed(bundle, part, erased_at(part.seal)))
     _checkpoints(bundle, part, shown_at)
     if part.shown is not None:
         _proofs(bundle, part)
     bundle.zipped.add(f"{part.path}/log.json", _json(_log(bundle, shown_at)))
     if part.discloses is None and (tombstones := tombstones_of(part.seal)):
         bundle.zipped.add(f"{part.path}/erased.json", _json(_tombstones(bundle, part.seal, tombstones)))
+    before = earlier_of(part.seal, part.reader)
+    if before:
+        found = _in_log(bundle, _state_behind(bundle, shown_at), _entries_of(before, part))
+        bundle.zipped.add(f"{part.path}/earlier.json", _json(found))
     bundle.trees.append(
         {
             "path": part.path,
@@ -143,8 +172,17 @@ def _tree(bundle: Bundle, part: Part) -> None:
             "sealed_at": written(shown_at.at),
             "complete": part.shown is None,
             "withholds": part.discloses is not None,
+            **_erased(part, bundle.rows[-1]),
+            **({"earlier": [each.stated() for each in before]} if before else {}),
         }
     )
+
+
+def _erased(part: Part, rows: Rows) -> dict[str, Any]:
+    """How many fields were erased and when the last, where no tombstone says so: by whom and why is not a visitor's business."""
+    if part.discloses is None or not rows.erased:
+        return {}
+    return {"erased": {"fields": rows.erased.total(), "last": rows.erased_last}}
 
 
 def _envelopes(bundle: Bundle, shown: QuerySet[SealedRecord]) -> Iterator[bytes]:
@@ -154,8 +192,8 @@ def _envelopes(bundle: Bundle, shown: QuerySet[SealedRecord]) -> Iterator[bytes]
         yield envelope
 
 
-def _disclosed(bundle: Bundle, part: Part) -> Iterator[bytes]:
-    """A line for each record that is shown: its fields as they stand now, with the salts of the seal."""
+def _disclosed(bundle: Bundle, part: Part, erased: Erased) -> Iterator[bytes]:
+    """A line for each record that is shown: its fields as they stand now, with the salts of the seal; those that are `erased` are counted."""
     wanted = range(part.size) if part.shown is None else part.shown
     for indexes in batched(wanted, BATCH):
         first, last = indexes[0], indexes[-1]
@@ -165,24 +203,12 @@ def _disclosed(bundle: Bundle, part: Part) -> Iterator[bytes]:
                 "index", "salts"
             )
         )
+        for index in chosen & erased.keys():
+            bundle.rows[-1].erase(index, {name: written(at) or "" for name, at in erased[index].items()})
         records = [record for record in part.subject.records(first, last) if record.index in chosen]
         if part.discloses is not None:
-            records = [_told_of(record, part.subject, part.discloses) for record in records]
+            records = list(disclosing.told(records, part.subject, part.discloses))
         yield from _lines(bundle, records, salts)
-
-
-def _told_of(record: Record, subject: Subject, discloses: Discloses) -> Record:
-    """The record with the fields that are told."""
-    told = discloses(subject, record, partial(_texts, record))
-    return replace(record, fields={name: each for name, each in record.fields.items() if name in told})
-
-
-def _texts(record: Record) -> dict[str, str]:
-    payloads = dict(
-        payload_groups.read([each for each in record.fields.values() if each.payload is not None])
-    )
-    found = {name: payloads.get(each.payload or 0, each.data) for name, each in record.fields.items()}
-    return {name: data.decode("utf-8", "surrogatepass") for name, data in found.items() if data is not None}
 
 
 def _lines(bundle: Bundle, records: Sequence[Record], salts: Mapping[int, dict[str, str]]) -> Iterator[bytes]:
@@ -231,9 +257,12 @@ def _payload(sha256: str, data: bytes) -> bytes:
 
 
 def _checkpoints(bundle: Bundle, part: Part, last: SealCheckpoint) -> None:
-    """The signed states up to the one that is shown. Where records are left out, only that one: the others could not be checked."""
+    """The signed states up to the one that is shown. Only that one where records are left out, for the others could not be checked, and for
+    visitors: what was signed for others, and when, is not their business.
+    """
     found = SealCheckpoint.objects.filter(seal=part.seal, size__lt=last.size).order_by("size", "id")
-    rows = [*(found if part.shown is None else ()), last]
+    alone = part.shown is not None or part.discloses is not None
+    rows = [*(() if alone else found), last]
     bundle.keys |= {row.key_id for row in rows}
     with bundle.zipped.file(f"{part.path}/checkpoints.jsonl") as file:
         file.lines(row.signed.encode() for row in rows)
@@ -251,18 +280,12 @@ def _proofs(bundle: Bundle, part: Part) -> None:
 
 def _log(bundle: Bundle, shown: SealCheckpoint) -> dict[str, Any]:
     """The entry of a checkpoint in the project's log, with its audit path to the log's first signed state that has it, or that is dated."""
-    project, index = shown.seal.project_id, shown.log_index
-    signed = anchored.state_behind(project, index, bundle.dated)
-    entries = LogEntry.objects.filter(project=project).order_by("index")
-    bundle.keys.add(signed.key_id)
-    if len(bundle.log.leaves) < signed.size:  # read once for all trees of a bundle
-        bundle.log = Tree([bytes(leaf) for leaf in entries.values_list("leaf", flat=True)])
-    return {
-        "index": index,
-        "entry": bytes(entries.get(index=index).entry).decode("ascii"),
-        "path": [each.hex() for each in bundle.log.inclusion(index, signed.size)],
-        "checkpoint": json.loads(signed.signed),
-    }
+    found = _in_log(bundle, _state_behind(bundle, shown), [shown.log_index])
+    return {**found["entries"][0], "checkpoint": found["checkpoint"]}
+
+
+def _state_behind(bundle: Bundle, shown: SealCheckpoint) -> LogCheckpoint:
+    return anchored.state_behind(shown.seal.project_id, shown.log_index, bundle.dated)
 
 
 def _tombstones(bundle: Bundle, seal: Seal, indexes: Sequence[int]) -> dict[str, Any]:
@@ -270,16 +293,29 @@ def _tombstones(bundle: Bundle, seal: Seal, indexes: Sequence[int]) -> dict[str,
     signed = LogCheckpoint.objects.filter(project=seal.project_id).order_by("-size", "-id").first()
     if signed is None:
         raise LookupError(f"the log of {seal.project_id} has no checkpoint")
+    return _in_log(bundle, signed, indexes)
+
+
+def _entries_of(before: Sequence[Earlier], part: Part) -> list[int]:
+    """The entries of the log that tell of earlier seals: every state that was signed, and why another took its place, which a visitor is not told."""
+    states = [state.log_index for each in before for state in each.states]
+    tombstones = [each.tombstone for each in before if each.tombstone is not None]
+    return states if part.discloses is not None else [*states, *tombstones]
+
+
+def _in_log(bundle: Bundle, signed: LogCheckpoint, indexes: Sequence[int]) -> dict[str, Any]:
+    """These entries of a project's log, in order, with their audit paths to that signed state of it."""
+    entries = LogEntry.objects.filter(project=signed.project_id).order_by("index")
     bundle.keys.add(signed.key_id)
-    entries = LogEntry.objects.filter(project=seal.project_id, index__lt=signed.size).order_by("index")
-    tree = Tree([bytes(leaf) for leaf in entries.values_list("leaf", flat=True)])
+    if len(bundle.log.leaves) < signed.size:  # read once for all trees of a bundle
+        bundle.log = Tree([bytes(leaf) for leaf in entries.values_list("leaf", flat=True)])
     return {
         "checkpoint": json.loads(signed.signed),
         "entries": [
             {
                 "index": each.index,
                 "entry": bytes(each.entry).decode("ascii"),
-                "path": [beside.hex() for beside in tree.inclusion(each.index)],
+                "path": [beside.hex() for beside in bundle.log.inclusion(each.index, signed.size)],
             }
             for each in entries.filter(index__in=indexes)
         ],
@@ -354,6 +390,7 @@ def write_log(
     with bundle.zipped.file("log/access.jsonl") as file:
         file.lines(access)
     anchored.write(bundle.zipped, project, last.size)
+    dated = any(name.startswith("timestamps/") for name in bundle.zipped.hashes)
     _keys(bundle)
     log = {
         "path": "log",
@@ -362,15 +399,24 @@ def write_log(
         "root": bytes(last.root).hex(),
     }
     named = {"of": "log", "id": project.pk, "sealed_at": written(last.at)} | log
-    bundle.zipped.add("README.txt", readme(named, key.fingerprint).encode())
-    kinds = Counter(
-        json.loads(bytes(entry))["entry"]
-        for entry in entries.values_list("entry", flat=True).iterator(chunk_size=BATCH)
-    )
-    counts = Counts(entries=last.size, present=len(there), kinds=kinds)
+    bundle.zipped.add("README.txt", log_readme(named, key.fingerprint, dated=dated).encode())
+    counts = _counts(last.size, len(there), entries)
     bundle.zipped.add(REPORT, log_report(named, about, key.fingerprint, counts).encode())
     _sign(bundle, key, log, {"about": about, "log": log})
     bundle.zipped.close()
+
+
+def _counts(size: int, present: int, entries: QuerySet[LogEntry]) -> Counts:
+    kinds, erasures = Counter[str](), list[tuple[int, dict[str, Any]]]()
+    replaced: list[tuple[int, dict[str, Any]]] = []
+    for index, line in entries.values_list("index", "entry").iterator(chunk_size=BATCH):
+        entry = json.loads(bytes(line))
+        kinds[entry["entry"]] += 1
+        if entry["entry"] in TOMBSTONES and len(erasures) < MOST_ERASURES:
+            erasures.append((index, entry))
+        elif entry["entry"] == "key":
+            replaced.append((index, entry))
+    return Counts(entries=size, present=present, kinds=kinds, erasures=erasures, replaced=replaced)
 
 
 def _present(project: Project) -> Iterator[dict[str, Any]]:

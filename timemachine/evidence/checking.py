@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, Final
+from uuid import UUID
 
 from timemachine.evidence import payload_groups, signed_state
 from timemachine.evidence.checkpoints import origin_of
@@ -40,18 +41,20 @@ class Comparison:
     tombstones: AbstractSet[tuple[int, str]] = frozenset()
     erased: int = 0
 
-    def problem(self, code: str, says: str, index: int | None = None) -> None:
-        """Keep what is wrong; beyond the first hundred it is only counted."""
+    def problem(self, code: str, says: str, index: int | None = None, session: UUID | None = None) -> None:
+        """Keep what is wrong; beyond the first hundred it is only counted. `session`: it is of a recorded step that is repeated."""
         if len(self.problems) < MOST_PROBLEMS:
-            self.problems.append({"code": code, "index": index, "says": says})
+            of = {} if session is None else {"session": str(session)}
+            self.problems.append({"code": code, "index": index, "says": says, **of})
         else:
             self.more += 1
 
 
-def compare(subject: Subject, seal: Seal) -> Comparison:
+def compare(subject: Subject, seal: Seal, only: AbstractSet[int] | None = None) -> Comparison:
     """Compare every record that is signed for with what stands in the database now. Call it in a `snapshot`, where reading all of it may take a while.
 
-    Records behind the newest checkpoint are not signed for yet, and not compared.
+    Records behind the newest checkpoint are not signed for yet, and not compared. With `only`, the fields of these records alone are
+    compared, and counted; the chain, the tree and its signature are of all of them.
     """
     newest = SealCheckpoint.objects.filter(seal=seal).select_related("key").order_by("-size", "-id").first()
     entries = signed_log(seal.project_id)
@@ -61,8 +64,9 @@ def compare(subject: Subject, seal: Seal) -> Comparison:
         last = min(first + BATCH, size) - 1
         rows = SealedRecord.objects.filter(seal=seal, index__gte=first, index__lte=last).order_by("index")
         sealed = [(index, bytes(data), bytes(leaf), salts) for index, data, leaf, salts in _columns(rows)]
-        live = {record.index: record for record in subject.records(first, last)}
-        _batch(found, sealed, live, first, last)
+        wanted = range(first, last + 1) if only is None else sorted(only & set(range(first, last + 1)))
+        read = subject.records(wanted[0], wanted[-1]) if wanted else ()
+        _batch(found, sealed, {record.index: record for record in read}, first, last, frozenset(wanted))
     if newest is None:
         found.problem("checkpoint", "There is no signed checkpoint.")
     else:
@@ -75,8 +79,15 @@ def _columns(rows: Any) -> Iterator[tuple[int, Any, Any, Mapping[str, str]]]:
     yield from rows.values_list("index", "envelope", "leaf", "salts")
 
 
-def _batch(found: Comparison, sealed: Rows, live: Mapping[int, Record], first: int, last: int) -> None:
-    _hash_payloads(found, live.values())
+def _batch(
+    found: Comparison,
+    sealed: Rows,
+    live: Mapping[int, Record],
+    first: int,
+    last: int,
+    wanted: AbstractSet[int],
+) -> None:
+    _hash_payloads(found, [record for index, record in live.items() if index in wanted])
     there = {index for index, *_ in sealed}
     for index in range(first, last + 1):
         if index not in there:
@@ -89,10 +100,11 @@ def _batch(found: Comparison, sealed: Rows, live: Mapping[int, Record], first: i
             found.problem("seal", "The sealed form of this record cannot be read any more.", index)
         else:
             _chain(found, index, envelope)
-            _fields(found, index, envelope, salts, live.get(index))
+            if index in wanted:
+                _fields(found, index, envelope, salts, live.get(index))
         found.tree = found.tree.grown([leaf_hash(data)])
         found.previous = leaf
-        found.records += 1
+        found.records += index in wanted
 
 
 def _hash_payloads(found: Comparison, records: Any) -> None:
@@ -140,7 +152,7 @@ def _fields(
         if name not in salts and (index, name) in found.tombstones:
             found.erased += 1
         elif not _is_sealed(found, record, envelope["fields"].get(name), salts.get(name), name):
-            found.problem("changed", f"`{name}` is not what was sealed.", index)
+            found.problem("changed", f"The field {name} is not what was sealed.", index)
 
 
 def _is_sealed(found: Comparison, record: Record, sealed: str | None, salt: Any, name: str) -> bool:

@@ -23,8 +23,16 @@ class ErasedMeanwhile(Conflict):
 
 
 @transaction.atomic
-def sign(subject: Subject, seal: Seal, tree: Frontier, last_leaf: bytes, state: str) -> SealCheckpoint:
-    """Sign the state of a seal's tree and enter it into the log. The caller holds the seal."""
+def sign(
+    subject: Subject,
+    seal: Seal,
+    tree: Frontier,
+    last_leaf: bytes,
+    state: str,
+    *,
+    cut_for: str | None = None,
+) -> SealCheckpoint:
+    """Sign the state of a seal's tree, for that share link alone where one is named, and enter it into the log. The caller holds the seal."""
     moment = now()
     key = keys.key_in_use(subject.project)
     signed = keys.sign(key, PAYLOAD_TYPE, _text(subject, seal, tree, last_leaf, state, moment))
@@ -37,34 +45,48 @@ def sign(subject: Subject, seal: Seal, tree: Frontier, last_leaf: bytes, state: 
         key=key,
         at=moment,
         log_index=log.append(subject.project, [_entry(subject, tree)], moment),
+        cut_for=cut_for,
     )
 
 
 @transaction.atomic
-def at_size(subject: Subject, seal: Seal, size: int) -> SealCheckpoint:
-    """The signed state of the first `size` records: the newest that there is, or one signed now, for who is shown no more than that.
+def at_size(subject: Subject, seal: Seal, size: int, link: str | None = None) -> SealCheckpoint:
+    """The signed state of the first `size` records: the newest that there is, or one signed now, for visitors of the link of that public id, who are shown no more.
 
     Raises `ErasedMeanwhile`, and `Unavailable` as `keys.sign` does.
     """
     Seal.objects.select_for_update().filter(pk=seal.pk).first()
-    if (found := _of_size(seal, size)) is not None:
+    if (found := state_of(seal, size)) is not None:
         return found
     leaves = SealedRecord.objects.filter(seal=seal, index__lt=size).order_by("index")
     in_order = [bytes(leaf) for leaf in leaves.values_list("leaf", flat=True)]
     if not in_order or len(in_order) != size:
         raise ErasedMeanwhile
-    return sign(subject, seal, Frontier().grown(in_order), in_order[-1], checkpoint.OPEN)
+    return sign(subject, seal, Frontier().grown(in_order), in_order[-1], checkpoint.OPEN, cut_for=link)
+
+
+def size_behind(seal: Seal, last: int) -> int:
+    """How many records the signed state counts that proves the records up to `last`: the one after the end where there is one, else the first that has them.
+
+    Raises `ErasedMeanwhile` where none has. One query.
+    """
+    states = SealCheckpoint.objects.filter(seal=seal, size__gt=last, cut_for=None).order_by("size", "id")
+    found = list(states.values_list("state", "size"))
+    if not found:
+        raise ErasedMeanwhile
+    return next((size for state, size in found if state == checkpoint.CLOSED), found[0][1])
 
 
 def signed_at(seal: Seal, size: int) -> SealCheckpoint:
     """The newest signed state of the first `size` records. Raises `ErasedMeanwhile` where there is none. One query."""
-    found = _of_size(seal, size)
+    found = state_of(seal, size)
     if found is None:
         raise ErasedMeanwhile
     return found
 
 
-def _of_size(seal: Seal, size: int) -> SealCheckpoint | None:
+def state_of(seal: Seal, size: int) -> SealCheckpoint | None:
+    """The newest signed state of the first `size` records; None where none was signed. One query."""
     found = SealCheckpoint.objects.filter(seal=seal, size=size).select_related("key", "seal")
     return found.order_by("-id").first()
 

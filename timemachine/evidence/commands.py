@@ -5,14 +5,16 @@ from typing import Final
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, Sum
 
 from timemachine.base.clock import now
 from timemachine.base.errors import Conflict
-from timemachine.evidence.checking import compare
+from timemachine.evidence.checking import Comparison, compare
 from timemachine.evidence.models import Seal, SealCheck
 from timemachine.evidence.queries import subject_of
-from timemachine.evidence.snapshot import snapshot
+from timemachine.evidence.repeated_steps import repeated_by, seals_behind
+from timemachine.evidence.subjects import SessionSubject
+from timemachine.recording.snapshot import snapshot
 
 AT_ONCE: Final = 2_000  # records that are compared while somebody waits
 SILENT: Final = timedelta(minutes=10)
@@ -35,7 +37,8 @@ def ask_for_check(seal: Seal | None, *, by: str | None) -> SealCheck:
 
 def fits_in_a_request(seal: Seal) -> bool:
     """Whether it is compared while somebody waits."""
-    return seal.size <= AT_ONCE
+    behind = Seal.objects.filter(session__in=repeated_by(seal))
+    return seal.size + (behind.aggregate(all=Sum("size"))["all"] or 0) <= AT_ONCE
 
 
 def check(check_id: UUID) -> SealCheck | None:
@@ -52,10 +55,28 @@ def _make(check_id: UUID) -> None:
         if found is None:
             return
         made = compare(subject_of(found.seal), found.seal)
+        recorded = _repeated(made, found.seal)
     more = [{"code": "more", "index": None, "says": f"And {made.more:,} more."}] if made.more else []
     SealCheck.objects.filter(id=check_id, finished_at=None).update(
-        finished_at=now(), records=made.records, problems=made.problems + more, erased=made.erased
+        finished_at=now(),
+        records=made.records,
+        recorded=recorded,
+        problems=made.problems + more,
+        erased=made.erased,
     )
+
+
+def _repeated(made: Comparison, seal: Seal) -> int:
+    """Compare the recorded steps that a replay or comparison repeats as well, for its evidence brings them; how many records those are."""
+    number = 0
+    for session, behind, shown in seals_behind(seal):
+        found = compare(SessionSubject(session), behind, frozenset(shown))
+        number += found.records
+        made.erased += found.erased
+        made.more += found.more
+        for each in found.problems:
+            made.problem(**each, session=session.id)
+    return number
 
 
 def due_for_ringing() -> list[UUID]:

@@ -1,16 +1,20 @@
-"""What is to be sealed: sessions that ended or recorded for a while, replays and comparisons that are over."""
+"""What is to be sealed: sessions that ended or recorded for a while, replays and comparisons that are over.
+
+Each project has its turn before any has another one. A project whose key cannot be read has none until it can be, or is replaced: what is
+not signed proves nothing, and trying again and again would only keep others waiting.
+"""
 
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import CharField, Exists, F, OuterRef, Q, QuerySet, Subquery, Value
-from django.db.models.functions import Cast, Concat
+from django.db.models import CharField, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, Window
+from django.db.models.functions import Cast, Concat, RowNumber
 
 from timemachine.base.clock import now
 from timemachine.comparison.models import CellMark, CellOpinion, Comparison, ComparisonReplay
-from timemachine.evidence import checkpoint
+from timemachine.evidence import checkpoint, keys
 from timemachine.evidence.comparison_records import MARK, OPINION, name_of
 from timemachine.evidence.comparison_subject import settled
 from timemachine.evidence.models import Seal, SealedRecord
@@ -28,16 +32,16 @@ def sessions() -> list[UUID]:
     waited = Q(seals=None, created_at__lt=patience) | Q(seals__signed_at__lt=patience)
     due = (ended & (unsealed | ~Q(seals__state=checkpoint.CLOSED))) | (recording & unsealed & waited)
     found = Session.objects.filter(due, seals__problem=None, last_sequence__gte=1)
-    return list(found.order_by("id").values_list("id", flat=True)[:MOST])
+    return _in_turn(found)
 
 
 def replays() -> list[UUID]:
     """Replays that are over, of recorded sessions, and have no seal of their last run."""
-    sealed = Q(seals__run_ended_at=F("finished_at"))
-    found = (
-        Replay.objects.filter(finished_at__isnull=False).exclude(sealed).exclude(seals__problem__isnull=False)
-    )
-    return list(found.order_by("id").values_list("id", flat=True)[:MOST])
+    seals = Seal.objects.filter(replay=OuterRef("pk"))
+    sealed = seals.filter(run_ended_at=OuterRef("finished_at"), signed_size__gt=0)
+    settled = Exists(sealed) | Exists(seals.filter(problem__isnull=False))
+    found = Replay.objects.filter(~settled, finished_at__isnull=False)
+    return _in_turn(found)
 
 
 def comparisons() -> list[UUID]:
@@ -52,8 +56,15 @@ def comparisons() -> list[UUID]:
         | Exists(_not_sealed(OPINION, settled(CellOpinion.objects.all())))
     )
     due = ~Exists(seals.filter(Q(signed_size__gt=0) | Q(problem__isnull=False))) | Exists(grown)
-    found = over.annotate(ended_at=Subquery(ended)).filter(due)
-    return list(found.order_by("id").values_list("id", flat=True)[:MOST])
+    return _in_turn(over.annotate(ended_at=Subquery(ended)).filter(due))
+
+
+def _in_turn(found: QuerySet[Any]) -> list[UUID]:
+    """The ids of the oldest of each project, then of the next ones, so many at most."""
+    unusable = keys.unusable(found.order_by().values("project"))
+    turn = Window(RowNumber(), partition_by="project", order_by="id")
+    in_turn = found.exclude(project__in=unusable).annotate(turn=turn).order_by("turn", "id")
+    return list(in_turn.values_list("id", flat=True)[:MOST])
 
 
 def _not_sealed[Row: (CellMark, CellOpinion)](kind: str, said: QuerySet[Row]) -> QuerySet[Row]:

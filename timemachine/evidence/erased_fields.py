@@ -43,6 +43,48 @@ class Watched:
         return {"of": of, "id": str(id_), "generation": self.seal.generation if self.seal else 1}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fields:
+    """How many fields an erasure takes: of a session's records, and of its replays'; and of how many of these something was erased before."""
+
+    session: int = 0
+    session_again: int = 0
+    replays: int = 0
+    replays_again: int = 0
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return self.session + self.replays
+
+    def as_json(self) -> dict[str, Any]:
+        """The numbers as an erasure keeps them, and the API gives them."""
+        return {
+            "fields": self.total,
+            "fields_of": {
+                "session": self.session,
+                "session_again": self.session_again,
+                "replays": self.replays,
+                "replays_again": self.replays_again,
+            },
+        }
+
+
+def look(session: Session, sequences: Collection[int]) -> list[Watched]:
+    """As `watch`, for who only counts what would go: nothing is held, and no seal is looked for."""
+    replays = Replay.objects.filter(session=session).order_by("id")
+    own = Watched(session=session, replay=None, seal=None, digests=_of_session(session, sequences))
+    return [
+        own,
+        *(Watched(session=session, replay=each, seal=None, digests=_of_replay(each)) for each in replays),
+    ]
+
+
+def count(watched: Iterable[Watched]) -> Fields:
+    """How many fields changed since; call it before the tombstones are written. A query for each session or replay that lost something, beside reading them."""
+    return _counted((each, _changed(each)) for each in watched)
+
+
 def watch(session: Session, sequences: Collection[int]) -> list[Watched]:
     """The session with these steps, and its replays with all of theirs, as they are now. Call it after `keep_from_sealing`."""
     replays = list(Replay.objects.select_for_update().filter(session=session).order_by("id"))
@@ -65,15 +107,29 @@ def watch(session: Session, sequences: Collection[int]) -> list[Watched]:
     ]
 
 
-def erase(watched: Iterable[Watched], *, by: str, reason: str, at: datetime) -> int:
+def erase(watched: Iterable[Watched], *, by: str, reason: str, at: datetime) -> Fields:
     """Drop the salts of what changed since, and leave the tombstones; how many fields those are."""
-    number = 0
-    for each in watched:
-        names = _changed(each)
+    changed = [(each, _changed(each)) for each in watched]
+    found = _counted(changed)
+    for each, names in changed:
         if names:
-            number += sum(len(fields) for fields in names.values())
             _note(each, names, by=by, reason=reason, at=at)
-    return number
+    return found
+
+
+def _counted(changed: Iterable[tuple[Watched, Names]]) -> Fields:
+    numbers = {"session": 0, "session_again": 0, "replays": 0, "replays_again": 0}
+    for each, names in changed:
+        whose = "session" if each.replay is None else "replays"
+        numbers[whose] += sum(len(fields) for fields in names.values())
+        numbers[f"{whose}_again"] += _erased_before(each, names) if names else 0
+    return Fields(**numbers)
+
+
+def _erased_before(each: Watched, names: Names) -> int:
+    """Of how many of these fields something was erased before."""
+    rows = ErasedField.objects.filter(session=each.session, replay=each.replay, index__in=list(names))
+    return sum(name in names[index] for index, name in rows.values_list("index", "field").distinct())
 
 
 def named_by_tombstones(seal: Seal, entries: SignedLog | None) -> set[tuple[int, str]]:
@@ -81,6 +137,21 @@ def named_by_tombstones(seal: Seal, entries: SignedLog | None) -> set[tuple[int,
     if entries is None:
         return set()
     return {named for entry in entries.at(tombstones_of(seal)) for named in _named(entry, seal)}
+
+
+def erased_at(seal: Seal) -> dict[int, dict[str, datetime]]:
+    """When each field that is sealed there, and whose salt is gone, was erased last, by record and name. Two queries."""
+    found = defaultdict[int, dict[str, datetime]](dict)
+    rows = _of(seal).order_by("erased_at").values_list("index", "field", "erased_at")
+    for index, name, at in rows:
+        found[index][name] = at
+    records = SealedRecord.objects.filter(seal=seal, index__in=list(found)) if found else ()
+    return {each.index: gone for each in records if (gone := _without_salt(each, found[each.index]))}
+
+
+def _without_salt(record: SealedRecord, erased: Mapping[str, datetime]) -> dict[str, datetime]:
+    sealed = json.loads(bytes(record.envelope))["fields"].keys() - record.salts.keys()
+    return {name: at for name, at in erased.items() if name in sealed}
 
 
 def tombstones_of(seal: Seal) -> list[int]:

@@ -1,14 +1,17 @@
 """How much of something recorded was erased, and when last: what a comparison with the seal found before that holds no longer."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+from uuid import UUID
 
-from django.db.models import Count, Max, QuerySet, TextField, Value
+from django.db.models import Count, Max, Q, QuerySet, TextField, Value
 from django.db.models.functions import Cast, Concat
 
 from timemachine.comparison.models import Comparison
 from timemachine.evidence.models import ErasedField, Seal
+from timemachine.evidence.repeated_steps import repeated_by
 from timemachine.recording.models import Session
 from timemachine.replay.models import Replay
 
@@ -41,11 +44,12 @@ WHICH: Final = Concat(
 
 
 def erased_of_seal(seal: Seal) -> Erased:
-    """What was erased of the records of a seal; of a comparison nothing is, it is sealed anew. One query."""
-    rows = ErasedField.objects.filter(session=seal.session_id, replay=None)
-    if seal.replay_id is not None:
-        rows = ErasedField.objects.filter(replay=seal.replay_id)
-    return NOTHING_ERASED if seal.comparison_id is not None else _counted(rows)
+    """What was erased of the records of a seal, and of the recorded steps that it repeats. A comparison's own records are sealed anew. At most four queries."""
+    if seal.session_id is not None:
+        return _counted(ErasedField.objects.filter(session=seal.session_id, replay=None))
+    if seal.replay is not None:
+        return erased_around(seal.replay)
+    return erased_among(repeated_by(seal))
 
 
 def erased_through(session: Session, last: int) -> Erased:
@@ -54,8 +58,9 @@ def erased_through(session: Session, last: int) -> Erased:
 
 
 def erased_around(replay: Replay) -> Erased:
-    """What was erased of a replay and of the session that it repeats. One query."""
-    recorded = ErasedField.objects.filter(session=replay.session_id, replay=None)
+    """What was erased of a replay and of the recorded steps that it repeats. One query."""
+    steps = Q(sequence=0) | Q(sequence__in=replay.steps.values("sequence"))
+    recorded = ErasedField.objects.filter(steps, session=replay.session_id, replay=None)
     return _counted(recorded | ErasedField.objects.filter(replay=replay))
 
 
@@ -64,6 +69,14 @@ def erased_in(comparison: Comparison) -> Erased:
     replays = Replay.objects.filter(run__comparison=comparison)
     recorded = ErasedField.objects.filter(session__in=replays.values("session"), replay=None)
     return _counted(recorded | ErasedField.objects.filter(replay__in=replays.values("id")))
+
+
+def erased_among(sessions: Mapping[UUID, Iterable[int]]) -> Erased:
+    """What was erased of these steps of sessions (0: the session itself). One query."""
+    rows = ErasedField.objects.none()
+    for session, sequences in sessions.items():
+        rows |= ErasedField.objects.filter(session=session, replay=None, sequence__in=list(sequences))
+    return _counted(rows)
 
 
 def _counted(rows: QuerySet[ErasedField]) -> Erased:

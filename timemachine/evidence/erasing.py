@@ -1,14 +1,18 @@
 """Lawful erasure leaves a tombstone: the log says that something was erased, when, by whom and why, and nothing of what it was."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
+from uuid import UUID
 
 from django.db import connection, transaction
 
+from timemachine.base.clock import now
 from timemachine.comparison.models import Comparison
-from timemachine.evidence import access, log
+from timemachine.evidence import access, earlier, log
 from timemachine.evidence.comparison_subject import run_ended_at
+from timemachine.evidence.earlier import Replaced
 from timemachine.evidence.held import keep_from_sealing, seals_over
 from timemachine.evidence.models import COMPARISON, Seal
+from timemachine.evidence.reason import checked_reason
 from timemachine.recording import erasure
 from timemachine.recording.models import Session
 
@@ -17,41 +21,64 @@ from timemachine.recording.models import Session
 def erase_session(session: Session, *, by: str | None, reason: str | None = None) -> int:
     """Erase a session with everything that belongs to it; how many actions it had. What was sealed of it gets a tombstone in the log.
 
-    A comparison over other sessions as well loses its seal with its cells, and is sealed anew as far as it is left.
+    A comparison over other sessions as well loses its seal with its cells, and is sealed anew as far as it is left. The tombstones keep
+    the reason. Raises `ReasonTells` for one in which the built-in profile finds something.
     """
+    reason = checked_reason(reason or "") or None
     keep_from_sealing(session)
     Session.objects.select_for_update().get(pk=session.pk)
     touched = list(Comparison.objects.filter(runs__replay__session=session).distinct())
     sealed = seals_over(session)
-    told = [*_tombstones(sealed, by, reason), *access.tombstones(session, touched)]
+    left = {each.id for each in touched if each.runs.exclude(replay__session=session).exists()}
+    told = [*_tombstones(sealed, by, reason, left), *access.tombstones(session, touched)]
     if told:
-        log.append(session.project, told)
+        why = Replaced(at=now(), by=by, reason=reason)
+        earlier.keep(sealed, left, log.append(session.project, told, why.at), why)
     erased = erasure.erase_session(session)
     _begin_anew([each for each in sealed if each.of == COMPARISON])
     return erased
 
 
-def seal_anew(session: Session, *, by: str | None, reason: str | None) -> None:
+def seal_anew(session: Session, *, by: str | None, reason: str | None, fields: int | None = None) -> None:
     """Have the comparisons over a session sealed anew, as what is left of them; what was sealed of them gets a tombstone in the log.
+
+    `fields` is how many fields of the session and its replays were erased.
 
     Call it in the transaction that erased something of their cells, or of what was said of these, after `keep_from_sealing`.
     """
     sealed = [each for each in seals_over(session) if each.of == COMPARISON]
     if sealed:
-        log.append(session.project, list(_tombstones(sealed, by, reason)))
+        left = {each.comparison_id for each in sealed if each.comparison_id is not None}
+        why = Replaced(at=now(), by=by, reason=reason, fields=fields)
+        first = log.append(session.project, list(_tombstones(sealed, by, reason, left)), why.at)
+        earlier.keep(sealed, left, first, why)
         _begin_anew(sealed)
 
 
-def _tombstones(sealed: Iterable[Seal], by: str | None, reason: str | None) -> Iterable[dict[str, object]]:
+def _tombstones(
+    sealed: Sequence[Seal], by: str | None, reason: str | None, left: Collection[UUID]
+) -> Iterable[dict[str, object]]:
+    """A line for each seal. That of a comparison which is `left` names the generation as which that is sealed anew: the comparison was not erased."""
     told = {name: value for name, value in (("by", by), ("reason", reason)) if value}
+    newest = _newest(sealed)
     for seal in sealed:
         entry = {"entry": log.ERASED, "of": seal.of, "id": seal.subject_id, "generation": seal.generation}
+        if seal.comparison_id in left and seal.comparison_id is not None:
+            entry["sealed_anew"] = newest[seal.comparison_id] + 1
         yield entry | told
+
+
+def _newest(sealed: Iterable[Seal]) -> dict[UUID, int]:
+    found: dict[UUID, int] = {}
+    for each in sealed:
+        if each.comparison_id is not None:
+            found[each.comparison_id] = max(each.generation, found.get(each.comparison_id, 0))
+    return found
 
 
 def _begin_anew(sealed: Iterable[Seal]) -> None:
     """Take away what is left of these seals. What is left of their comparisons goes on with another generation of records."""
-    newest = {seal.comparison_id: seal.generation for seal in sealed if seal.comparison_id is not None}
+    newest = _newest(sealed)
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL timemachine.erasing = 'on'")
         Seal.objects.filter(comparison__in=newest).delete()

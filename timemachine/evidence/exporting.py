@@ -13,16 +13,18 @@ from timemachine.base.errors import Conflict, NotFound
 from timemachine.comparison.models import Comparison
 from timemachine.comparison.queries import sessions_of
 from timemachine.evidence import bundle
-from timemachine.evidence.bundle import Discloses, Part
-from timemachine.evidence.checkpoints import ErasedMeanwhile, at_size
+from timemachine.evidence.bundle import Part
+from timemachine.evidence.checkpoints import ErasedMeanwhile, at_size, size_behind
 from timemachine.evidence.comparison_records import CELL, repeated
 from timemachine.evidence.comparison_subject import comparison_subject
+from timemachine.evidence.disclosing import Discloses
+from timemachine.evidence.earlier import Reader
 from timemachine.evidence.models import EvidenceLog, Seal
 from timemachine.evidence.queries import seal_of
 from timemachine.evidence.sealing import replay_subject, seal_comparison, seal_replay, seal_session
-from timemachine.evidence.snapshot import snapshot
 from timemachine.evidence.subjects import SessionSubject
 from timemachine.recording.models import Session
+from timemachine.recording.snapshot import snapshot
 from timemachine.replay.models import Replay, ReplayStep
 
 Planned = tuple[Sequence[Part], Mapping[str, Any]]
@@ -48,8 +50,13 @@ def write_session(
     through: int | None = None,
     discloses: Discloses | None = None,
     told: Mapping[str, Any] | None = None,
+    link: Mapping[str, Any] | None = None,
+    reader: Reader | None = None,
 ) -> Seal:
-    """Write the bundle of a session, all of it or through a step; `told` is what the statement says of it. Raises `Conflict` where nothing is recorded yet, `NotFound`, `NotWhole`."""
+    """Write the bundle of a session, all of it or through a step; `told` is what the statement says of it.
+
+    Raises `Conflict` where nothing is recorded yet, `NotFound`, `NotWhole`, `ErasedMeanwhile`, and `Unavailable` where the key cannot be read.
+    """
     seal = seal_session(session.id)
     if seal is None:
         raise _gone("session")
@@ -59,10 +66,10 @@ def write_session(
 
     def planned() -> Planned:
         there = _there(Session, session, "session")
-        part = Part(subject=SessionSubject(there), seal=seal, size=size, discloses=discloses)
+        part = Part(subject=SessionSubject(there), seal=seal, size=size, discloses=discloses, reader=reader)
         return [part], {"session": dict(told or about(there))}
 
-    _write(target, planned)
+    _write(target, planned, link)
     return seal
 
 
@@ -72,8 +79,13 @@ def write_replay(
     *,
     discloses: Discloses | None = None,
     told: Mapping[str, Any] | None = None,
+    link: Mapping[str, Any] | None = None,
+    reader: Reader | None = None,
 ) -> Seal:
-    """Write the bundle of a replay that is over, with the recorded steps that it repeats. Raises `Conflict` while it runs, `NotFound`, `NotWhole`."""
+    """Write the bundle of a replay that is over, with the recorded steps that it repeats.
+
+    Raises `Conflict` while it runs, `NotFound`, `NotWhole`, `ErasedMeanwhile`, and `Unavailable` where the key cannot be read.
+    """
     seal = seal_replay(replay.id)
     if seal is None:
         raise _gone("replay")
@@ -90,14 +102,15 @@ def write_replay(
         recorded = Part(
             subject=SessionSubject(there.session),
             seal=behind,
-            size=repeated[-1] + 1,
+            size=size_behind(behind, repeated[-1]),
             shown=[0, *repeated],
             discloses=discloses,
         )
-        parts = [Part(subject=subject, seal=seal, size=seal.size, discloses=discloses), recorded]
+        own = Part(subject=subject, seal=seal, size=seal.size, discloses=discloses, reader=reader)
+        parts = [own, recorded]
         return parts, {"session": dict(told or about(there.session)), "replay": str(there.id)}
 
-    _write(target, planned)
+    _write(target, planned, link)
     return seal
 
 
@@ -108,10 +121,12 @@ def write_comparison(
     rows: AbstractSet[str] | None = None,
     discloses: Discloses | None = None,
     told: Mapping[str, Any] | None = None,
+    link: Mapping[str, Any] | None = None,
+    reader: Reader | None = None,
 ) -> Seal:
     """Write the bundle of a comparison that is over, or of these rows of it, with the recorded steps that its cells repeat.
 
-    Raises `Conflict` while it runs, `NotFound`, `NotWhole`.
+    Raises `Conflict` while it runs, `NotFound`, `NotWhole`, `ErasedMeanwhile`, and `Unavailable` where the key cannot be read.
     """
     seal = seal_comparison(comparison.id)
     if seal is None:
@@ -119,21 +134,23 @@ def write_comparison(
 
     def planned() -> Planned:
         there = _there(Comparison, comparison, "comparison")
-        parts = _compared(there, seal, rows, discloses)
+        parts = _compared(there, seal, rows, discloses, reader)
         says = told or {"sessions": [about(session) for session in sessions_of(there)]}
         return parts, {**says, "comparison": str(there.id)}
 
-    _write(target, planned)
+    _write(target, planned, link)
     return seal
 
 
-def _write(target: IO[bytes], planned: Callable[[], Planned]) -> None:
-    """What is to be signed is signed first, for the log grows by it; then everything is read as it stands at one moment."""
+def _write(target: IO[bytes], planned: Callable[[], Planned], link: Mapping[str, Any] | None) -> None:
+    """What is to be signed is signed first, for the log grows by it; then everything is read as it stands at one moment. `link` is what the
+    statement says of the link that the bundle is of.
+    """
     for part in planned()[0]:
-        at_size(part.subject, part.seal, part.size)
+        at_size(part.subject, part.seal, part.size, part.reader.link if part.reader else None)
     with snapshot():
         parts, says = planned()
-        bundle.write(target, parts, says)
+        bundle.write(target, parts, says if link is None else {**says, "link": link})
 
 
 def _there[Row: (Session, Replay, Comparison)](kind: type[Row], row: Row, name: str) -> Row:
@@ -149,7 +166,11 @@ def _gone(name: str) -> NotFound:
 
 
 def _compared(
-    comparison: Comparison, seal: Seal, rows: AbstractSet[str] | None, discloses: Discloses | None
+    comparison: Comparison,
+    seal: Seal,
+    rows: AbstractSet[str] | None,
+    discloses: Discloses | None,
+    reader: Reader | None,
 ) -> list[Part]:
     """The comparison, or these rows of it, and the recorded steps behind its cells. Raises `Conflict` where no answer is among them."""
     subject = comparison_subject(comparison)
@@ -168,6 +189,7 @@ def _compared(
         size=size,
         shown=None if whole_tree else [0, *shown],
         discloses=discloses,
+        reader=reader,
     )
     return [part, *_recorded(cells, discloses)]
 
@@ -184,7 +206,7 @@ def _recorded(cells: Sequence[str], discloses: Discloses | None) -> list[Part]:
         Part(
             subject=SessionSubject(session),
             seal=seals[session_id],
-            size=sequences[-1] + 1,
+            size=size_behind(seals[session_id], sequences[-1]),
             shown=[0, *sequences],
             discloses=discloses,
             folder=f"session-{number}",
@@ -196,7 +218,10 @@ def _recorded(cells: Sequence[str], discloses: Discloses | None) -> list[Part]:
 
 @transaction.atomic
 def write_log(target: IO[bytes], project: Project, access: Callable[[], Iterable[bytes]] = tuple) -> None:
-    """Write the bundle of a project's log with the lines of its access logs; nothing is sealed or erased meanwhile. Raises `Conflict` where nothing was ever sealed."""
+    """Write the bundle of a project's log with the lines of its access logs; nothing is sealed or erased meanwhile.
+
+    Raises `Conflict` where nothing was ever sealed, and `Unavailable` where the key cannot be read.
+    """
     if EvidenceLog.objects.select_for_update().filter(project=project, size__gt=0).first() is None:
         raise Conflict(
             "Nothing was sealed in this project yet, so its log is empty.", code="nothing_to_prove"

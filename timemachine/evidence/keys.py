@@ -1,6 +1,7 @@
 """A project's Ed25519 keys: made on first use, kept encrypted under SECRET_KEY, replaced by an administrator."""
 
-from typing import Final
+from typing import Any, Final
+from uuid import UUID
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.fernet import InvalidToken
@@ -12,6 +13,7 @@ from cryptography.hazmat.primitives.serialization import (
     PublicFormat,
 )
 from django.db import connection, transaction
+from django.db.models import QuerySet
 
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now
@@ -26,8 +28,13 @@ _PURPOSE: Final = b"timemachine evidence key 1"
 
 def key_in_use(project: Project) -> SigningKey:
     """The key that signs now; the project's first one is made here."""
-    found = SigningKey.objects.filter(project=project, replaced_at=None).first()
+    found = signing_now(project)
     return found if found is not None else _first_key(project)
+
+
+def signing_now(project: Project) -> SigningKey | None:
+    """The key whose signature a download has that is made now; None where nothing was sealed yet. Nothing is made. One query."""
+    return SigningKey.objects.filter(project=project, replaced_at=None).first()
 
 
 def earlier_keys(project: Project) -> list[SigningKey]:
@@ -64,6 +71,12 @@ def is_readable(key: SigningKey) -> bool:
     return True
 
 
+def unusable(projects: QuerySet[Any]) -> list[UUID]:
+    """Of the projects whose ids a query gives, those whose key in use can sign nothing. One query."""
+    found = SigningKey.objects.filter(replaced_at=None, project__in=projects)
+    return [key.project_id for key in found if not is_readable(key)]
+
+
 def is_signed(key: SigningKey, signed: Signed) -> bool:
     """Whether the signature is that key's over exactly these bytes."""
     try:
@@ -92,7 +105,7 @@ def pem(public_key: bytes) -> str:
 @transaction.atomic
 def _first_key(project: Project) -> SigningKey:
     _one_at_a_time(project)
-    found = SigningKey.objects.filter(project=project, replaced_at=None).first()
+    found = signing_now(project)
     return found if found is not None else _made(project)
 
 

@@ -10,9 +10,11 @@ from django.db.models import Count, Max, OuterRef, Subquery
 
 from timemachine.evidence.erased_since import WHICH, Erased
 from timemachine.evidence.models import ErasedField, Seal, SealCheck
+from timemachine.evidence.queries import Sealed
 from timemachine.recording.models import Session
 
 NOT_YET, SO_FAR, SEALED, STOPPED = "not yet", "so far", "sealed", "stopped"
+ANEW: Final = "being sealed anew"  # a comparison, after an erasure
 NO_PROBLEM: Final[list[object]] = []
 
 
@@ -48,6 +50,26 @@ def listed_seals(sessions: Sequence[Session]) -> Mapping[UUID, ListedSeal]:
     return {each.id: _listed(each, found.get(each.id)) for each in sessions}
 
 
+def listed_as(sealed: Sealed) -> ListedSeal:
+    """What a list would say of a replay or comparison that is sealed, or not yet. No query."""
+    if sealed.checkpoint is None:
+        return ListedSeal(word=_word_of_nothing(sealed.seal))
+    return ListedSeal(
+        word=SO_FAR if sealed.unsealed > 0 else SEALED,
+        records=sealed.checkpoint.size,
+        checked_at=sealed.check.finished_at if sealed.check else None,
+        intact=not sealed.altered,
+        erased=sealed.erased.fields,
+        erased_since=sealed.erased_since,
+    )
+
+
+def _word_of_nothing(seal: Seal | None) -> str:
+    if seal is None:
+        return NOT_YET
+    return STOPPED if seal.problem else ANEW if seal.generation > 1 else NOT_YET
+
+
 def _listed(session: Session, seal: Seal | None) -> ListedSeal:
     if seal is None:
         return ListedSeal(word=NOT_YET)
@@ -70,4 +92,5 @@ def _word(session: Session, seal: Seal) -> str:
         return STOPPED
     if not seal.signed_size:
         return NOT_YET
-    return SEALED if seal.signed_size > session.last_sequence else SO_FAR
+    whole = seal.signed_size > session.last_sequence and session.status == Session.ENDED
+    return SEALED if whole else SO_FAR

@@ -141,7 +141,10 @@ class SealedResults(models.Model):
 
 
 class SealCheckpoint(models.Model):
-    """A signed statement of how large a tree was and what its root was; `signed` is the DSSE envelope. Append-only."""
+    """A signed statement of how large a tree was and what its root was; `signed` is the DSSE envelope. Append-only.
+
+    `cut_for` is the share link (its public id) for whose download a state of fewer records was signed; None where all that was sealed by then is in it.
+    """
 
     id = models.BigAutoField(primary_key=True)
     seal = models.ForeignKey(Seal, on_delete=models.DB_CASCADE, related_name="checkpoints")
@@ -152,6 +155,7 @@ class SealCheckpoint(models.Model):
     key = models.ForeignKey(SigningKey, on_delete=models.DO_NOTHING, related_name="+")
     at = models.DateTimeField()
     log_index = models.BigIntegerField()
+    cut_for = models.CharField(max_length=80, null=True)
 
     class Meta:
         db_table = "tm_seal_checkpoint"
@@ -177,6 +181,8 @@ class SealCheck(models.Model):
     finished_at = models.DateTimeField(null=True)
     records = models.BigIntegerField(default=0)
     problems = FaithfulJSONField(default=list)
+    # records of the sessions that a replay or comparison repeats, compared along with its own
+    recorded = models.BigIntegerField(default=0, db_default=0)
     # fields that are gone by lawful erasure, each named by a tombstone
     erased = models.BigIntegerField(default=0, db_default=0)
 
@@ -216,6 +222,33 @@ class ErasedField(models.Model):
 
     def __str__(self) -> str:
         return f"{self.field} of record {self.index}"
+
+
+class EarlierSeal(models.Model):
+    """A seal of a comparison that was replaced after an erasure: its signed states, and when, by whom and why it was replaced.
+
+    A state is `size`, `root` (hex), `at`, `log_index` and `cut_for`; they are in the order of signing. The seal's own `log_index` is the tombstone. `fields` is
+    how many fields of a session and its replays that erasure took; None where a whole session went. The log has all of it but
+    that; this row only finds it again, and goes with the comparison.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
+    comparison = models.ForeignKey(Comparison, on_delete=models.DB_CASCADE, related_name="earlier_seals")
+    generation = models.IntegerField()
+    states = models.JSONField()
+    log_index = models.BigIntegerField()
+    replaced_at = models.DateTimeField()
+    replaced_by = models.CharField(max_length=254, null=True)
+    reason = FaithfulTextField(null=True)
+    fields = models.BigIntegerField(null=True)
+
+    class Meta:
+        db_table = "tm_earlier_seal"
+        constraints = [models.UniqueConstraint(fields=["comparison", "generation"], name="earlier_seal_once")]
+
+    def __str__(self) -> str:
+        return f"seal {self.generation} of {self.comparison_id}"
 
 
 class EvidenceLog(models.Model):

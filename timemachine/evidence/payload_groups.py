@@ -1,7 +1,7 @@
 """Payloads read many at a time, and never more of them than fit in memory together."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from timemachine.evidence.record import Field
@@ -12,7 +12,7 @@ TOGETHER: Final = 32 * 1024 * 1024  # bytes that are read at once; a payload alo
 
 def read(fields: Sequence[Field]) -> Iterator[tuple[int, bytes]]:
     """Row and bytes of each payload that is still there, in the order of the fields."""
-    for group in _groups(fields):
+    for group in together(fields, lambda each: each.size):
         ids = [each.payload for each in group if each.payload is not None]
         rows = {
             row: bytes(data) for row, data in Payload.objects.filter(id__in=ids).values_list("id", "data")
@@ -25,13 +25,14 @@ def digest(data: bytes) -> bytes:
     return hashlib.sha256(data).digest()
 
 
-def _groups(fields: Sequence[Field]) -> Iterator[list[Field]]:
-    group, size = list[Field](), 0
-    for each in fields:
-        if group and size + each.size > TOGETHER:
+def together[Each](many: Iterable[Each], size: Callable[[Each], int]) -> Iterator[list[Each]]:
+    """They in their order, as many at a time as have `TOGETHER` bytes at most; one that is larger stands alone."""
+    group, sum_ = list[Each](), 0
+    for each in many:
+        if group and sum_ + size(each) > TOGETHER:
             yield group
-            group, size = [], 0
+            group, sum_ = [], 0
         group.append(each)
-        size += each.size
+        sum_ += size(each)
     if group:
         yield group

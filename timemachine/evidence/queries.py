@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from timemachine.accounts.models import Project
 from timemachine.base.clock import written
@@ -13,8 +13,10 @@ from timemachine.base.errors import NotFound
 from timemachine.base.ids import uuid_of
 from timemachine.comparison.models import Comparison
 from timemachine.evidence.comparison_subject import comparison_subject, current_seal
+from timemachine.evidence.earlier import Earlier, earlier_of
 from timemachine.evidence.erased_since import NOTHING_ERASED, Erased, erased_of_seal
 from timemachine.evidence.models import Seal, SealCheck, SealCheckpoint, SigningKey
+from timemachine.evidence.repeated_steps import repeated_by
 from timemachine.evidence.sealing import replay_subject
 from timemachine.evidence.subjects import SessionSubject, Subject
 from timemachine.recording.models import Session
@@ -25,7 +27,8 @@ from timemachine.replay.models import Replay
 class Sealed:
     """What is sealed of a session, replay or comparison: its newest checkpoint and the newest comparison that is over; None where there is none.
 
-    `erased` is what was erased of its records, before that comparison or since.
+    `erased` is what was erased of its records and of the recorded steps that it repeats, before that comparison or since;
+    `repeats_altered` whether the newest comparison of a session that it repeats found that one altered.
     """
 
     seal: Seal | None
@@ -34,6 +37,12 @@ class Sealed:
     checking: SealCheck | None
     records: int
     erased: Erased = NOTHING_ERASED
+    repeats_altered: bool = False
+
+    @property
+    def altered(self) -> bool:
+        """Whether this server knows that its evidence would not verify."""
+        return self.repeats_altered or (self.check is not None and bool(self.check.problems))
 
     @property
     def erased_since(self) -> bool:
@@ -47,6 +56,10 @@ class Sealed:
         """How many records no checkpoint counts yet; the thing itself is one of them."""
         return self.records - (self.checkpoint.size if self.checkpoint else 0)
 
+    def earlier(self) -> list[Earlier]:
+        """The seals before this one. No query for a first seal, else as `earlier_of`."""
+        return earlier_of(self.seal) if self.seal is not None else []
+
     def as_json(self) -> dict[str, Any]:
         """The seal as the API gives it."""
         found, checked = self.checkpoint, self.check
@@ -59,6 +72,8 @@ class Sealed:
             "root": bytes(found.root).hex() if found else None,
             "key": found.key.fingerprint if found else None,
             "problem": self.seal.problem if self.seal else None,
+            "earlier": [each.as_json() for each in self.earlier()],
+            "altered": self.altered,
             "erased": {
                 "fields": self.erased.fields,
                 "at": written(self.erased.at),
@@ -115,6 +130,22 @@ def checkpoints_of(seal: Seal) -> QuerySet[SealCheckpoint]:
     return SealCheckpoint.objects.filter(seal=seal).select_related("key").order_by("-size", "-id")
 
 
+def marked_as_cut(states: QuerySet[SealCheckpoint]) -> QuerySet[SealCheckpoint]:
+    """The states, each with `is_cut`: whether there was one of more records before it. Those from before that was kept name no link that they were cut for."""
+    longer = SealCheckpoint.objects.filter(
+        seal=OuterRef("seal"), size__gt=OuterRef("size"), id__lt=OuterRef("id")
+    )
+    return states.annotate(is_cut=Exists(longer))
+
+
+def earlier_keys_of(seal: Seal) -> Sequence[SigningKey]:
+    """The keys that signed states of a seal and were replaced since, the newest first. One query."""
+    found = SigningKey.objects.filter(
+        project=seal.project_id, pk__in=checkpoints_of(seal).order_by().values("key")
+    )
+    return list(found.exclude(replaced_at=None).order_by("-replaced_at"))
+
+
 def keys_of(project: Project) -> Sequence[SigningKey]:
     """The project's signing keys, the one in use first."""
     return list(SigningKey.objects.filter(project=project).order_by("-created_at", "-pk"))
@@ -128,6 +159,7 @@ def check_json(check: SealCheck) -> dict[str, Any]:
         "requested_at": written(check.requested_at),
         "finished_at": written(check.finished_at),
         "records": check.records,
+        "recorded_steps": check.recorded,
         "erased_fields": check.erased,
         "result": result_of(check),
         "problems": check.problems,
@@ -153,4 +185,15 @@ def sealed_as(seal: Seal | None, records: int) -> Sealed:
         checking=checks.filter(finished_at=None).first(),
         records=records,
         erased=erased_of_seal(seal),
+        repeats_altered=_repeats_altered(seal),
     )
+
+
+def _repeats_altered(seal: Seal) -> bool:
+    """Whether a session that is repeated there was altered when it was compared last. At most three queries."""
+    sessions = repeated_by(seal)
+    if not sessions:
+        return False
+    newest = SealCheck.objects.filter(seal__session__in=sessions, finished_at__isnull=False)
+    newest = newest.order_by("seal", "-requested_at").distinct("seal")
+    return any(newest.values_list("problems", flat=True))

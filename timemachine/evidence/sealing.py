@@ -34,7 +34,8 @@ class NotWhole(Conflict):
 def seal_session(session_id: UUID) -> Seal | None:
     """Seal every action recorded so far; None where the session was erased. To seal what is sealed already changes nothing.
 
-    Raises `NotWhole`; the seal then says what is missing.
+    Raises `NotWhole`; the seal then says what is missing. Raises `Unavailable` where the project's key cannot be read: what was committed to
+    stays, and is signed with the next call that can.
     """
 
     def found() -> Subject | None:
@@ -45,7 +46,7 @@ def seal_session(session_id: UUID) -> Seal | None:
 
 
 def seal_replay(replay_id: UUID) -> Seal | None:
-    """Seal a replay that is over, behind its session; None where it was erased. Raises `Conflict` while it runs, and `NotWhole`.
+    """Seal a replay that is over, behind its session; None where it was erased. Raises `Conflict` while it runs, `NotWhole`, and `Unavailable` as `seal_session` does.
 
     A replay that was sealed, and ran once more since, gets another seal; the one before stays in the log.
     """
@@ -65,7 +66,7 @@ def seal_replay(replay_id: UUID) -> Seal | None:
 def seal_comparison(comparison_id: UUID) -> Seal | None:
     """Seal a comparison that is over, behind its sessions, with all that was said of its cells; None where it was erased.
 
-    Raises `Conflict` while it runs, and `NotWhole`. One that ran once more since gets another seal; the one before stays in the log.
+    Raises `Conflict` while it runs, `NotWhole`, and `Unavailable` as `seal_session` does. One that ran once more since gets another seal; the one before stays in the log.
     """
 
     def found() -> ComparisonSubject | None:

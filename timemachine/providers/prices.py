@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from functools import cache
+from functools import cache, lru_cache
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Final
 
 from timemachine.base.clock import written
 from timemachine.base.errors import TimeMachineError, Unavailable
@@ -33,6 +33,7 @@ ALIASES: Mapping[tuple[str, str], str] = {
     ("groq", "llama-3.3-70b"): "llama-3.3-70b-versatile",
     ("mistral", "mistral-large"): "mistral-large-2512",
 }
+MILLION: Final = 1_000_000
 _UNITS: Mapping[str, str] = {
     "input_mtok": "input",
     "output_mtok": "output",
@@ -146,10 +147,46 @@ def _list_version() -> str:
 
 def _listed(model: str, provider: str, usage: TokenUsage, at: datetime) -> Priced | None:
     """The price of a model on the list, `UNKNOWN` where it does not cover what was used; None where it is not listed."""
-    from genai_prices import Usage, calc_price
-
     if usage.input_tokens is None or usage.output_tokens is None:
         return UNKNOWN
+    flat = None if usage.cached_tokens or usage.cache_write_tokens else _flat(model, provider)
+    if flat is None:
+        return _looked_up(model, provider, usage, at)
+    cost = (usage.input_tokens * flat.input + usage.output_tokens * flat.output) / MILLION
+    return Priced(cost_usd=cost, prices=flat.prices | {"at": written(at)})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Flat:
+    """A model that costs the same at any time and for any number of tokens: US dollars per million."""
+
+    input: Decimal
+    output: Decimal
+    prices: dict[str, Any]
+
+
+@lru_cache(maxsize=1_000)
+def _flat(model: str, provider: str) -> _Flat | None:
+    """The two prices of a listed model where they hang on nothing, so that a thousand calls of it look it up once."""
+    from genai_prices import Usage, calc_price
+
+    try:
+        found = calc_price(Usage(input_tokens=1, output_tokens=1), model, provider_id=provider)
+    except LookupError:
+        return None
+    prices = found.model_price
+    hangs = isinstance(found.model.prices, list) or bool(_tiers(prices, 1))
+    if hangs or prices.input_mtok is None or prices.output_mtok is None:
+        return None
+    fresh, said = _of_tier(prices.input_mtok, 1), _of_tier(prices.output_mtok, 1)
+    if found.total_price != (fresh + said) / MILLION:  # each request costs something too
+        return None
+    return _Flat(input=fresh, output=said, prices=_told(found, 1))
+
+
+def _looked_up(model: str, provider: str, usage: TokenUsage, at: datetime) -> Priced | None:
+    from genai_prices import Usage, calc_price
+
     counted = Usage(
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
@@ -163,21 +200,22 @@ def _listed(model: str, provider: str, usage: TokenUsage, at: datetime) -> Price
         return None
     except ValueError:  # the counts contradict each other: more tokens cached than read
         return UNKNOWN
-    units = dict(_unit_prices(found.model_price, usage.input_tokens))
-    if not _covers(units, usage):
+    prices = _told(found, usage.input_tokens or 0)
+    if not _covers(prices["per_million_tokens"], usage):
         return UNKNOWN
-    return Priced(
-        cost_usd=found.total_price,
-        prices={
-            "source": PRICE_LIST,
-            "version": _list_version(),
-            "provider": found.provider.id,
-            "model": found.model.id,
-            "at": written(at),
-            "per_million_tokens": units,
-            **_tiers(found.model_price, usage.input_tokens),
-        },
-    )
+    return Priced(cost_usd=found.total_price, prices=prices | {"at": written(at)})
+
+
+def _told(found: Any, input_tokens: int) -> dict[str, Any]:
+    """The prices as they are kept with a call, but for its time."""
+    return {
+        "source": PRICE_LIST,
+        "version": _list_version(),
+        "provider": found.provider.id,
+        "model": found.model.id,
+        "per_million_tokens": dict(_unit_prices(found.model_price, input_tokens)),
+        **_tiers(found.model_price, input_tokens),
+    }
 
 
 def _unit_prices(model_price: Any, input_tokens: int) -> Iterator[tuple[str, float]]:

@@ -28,7 +28,7 @@ def make_profile(
     """
     if profile_id and (made := RedactionProfile.objects.filter(id=profile_id, project=project).first()):
         return made
-    name = _checked(name)
+    name = checked_name(name)
     if profiles_of(project).count() >= MOST_PROFILES:
         raise Conflict(
             f"This project has {MOST_PROFILES} redaction profiles, which is all it can have; retire one.",
@@ -89,7 +89,8 @@ def _insert(
     return made
 
 
-def _checked(name: str) -> str:
+def checked_name(name: str) -> str:
+    """The name, if a profile can have it. Raises `InvalidInput`, and `Conflict` for the one that every project has."""
     name = name.strip()
     if not 0 < len(name) <= LONGEST_NAME or "/" in name or not is_plain(name):
         raise InvalidInput(

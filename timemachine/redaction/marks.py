@@ -3,14 +3,23 @@
 import re
 from typing import Any, Final
 
-NAMES: Final = {"secret": "secret", "email": "e-mail", "phone": "phone number", "card": "card number"}
-"""What a mark calls the findings of each detector."""
+NAMES: Final = {
+    "secret": "secret",
+    "email": "e-mail",
+    "phone": "phone number",
+    "card": "card number",
+    "iban": "bank account (IBAN)",
+    "ssn": "social security number (US)",
+}
+"""What a mark calls the findings of each detector. One that is added gets a name that no pattern could have had: profiles keep their patterns."""
 FIELD, HASH, BYTES = "field", "hash", "file"
 """What it calls a field that is withheld by its path, the hash of something withheld, and bytes that are no text."""
 RESERVED: Final = frozenset({*NAMES.values(), FIELD, HASH, BYTES})
 OPENING: Final = "[withheld: "
 OPENING_ERASED: Final = "[erased: "
 LONGEST_NAME: Final = 40
+PATTERN: Final = r"\[(?:withheld|erased): [^\[\]]{1,40}\]"
+"""A mark as a regular expression without groups."""
 _NAME: Final = re.compile(r"[^\W_](?:[\w .-]*[^\W_])?")
 
 
@@ -43,6 +52,18 @@ def erased_place(text: str, offset: int, names: frozenset[str]) -> int:
         if found[0].startswith(OPENING) and found[1] in names
     )
     return offset - behind * (len(OPENING) - len(OPENING_ERASED))
+
+
+def has_mark(text: str) -> bool:
+    """Whether a mark stands anywhere in a text."""
+    return "[" in text and _MARK.search(text) is not None
+
+
+def behind_mark(text: str, place: int) -> int:
+    """The place, or the end of the mark inside which it lies: nothing begins or ends in a mark."""
+    begin = text.rfind("[", 0, place)
+    found = _MARK.match(text, begin) if begin >= 0 else None
+    return found.end() if found is not None and found.end() > place else place
 
 
 def can_be_a_name(name: str) -> bool:

@@ -31,6 +31,7 @@ LONGEST: Final = 200
 ANY: Final = "*"
 _SHAPED: Final = frozenset({"error", "parameters", "grounding", "retrieval", "cached_from", "metadata"})
 _MARKS: Final = (mark(FIELD), erased(FIELD))
+_NAME: Final = re.compile("[A-Za-z0-9_$@:/-]+")
 _PART: Final = re.compile(
     r"""\.?(?:(?P<name>[A-Za-z0-9_$@:/-]+)|(?P<any>\*)|\[(?P<item>\*|[0-9]{1,6})\]|\["(?P<key>[^"\[\]]{1,100})"\])"""
 )
@@ -52,6 +53,11 @@ def parse_path(written: str) -> Path | None:
     field, *steps = (parts[1:] if of_session else parts) or [""]
     known = OF_SESSION if of_session else OF_ACTION
     return Path(of_session=of_session, field=str(field), steps=tuple(steps)) if field in known else None
+
+
+def path_part(name: str) -> str:
+    """The key of an object as a path goes on with it."""
+    return f".{name}" if _NAME.fullmatch(name) else f'["{name}"]'
 
 
 def withhold(value: Any, path: Path) -> tuple[Any, int]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Final
 
 import phonenumbers
@@ -22,7 +23,8 @@ _LEADING_GROUP: Final = re.compile(r"[0-9]+[^0-9]+(?=[0-9])")
 _BEHIND: Final = 12
 _LEAST_DIALLED, _MOST_DIALLED = 7, 15
 _WINDOW, _STEP = 120, 80
-_LENGTHS: Final = range(19, 11, -1)
+_PREFIX: Final = 4
+"""Digits by which it is known who issues a card."""
 _ISSUERS: Final = (
     (4, 4, (13, 16, 19)),
     (51, 55, (16,)),
@@ -127,20 +129,25 @@ def _cards_within(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     for first in range(len(digits)):
         if first and places[first] == places[first - 1] + 1:
             continue  # in the middle of a group
-        for length in _LENGTHS:
+        for length in _lengths_for(digits[first : first + _PREFIX]):
             last = first + length - 1
             if last >= len(digits) or (last + 1 < len(digits) and places[last + 1] == places[last] + 1):
                 continue
-            if _issued(digits[first : last + 1]) and _luhn(digits[first : last + 1]):
+            if _luhn(digits[first : last + 1]):
                 yield places[first], places[last] + 1
                 break
 
 
-def _issued(digits: str) -> bool:
-    return any(
-        low <= int(digits[: len(str(low))]) <= high and len(digits) in lengths
+@lru_cache(maxsize=10**_PREFIX)
+def _lengths_for(prefix: str) -> tuple[int, ...]:
+    """How many digits the cards have whose number begins like this, the most first; none where nobody issues such."""
+    found = {
+        length
         for low, high, lengths in _ISSUERS
-    )
+        if low <= int(prefix[: len(str(low))]) <= high
+        for length in lengths
+    }
+    return tuple(sorted(found, reverse=True))
 
 
 def _luhn(digits: str) -> bool:

@@ -163,7 +163,8 @@ def _check(written: str, ignore_case: bool, where: str) -> None:
     if matches_nothing(read):
         raise _invalid(
             where,
-            "This pattern matches nothing at all, so it is everywhere; it has to match at least one character.",
+            "This pattern also matches an empty text, which is everywhere and hides what other patterns find there; let it match at least one "
+            "character (.+ and not .*).",
         )
 
 

@@ -11,6 +11,7 @@ from typing import Final
 
 from timemachine.redaction.engine import custom, readable, spans
 from timemachine.redaction.findings import Finding
+from timemachine.redaction.identities import ibans_in, social_security_numbers_in
 from timemachine.redaction.marks import NAMES, mark, stretches
 from timemachine.redaction.people import cards_in, emails_in, phones_in
 from timemachine.redaction.rules import Rules
@@ -105,6 +106,8 @@ _DETECT: Final[dict[str, Callable[[str, Rules], Iterable[tuple[int, int, str]]]]
     "email": lambda text, _: ((*span, "") for span in emails_in(text)),
     "phone": lambda text, rules: ((*span, "") for span in phones_in(text, rules.phone_regions)),
     "card": lambda text, _: ((*span, "") for span in cards_in(text)),
+    "iban": lambda text, _: ((*span, "") for span in ibans_in(text)),
+    "ssn": lambda text, _: ((*span, "") for span in social_security_numbers_in(text)),
 }
 
 

@@ -16,16 +16,18 @@ from typing import IO, Any, Final
 
 from timemachine.comparison.models import Comparison
 from timemachine.evidence import exporting
-from timemachine.evidence.bundle import Discloses
 from timemachine.evidence.comparison_subject import run_ended_at
+from timemachine.evidence.disclosing import Discloses
+from timemachine.evidence.earlier import Reader
 from timemachine.evidence.record import Record
 from timemachine.evidence.subjects import Subject
 from timemachine.recording.models import Session
 from timemachine.redaction.paths import Path
-from timemachine.redaction.rules import Rules, read_rules
+from timemachine.redaction.rules import Rules
 from timemachine.redaction.text import redact_text
 from timemachine.redaction.values import redact_value
 from timemachine.replay.models import Replay
+from timemachine.sharing.link_rules import rules_of
 from timemachine.sharing.models import COMPARISON, REPLAY, ShareLink
 from timemachine.sharing.shared_rows import shared_rows
 
@@ -72,19 +74,47 @@ def write(link: ShareLink, target: IO[bytes], told: Mapping[str, Any]) -> None:
     if link.target_type == COMPARISON:
         comparison = Comparison.objects.select_related("project").get(id=str(link.comparison_id))
         rows = shared_rows(link, comparison)
-        exporting.write_comparison(target, comparison, rows=rows, discloses=shown, told=told)
+        exporting.write_comparison(
+            target, comparison, rows=rows, discloses=shown, told=told, link=about(link), reader=reader(link)
+        )
     elif link.target_type == REPLAY:
         replay = Replay.objects.select_related("session__project", "project").get(id=str(link.replay_id))
-        exporting.write_replay(target, replay, discloses=shown, told=told)
+        exporting.write_replay(
+            target, replay, discloses=shown, told=told, link=about(link), reader=reader(link)
+        )
     else:
         session = Session.objects.select_related("project").get(id=str(link.session_id))
-        exporting.write_session(target, session, through=link.through_sequence, discloses=shown, told=told)
+        exporting.write_session(
+            target,
+            session,
+            through=link.through_sequence,
+            discloses=shown,
+            told=told,
+            link=about(link),
+            reader=reader(link),
+        )
+
+
+def about(link: ShareLink) -> dict[str, Any]:
+    """What the bundle says of the link that it is of: under which profile, and which of its versions, it withholds, or that it tells no text."""
+    profile = link.redaction or {}
+    said = {name: profile[name] for name in ("name", "version") if profile.get(name) is not None}
+    return {
+        "id": link.public_id,
+        **({"redaction": said} if said else {}),
+        **({"evidence_only": True} if link.evidence_only else {}),
+    }
+
+
+def reader(link: ShareLink) -> Reader:
+    """What the visitors of a link may know of signed states: those that are theirs."""
+    return Reader(link=link.public_id, made_at=link.created_at)
 
 
 def discloses(link: ShareLink) -> Discloses:
     """What the bundle of that link tells of each record."""
     told = _figures if link.evidence_only else _all_but_makers
-    return told if link.redaction is None else partial(_not_found, read_rules(link.redaction["rules"]), told)
+    return told if link.redaction is None else partial(_not_found, rules_of(link.redaction), told)
 
 
 def _figures(_of: Subject, record: Record, _texts: Texts) -> AbstractSet[str]:

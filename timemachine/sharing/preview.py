@@ -1,17 +1,23 @@
-"""What a profile would withhold of what a link is about to show, before the link is made."""
+"""What a link would show and withhold, before it is made."""
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Final
+from uuid import UUID
 
+from timemachine.comparison.queries import sessions_of
 from timemachine.payloads import queries as payloads
-from timemachine.recording.models import Action
-from timemachine.redaction.profile import Profile
+from timemachine.recording.models import Action, Session
+from timemachine.redaction.around import around
+from timemachine.redaction.marks import OPENING
 from timemachine.redaction.projection import redact_action, redact_session
 from timemachine.redaction.rules import Rules
 from timemachine.redaction.values import Tally, redact_value
+from timemachine.sharing.link_rules import rules_of
 from timemachine.sharing.models import ShareLink
+from timemachine.sharing.scope import Scope, SharedSession
 from timemachine.sharing.veil import OF_SESSION
 from timemachine.sharing.within import counted_actions, counted_steps
 from timemachine.timeline.document import action_json, with_everything
@@ -20,109 +26,99 @@ MOST_STEPS: Final = 500
 MOST_BYTES: Final = 8 << 20
 AT_ONCE: Final = 50
 SHOWN: Final = 12
-LONGEST: Final = 160
-_OPENING: Final = "[withheld: "
+# What of a session stands on the pages of a link that shows its evidence alone, and in that evidence.
+OF_EVIDENCE: Final = ("key", "name", "agent", "user")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A place where something is withheld, as it would read: the step (None: the session itself), the field, the text around it."""
+    """A place where something is withheld, as it would read: the session and its step (None: the session itself), the field and where in it, the text around it."""
 
+    session: SharedSession
     sequence: int | None
     field: str
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Preview:
-    """What is withheld, by rule, in the first `read` of `steps` steps, and how the first places read."""
+    """What a link would show: its `sessions` as they would be named, and `steps` recorded steps.
 
-    profile: Profile
-    tally: Tally
-    lines: list[Line]
-    read: int
+    By its profile `tally` is withheld, by rule, in the first `read` of the steps; `lines` are the first places as they would read. Of a
+    link that shows evidence alone no step is read, for it shows no text of one.
+    """
+
+    link: ShareLink
+    sessions: Sequence[SharedSession]
     steps: int
-    agent_in_head: bool = False
-    """Whether the agent is withheld of the steps by its path, and still stands in the head as that of the session."""
+    read: int = 0
+    tally: Tally = field(default_factory=Counter)
+    lines: list[Line] = field(default_factory=list)
 
     @property
     def total(self) -> int:
-        """How many places that are."""
+        """How many places are withheld."""
         return self.tally.total()
 
+    def note(self, session: UUID, sequence: int | None, fields: dict[str, Any], tally: Tally) -> None:
+        """Count what was found in the fields of a step or session, and keep how its places read while there is room."""
+        self.tally += tally
+        room = SHOWN - len(self.lines)
+        self.lines += islice(self._lines(session, sequence, fields), max(room, 0))
 
-def preview_of(link: ShareLink, profile: Profile) -> Preview:
-    """What the profile would withhold of a link that need not be kept yet. At most `MOST_STEPS` steps are read, and `MOST_BYTES`."""
-    tally: Tally = Counter()
-    lines: list[Line] = []
-    actions, size, read = counted_actions(link), 0, 0
-    if link.session is not None:
-        found = redact_session({name: getattr(link.session, name) for name in OF_SESSION}, profile.rules)
-        tally += found.tally
-        lines += _lines(None, {name: found.document[name] for name in found.touched})
-    for action in with_everything(actions).order_by("session_id", "sequence")[:MOST_STEPS].iterator(AT_ONCE):
+    def _lines(self, session: UUID, sequence: int | None, fields: dict[str, Any]) -> Iterator[Line]:
+        named = next(each for each in self.sessions if each.id == session)
+        for name, value in fields.items():
+            for place, text in around(value, OPENING, name):
+                yield Line(session=named, sequence=sequence, field=place, text=text)
+
+
+def preview_of(link: ShareLink) -> Preview:
+    """What a link that need not be kept yet would show and withhold. At most `MOST_STEPS` steps are read, and `MOST_BYTES`."""
+    preview = Preview(link=link, sessions=Scope(link=link).sessions(), steps=counted_actions(link).count())
+    if link.redaction is None:
+        return preview
+    rules = rules_of(link.redaction)
+    for session in _sessions(link):
+        _note_session(preview, session, rules)
+    if not link.evidence_only:
+        _note_steps(preview, rules)
+        _note_answers(preview, rules)
+    return preview
+
+
+def _sessions(link: ShareLink) -> list[Session]:
+    return sessions_of(link.comparison) if link.comparison else [link.session] if link.session else []
+
+
+def _note_session(preview: Preview, session: Session, rules: Rules) -> None:
+    names = OF_EVIDENCE if preview.link.evidence_only else OF_SESSION
+    found = redact_session({name: getattr(session, name) for name in names}, rules)
+    touched = {name: found.document[name] for name in found.touched}
+    preview.note(session.id, None, touched, found.tally)
+
+
+def _note_steps(preview: Preview, rules: Rules) -> None:
+    steps, size = with_everything(counted_actions(preview.link)).order_by("session_id", "sequence"), 0
+    for action in steps[:MOST_STEPS].iterator(AT_ONCE):
         if size > MOST_BYTES:
             break
-        size, read = size + _size(action), read + 1
-        step = redact_action(action_json(action), profile.rules)
-        tally += step.tally
-        lines += _lines(
-            action.sequence, {name: step.document[name] for name in step.touched}, SHOWN - len(lines)
-        )
-    tally += _of_answers(link, profile.rules, lines)
-    return Preview(
-        profile=profile,
-        tally=tally,
-        lines=lines[:SHOWN],
-        read=read,
-        steps=actions.count(),
-        agent_in_head=_names_agent(link, profile.rules),
-    )
+        size, preview.read = size + _size(action), preview.read + 1
+        step = redact_action(action_json(action), rules)
+        touched = {name: step.document[name] for name in step.touched}
+        preview.note(action.session_id, action.sequence, touched, step.tally)
 
 
-def _names_agent(link: ShareLink, rules: Rules) -> bool:
-    withheld = {path.of_session for path in rules.paths if path.field == "agent"}
-    return withheld == {False} and link.session is not None and bool(link.session.agent)
-
-
-def _of_answers(link: ShareLink, rules: Rules, lines: list[Line]) -> Tally:
+def _note_answers(preview: Preview, rules: Rules) -> None:
     """What is withheld of the answers that replays got."""
-    tally: Tally = Counter()
-    steps = counted_steps(link).filter(output__isnull=False).select_related("output").order_by("id")
-    for step in steps[:MOST_STEPS].iterator(AT_ONCE):
+    steps = counted_steps(preview.link).filter(output__isnull=False).select_related("output", "replay")
+    for step in steps.order_by("id")[:MOST_STEPS].iterator(AT_ONCE):
         found = redact_value(payloads.value(step.output), rules)
-        tally += found.tally
-        if found.touched:
-            lines += _lines(step.sequence, {"new answer": found.value}, SHOWN - len(lines))
-    return tally
+        touched = {"new answer": found.value} if found.touched else {}
+        preview.note(step.replay.session_id, step.sequence, touched, found.tally)
 
 
 def _size(action: Action) -> int:
     """How many bytes were read with an action."""
     own = (action.input, action.output, action.source, *(hit.payload for hit in action.hits.all()))
     return sum(each.size for each in own if each is not None)
-
-
-def _lines(sequence: int | None, fields: dict[str, Any], most: int = SHOWN) -> list[Line]:
-    found = [
-        Line(sequence=sequence, field=name, text=text)
-        for name, value in fields.items()
-        for text in _texts(value)
-    ]
-    return found[: max(most, 0)]
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """The stretches of a redacted value around its first marks."""
-    if isinstance(value, str):
-        at = value.find(_OPENING)
-        if at >= 0:
-            begin = max(at - LONGEST // 2, 0)
-            yield ("…" if begin else "") + value[begin : at + LONGEST]
-    elif isinstance(value, list):
-        for each in value:
-            yield from _texts(each)
-    elif isinstance(value, dict):
-        for name, each in value.items():
-            yield from _texts(name)
-            yield from _texts(each)

@@ -1,8 +1,10 @@
 """What we ask of sharing: owners from their project, visitors from what their link or cookie proves."""
 
+from collections.abc import Iterable
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
+from django.db.models import Count, Exists, F, Max, OuterRef, Prefetch, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now
@@ -32,12 +34,19 @@ from timemachine.sharing.token import parse_token
 type Shareable = Session | Replay | Comparison
 
 _HASH_OF_NO_LINK = secret_hash("")
+_ROOM = Q(max_opens=None) | Q(opens__lt=F("max_opens"))
 
 
 def links_of(project: Project) -> QuerySet[ShareLink]:
     """The project's links, also those that do not work any more, the newest first."""
     links = ShareLink.objects.filter(project=project).select_related("session", "replay", "comparison")
     return links.order_by("-created_at", "-id")
+
+
+def links_called(project_id: UUID, public_ids: Iterable[str]) -> dict[str, UUID]:
+    """The ids of the project's links by their public ids. One query."""
+    found = ShareLink.objects.filter(project=project_id, public_id__in=list(public_ids))
+    return dict(found.values_list("public_id", "id"))
 
 
 def links_after(links: QuerySet[ShareLink], last: ShareLink) -> QuerySet[ShareLink]:
@@ -50,6 +59,16 @@ def with_latest_openings(links: QuerySet[ShareLink], most: int) -> QuerySet[Shar
     """The links with the newest tries to open them, at most so many each, as `latest_openings`. One more query."""
     newest = ShareOpening.objects.filter(by=None).order_by("-sequence")[:most]
     return links.prefetch_related(Prefetch("openings", newest, to_attr="latest_openings"))
+
+
+def with_readers(links: QuerySet[ShareLink]) -> QuerySet[ShareLink]:
+    """The links with how many visitors have each open at this moment, as `readers`, and until when the last of them may, as `read_until`."""
+    living = ShareGrant.objects.filter(link=OuterRef("pk"), expires_at__gt=now()).order_by()
+    of_link = living.values("link")
+    return links.annotate(
+        readers=Coalesce(Subquery(of_link.annotate(many=Count("pk")).values("many")), 0),
+        read_until=Subquery(of_link.annotate(last=Max("expires_at")).values("last")),
+    )
 
 
 def link_of(project: Project, link_id: str | UUID) -> ShareLink:
@@ -107,6 +126,17 @@ def target_of(project: Project, target_type: str, target_id: str | UUID) -> Shar
         code="invalid_field",
         field="target_type",
     )
+
+
+def openable(project: Project) -> QuerySet[ShareLink]:
+    """The project's links that open where links are allowed: not revoked, expired or opened as often as they may be."""
+    return revocable(project).filter(_ROOM)
+
+
+def open_links(project: Project) -> QuerySet[ShareLink]:
+    """The project's links that somebody can open, or has open, at this moment, where links are allowed."""
+    living = ShareGrant.objects.filter(link=OuterRef("pk"), expires_at__gt=now())
+    return revocable(project).filter(_ROOM | Exists(living))
 
 
 def link_of_token(token: str) -> tuple[ShareLink | None, bool]:

@@ -13,7 +13,8 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from timemachine.comparison.queries import sessions_of
-from timemachine.erasure.queries import erased_of
+from timemachine.erasure.queries import ErasedParts, erased_of, erased_parts
+from timemachine.evidence.earlier import Earlier
 from timemachine.evidence.erased_since import Erased
 from timemachine.evidence.models import ErasedField
 from timemachine.payloads.models import Payload
@@ -27,7 +28,7 @@ from timemachine.sharing import evidence
 from timemachine.sharing.models import COMPARISON, REPLAY, SESSION, ShareLink
 from timemachine.sharing.recorded import PAGE, Recorded, Rows, gone
 from timemachine.sharing.scope_comparison import SharedComparison
-from timemachine.sharing.shared_seal import SharedSeal, erased_within, seal_of
+from timemachine.sharing.shared_seal import SharedSeal, earlier_seals, erased_within, seal_of
 from timemachine.sharing.veil import Veil
 from timemachine.sharing.veil_replayed import listed, side_by_side
 from timemachine.sharing.within import (
@@ -138,6 +139,10 @@ class Scope:
         """When and by which key it was sealed, and how far; None where it is not."""
         return seal_of(self.link)
 
+    def earlier_seals(self) -> list[Earlier]:
+        """What was sealed before, and why that was replaced: when, not by whom."""
+        return earlier_seals(self.link)
+
     def erased(self) -> Erased:
         """How many fields of what the link shows were erased, and when the last."""
         return erased_within(self.link)
@@ -147,6 +152,10 @@ class Scope:
         if not steps:
             return {}
         return erased_of(steps[0].action.session_id, [each.action.sequence for each in steps])
+
+    def erased_parts(self, steps: Sequence[ReplayStep]) -> dict[int, ErasedParts]:
+        """What was erased of replayed steps that the scope gave, by their row."""
+        return erased_parts(steps)
 
     def comparison(self) -> SharedComparison:
         """The comparison of a link to a comparison."""

@@ -20,11 +20,12 @@ from timemachine.recording.models import Action, Session
 from timemachine.redaction.marks import FIELD, HASH, mark
 from timemachine.redaction.paths import ANY, Path, withhold
 from timemachine.redaction.projection import redact_action, redact_session
-from timemachine.redaction.rules import Rules, read_rules
+from timemachine.redaction.rules import Rules
 from timemachine.redaction.text import redact_text
 from timemachine.redaction.values import redact_value
 from timemachine.replay.frozen import question_of
 from timemachine.replay.models import Replay
+from timemachine.sharing.link_rules import rules_of
 from timemachine.sharing.models import ShareLink
 from timemachine.timeline.document import action_json
 from timemachine.timeline.rows import Row
@@ -58,7 +59,7 @@ class Veil:
     @classmethod
     def of(cls, link: ShareLink) -> "Veil":
         """What that link withholds, as it was fixed when the link was made."""
-        return cls(rules=None if link.redaction is None else read_rules(link.redaction["rules"]))
+        return cls(rules=None if link.redaction is None else rules_of(link.redaction))
 
     def text[T: (str, str | None)](self, text: T) -> T:
         """A text that somebody wrote or a program recorded."""

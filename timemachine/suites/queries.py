@@ -112,7 +112,7 @@ def offered_in(project: Project, chosen: Sequence[str]) -> list[Session]:
 
 def sessions_matched(project: Project, matching: Matching) -> QuerySet[Session]:
     """The newest sessions of the project with something to replay that fit the description."""
-    wanted = Wanted(q=matching.q, agent=matching.agent, user=matching.user, tag=matching.tag)
+    wanted = Wanted(named=matching.q, agent=matching.agent, user=matching.user, tag=matching.tag)
     found = sessions_matching(project, wanted).filter(_HAS_STEPS)
     return found.select_related("collection")[: matching.most]
 

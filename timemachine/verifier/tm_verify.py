@@ -5,7 +5,8 @@
 
 Exit code 0: all that is in the bundle fits together and is signed (by the given key, where one is given). 1: something does not;
 each fault is named with its record. 2: this is no bundle, or the command is wrong. With `--older`, a bundle of the same log or session
-that was kept from before, also whether what was sealed then is the beginning of what is sealed now, and where it is not.
+that was kept from before, also whether what was sealed then is the beginning of what is sealed now, and where it is not; of a replay or
+comparison that ran again, or was sealed anew after an erasure, whether its earlier seal stands in the log.
 
 Take this file and the key's fingerprint from somewhere else than the bundle: a bundle that brings its own verifier and its own key
 proves nothing. What is checked: every file against the signed statement; every signature; every record's form, place and hash chain;
@@ -20,12 +21,14 @@ from __future__ import annotations
 
 import argparse
 import base64
+import functools
 import gc
 import hashlib
 import itertools
 import json
 import os
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -34,15 +37,26 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from types import MappingProxyType
+from typing import IO, Any, NamedTuple, NoReturn
 
 FORMAT = "timemachine-evidence-1"
 STATEMENT, KEYS, PAYLOADS = "statement.json", "keys.json", "payloads.jsonl"
 STATEMENT_TYPE = "application/vnd.in-toto+json"
 CHECKPOINT_TYPE = "application/vnd.timemachine.checkpoint.v1"
-MOST_PROBLEMS = 100
+MOST_PROBLEMS = 100  # that are named; the others are counted
+MOST_COUNTED = 100_000  # faults, or lines in doubt, after which the check stops
+MOST_FORGED = (
+    1_000  # signatures that are not valid, each of which takes some milliseconds, after which it stops
+)
+MOST_ERASURES, MOST_RECORDS = 20, 10  # erasures that are told, and records of each; --json has all
+LONGEST_WORDS = 2_000  # characters of a line that is told
 LARGEST_SMALL_FILE = 64 * 1024 * 1024
 CHUNK = 1 << 20
+# A payload that can be recorded has 64 MiB at most, and JSON writes no byte with more than six.
+LONGEST_LINE = 512 * 1024 * 1024
+# Deflate makes one byte of up to 1,032. Texts that repeat each other make fifty or a hundred, a few long ones of one letter all of it.
+MOST_INFLATED, ALLOWED_INFLATED = 200, 2 * 1024 * 1024 * 1024
 NO_RECORD = "0" * 64
 COMMITMENT_TAG = b"tm-commit-v1\x00"
 _bytes = bytes.fromhex
@@ -61,39 +75,176 @@ NUMBER = re.compile(r"0|[1-9][0-9]{0,14}")
 MOST = 10**15  # more records, lines or entries than there ever are
 FOLDER = re.compile(r"[a-z]+(-[0-9]{1,9})?")
 KIND = re.compile(r"[a-z]+")
+ERASURE = "erasure"
+BECAUSE = re.compile(r"erasure|run_again")
 ID = re.compile(r"[0-9a-f-]{36}")
+ORIGIN = re.compile(r"(timemachine/[0-9a-zA-Z-]{1,64})/([a-z]+)/([0-9a-f-]{36})(?:/([1-9][0-9]{0,9}))?")
+AT = re.compile(r"[0-9A-Z:.+-]{10,40}")
+OF_REPLAYS = "That a replay shows why the model answered as it did: providers change their models, and the same answer is no proof of a cause."
 NOT_PROVEN = (
     "That the agent did what was recorded: hashes prove that nothing changed since it was sealed, not that what was sent was true.",
     "That this is the only history: who holds the signing key could seal another one. Compare one of its checkpoints that you kept.",
+    "That nothing came after: a bundle shows what was sealed up to the time that is named above, and what came later is not in it.",
     "That a time is right: it is the server's clock, unless an independent timestamp is named above.",
-    "That a replay shows why the model answered as it did: providers change their models, and the same answer is no proof of a cause.",
+    OF_REPLAYS,
 )
 SAID_OF_OLDER = {
     True: "THE OLDER ONE IS ITS BEGINNING",
     False: "THE OLDER ONE IS NOT ITS BEGINNING",
     None: "THE OLDER ONE WAS COMPARED IN PART",
 }
+SAID_OF_EARLIER = {
+    True: "THE OLDER ONE IS AN EARLIER SEAL OF IT, IN THE SAME LOG",
+    False: "THE OLDER ONE IS NOT AN EARLIER SEAL OF IT",
+    None: "THE OLDER ONE IS OF AN EARLIER SEAL, AND WAS COMPARED IN PART",
+}
+ONLY_RECORDS = " AS FAR AS ITS RECORDS GO"  # where something else is wrong
+TOLD_COUNTS = {"unfit_fields": "fields that do not fit", "withheld": "fields withheld"}
+KEY_BESIDE = (
+    "That one signed some of what is in it. Where it was replaced since, the bundle of the project's log says by which key, under its "
+    "signature: check that, and ask whoever gave you the fingerprint."
+)
 PACKED = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
+# How a zip is written (PKWARE's APPNOTE 6.3): before each file, in the directory, behind a file that was streamed, and at the end.
+LOCAL, CENTRAL = struct.Struct("<4s5H3L2H"), struct.Struct("<4s6H3L5H2L")
+END, END_64, FIND_64 = struct.Struct("<4s4H2LH"), struct.Struct("<4sQ2H2L4Q"), struct.Struct("<4sLQL")
+STREAMED, ZIP_64, IN_64 = 8, 1, 0xFFFFFFFF
+NOBODY_S = "which no file and no signature covers"
 # What reading a file of a zip raises where its bytes were changed.
-DAMAGE = (OSError, ValueError, EOFError, RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error)
+DAMAGE = (
+    OSError,
+    ValueError,
+    EOFError,
+    RuntimeError,
+    NotImplementedError,
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+)
 WRONG_FORM = (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError)
 
 
 class Unreadable(Exception):
-    """The file cannot be checked at all."""
+    """The file cannot be checked at all; its words are `plain`."""
+
+    def __init__(self, says: str) -> None:
+        super().__init__(plain(says))
+
+
+def unreadable(path: str, why: Unreadable) -> dict[str, Any]:
+    """The report for programs on a file that cannot be checked at all."""
+    return {"format": FORMAT, "result": "unreadable", "file": path, "says": str(why)}
+
+
+class TooMuch(Exception):
+    """So much is wrong that the check stops."""
+
+
+def plain(said: object) -> str:
+    """Words as a terminal may have them: what is not printable, which could write over others or turn their order, is escaped."""
+    words = str(said)
+    short = words if len(words) <= LONGEST_WORDS else f"{words[:LONGEST_WORDS]}…"
+    if short.isprintable():
+        return short
+    return "".join(
+        each if each.isprintable() else each.encode("unicode_escape").decode("ascii") for each in short
+    )
+
+
+class Gone(NamedTuple):
+    """How many fields were erased for good, and when the last of them; no time where none was, or nobody said."""
+
+    fields: int = 0
+    last: str | None = None
+
+
+class Tombstone(NamedTuple):
+    """What the log says of an erasure: its entry, what it was of (`records` and their fields; None: all of it), when, by whom and why, as far as it says.
+
+    `anew` is the run as which a comparison was sealed anew, where only its seal was replaced.
+    """
+
+    entry: int
+    of: str
+    id: str
+    generation: int
+    records: list[tuple[int, list[str]]] | None
+    at: str | None
+    by: str | None
+    reason: str | None
+    anew: int | None
+
+    def __str__(self) -> str:
+        shown = [
+            f"record {index} ({', '.join(names)})" for index, names in (self.records or [])[:MOST_RECORDS]
+        ]
+        more = len(self.records or ()) - len(shown)
+        what = "; ".join(shown + [f"and {more:,} more records"] * bool(more)) or "all of it"
+        if self.anew is not None:
+            what = f"sealed anew after an erasure, as run {self.anew}"
+        said = [f"by {self.by}"] * bool(self.by) + [f"because: {self.reason}"] * bool(self.reason)
+        return ", ".join([f"{self.of} {self.id}: {what}", f"at {self.at or 'an unknown time'}", *said])
+
+
+class Earlier(NamedTuple):
+    """A seal that another one replaced: which run it is of, how many records under which root, when it was sealed, and why there is another, by which entry of the log."""
+
+    of: str
+    id: str
+    generation: int
+    size: int
+    root: str
+    sealed_at: str
+    because: str
+    replaced_at: str | None
+    log_entry: int | None
+
+    def __str__(self) -> str:
+        at = f" at {self.replaced_at}" if self.replaced_at else ""
+        entry = "" if self.log_entry is None else f", by log entry {self.log_entry}"
+        why = (
+            f"replaced after an erasure{at}{entry}"
+            if self.because == ERASURE
+            else "replaced when it ran again"
+        )
+        return f"{self.of} {self.id}, run {self.generation}: {self.size:,} records under {self.root}, sealed at {self.sealed_at}, {why}"
+
+
+class Run(NamedTuple):
+    """Whose run a tree is of, and what the log is shown to have of it and of the runs before: its entry, earlier states as entry and root by run and size,
+    and by which entry a run was sealed anew.
+    """
+
+    of: str
+    id: str
+    log: str
+    generation: int
+    withholds: bool
+    entry: int | None = None
+    earlier: Sequence[Earlier] = ()
+    states: Mapping[tuple[int, int], Sequence[tuple[int, str]]] = MappingProxyType({})
+    anew: Mapping[int, int] = MappingProxyType({})
 
 
 class Tree(NamedTuple):
-    """What the statement says of a tree; `complete` where every record of it is in the bundle, `withholds` where some fields may be untold."""
+    """What the statement says of a tree; `complete` where every record of it is in the bundle, `withholds` where some fields may be untold.
+
+    Its origin names its project and the run (`generation`) that it is of, and so the log into which it was entered. `erased` is what it
+    says was erased, where the bundle brings no tombstones.
+    """
 
     path: str
     of: str
     id: str
     origin: str
+    log: str
+    generation: int
     size: int
     root: str
     complete: bool
     withholds: bool = True
+    erased: Gone | None = None
+    earlier: Sequence[Earlier] = ()
 
 
 class Log(NamedTuple):
@@ -113,6 +264,8 @@ class Stated(NamedTuple):
     files: dict[str, str]
 
 
+Field = tuple[int, str]
+"""A field by its record and its name."""
 Name = tuple[str, str, int]
 """What was sealed: of what, its id, and which of its runs."""
 
@@ -125,22 +278,50 @@ class Sealed(NamedTuple):
     links: bytes
 
 
+class Said(NamedTuple):
+    """Records of which all is told; names of the fields of which some are; lines in doubt, by number, with the last record before them."""
+
+    of_all: set[int]
+    of_some: dict[int, set[str]]
+    doubtful: dict[int, int]
+
+
 class Begin(NamedTuple):
-    """What a bundle of before is of, whose key signed it, and whether it is the beginning of this one; None where not all can be compared."""
+    """What a bundle of before is of, whose key signed it, and whether it is the beginning of this one; None where not all can be compared.
+
+    `anew` says why this one is of another run, where it is; `holds` then, whether the log of this one has the seal of that one.
+    """
 
     subject: str | None
     key: str | None
     holds: bool | None
+    anew: str | None = None
+
+
+class Telling(NamedTuple):
+    """What the records of a tree are sealed with, what of it is not told, what is told and does not fit, what of the untold a tombstone names,
+    whether some may be withheld, and whether the statement says that some of it was erased, without a tombstone.
+    """
+
+    sealed: Mapping[int, bytes] = MappingProxyType({})
+    untold: Mapping[int, set[str]] = MappingProxyType({})
+    unfit: Mapping[int, set[str]] = MappingProxyType({})
+    erased: Mapping[Field, str | None] = MappingProxyType({})
+    withholds: bool = False
+    stated: bool = False
 
 
 class Leaves(NamedTuple):
-    """The leaf hashes of a tree by index, how many of them are signed under which root, and what one is called."""
+    """The leaf hashes of a tree by index, how many of them are signed under which root, what one is called, when it was signed, and what is told."""
 
     found: Mapping[int, bytes]
     size: int
     root: str
     complete: bool
     name: str
+    at: str
+    telling: Telling = Telling()
+    run: Run | None = None
 
 
 class Found(NamedTuple):
@@ -151,13 +332,65 @@ class Found(NamedTuple):
 
 
 class State(NamedTuple):
-    """A signed checkpoint: where it stands, whose it is, how many records it counts, their root, and the leaf of the last."""
+    """A signed checkpoint: where it stands, whose it is, how many records it counts, their root, the leaf of the last, when, and whether more may come."""
 
     where: str
     origin: str
     size: int
     root: bytes
     last: str
+    at: str = ""
+    state: str = ""
+    key: str | None = None
+
+
+class Replaced(NamedTuple):
+    """A key that another one replaced, by the log's entry of it; `vouched` where the earlier one signed the log with that entry in it."""
+
+    entry: int
+    key: str
+    replaces: str
+    vouched: bool
+
+    def __str__(self) -> str:
+        says = "under the earlier one's signature" if self.vouched else "which the earlier one did not sign"
+        return f"{self.replaces} by {self.key}, {says}"
+
+
+class Shown(NamedTuple):
+    """How much of a tree is shown: how many of the records that its signed state counts, when that was, and whether more may come."""
+
+    of: str
+    id: str
+    records: int
+    size: int
+    sealed_at: str
+    more_may_come: bool
+    erased: int = 0
+    last_erased: str | None = None
+    withheld: int = 0
+    unfit: int = 0
+    signed_by: str | None = None
+    part: bool = False
+
+    def __str__(self) -> str:
+        name = "entries" if self.of == "log" else "records"
+        more = "more may come" if self.more_may_come else "no more was to come"
+        more += (
+            f" or be there: this is a state of its first {self.size:,}"
+            if self.more_may_come and self.part
+            else ""
+        )
+        whose = "the log" if self.of == "log" else f"{self.of} {self.id}"
+        last = f", the last at {self.last_erased}" if self.last_erased else ""
+        gone = f"; {_fields(self.erased)} erased for good{last}" if self.erased else ""
+        kept = f"; {_fields(self.withheld)} withheld" if self.withheld else ""
+        wrong = f"; {_fields(self.unfit)} {'does' if self.unfit == 1 else 'do'} not fit" if self.unfit else ""
+        return f"{whose}: {self.records:,} of {self.size:,} {name} shown, sealed at {self.sealed_at}, {more}{gone}{kept}{wrong}"
+
+
+def _fields(number: int) -> str:
+    return "1 field" if number == 1 else f"{number:,} fields"
 
 
 class Report:
@@ -165,13 +398,15 @@ class Report:
 
     def __init__(self) -> None:
         self.problems: list[dict[str, str]] = []
-        self.more = 0
+        self.more = self.forged = 0
+        self.stopped: str | None = None
         names = (
             "files",
             "signatures",
             "records",
             "fields",
             "withheld",
+            "unfit_fields",
             "links",
             "proofs",
             "sealed",
@@ -185,26 +420,47 @@ class Report:
         self.not_checked: list[str] = []
         self.subject: str | None = None
         self.key: str | None = None
+        self.logs: list[str] = []
+        self.shown: list[Shown] = []
+        self.earlier: list[Earlier] = []
+        self.erasures: list[Tombstone] = []
+        self.replaced: list[Replaced] = []
+        self.missing: list[tuple[str, str]] = []
         self.older: Begin | None = None
 
+    @property
+    def failed(self) -> bool:
+        """Whether something does not fit, or so much that the check stopped."""
+        return bool(self.problems or self.stopped)
+
     def problem(self, code: str, where: str, says: str) -> None:
-        """Keep a fault; beyond the first hundred they are only counted."""
+        """Keep a fault; beyond the first hundred they are only counted. Raises `TooMuch` where there is no end of them."""
         if len(self.problems) < MOST_PROBLEMS:
-            self.problems.append({"code": code, "where": where, "says": says})
+            short = where[:LONGEST_WORDS], says[:LONGEST_WORDS]
+            self.problems.append({"code": code, "where": short[0], "says": short[1]})
         else:
             self.more += 1
+        if self.more + len(self.problems) >= MOST_COUNTED:
+            raise TooMuch(f"It stopped after {MOST_COUNTED:,} faults; what follows was not checked.")
 
     def as_json(self) -> dict[str, Any]:
         """The report for programs."""
         return {
             "format": FORMAT,
-            "result": "failed" if self.problems else "verified",
+            "result": "failed" if self.failed else "verified",
             "subject": self.subject,
             "key": self.key,
+            "logs": self.logs,
+            "shown": [each._asdict() for each in self.shown],
+            "earlier_seals": [each._asdict() for each in self.earlier],
+            "erasures": [each._asdict() for each in self.erasures],
+            "replaced_keys": [each._asdict() for each in self.replaced],
             "older": self.older._asdict() if self.older else None,
+            "no_longer_told": [{"where": where, "why": why} for where, why in self.missing],
             "checked": self.checked,
             "problems": self.problems,
             "more_problems": self.more,
+            "stopped": self.stopped,
             "not_checked": self.not_checked,
             "not_proven": list(NOT_PROVEN),
         }
@@ -273,6 +529,7 @@ P = 2**255 - 19
 Q = 2**252 + 27742317777372353535851937790883648493
 D = -121665 * pow(121666, P - 2, P) % P
 SQRT_OF_MINUS_1 = pow(2, (P - 1) // 4, P)
+SHORTEST_ENTRY = 40  # bytes of an entry of a log; it has its time, a kind and a version
 KEY_BYTES, SIGNATURE_BYTES = 32, 64
 
 
@@ -321,11 +578,18 @@ def is_signature(public_key: bytes, message: bytes, signature: bytes) -> bool:
     """Whether this is the key's Ed25519 signature of the message."""
     if len(public_key) != KEY_BYTES or len(signature) != SIGNATURE_BYTES:
         return False
+    return _is_signature(
+        public_key, signature, hashlib.sha512(signature[:32] + public_key + message).digest()
+    )
+
+
+@functools.lru_cache(maxsize=1_000)
+def _is_signature(public_key: bytes, signature: bytes, challenge: bytes) -> bool:
+    """Whether it is, by the hash over all of it; a line that is repeated takes no time."""
     base, key, first = _point(BASE_Y.to_bytes(32, "little")), _point(public_key), _point(signature[:32])
     number = int.from_bytes(signature[32:], "little")
     if base is None or key is None or first is None or number >= Q:
         return False
-    challenge = hashlib.sha512(signature[:32] + public_key + message).digest()
     turned = int.from_bytes(challenge, "little") % Q
     return _same(_times(number, base), _added(first, _times(turned, key)))
 
@@ -384,44 +648,88 @@ def hashes(value: Any) -> list[bytes]:
     return [bytes.fromhex(text(each, SHA256)) for each in value]
 
 
+class Member(NamedTuple):
+    """A file in a zip: from where to where its packed bytes stand, how many they unpack to, their checksum, and whether they are deflated."""
+
+    begin: int
+    end: int
+    size: int
+    checksum: int
+    deflated: bool
+
+
 class Bundle:
-    """The files of a bundle, each hashed as it is read to its end."""
+    """The files of a bundle, each hashed as it is read to its end. What of the zip belongs to no file is a fault."""
 
     def __init__(self, path: str, report: Report) -> None:
         self.report, self.path = report, path
         self.hashes: dict[str, str] = {}
         try:
-            self.zip = zipfile.ZipFile(path)
-            members = self.zip.infolist()
+            with zipfile.ZipFile(path) as found, Path(path).open("rb") as file:
+                listed = found.infolist()
+                _packed_as_ever(listed, os.fstat(file.fileno()).st_size)
+                self.members = Layout(file, report).members(listed, found.start_dir)
+        except FileNotFoundError as why:
+            raise Unreadable("there is no such file") from why
         except DAMAGE as why:
             raise Unreadable(f"this is not a zip file that can be read: {why}") from why
-        self.names = {each.filename for each in members}
-        if len(members) != len(self.names):
-            raise Unreadable("two files in it have one name")
-        if any(each.compress_type not in PACKED for each in members):
-            raise Unreadable(
-                "a file in it is packed in another way than by deflate, which the product never does"
-            )
+        self.names = set(self.members)
 
     def lines(self, name: str) -> Iterator[bytes]:
         """The lines of a file without their ends; a file that is not there has none. Damage is told once, as a fault."""
         if name not in self.names:
             return
-        digest, rest = hashlib.sha256(), b""
+        digest, parts, length = hashlib.sha256(), list[bytes](), 0
         try:
-            with self.zip.open(name) as opened:
-                while chunk := opened.read(CHUNK):
-                    digest.update(chunk)
-                    *ended, rest = (rest + chunk).split(b"\n")
-                    yield from ended
+            for chunk in self._chunks(name):
+                digest.update(chunk)
+                first, *others = chunk.split(b"\n")
+                parts.append(first)
+                length += len(first)
+                if length > LONGEST_LINE:
+                    raise Unreadable(f"a line of {name} is longer than {LONGEST_LINE:,} bytes")
+                if others:
+                    yield b"".join(parts)
+                    yield from others[:-1]
+                    parts, length = others[-1:], len(others[-1])
         except DAMAGE as why:
             self.report.problem("file", name, f"It is damaged and cannot be read to its end: {why}.")
             self.names.discard(name)
             self.hashes[name] = ""
             return
-        if rest:
-            yield rest
+        if length:
+            yield b"".join(parts)
         self.hashes[name] = digest.hexdigest()
+
+    def _chunks(self, name: str) -> Iterator[bytes]:
+        """A file's bytes, unpacked. Raises one of `DAMAGE`."""
+        member, size, checksum = self.members[name], 0, 0
+        with Path(self.path).open("rb") as file:
+            file.seek(member.begin)
+            for chunk in self._inflated(file, name) if member.deflated else _bytes_of(file, member):
+                size, checksum = size + len(chunk), zlib.crc32(chunk, checksum)
+                if size > member.size:
+                    break
+                yield chunk
+        if (size, checksum) != (member.size, member.checksum):
+            raise ValueError("it is not what its checksum says")
+
+    def _inflated(self, file: IO[bytes], name: str) -> Iterator[bytes]:
+        inflate = zlib.decompressobj(-zlib.MAX_WBITS)
+        rest = 0
+        for packed in _bytes_of(file, self.members[name]):
+            if inflate.eof:
+                rest += len(packed)
+                continue
+            yield inflate.decompress(packed, CHUNK)
+            while inflate.unconsumed_tail:
+                yield inflate.decompress(inflate.unconsumed_tail, CHUNK)
+        yield inflate.flush()
+        rest += len(inflate.unused_data)
+        if not inflate.eof:
+            raise ValueError("it ends before its end")
+        if rest and name not in self.hashes:
+            self.report.problem("zip", name, f"Behind its end stand {rest} bytes, {NOBODY_S}.")
 
     def hash(self, name: str) -> str | None:
         """The SHA-256 of a file, in hex; nothing for one that is damaged."""
@@ -432,12 +740,114 @@ class Bundle:
 
     def document(self, name: str) -> Any:
         """A JSON document; None where there is none or it is no JSON."""
-        if name not in self.names or self.zip.getinfo(name).file_size > LARGEST_SMALL_FILE:
+        if name not in self.names or self.members[name].size > LARGEST_SMALL_FILE:
             return None
         try:
             return parsed(b"\n".join(self.lines(name)))
         except WRONG_FORM:
             return None
+
+
+def _packed_as_ever(members: Sequence[zipfile.ZipInfo], size: int) -> None:
+    """Raises `Unreadable` where a zip of that size is not as the product ever makes one."""
+    if len(members) != len({each.filename for each in members}):
+        raise Unreadable("two files in it have one name")
+    if any(each.compress_type not in PACKED for each in members):
+        raise Unreadable(
+            "a file in it is packed in another way than by deflate, which the product never does"
+        )
+    inflated = sum(each.file_size for each in members)
+    if inflated > ALLOWED_INFLATED + MOST_INFLATED * size:
+        raise Unreadable(
+            f"its {size:,} bytes unpack to {inflated:,}, which is more than is ever packed so tightly"
+        )
+
+
+def _bytes_of(file: IO[bytes], member: Member) -> Iterator[bytes]:
+    """The packed bytes of a file; `file` stands where they begin."""
+    left = member.end - member.begin
+    while left > 0 and (chunk := file.read(min(left, CHUNK))):
+        left -= len(chunk)
+        yield chunk
+
+
+class Layout:
+    """Which bytes of a zip belong to what. The files and the directory cover all of it, and say the same."""
+
+    def __init__(self, file: IO[bytes], report: Report) -> None:
+        self.file, self.report = file, report
+
+    def members(self, listed: Sequence[zipfile.ZipInfo], directory: int) -> dict[str, Member]:
+        """The files by name, in the order of the directory, which stands at `directory`. Raises one of `DAMAGE`."""
+        self.file.seek(directory)
+        said = [self._said(each) for each in listed]
+        self._ends(len(listed), directory, self.file.tell())
+        found, at = {}, 0
+        for each, raw in sorted(zip(listed, said, strict=True), key=lambda pair: pair[0].header_offset):
+            self._gap(at, each.header_offset, each.filename)
+            begin, at = self._local(each, raw)
+            end = begin + each.compress_size
+            found[each.filename] = Member(begin, end, each.file_size, each.CRC, bool(each.compress_type))
+        self._gap(at, directory, "the directory")
+        return {each.filename: found[each.filename] for each in listed}
+
+    def _gap(self, at: int, begin: int, name: str) -> None:
+        if begin > at:
+            says = f"{begin - at} bytes stand before it, {NOBODY_S}."
+            self.report.problem("zip", name, says)
+        elif begin < at:
+            self.report.problem("zip", name, "It begins where another file has not ended.")
+
+    def _said(self, each: zipfile.ZipInfo) -> tuple[Any, ...]:
+        """What the directory's next entry says that stands before the file, too."""
+        entry = CENTRAL.unpack(self.file.read(CENTRAL.size))
+        name, extra, comment = (self.file.read(size) for size in entry[10:13])
+        values = [entry[8], entry[9], entry[16]].count(IN_64)  # that are too large to stand there
+        wanted = struct.pack("<2H", ZIP_64, 8 * values) if values else b""
+        sound = (extra[:4], len(extra)) == (wanted, len(wanted) + 8 * values)
+        if name != each.filename.encode() or comment or not sound or entry[13]:
+            says = f"The directory says more of it than belongs there, {NOBODY_S}."
+            self.report.problem("zip", each.filename, says)
+        return (*entry[2:7], name)
+
+    def _local(self, each: zipfile.ZipInfo, said: tuple[Any, ...]) -> tuple[int, int]:
+        """Where the packed bytes of a file begin, and where it ends with all that belongs to it."""
+        self.file.seek(each.header_offset)
+        head = LOCAL.unpack(self.file.read(LOCAL.size))
+        name, extra = (self.file.read(size) for size in head[9:11])
+        begin, sizes = self.file.tell(), (each.CRC, each.compress_size, each.file_size)
+        streamed = bool(each.flag_bits & STREAMED)
+        wanted = (0, 0, 0) if streamed else sizes
+        small = (wanted[0], IN_64, IN_64) if extra else wanted
+        large = struct.pack("<2H2Q", ZIP_64, 16, *wanted[:0:-1]) if extra else b""
+        if (*head[:9], name, extra) != (b"PK\x03\x04", *said[:-1], *small, said[-1], large):
+            says = "What stands before it is not what the directory of the zip says of it."
+            self.report.problem("zip", each.filename, says)
+        end = begin + each.compress_size
+        return begin, end + (self._described(end, sizes) if streamed else 0)
+
+    def _described(self, at: int, sizes: tuple[int, int, int]) -> int:
+        """How many bytes say behind a file that was streamed what could not be said before it."""
+        self.file.seek(at)
+        written = self.file.read(24)
+        for form in ("<4s3L", "<4sL2Q"):
+            with suppress(struct.error):
+                if written.startswith(made := struct.pack(form, b"PK\x07\x08", *sizes)):
+                    return len(made)
+        return 0
+
+    def _ends(self, count: int, directory: int, at: int) -> None:
+        """Behind the directory stands the end of the zip, and nothing else."""
+        size, end = at - directory, self.file.read(END.size + END_64.size + FIND_64.size + 1)
+        few, small = min(count, 0xFFFF), (min(size, IN_64), min(directory, IN_64))
+        wanted = END.pack(b"PK\x05\x06", 0, 0, few, few, *small, 0)
+        if end[:4] == b"PK\x06\x06" and len(end) > END_64.size:
+            made, needed = END_64.unpack(end[: END_64.size])[2:4]
+            large = (b"PK\x06\x06", END_64.size - 12, made, needed, 0, 0, count, count, size, directory)
+            wanted = END_64.pack(*large) + FIND_64.pack(b"PK\x06\x07", 0, at, 1) + wanted
+        if end != wanted:
+            says = f"It does not end with its directory: there is a comment, or there are bytes {NOBODY_S}."
+            self.report.problem("zip", "the end of the zip", says)
 
 
 def public_keys(found: Any) -> dict[str, bytes]:
@@ -474,6 +884,9 @@ def opened(
         report.problem("signature", where, f"It is signed by the key {key}, which is not in the bundle.")
     elif not is_signature(keys[key], encoded, raw):
         report.problem("signature", where, "The signature is not valid: it, or what it signs, was changed.")
+        report.forged += 1
+        if report.forged >= MOST_FORGED:
+            raise TooMuch(f"It stopped after {MOST_FORGED:,} signatures that are not valid.")
     else:
         report.checked["signatures"] += 1
         return payload, key
@@ -486,7 +899,8 @@ def parsed_state(data: bytes, where: str) -> State | None:
         lines = data.decode("ascii").split("\n")
         facts = dict(line.split(" ", 1) for line in lines[3:] if line)
         root = base64.b64decode(lines[2], validate=True)
-        return State(where=where, origin=lines[0], size=digits(lines[1]), root=root, last=facts["last"])
+        last, at, state = facts["last"], text(facts["at"], AT), facts["state"]
+        return State(where, lines[0], digits(lines[1]), root, last, at, state)
     except WRONG_FORM:
         return None
 
@@ -502,7 +916,7 @@ def verify(path: str, wanted_key: str | None = None, older: str | None = None) -
             before = _verified(older, None)
         except Unreadable as why:
             raise Unreadable(f"the older one, {older}, cannot be compared: {why}") from why
-        _compare(before, found)
+        _compare(before, found, path, older)
     return found.report
 
 
@@ -512,6 +926,8 @@ def _verified(path: str, wanted_key: str | None) -> Found:
         _read(path, wanted_key, found, helpers)
     except Unreadable:
         raise
+    except TooMuch as why:
+        found.report.stopped = str(why)
     # Whatever was done to a file: what ends the check is a fault, and never a traceback.
     except Exception as why:  # noqa: BLE001
         says = f"Something in it has a form that ends the check ({type(why).__name__}); what follows was not read."
@@ -528,41 +944,195 @@ def _read(path: str, wanted_key: str | None, found: Found, helpers: list[Helper 
     bundle = Bundle(path, report)
     keys = public_keys(bundle.document(KEYS))
     stated = _statement(bundle, keys, report, wanted_key)
+    report.logs = sorted({tree.log for tree in stated.trees} | ({stated.log.origin} if stated.log else set()))
+    if len(report.logs) > 1:
+        report.problem("statement", STATEMENT, "What is in it is of two projects.")
     helpers += [_helped(bundle, tree) for tree in stated.trees]
     payloads = _payloads(bundle, report)
     records: dict[str, dict[int, Sealed]] = {}
     if stated.log:
         entries = dict(enumerate(_whole_log(bundle, stated.log, keys, report)))
+        at = report.shown[-1].sealed_at if report.shown else ""
         trees[stated.log.origin] = Leaves(
-            entries, stated.log.size, stated.log.root, complete=True, name="log entry"
+            entries, stated.log.size, stated.log.root, complete=True, name="log entry", at=at
         )
     for tree, helper in zip(stated.trees, helpers, strict=True):
         records[tree.path] = _records(bundle, tree, report)
-        _states(bundle, tree, records[tree.path], keys, report)
-        _disclosed(bundle, tree.path, records[tree.path], payloads, helper, report)
-        _untold(bundle, tree, records[tree.path], _tombstones(bundle, tree, keys, report), report)
+        last = _states(bundle, tree, records[tree.path], keys, report)
+        untold, unfit = _disclosed(bundle, tree.path, records[tree.path], payloads, helper, report)
+        tombstones = _tombstones(bundle, tree, keys, report)
+        gone, withheld, wrong = _untold(tree, records[tree.path], (untold, unfit), tombstones, report)
+        if last:
+            more, counted = last.state != "closed", len(records[tree.path])
+            numbers = *gone, withheld, wrong
+            report.shown.append(
+                Shown(
+                    tree.of,
+                    tree.id,
+                    counted,
+                    last.size,
+                    last.at,
+                    more,
+                    *numbers,
+                    last.key,
+                    not tree.complete or tree.withholds,
+                )
+            )
+        run = _earlier(bundle, tree, last, keys, report)
         leaves = {index: each.leaf for index, each in records[tree.path].items()}
-        trees[tree.origin] = Leaves(leaves, tree.size, tree.root, tree.complete, f"{tree.path} record")
+        sealed = {index: each.fields for index, each in records[tree.path].items()}
+        telling = Telling(sealed, untold, unfit, tombstones, tree.withholds, tree.erased is not None)
+        name, at = f"{tree.path} record", last.at if last else ""
+        trees[tree.origin] = Leaves(leaves, tree.size, tree.root, tree.complete, name, at, telling, run)
     _timestamps(bundle, _log_states(bundle, stated), report)
     _links(records, report)
     _files(bundle, stated.files, report)
 
 
-def _compare(older: Found, newer: Found) -> None:
-    """Whether every tree that is in both bundles begins, in the newer one, as it was in the older one."""
+def _compare(older: Found, newer: Found, path: str, older_path: str) -> None:
+    """Whether every tree that is in both bundles begins, in the newer one, as it was in the older one. Raises `Unreadable` where they are
+    of two things, or the older one is the later.
+    """
     report, same = newer.report, [origin for origin in newer.trees if origin in older.trees]
-    if not same:
+    runs = _runs(older, newer, path, older_path)
+    if runs is None and older.report.subject != report.subject:
         raise Unreadable(
-            f"it is of {report.subject}, and the older one of {older.report.subject}: compare two of the same"
+            f"it is of {report.subject}, and {older_path}, which was given with --older, of {older.report.subject}: "
+            f"compare two of the same"
         )
+    if runs is not None:
+        in_log = _in_its_log(older.trees[older.report.subject or ""], runs, report)
+        _compare_trees(older, newer, same, (path, older_path), (in_log, _why_anew(*runs)))
+        return
+    if report.subject not in same:
+        report.not_checked.append(
+            "Whether the older one is its beginning: one of the two was not read to its end."
+        )
+        report.older = Begin(older.report.subject, older.report.key, None)
+        return
+    before, now = older.trees[report.subject], newer.trees[report.subject]
+    if before.size > now.size and _moment(before.at) > _moment(now.at):
+        raise Unreadable(
+            f"it was signed at {now.at} with {now.size:,}, and {older_path}, which was given with --older, later, at {before.at}, "
+            f"with {before.size:,}: give them the other way round. If {path} was made after {older_path}, what it is of was put "
+            f"back to an earlier state."
+        )
+    _compare_trees(older, newer, same, (path, older_path))
+
+
+def _compare_trees(
+    older: Found,
+    newer: Found,
+    same: Sequence[str],
+    paths: tuple[str, str],
+    anew: tuple[bool | None, str | None] = (True, None),
+) -> None:
+    """Compare each tree that is in both; `anew` is what was found of the subject, where it is of another run, and why it is."""
+    report = newer.report
+    for origin in same:
+        _made_before(older.trees[origin], newer.trees[origin], *paths, report)
+        report.missing += _no_longer_told(older.trees[origin], newer.trees[origin])
     for each in older.report.problems:
         report.problem(each["code"], f"older bundle: {each['where']}", each["says"])
     if older.report.key not in {None, report.key}:
         says = f"Whose key signed the older bundle: compare {older.report.key} with the fingerprint that you had then."
         report.not_checked.append(says)
-    held = [_begins(older.trees[origin], newer.trees[origin], report) for origin in same]
+    held = [anew[0], *(_begins(older.trees[origin], newer.trees[origin], report) for origin in same)]
     holds = False if False in held or older.report.problems else None if None in held else True
-    report.older = Begin(older.report.subject, older.report.key, holds)
+    report.older = Begin(older.report.subject, older.report.key, holds, anew[1])
+
+
+def _runs(older: Found, newer: Found, path: str, older_path: str) -> tuple[Run, Run] | None:
+    """What the two bundles are of, where that is an earlier and a later run of one replay or comparison. Raises `Unreadable` where the older one is the later."""
+    before, now = (found.trees.get(found.report.subject or "") for found in (older, newer))
+    if before is None or now is None or before.run is None or now.run is None:
+        return None
+    if before.run[:3] != now.run[:3] or before.run.generation == now.run.generation:
+        return None
+    if before.run.generation > now.run.generation:
+        raise Unreadable(
+            f"it is of run {now.run.generation} of the {now.run.of} {now.run.id}, and {older_path}, which was given with --older, of run "
+            f"{before.run.generation}, which came after it: give them the other way round. If {path} was made after {older_path}, it was put back."
+        )
+    return before.run, now.run
+
+
+def _why_anew(before: Run, now: Run) -> str:
+    """Why the newer bundle is of another run than the older one."""
+    name = f"{now.of} {now.id}"
+    found = [each for each in now.earlier if each.generation == before.generation]
+    entry = now.anew.get(before.generation, found[0].log_entry if found else None)
+    if entry is not None:
+        return f"{name} was sealed anew after an erasure, as run {now.generation}, by log entry {entry}"
+    why = "ran again" if found else "ran again or was sealed anew, which this one does not say"
+    return f"{name} {why}: this is run {now.generation}, and the older one is of run {before.generation}"
+
+
+def _in_its_log(older: Leaves, runs: tuple[Run, Run], report: Report) -> bool | None:
+    """Whether the log of the newer bundle has the seal of the older one, which is of an earlier run; None where the newer one does not show it."""
+    before, now = runs
+    report.not_checked.append(
+        f"Which records of run {before.generation} there still are: run {now.generation} was sealed under other salts, so they cannot be compared one by one."
+    )
+    where = f"{now.of} log entry {'' if before.entry is None else before.entry}".rstrip()
+    known = now.states.get((before.generation, older.size), ())
+    if (before.entry, older.root) in known:
+        report.checked["proofs"] += 1
+        return True
+    if before.entry is not None and any(entry == before.entry or root != older.root for entry, root in known):
+        says = f"The older one shows it with {older.size} records under the root {older.root}, and the log of this one has something else."
+        report.problem("rewritten", where, says)
+        return False
+    if before.entry is None or now.withholds or not now.earlier:
+        says = f"Whether the older one's seal stands in the log of this one: it does not show {'all of ' if now.earlier else ''}the seals before."
+        report.not_checked.append(says)
+        return None
+    says = f"It is missing: the older one shows there its seal of {older.size} records, and this one, which shows every seal before, has none of it."
+    report.problem("rewritten", where, says)
+    return False
+
+
+def _moment(at: str) -> tuple[str, str]:
+    """A time of RFC 3339 in UTC so that a later one is more."""
+    return at[:19], at[19:].rstrip("Z")
+
+
+def _made_before(older: Leaves, newer: Leaves, path: str, older_path: str, report: Report) -> None:
+    """The older one was made before the newer. Raises `Unreadable` where the newer one tells what was erased by then."""
+    told = 0
+    for index, names in older.telling.untold.items():
+        if index not in newer.telling.sealed:
+            continue
+        here = names - newer.telling.untold.get(index, set()) - newer.telling.unfit.get(index, set())
+        if gone := sorted(name for name in here if (index, name) in older.telling.erased):
+            raise Unreadable(
+                f"it tells {newer.name} {index} {gone[0]}, which was erased for good by the log that {older_path} has, which was given with "
+                f"--older: give them the other way round. If {path} was made after {older_path}, what was erased is back."
+            )
+        told += len(here)
+    if told:
+        report.not_checked.append(
+            f"Why the older one tells less: {_fields(told)} of its {newer.name}s {'is' if told == 1 else 'are'} told in this one alone."
+        )
+    if older.at and _moment(older.at) > _moment(newer.at):
+        report.not_checked.append(
+            f"Whether they are in this order: the older one's {newer.name}s were signed at {older.at}, later than these, at {newer.at}."
+        )
+
+
+def _no_longer_told(older: Leaves, newer: Leaves) -> Iterator[tuple[str, str]]:
+    """The fields that the older bundle told of records that are in both, and that the newer one does not, with what became of them."""
+    before, now = older.telling, newer.telling
+    left = "withheld or erased" if now.stated else "withheld"
+    for index, names in now.untold.items():
+        if index in before.sealed:
+            sealed = {name.decode() for name, _ in PAIR.findall(before.sealed[index])}
+            told = sealed - before.untold.get(index, set()) - before.unfit.get(index, set())
+            for name in sorted(told & names):
+                if (index, name) in now.erased:
+                    yield f"{newer.name} {index} {name}", "erased"
+                elif now.withholds:  # else it is a fault, and told as that
+                    yield f"{newer.name} {index} {name}", left
 
 
 def _begins(older: Leaves, newer: Leaves, report: Report) -> bool | None:
@@ -574,6 +1144,11 @@ def _begins(older: Leaves, newer: Leaves, report: Report) -> bool | None:
                 "rewritten", f"{newer.name} {index}", "It is another one than in the older bundle."
             )
             return False
+    if newer.complete and older.size > newer.size and newer.telling.withholds:  # a link may show a part
+        report.checked["compared"] += len(both)
+        says = f"What came after {newer.name} {newer.size - 1}: this one shows only the first {newer.size}, and the older one goes on to {older.size}."
+        report.not_checked.append(says)
+        return None
     if newer.complete and older.size > newer.size:
         says = f"It is missing: the older bundle goes on to {older.size}. They were taken out, or the two files are the other way round."
         report.problem("rewritten", f"{newer.name} {newer.size}", says)
@@ -605,7 +1180,8 @@ def _statement(bundle: Bundle, keys: Mapping[str, bytes], report: Report, wanted
         says = f"Whose key signed it: compare {found[1]} with the fingerprint that you got another way, or give it with --key."
         report.not_checked.append(says)
     elif found and found[1] != wanted_key:
-        report.problem("key", STATEMENT, f"It is signed by the key {found[1]}, and not by {wanted_key}.")
+        says = f"It is signed by the key {found[1]}, and not by {wanted_key}."
+        report.problem("key", STATEMENT, f"{says} {KEY_BESIDE}" if wanted_key in keys else says)
     try:
         stated = parsed(found[0] if found else base64.b64decode(signed["payload"]))
         subject, predicate = stated["subject"][0], stated["predicate"]
@@ -632,16 +1208,44 @@ def _tree_of(said: Mapping[str, Any]) -> Tree:
     complete, withholds = said["complete"], said.get("withholds", True)
     if type(complete) is not bool or type(withholds) is not bool:
         raise ValueError("this is neither true nor false")
+    origin, of, id_ = text(said["origin"]), text(said["of"], KIND), text(said["id"], ID)
+    named = ORIGIN.fullmatch(origin)
+    if named is None or (named[2], named[3]) != (of, id_):
+        raise ValueError("its origin is of something else")
     return Tree(
         path=text(said["path"], FOLDER),
-        of=text(said["of"], KIND),
-        id=text(said["id"], ID),
-        origin=text(said["origin"]),
+        of=of,
+        id=id_,
+        origin=origin,
+        log=f"{named[1]}/log",
+        generation=int(named[4] or 1),
         size=whole(said["size"]),
         root=text(said["root"], SHA256),
         complete=complete,
         withholds=withholds,
+        erased=_gone_of(said["erased"]) if "erased" in said else None,
+        earlier=[_earlier_of(each, of, id_) for each in said.get("earlier", ())],
     )
+
+
+def _earlier_of(said: Mapping[str, Any], of: str, id_: str) -> Earlier:
+    """An earlier seal as the statement names it."""
+    at, entry = said["replaced_at"], said["log_entry"]
+    return Earlier(
+        of,
+        id_,
+        whole(said["generation"]),
+        whole(said["size"]),
+        text(said["root"], SHA256),
+        text(said["sealed_at"], AT),
+        text(said["because"], BECAUSE),
+        None if at is None else text(at, AT),
+        None if entry is None else whole(entry),
+    )
+
+
+def _gone_of(said: Any) -> Gone:
+    return Gone(whole(said["fields"]), text(said["last"], AT))
 
 
 def _log_of(said: Mapping[str, Any]) -> Log:
@@ -656,7 +1260,7 @@ def _log_of(said: Mapping[str, Any]) -> Log:
 
 def _files(bundle: Bundle, stated: Mapping[str, str], report: Report) -> None:
     """Every file is the one that was signed, and there is no other."""
-    here = set(bundle.zip.namelist()) - {STATEMENT}
+    here = set(bundle.members) - {STATEMENT}
     for name in sorted(here | set(stated)):
         if name not in here:
             report.problem("file", name, "The statement names this file, and it is not in the bundle.")
@@ -739,8 +1343,8 @@ def _misplaced(tree: Tree, before: int, index: int, report: Report) -> None:
 
 def _states(
     bundle: Bundle, tree: Tree, records: Mapping[int, Sealed], keys: Mapping[str, bytes], report: Report
-) -> None:
-    """Compare the records with every signed checkpoint of their tree, and the last of these with the statement and the log."""
+) -> State | None:
+    """Compare the records with every signed checkpoint of their tree, and the last of these, which is given, with the statement and the log."""
     stated = []
     for number, line in enumerate(bundle.lines(f"{tree.path}/checkpoints.jsonl"), start=1):
         found = _state(line, f"{tree.path} checkpoint {number}", keys, report)
@@ -752,7 +1356,7 @@ def _states(
         report.problem(
             "checkpoint", f"{tree.path} checkpoints", "There is no valid signed checkpoint of these records."
         )
-        return
+        return None
     last = max(stated, key=lambda state: state.size)
     if (last.size, last.root.hex()) != (tree.size, tree.root):
         report.problem("checkpoint", last.where, "It is not the one that the statement names.")
@@ -761,6 +1365,7 @@ def _states(
     else:
         _paths(bundle, tree, last, records, report)
     _log(bundle, tree, last, keys, report)
+    return last
 
 
 def _state(line: bytes, where: str, keys: Mapping[str, bytes], report: Report) -> State | None:
@@ -772,7 +1377,7 @@ def _state(line: bytes, where: str, keys: Mapping[str, bytes], report: Report) -
     state = parsed_state(found[0], where) if found else None
     if found and state is None:
         report.problem("checkpoint", where, "What is signed has not the form of a checkpoint.")
-    return state
+    return state._replace(key=found[1]) if found and state else None
 
 
 def _whole(
@@ -834,7 +1439,7 @@ def _log(bundle: Bundle, tree: Tree, last: State, keys: Mapping[str, bytes], rep
     try:
         line, index, steps = found["entry"].encode(), whole(found["index"]), hashes(found["path"])
         signed, entry = found["checkpoint"], parsed(line)
-        about = (entry["of"], entry["id"], entry["size"], entry["root"])
+        about = (entry["of"], entry["id"], entry["generation"], entry["size"], entry["root"])
     except WRONG_FORM:
         report.problem("log", where, "This is no entry of a log.")
         return
@@ -842,8 +1447,10 @@ def _log(bundle: Bundle, tree: Tree, last: State, keys: Mapping[str, bytes], rep
     state = parsed_state(signature[0], where) if signature else None
     if state is None:
         return
-    if about != (tree.of, tree.id, last.size, last.root.hex()):
+    if about != (tree.of, tree.id, tree.generation, last.size, last.root.hex()):
         report.problem("log", where, "The entry is about something else.")
+    elif state.origin != tree.log:
+        report.problem("log", where, f"It is in {state.origin}, and not in {tree.log}.")
     elif root_by_path(leaf_hash(line), index, state.size, steps) != state.root:
         report.problem("log", where, "The entry is not in the log that was signed.")
     else:
@@ -852,59 +1459,201 @@ def _log(bundle: Bundle, tree: Tree, last: State, keys: Mapping[str, bytes], rep
 
 def _tombstones(
     bundle: Bundle, tree: Tree, keys: Mapping[str, bytes], report: Report
-) -> set[tuple[int, str]]:
-    """The fields of which the project's log says that they were erased, by record and name."""
+) -> dict[Field, str | None]:
+    """The fields of which the project's log says that they were erased, by record and name, and when."""
     found, where = bundle.document(f"{tree.path}/erased.json"), f"{tree.path} tombstones"
-    named: set[tuple[int, str]] = set()
+    named: dict[Field, str | None] = {}
     if not isinstance(found, dict):
         return named
     entries = found.get("entries")
     signature = opened(found.get("checkpoint"), CHECKPOINT_TYPE, keys, report, where)
     state = parsed_state(signature[0], where) if signature else None
+    if state and state.origin != tree.log:
+        report.problem("tombstone", where, f"They are in {state.origin}, and not in {tree.log}.")
+        return named
     for each in entries if state and isinstance(entries, list) else ():
         try:
             line, index = each["entry"].encode(), whole(each["index"])
-            steps, entry = hashes(each["path"]), parsed(line)
-            about = (entry["entry"], entry["of"], entry["id"])
-            names = {(whole(record), text(name)) for record, fields in entry["records"] for name in fields}
+            steps, tombstone = hashes(each["path"]), tombstone_of(index, parsed(line))
         except WRONG_FORM:
             report.problem("tombstone", where, "This is no entry of a log.")
             continue
-        if about != ("erased_fields", tree.of, tree.id):
+        if (tombstone.of, tombstone.id) != (tree.of, tree.id) or tombstone.records is None:
             report.problem("tombstone", f"{where} {index}", "The entry is about something else.")
         elif state is None or root_by_path(leaf_hash(line), index, state.size, steps) != state.root:
             report.problem("tombstone", f"{where} {index}", "The entry is not in the log that was signed.")
         else:
             report.checked["proofs"] += 1
-            named |= names
+            if tombstone.generation == tree.generation:  # of another run it excuses nothing
+                report.erasures.append(tombstone)
+                fields = [(record, name) for record, names in tombstone.records for name in names]
+                named |= dict.fromkeys(fields, tombstone.at)
     return named
 
 
-def _untold(
-    bundle: Bundle, tree: Tree, records: Mapping[int, Sealed], erased: set[tuple[int, str]], report: Report
+def _earlier(
+    bundle: Bundle, tree: Tree, last: State | None, keys: Mapping[str, bytes], report: Report
+) -> Run:
+    """What the log is shown to have of the tree's run and of the runs before. What the statement says of these has to stand there."""
+    states: dict[tuple[int, int], list[tuple[int, str]]] = {}
+    anew: dict[int, int] = {}
+    for index, entry in _entries_in_log(bundle, tree, keys, report) if tree.earlier else ():
+        try:
+            _earlier_entry(tree, index, entry, states, anew, report)
+        except WRONG_FORM:
+            says = f"The entry is about something else than an earlier seal of the {tree.of}."
+            report.problem("log", f"{tree.path} earlier seals {index}", says)
+    for each in tree.earlier:
+        report.earlier.append(each)
+        if each.root not in [root for _, root in states.get((each.generation, each.size), ())]:
+            says = f"The statement names the seal of run {each.generation}, and no entry of the log shows it."
+            report.problem("log", f"{tree.path} earlier seals", says)
+        if each.because == ERASURE and each.log_entry != anew.get(each.generation):
+            _not_by_tombstone(tree, each, report)
+    entry = _own_entry(bundle, tree) if last else None
+    return Run(tree.of, tree.id, tree.log, tree.generation, tree.withholds, entry, tree.earlier, states, anew)
+
+
+def _earlier_entry(
+    tree: Tree,
+    index: int,
+    entry: Any,
+    states: dict[tuple[int, int], list[tuple[int, str]]],
+    anew: dict[int, int],
+    report: Report,
 ) -> None:
-    """Fields that are not told: erased where a tombstone says so, else withheld, which is a fault where the statement says that nothing is."""
-    if not report.checked["withheld"] or not (erased or not tree.withholds):
+    """Put an entry of the log where it belongs: a signed state of an earlier run, or why there is another. Raises one of `WRONG_FORM`."""
+    run = whole(entry["generation"])
+    if (entry["of"], entry["id"]) != (tree.of, tree.id) or run >= tree.generation:
+        raise ValueError("it is of something else")
+    if entry["entry"] == "sealed":
+        state = index, text(entry["root"], SHA256)
+        states.setdefault((run, whole(entry["size"])), []).append(state)
         return
-    untold = {
-        index: {name.decode() for name, _ in PAIR.findall(each.fields)} for index, each in records.items()
-    }
-    for line in bundle.lines(f"{tree.path}/disclosed.jsonl"):
-        with suppress(*WRONG_FORM):
-            found = parsed(line)
-            untold[found["index"]] -= set(found["fields"])
-    for index, name in sorted((index, name) for index, names in untold.items() for name in names):
-        if (index, name) in erased:
-            report.checked["erased_fields"] += 1
-            report.checked["withheld"] -= 1
-        elif not tree.withholds:
-            says = "It is not told, and no tombstone in the log says that it was erased."
-            report.problem("missing", f"{tree.path} record {index} {name}", says)
+    tombstone = tombstone_of(index, entry)
+    if tombstone.anew is None:
+        raise ValueError("it is of something else")
+    anew[run] = index
+    report.erasures.append(tombstone)
+
+
+def _not_by_tombstone(tree: Tree, each: Earlier, report: Report) -> None:
+    """No entry of the log shows that a seal was replaced after an erasure: a link brings none, and nothing else lacks it."""
+    if tree.withholds:
+        says = f"That run {each.generation} of the {tree.of} {tree.id} was sealed anew after an erasure: the statement says so, and a link brings no tombstones."
+        report.not_checked.append(says)
+    else:
+        says = f"The statement says that run {each.generation} was sealed anew after an erasure, and no entry of the log shows it."
+        report.problem("tombstone", f"{tree.path} earlier seals", says)
+
+
+def _own_entry(bundle: Bundle, tree: Tree) -> int | None:
+    """The entry of the log that a tree's state is said to be; whether it is was checked."""
+    with suppress(*WRONG_FORM):
+        return whole(bundle.document(f"{tree.path}/log.json")["index"])
+    return None
+
+
+def _entries_in_log(
+    bundle: Bundle, tree: Tree, keys: Mapping[str, bytes], report: Report
+) -> Iterator[tuple[int, Any]]:
+    """The entries of the log that tell of earlier seals, each with its audit path."""
+    found, where = bundle.document(f"{tree.path}/earlier.json"), f"{tree.path} earlier seals"
+    if not isinstance(found, dict):
+        return
+    entries = found.get("entries")
+    signature = opened(found.get("checkpoint"), CHECKPOINT_TYPE, keys, report, where)
+    state = parsed_state(signature[0], where) if signature else None
+    if state and state.origin != tree.log:
+        report.problem("log", where, f"They are in {state.origin}, and not in {tree.log}.")
+        return
+    for each in entries if state and isinstance(entries, list) else ():
+        try:
+            line, index, steps = each["entry"].encode(), whole(each["index"]), hashes(each["path"])
+            entry = parsed(line)
+        except WRONG_FORM:
+            report.problem("log", where, "This is no entry of a log.")
+            continue
+        if state is None or root_by_path(leaf_hash(line), index, state.size, steps) != state.root:
+            report.problem("log", f"{where} {index}", "The entry is not in the log that was signed.")
+        else:
+            report.checked["proofs"] += 1
+            yield index, entry
+
+
+def tombstone_of(index: int, entry: Any) -> Tombstone:
+    """What an entry of the log says of an erasure. Raises one of `WRONG_FORM`."""
+    if entry["entry"] not in ("erased", "erased_fields"):
+        raise ValueError("this entry is of something else")
+    at, by, reason = ((text(entry[name]) if name in entry else None) for name in ("at", "by", "reason"))
+    told = entry["records"] if entry["entry"] == "erased_fields" else None
+    records = None if told is None else [(whole(at), list(map(text, names))) for at, names in told]
+    whose = text(entry["of"]), text(entry["id"]), whole(entry["generation"])
+    anew = entry.get("sealed_anew")
+    return Tombstone(index, *whose, records, at, by, reason, None if anew is None else whole(anew))
+
+
+def _untold(
+    tree: Tree,
+    records: Mapping[int, Sealed],
+    not_told: tuple[Mapping[int, set[str]], Mapping[int, set[str]]],
+    erased: Mapping[Field, str | None],
+    report: Report,
+) -> tuple[Gone, int, int]:
+    """Count what is told and what is not: what does not fit, which was named; what was erased, where a tombstone says so, or else the
+    statement of a bundle that may withhold; else withheld, which is a fault where the statement says that nothing is, and does not fit.
+    """
+    untold, unfit = not_told
+    number, wrong = (sum(map(len, each.values())) for each in not_told)
+    found = {each: at for each, at in erased.items() if each[1] in untold.get(each[0], ())}
+    gone = Gone(len(found), max((at for at in found.values() if at), default=None))
+    if tree.withholds and tree.erased:
+        gone = _stated(tree, tree.erased, gone, (number, wrong), report)
+    left = number - gone.fields
+    withheld, wrong = (left, wrong) if tree.withholds else (0, wrong + left)
+    report.checked["fields"] += (
+        sum(each.fields.count(b":") for each in records.values()) - number - sum(map(len, unfit.values()))
+    )
+    report.checked["erased_fields"] += gone.fields
+    report.checked["withheld"] += withheld
+    report.checked["unfit_fields"] += wrong
+    for index in sorted(untold) if not tree.withholds else ():
+        for name in sorted(untold[index]):
+            if (index, name) not in found:
+                says = "It is not told, and no tombstone in the log says that it was erased."
+                report.problem("missing", f"{tree.path} record {index} {name}", says)
+    return gone, withheld, wrong
+
+
+def _stated(tree: Tree, stated: Gone, found: Gone, numbers: tuple[int, int], report: Report) -> Gone:
+    """What was erased by the statement, which the bundle of a share link has instead of tombstones; not more than is not told."""
+    untold, wrong = numbers
+    if untold < stated.fields <= untold + wrong:  # some of it was changed, which is told already
+        return stated._replace(fields=untold)
+    if stated.fields > untold:
+        says = f"The statement says that {stated.fields} fields were erased, and {untold} are not told."
+        report.problem("statement", f"{tree.path} erased", says)
+        return found
+    if stated.fields <= found.fields:
+        return found
+    says = f"That {stated.fields:,} fields of the {tree.of} {tree.id} were erased: the statement says so, and a link brings no tombstones."
+    report.not_checked.append(says)
+    return stated
+
+
+def _entries(bundle: Bundle, name: str) -> Iterator[bytes]:
+    """The entries of a log. Raises `TooMuch` where there is no end of lines that are none."""
+    strange = 0
+    for line in bundle.lines(name):
+        strange += len(line) < SHORTEST_ENTRY
+        if strange >= MOST_COUNTED:
+            raise TooMuch(f"It stopped after {MOST_COUNTED:,} lines of {name} that are no entries.")
+        yield line
 
 
 def _whole_log(bundle: Bundle, log: Log, keys: Mapping[str, bytes], report: Report) -> list[bytes]:
     """The leaves of a project's log: its entries have every root that was signed, and what they say was sealed is there or was erased."""
-    lines = list(bundle.lines(f"{log.path}/entries.jsonl"))
+    lines = list(_entries(bundle, f"{log.path}/entries.jsonl"))
     report.checked["records"] += len(lines)
     stated = []
     for number, line in enumerate(bundle.lines(f"{log.path}/checkpoints.jsonl"), start=1):
@@ -926,10 +1675,28 @@ def _whole_log(bundle: Bundle, log: Log, keys: Mapping[str, bytes], report: Repo
         report.problem(
             "checkpoint", f"{log.path} checkpoints", "The log does not end where the statement says."
         )
+    if last:
+        report.shown.append(
+            Shown(
+                "log", log.origin, len(lines), last.size, last.at, last.state != "closed", signed_by=last.key
+            )
+        )
+    _replaced(lines, stated, report)
     _witnessed(bundle, log, leaves, report)
     _access(bundle, log, lines, report)
     _present(bundle, log, lines, report)
     return leaves
+
+
+def _replaced(lines: Sequence[bytes], stated: Sequence[State], report: Report) -> None:
+    """Which key was replaced by which, and whether the earlier one signed the log that says so."""
+    for index, line in enumerate(lines):
+        with suppress(*WRONG_FORM):  # told where what was sealed is looked for
+            entry = parsed(line)
+            if entry["entry"] == "key":
+                key, before = text(entry["key"]), text(entry["replaces"])
+                vouched = any(state.key == before and state.size > index for state in stated)
+                report.replaced.append(Replaced(index, key, before, vouched))
 
 
 def _witnessed(bundle: Bundle, log: Log, leaves: Sequence[bytes], report: Report) -> None:
@@ -968,14 +1735,14 @@ def _log_states(bundle: Bundle, stated: Stated) -> list[Any]:
 
 def _timestamps(bundle: Bundle, signed: Sequence[Any], report: Report) -> None:
     """Each timestamp is beside the signed state that it dates; whether it is the authority's, OpenSSL tells."""
-    dated = []
+    dated, states = [], {json.dumps(each, sort_keys=True) for each in signed}
     for name in sorted(bundle.names):
         match = re.fullmatch(r"timestamps/([0-9]{1,15})\.tsr", name)
         if match is None:
             continue
         state = f"timestamps/{match[1]}.json"
         dates = bundle.document(state)
-        if dates is None or dates not in signed:
+        if dates is None or json.dumps(dates, sort_keys=True) not in states:
             report.problem("timestamp", name, "What it dates is not among the signed states of the log.")
         else:
             dated.append(int(match[1]))
@@ -985,7 +1752,8 @@ def _timestamps(bundle: Bundle, signed: Sequence[Any], report: Report) -> None:
             f"openssl ts -verify -in timestamps/{last}.tsr -data timestamps/{last}.json -CAfile AUTHORITY.pem"
         )
         report.not_checked.append(
-            f"The timestamps of {len(dated)} states of the log; for the newest: {command}"
+            f"The timestamps of {len(dated)} states of the log: whether they are of these bytes, and the authority's "
+            f"signature and chain of certificates. For the newest: {command}"
         )
 
 
@@ -1066,17 +1834,19 @@ def _sealed_by(log: Log, lines: Sequence[bytes], report: Report) -> dict[Name, t
             kind = entry["entry"]
             if kind in ("key", "access"):
                 continue
-            if kind == "erased_fields":
-                report.checked["erased_fields"] += sum(len(names) for _, names in entry["records"])
-                continue
             name = (text(entry["of"]), text(entry["id"]), whole(entry["generation"]))
+            if kind in ("erased", "erased_fields"):
+                report.erasures.append(gone := tombstone_of(index, entry))
+                report.checked["erased_fields"] += sum(len(names) for _, names in gone.records or ())
+                report.checked["erased"] += kind == "erased"
+            if kind == "erased_fields":
+                continue
             state = (0, "") if kind == "erased" else (whole(entry["size"]), text(entry["root"]))
         except WRONG_FORM:
             report.problem("log", where, "This is no entry of a log.")
             continue
         if kind == "erased":
             sealed.pop(name, None)
-            report.checked["erased"] += 1
         elif known.setdefault((name, state[0]), state[1]) != state[1]:
             report.problem(
                 "changed", where, f"The same {state[0]} records were sealed before under another root."
@@ -1107,14 +1877,51 @@ def _disclosed(
     payloads: Mapping[str, bytes],
     helper: Helper | None,
     report: Report,
-) -> None:
-    """Every field that is told is what was committed to; fields that are not told are withheld, and counted."""
+) -> tuple[dict[int, set[str]], dict[int, set[str]]]:
+    """Every field that is told is what was committed to, and told once; the names of the others, by record: those that are not told, and
+    those that are, or that cannot be read, and do not fit.
+    """
     name = f"{path}/disclosed.jsonl"
     made = helper.lines(bundle) if helper else None
     sound = {claimed.encode() for claimed, digest in payloads.items() if digest.hex() == claimed} | {b""}
-    told, doubtful, before = 0, dict[int, bool](), -1
-    in_turn = iter(records.items())
-    for number, line in enumerate(map(committed, bundle.lines(name)) if made is None else made, start=1):
+    said = _said(map(committed, bundle.lines(name)) if made is None else made, records, sound)
+    known, named, unclear = said.of_all.union(said.of_some), set[Field](), False
+    for number, line in enumerate(bundle.lines(name) if said.doubtful else (), start=1):
+        if number in said.doubtful:
+            where = f"{path} disclosed line {number}"
+            index, right, wrong = _one_by_one(line, where, path, records, payloads, report)
+            named |= {(index, each) for each in wrong}
+            unclear = unclear or index < 0
+            if 0 <= index <= said.doubtful[number] or index in known:
+                report.problem("order", where, "A record is told of twice, or behind a later one.")
+            known.add(index)
+            said.of_some.setdefault(index, set()).update(right)
+    if len(said.doubtful) >= MOST_COUNTED:
+        raise TooMuch(
+            f"It stopped after {MOST_COUNTED:,} lines of {name} that are not as the product writes them."
+        )
+    unclear = unclear or bundle.hashes.get(name) == ""
+    return _parted(_not_said(records, said), named, known if unclear else records)
+
+
+def _parted(
+    untold: Mapping[int, set[str]], named: set[Field], read: Iterable[int]
+) -> tuple[dict[int, set[str]], dict[int, set[str]]]:
+    """What is not told without what is and does not fit: the fields that are `named`, and all of the records of which nothing could be read."""
+    left, unfit, there = dict[int, set[str]](), dict[int, set[str]](), set(read)
+    for index, names in untold.items():
+        wrong = {name for name in names if (index, name) in named or index not in there}
+        if wrong:
+            unfit[index] = wrong
+        if names - wrong:
+            left[index] = names - wrong
+    return left, unfit
+
+
+def _said(lines: Iterable[bytes], records: Mapping[int, Sealed], sound: set[bytes]) -> Said:
+    """What is told of the records by what the lines come to; `sound` are the payloads that are what they are called."""
+    found, before, in_turn = Said(set(), {}, {}), -1, iter(records.items())
+    for number, line in enumerate(lines, start=1):
         expected, record = next(in_turn, NOTHING)
         count = record.fields.count(b":")
         if expected > before and line == b"%d %d %b " % (
@@ -1122,27 +1929,36 @@ def _disclosed(
             count,
             record.fields,
         ):  # all of it, and in turn
-            told, before = told + count, expected
+            found.of_all.add(expected)
+            before = expected
             continue
         written_index, said, fields, needed = line.split(b" ")
         index, pairs = int(written_index), fields.split(b",") if fields else []
-        if index not in records or index <= before or not sound.issuperset(needed.split(b",")):
-            doubtful[number] = 0 <= index <= before
-        elif len(pairs) == int(said) == len(set(pairs)) and all(
-            pair in records[index].fields for pair in pairs
-        ):
-            told += len(pairs)
+        right = (
+            before < index in records
+            and sound.issuperset(needed.split(b","))
+            and len(pairs) == int(said) == len(set(pairs))
+            and all(pair in records[index].fields for pair in pairs)
+        )
+        if right:
+            found.of_some[index] = {each.decode() for each, _ in PAIR.findall(fields)}
         else:
-            doubtful[number] = False
+            found.doubtful[number] = before
         before = max(before, index)
-    for number, line in enumerate(bundle.lines(name) if doubtful else (), start=1):
-        if number in doubtful:
-            where = f"{path} disclosed line {number}"
-            told += _one_by_one(line, where, path, records, payloads, report)
-            if doubtful[number]:
-                report.problem("order", where, "A record is told of twice, or behind a later one.")
-    report.checked["fields"] += told
-    report.checked["withheld"] += sum(each.fields.count(b":") for each in records.values()) - told
+        if len(found.doubtful) >= MOST_COUNTED:
+            break
+    return found
+
+
+def _not_said(records: Mapping[int, Sealed], said: Said) -> dict[int, set[str]]:
+    """The names of the fields that are not told, by record."""
+    untold = {}
+    for index, record in records.items():
+        if index not in said.of_all:
+            names = {name.decode() for name, _ in PAIR.findall(record.fields)}
+            if left := names - said.of_some.get(index, set()):
+                untold[index] = left
+    return untold
 
 
 # Objects as tuples of pairs, so that a name which stands there twice is not lost.
@@ -1221,7 +2037,7 @@ class Helper:
 def _helped(bundle: Bundle, tree: Tree) -> Helper | None:
     """A helper where one is worth it and can be had."""
     name = f"{tree.path}/disclosed.jsonl"
-    large = name in bundle.names and bundle.zip.getinfo(name).file_size >= WORTH_A_PROCESS
+    large = name in bundle.names and bundle.members[name].size >= WORTH_A_PROCESS
     if not large or (os.cpu_count() or 1) == 1 or not sys.executable or not Path(__file__).is_file():
         return None
     output = tempfile.TemporaryFile()  # noqa: SIM115  # its reader closes it
@@ -1238,10 +2054,17 @@ def _helped(bundle: Bundle, tree: Tree) -> Helper | None:
 
 def _help(path: str, name: str) -> int:
     """Do the work of a helper: what each line of a file comes to, and the SHA-256 of the file."""
-    report = Report()
-    bundle = Bundle(path, report)
-    for line in bundle.lines(name):
-        sys.stdout.buffer.write(committed(line) + b"\n")
+    report, unclear = Report(), 0
+    try:
+        bundle = Bundle(path, report)
+        for line in bundle.lines(name):
+            made = committed(line)
+            unclear += made == UNCLEAR
+            if unclear >= MOST_COUNTED:
+                return 1
+            sys.stdout.buffer.write(made + b"\n")
+    except (Unreadable, TooMuch):
+        return 1
     sys.stdout.buffer.write(bundle.hashes.get(name, "").encode())
     return 1 if report.problems else 0
 
@@ -1253,8 +2076,8 @@ def _one_by_one(
     records: Mapping[int, Sealed],
     payloads: Mapping[str, bytes],
     report: Report,
-) -> int:
-    """How many fields of a record are what was committed to; each that is not is named."""
+) -> tuple[int, set[str], set[str]]:
+    """Of which record a line tells (-1: of none), which of its fields are what was committed to, and which are not; each of these is named."""
     try:
         found = parsed(line)
         index, fields = found["index"], found["fields"]
@@ -1262,20 +2085,21 @@ def _one_by_one(
             raise ValueError("another form")
     except WRONG_FORM:
         report.problem("field", where, "This line tells of no record.")
-        return 0
+        return -1, set(), set()
     record = records.get(index)
     if record is None:
         report.problem("missing", f"{path} record {index}", "Its fields are told, and the record is missing.")
-        return 0
+        return index, set(), set()
     commitments = {name.decode(): value for name, value in PAIR.findall(record.fields)}
-    right = 0
+    right, wrong = set[str](), set[str]()
     for name, each in fields.items():
         says = _wrong_with(each, payloads, commitments.get(name))
         if says is None:
-            right += 1
+            right.add(name)
         else:
+            wrong.add(name)
             report.problem("field", f"{path} record {index} {name}", says)
-    return right
+    return index, right, wrong
 
 
 def _wrong_with(each: Any, payloads: Mapping[str, bytes], commitment: bytes | None) -> str | None:
@@ -1313,26 +2137,73 @@ def _links(trees: Mapping[str, Mapping[int, Sealed]], report: Report) -> None:
 
 def told(report: Report) -> Iterator[str]:
     """The report for people, line by line."""
-    yield f"{'FAILED' if report.problems else 'VERIFIED'}  {report.subject}"
+    yield from map(plain, _told(report))
+
+
+def _told(report: Report) -> Iterator[str]:
+    yield f"{'FAILED' if report.failed else 'VERIFIED'}  {report.subject}"
     yield f"signed by {report.key or 'no valid key'}"
-    if report.older:
-        yield f"{SAID_OF_OLDER[report.older.holds]}  it is signed by {report.older.key or 'no valid key'}"
-    yield "checked: " + ", ".join(f"{count:,} {name}" for name, count in report.checked.items() if count)
+    yield from (f"log {each}" for each in report.logs)
+    yield from map(str, report.shown)
+    yield from _signed_by_others(report)
+    yield from (f"EARLIER SEAL {each}" for each in report.earlier)
+    yield from (f"KEY REPLACED (log entry {each.entry}) {each}" for each in report.replaced)
+    yield from _older(report)
+    counts = [
+        f"{count:,} {TOLD_COUNTS.get(name, name.replace('_', ' '))}"
+        for name, count in report.checked.items()
+        if count
+    ]
+    yield "checked: " + ", ".join(counts)
+    yield from _erased(report.erasures)
+    yield from (f"NO LONGER TOLD: {where} ({why})" for where, why in report.missing[:MOST_ERASURES])
+    if len(report.missing) > MOST_ERASURES:
+        yield f"and {len(report.missing) - MOST_ERASURES:,} more fields that the older one told; --json has all"
     for each in report.problems:
         yield f"FAULT ({each['code']}) {each['where']}: {each['says']}"
     if report.more:
         yield f"and {report.more:,} more faults"
+    if report.stopped:
+        yield f"STOPPED: {report.stopped}"
     for says in report.not_checked:
         yield f"NOT CHECKED: {says}"
     for says in NOT_PROVEN:
         yield f"NOT PROVEN: {says}"
 
 
+def _signed_by_others(report: Report) -> Iterator[str]:
+    for shown in report.shown:
+        if shown.signed_by not in {None, report.key}:
+            whose = "the log" if shown.of == "log" else f"{shown.of} {shown.id}"
+            yield f"{whose}: what was sealed then is signed by {shown.signed_by}, another key than the bundle's"
+
+
+def _older(report: Report) -> Iterator[str]:
+    older = report.older
+    if older and older.anew:
+        yield f"{SAID_OF_EARLIER[older.holds]}  {older.anew}; the older one is signed by {older.key or 'no valid key'}"
+    elif older:
+        some = ONLY_RECORDS if older.holds and report.failed else ""
+        yield f"{SAID_OF_OLDER[older.holds]}{some}  it is signed by {older.key or 'no valid key'}"
+
+
+def _erased(erasures: Sequence[Tombstone]) -> Iterator[str]:
+    for each in erasures[:MOST_ERASURES]:
+        yield f"ERASED (log entry {each.entry}) {each}"
+    if len(erasures) > MOST_ERASURES:
+        yield f"and {len(erasures) - MOST_ERASURES:,} more erasures; --json has all"
+
+
+class Command(argparse.ArgumentParser):
+    """The command line, whose errors repeat what was given in plain words."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(plain(message))
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Check the bundle that the command line names; the exit code."""
-    parser = argparse.ArgumentParser(
-        prog="tm_verify.py", description="Check an evidence bundle of Time Machine."
-    )
+    parser = Command(prog="tm_verify.py", description="Check an evidence bundle of Time Machine.")
     parser.add_argument("bundle", help="the zip file")
     key_help = "the key that must have signed it; its fingerprint comes another way than the bundle"
     parser.add_argument("--key", metavar="ed25519:FINGERPRINT", help=key_help)
@@ -1349,11 +2220,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         report = verify(given.bundle, given.key, given.older)
     except Unreadable as why:
-        sys.stderr.write(f"{given.bundle}: {why}\n")
+        sys.stderr.write(f"{plain(given.bundle)}: {why}\n")
+        if given.json:
+            _write(json.dumps(unreadable(given.bundle, why), indent=2))
         return 2
-    written = json.dumps(report.as_json(), indent=2) if given.json else "\n".join(told(report))
-    sys.stdout.write(written + "\n")
-    return 1 if report.problems else 0
+    _write(json.dumps(report.as_json(), indent=2) if given.json else "\n".join(told(report)))
+    return 1 if report.failed else 0
+
+
+def _write(written: str) -> None:
+    encoding = sys.stdout.encoding or "ascii"  # of a terminal that may not have every letter
+    sys.stdout.write(
+        written.replace("\x7f", "\\u007f").encode(encoding, "backslashreplace").decode(encoding) + "\n"
+    )
 
 
 if __name__ == "__main__":

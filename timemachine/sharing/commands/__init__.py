@@ -1,12 +1,12 @@
 """What we change in sharing, one file a noun; callers take every command from here."""
 
+from timemachine.sharing.commands.downloading import download
 from timemachine.sharing.commands.links import create_link, link_to, revoke, revoke_all, url_of
 from timemachine.sharing.commands.opening import (
     GRANT_LIFETIME,
     Opened,
     PassphraseNeeded,
     WrongPassphrase,
-    note_download,
     open_link,
 )
 from timemachine.sharing.commands.policy import set_policy
@@ -18,8 +18,8 @@ __all__ = [
     "PassphraseNeeded",
     "WrongPassphrase",
     "create_link",
+    "download",
     "link_to",
-    "note_download",
     "open_link",
     "revoke",
     "revoke_all",

@@ -15,7 +15,7 @@ from timemachine.base.clock import now
 from timemachine.base.errors import NotSignedIn, TooManyRequests
 from timemachine.base.ids import secret, secret_hash
 from timemachine.sharing import log, queries
-from timemachine.sharing.log import DOWNLOADED, OPENED, WRONG_PASSPHRASE, WRONG_SECRET
+from timemachine.sharing.log import OPENED, WRONG_PASSPHRASE, WRONG_SECRET
 from timemachine.sharing.models import REVOKED, ShareGrant, ShareLink, ShareMiss
 from timemachine.sharing.patience import Limit, seconds_to_wait
 from timemachine.sharing.recorded import gone
@@ -24,7 +24,10 @@ from timemachine.sharing.visitor import Visitor, visitor
 
 GRANT_LIFETIME: Final = timedelta(hours=12)
 MISSES: Final = Limit(most=10, window=timedelta(minutes=1))
-PASSPHRASES: Final = Limit(most=5, window=timedelta(minutes=15))
+PASSPHRASES: Final = Limit(most=5, window=timedelta(minutes=15))  # of one network
+ANYBODYS: Final = Limit(
+    most=10, window=timedelta(minutes=15)
+)  # of all networks from which a link was never opened
 GUESSES: Final = Limit(most=30, window=timedelta(hours=1))
 MISSES_KEPT: Final = timedelta(days=1)
 
@@ -58,7 +61,8 @@ def open_link(
     Raises the same `NotFound` for a link that is unknown, revoked, expired, forbidden or opened as often as it may be, and for a
     wrong secret; `PassphraseNeeded` or `WrongPassphrase` only to somebody with the right secret of a link that would open;
     `TooManyRequests` after ten tries in a minute from one address that opened nothing, thirty wrong secrets in an hour for one
-    link, or five wrong passphrases. Who has the right secret of a link that opens never waits for what others tried.
+    link, five wrong passphrases from one network, or ten from any for one from which the link was never opened. Who has the right
+    secret of a link that opens never waits for what others tried, but for their passphrases there.
     """
     seen, origin = visitor(address, browser), origin_of(address)
     link, right = queries.link_of_token(token)
@@ -72,14 +76,6 @@ def open_link(
         _miss(origin, seen, *_why_not(link))
         raise gone()
     return opened
-
-
-@transaction.atomic
-def note_download(link: ShareLink, *, address: str | None = None, browser: str | None = None) -> None:
-    """Write into the access log that a visitor takes the evidence along. Raises `NotFound` where the link went meanwhile."""
-    if not ShareLink.objects.filter(pk=link.pk).exists():
-        raise gone()
-    log.append(link, DOWNLOADED, visitor(address, browser))
 
 
 def _named(token: str) -> str | None:
@@ -127,8 +123,11 @@ def _check_passphrase(link: ShareLink, passphrase: str | None, seen: Visitor) ->
 def _passphrase_is_right(link: ShareLink, passphrase: str, seen: Visitor) -> bool:
     # Many tries at once would otherwise all be checked before the first failure is counted.
     _one_at_a_time(f"passphrase of share link {link.pk}")
-    wrong = link.openings.filter(result=WRONG_PASSPHRASE).order_by("-sequence").values_list("at", flat=True)
-    _check_patience(wrong[: PASSPHRASES.most], PASSPHRASES)
+    tried = link.openings.filter(result=WRONG_PASSPHRASE).order_by("-sequence").values_list("at", flat=True)
+    _check_patience(tried.filter(address=seen.network)[: PASSPHRASES.most], PASSPHRASES)
+    # Whoever opened it before is kept out by nobody but their own network, or others could do so for as long as they go on.
+    if not link.openings.filter(result=OPENED, address=seen.network).exists():
+        _check_patience(tried[: ANYBODYS.most], ANYBODYS)
     right = check_password(passphrase, link.passphrase_hash or "")
     if not right:
         log.append(link, WRONG_PASSPHRASE, seen)

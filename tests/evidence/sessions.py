@@ -1,0 +1,33 @@
+"""Sessions that are sealed and compared, and what that comes to."""
+
+from timemachine.accounts.models import Project
+from timemachine.evidence import commands, sealing
+from timemachine.evidence.models import Seal, SealCheck
+from timemachine.recording.commands import append, start_session
+from timemachine.recording.draft import ActionDraft
+from timemachine.recording.models import Session
+
+
+def message(text: str) -> ActionDraft:
+    return ActionDraft(kind="message", role="user", output=text)
+
+
+def long_session(project: Project, actions: int) -> Session:
+    session = start_session(project, name="long", by="test")
+    for first in range(0, actions, 1_000):
+        append(session.id, [message(f"turn {n}") for n in range(first, min(first + 1_000, actions))])
+    session.refresh_from_db()
+    return session
+
+
+def checked(session: Session) -> list[dict[str, object]]:
+    sealing.seal_session(session.id)
+    done = compared_with_its_seal(session)
+    assert done.records >= session.last_sequence
+    return list(done.problems)
+
+
+def compared_with_its_seal(session: Session) -> SealCheck:
+    done = commands.check(commands.ask_for_check(Seal.objects.get(session=session), by="test").id)
+    assert done is not None
+    return done

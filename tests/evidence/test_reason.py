@@ -1,0 +1,42 @@
+"""The reason of an erasure, which stays in the log for good."""
+
+import pytest
+
+from timemachine.base.errors import InvalidInput
+from timemachine.evidence.reason import LONGEST, ReasonTells, checked_reason
+from timemachine.redaction.rules import read_rules
+
+OTHERS = read_rules(
+    {"patterns": [{"name": "customer number", "pattern": "ACME-[0-9]+"}], "fields": ["agent"]}
+)
+
+
+@pytest.mark.parametrize("said", ["", " asked for by the customer ", "x" * LONGEST])
+def test_a_reason_in_which_nothing_is_found_is_kept_without_blanks(said: str) -> None:
+    assert checked_reason(said, OTHERS) == said.strip()
+
+
+@pytest.mark.parametrize(
+    ("said", "holds"),
+    [
+        ("jane.doe@example.com asked for it", ["e-mail"]),
+        ("see +49 30 901820, and a@b.example or c@d.example", ["phone number", "e-mail"]),
+        ("AKIAIOSFODNN7EXAMPLE was in it", ["secret (AWS access key id)"]),
+        ("ACME-4711 asked", ["customer number"]),
+    ],
+)
+def test_one_that_holds_what_a_profile_finds_is_refused_and_never_repeated(
+    said: str, holds: list[str]
+) -> None:
+    with pytest.raises(ReasonTells) as refused:
+        checked_reason(said, OTHERS)
+    assert sorted(refused.value.facts["holds"]) == sorted(holds)
+    assert all(kind in refused.value.message for kind in holds)
+    assert not any(
+        word in str(refused.value.as_json()) for word in said.split() if "@" in word or word[-1].isdigit()
+    )
+
+
+def test_one_that_is_too_long_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="at most 1,000 characters"):
+        checked_reason("x" * (LONGEST + 1))

@@ -1,0 +1,206 @@
+"""Every byte of the zip is a file's or the directory's: nothing rides along that no signature covers."""
+
+import io
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.verifier.bundles import faults, packed, unpacked
+from tests.verifier.conftest import Made
+from timemachine.verifier import tm_verify
+
+pytestmark = pytest.mark.django_db  # for the fixture alone
+END: Final = 22
+
+
+def _moved(data: bytes, at: int, more: bytes) -> bytes:
+    """The zip with more bytes at a place before its directory, and every offset behind it put right."""
+    moved = bytearray(data[:at] + more + data[at:])
+    directory = struct.unpack("<L", data[-6:-2])[0] + len(more)
+    moved[-6:-2] = struct.pack("<L", directory)
+    while moved[directory : directory + 4] == b"PK\x01\x02":
+        names, extra, comment = struct.unpack("<3H", moved[directory + 28 : directory + 34])
+        (begin,) = struct.unpack("<L", moved[directory + 42 : directory + 46])
+        if begin >= at:
+            moved[directory + 42 : directory + 46] = struct.pack("<L", begin + len(more))
+        directory += 46 + names + extra + comment
+    return bytes(moved)
+
+
+def _second(data: bytes) -> zipfile.ZipInfo:
+    with zipfile.ZipFile(io.BytesIO(data)) as opened:
+        return opened.infolist()[1]
+
+
+def _behind_deflate(data: bytes) -> bytes:
+    """Bytes behind the end of what the second file unpacks to, counted into its packed size."""
+    info, hidden = _second(data), b"hidden"
+    begin = info.header_offset + 30 + len(info.filename)
+    begin += struct.unpack("<H", data[info.header_offset + 28 : info.header_offset + 30])[0]
+    made = bytearray(_moved(data, begin + info.compress_size, hidden))
+    size = info.compress_size + len(hidden)
+    at = begin - 8  # of the local header's large sizes
+    made[at : at + 8] = struct.pack("<Q", size)
+    directory = struct.unpack("<L", made[-6:-2])[0]
+    entry = made.index(b"PK\x01\x02", directory + 4)
+    made[entry + 20 : entry + 24] = struct.pack("<L", size)
+    return bytes(made)
+
+
+def _comment(data: bytes) -> bytes:
+    return data[:-2] + struct.pack("<H", 6) + b"hidden"
+
+
+def _of_a_file(data: bytes) -> bytes:
+    """A comment of the first file in the directory."""
+    (at,) = struct.unpack("<L", data[-6:-2])
+    (names,) = struct.unpack("<H", data[at + 28 : at + 30])
+    end = at + 46 + names
+    made = bytearray(data[:end] + b"hidden" + data[end:])
+    made[at + 32 : at + 34] = struct.pack("<H", 6)
+    (size,) = struct.unpack("<L", data[-10:-6])
+    made[-10:-6] = struct.pack("<L", size + 6)
+    return bytes(made)
+
+
+def _local(offset: int) -> Callable[[bytes], bytes]:
+    """Another byte in what stands before the second file."""
+
+    def change(data: bytes) -> bytes:
+        made = bytearray(data)
+        made[_second(data).header_offset + offset] ^= 1
+        return bytes(made)
+
+    return change
+
+
+HIDDEN: Final[dict[str, tuple[Callable[[bytes], bytes], str]]] = {
+    "a prefix": (lambda data: b"#!/bin/sh\n" + data, ""),
+    "a prefix that the offsets know": (lambda data: _moved(data, 0, b"hidden"), ""),
+    "a gap": (lambda data: _moved(data, _second(data).header_offset, b"hidden"), ""),
+    "a gap before the directory": (
+        lambda data: _moved(data, struct.unpack("<L", data[-6:-2])[0], b"hidden"),
+        "the directory",
+    ),
+    "a comment": (_comment, "the end of the zip"),
+    "bytes behind the end": (lambda data: data + b"hidden", "the end of the zip"),
+    "a comment of a file": (_of_a_file, ""),
+    "bytes behind the end of a file": (_behind_deflate, ""),
+    "another time before a file": (_local(10), ""),
+    "another checksum before a file": (_local(14), ""),
+    "another name before a file": (_local(30), ""),
+    "other flags before a file": (_local(6), ""),
+}
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_what_belongs_to_no_file_is_named(made: Made, tmp_path: Path, name: str) -> None:
+    change, where = HIDDEN[name]
+    path = tmp_path / "x.zip"
+    path.write_bytes(change(made.session))
+    found = faults(path, made.key)
+    assert any(code == "zip" and (not where or place == where) for code, place in found), found
+
+
+def test_hidden_bytes_are_counted_however_the_file_is_cut_into_chunks(
+    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "x.zip"
+    path.write_bytes(_behind_deflate(made.session))
+    hidden_alone = _second(
+        made.session
+    ).compress_size  # the file itself is the first chunk, what is behind it the next
+    for size in (tm_verify.CHUNK, hidden_alone):
+        monkeypatch.setattr(tm_verify, "CHUNK", size)
+        report = tm_verify.verify(str(path), made.key)
+        assert [each["says"] for each in report.problems] == [
+            "Behind its end stand 6 bytes, which no file and no signature covers."
+        ]
+
+
+def test_two_files_on_the_same_bytes_are_named(made: Made, tmp_path: Path) -> None:
+    path = tmp_path / "x.zip"
+    data = bytearray(made.session)
+    (directory,) = struct.unpack("<L", data[-6:-2])
+    second = data.index(b"PK\x01\x02", directory + 4)
+    data[second + 42 : second + 46] = bytes(4)
+    path.write_bytes(data)
+    assert any(code == "zip" for code, _ in faults(path, made.key))
+
+
+def test_a_zip_that_was_streamed_or_stored_holds_together(made: Made, tmp_path: Path) -> None:
+    class Stream(io.RawIOBase):
+        """Bytes that can be written once, and not again."""
+
+        def __init__(self) -> None:
+            self.data = bytearray()
+
+        def writable(self) -> bool:
+            return True
+
+        def write(self, data: bytes) -> int:  # type: ignore[override]
+            self.data += data
+            return len(data)
+
+    for kind in (zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED):
+        stream = Stream()
+        with zipfile.ZipFile(stream, "w", kind) as opened:
+            for large, (name, data) in enumerate(unpacked(made.session).items()):
+                with opened.open(name, "w", force_zip64=bool(large % 2)) as file:
+                    file.write(data)
+        path = tmp_path / f"{kind}.zip"
+        path.write_bytes(stream.data)
+        assert faults(path, made.key) == []
+        behind = stream.data.index(b"PK\x07\x08")
+        stream.data[behind + 5] ^= 1  # of the checksum that stands behind a file
+        path.write_bytes(stream.data)
+        assert {code for code, _ in faults(path, made.key)} == {"zip"}
+
+
+def test_a_zip_of_very_many_files_is_read_to_its_end(made: Made, tmp_path: Path) -> None:
+    """More than 65,535 files have another end of the directory."""
+    many = {f"more/{number}": b"" for number in range(66_000)}
+    path = packed(unpacked(made.session) | many, tmp_path / "x.zip")
+    report = tm_verify.verify(str(path), made.key)
+    assert {each["code"] for each in report.problems} == {"file"}
+    assert report.more + len(report.problems) == 66_000
+
+
+def test_a_file_that_ends_early_or_late_is_damaged(made: Made, tmp_path: Path) -> None:
+    files = unpacked(made.session)
+    path = packed(files, tmp_path / "x.zip")
+    with zipfile.ZipFile(path) as opened:
+        info = opened.getinfo("README.txt")
+    begin = info.header_offset + 30 + len("README.txt")
+    data = path.read_bytes()
+    short = zlib.compressobj(9, zlib.DEFLATED, -15)
+    less = short.compress(files["README.txt"][:20]) + short.flush(zlib.Z_SYNC_FLUSH)
+    for other in (less.ljust(info.compress_size, b"\0"), bytes(info.compress_size)):
+        path.write_bytes(data[:begin] + other + data[begin + info.compress_size :])
+        assert ("file", "README.txt") in faults(path, made.key)
+
+
+def test_no_byte_of_a_bundle_can_be_changed_without_being_missed(made: Made, tmp_path: Path) -> None:
+    """But for what the directory says of whoever packed it: version, and rights of the files."""
+    data, path = made.older_log, tmp_path / "x.zip"
+    (directory,) = struct.unpack("<L", data[-6:-2])
+    unread, at = set[int](), directory
+    while data[at : at + 4] == b"PK\x01\x02":
+        names, extra, _ = struct.unpack("<3H", data[at + 28 : at + 34])
+        unread |= {at + 4, at + 5, *range(at + 36, at + 42)}
+        at += 46 + names + extra
+    assert len(data) - at == END
+    for place in [*range(0, directory, 97), *range(directory, len(data))]:
+        changed = bytearray(data)
+        changed[place] ^= 0x10
+        path.write_bytes(changed)
+        try:
+            missed = bool(faults(path, made.key))
+        except tm_verify.Unreadable:
+            missed = True
+        assert missed or place in unread, place
