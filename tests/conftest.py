@@ -22,6 +22,7 @@ from tests.turns import Turns
 from timemachine.accounts.models import Project
 
 MIGRATED = "migrated"
+PROGRAMS = {"embedded", "docker"}  # the folders whose tests start whole programs
 EMPTIED = """
 DO $$
 DECLARE
@@ -57,6 +58,19 @@ def pytest_collection_finish() -> None:
     """What was imported and collected stays to the end: thousands of tests, which the garbage collector went through every second."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """In CI what waits for a browser, a worker or another process has a second try, which the summary tells as RERUN."""
+    if "CI" in os.environ:
+        for item in filter(_waits_for_others, items):
+            item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+def _waits_for_others(item: pytest.Item) -> bool:
+    database = item.get_closest_marker("django_db")
+    committed = database is not None and database.kwargs.get("transaction")
+    return bool(committed) or item.get_closest_marker("browser") is not None or item.path.parent.name in PROGRAMS
 
 
 @pytest.hookimpl(optionalhook=True)

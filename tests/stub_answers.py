@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -41,7 +42,8 @@ class Script:
     """What to answer, and how.
 
     `times` bounds how often the mode holds before the answer is simply given (None: always; `429_then_ok` fails once).
-    `seconds` is how long `slow` waits before its first byte, `silent` before its first event, and `slow_words` and `drip` pause;
+    `seconds` is how long `slow` waits before its first byte, `silent` before its first event, and `slow_words` and `drip` pause.
+    Whatever the mode, nothing but the first word is said before `held` is set, for a minute at most.
     To embed, texts longer than `longest_text` and more than `most_texts` at once are refused with 413.
     `status`, `body` and `retry_after` belong to `error` and 429; `usage` replaces the counted tokens.
     """
@@ -57,6 +59,7 @@ class Script:
     usage: dict[str, Any] | None = None
     model: str | None = None
     longest_text: int | None = None
+    held: threading.Event | None = None
     most_texts: int | None = None
 
 
@@ -165,6 +168,8 @@ def _pieces(text: str, script: Script) -> Iterator[str]:
     for number, piece in enumerate(re.findall(r"\s*\S+\s*$|\s*\S+", text)):
         if number and script.mode == "slow_words":
             time.sleep(script.seconds)
+        if number and script.held:
+            script.held.wait(60)
         yield piece
     while script.mode == "endless":
         yield "more " * 10_000

@@ -224,7 +224,8 @@ def read(response: Any) -> dict[str, Any]:
 def test_nobody_ends_an_ask_of_another_project(
     handbook: Program, stranger: Program, stub: StubModelServer
 ) -> None:
-    stub.script(Script(mode="slow_words", seconds=0.2, answer=ANSWER))
+    go_on = threading.Event()
+    stub.script(Script(held=go_on, answer=ANSWER))
     told = iter(ask(handbook, MODELS[0], stream=True).streaming_content)
     next(told)
     ask_id = under_way_soon()
@@ -233,6 +234,7 @@ def test_nobody_ends_an_ask_of_another_project(
     assert (
         program(Project.objects.get(name="Prüfung"), "read").post(f"/asks/{ask_id}/cancel").status_code == 403
     )
+    go_on.set()
     assert list(told)[-1].startswith(b"event: done")
 
 
@@ -250,7 +252,8 @@ def test_more_asks_than_there_are_places_are_refused(
 ) -> None:
     settings.ASKS_AT_ONCE = 1
     places.cache_clear()
-    stub.script(Script(mode="slow_words", seconds=0.2, answer=ANSWER))
+    go_on = threading.Event()
+    stub.script(Script(held=go_on, answer=ANSWER))
     first = iter(ask(handbook, MODELS[0], stream=True).streaming_content)
     next(first)
     for streamed in (True, False):
@@ -260,6 +263,7 @@ def test_more_asks_than_there_are_places_are_refused(
             "too_many_asks",
             "5",
         )
+    go_on.set()
     list(first)
     assert ask(handbook, "local:extractive").status_code == 200
     places.cache_clear()
@@ -268,7 +272,8 @@ def test_more_asks_than_there_are_places_are_refused(
 def test_a_session_ends_only_once_its_asks_have_their_record(
     handbook: Program, stub: StubModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stub.script(Script(mode="slow_words", seconds=0.2, answer=ANSWER))
+    go_on = threading.Event()
+    stub.script(Script(held=go_on, answer=ANSWER))
     told = iter(ask(handbook, MODELS[0], stream=True).streaming_content)
     next(told)
     under_way_soon()
@@ -276,6 +281,7 @@ def test_a_session_ends_only_once_its_asks_have_their_record(
     refused = handbook.post("/sessions/s/end")
     assert (refused.status_code, refused.json()["code"]) == (409, "ask_under_way")
     monkeypatch.setattr(under_way, "PATIENCE_SECONDS", 20)
+    threading.Timer(0.3, go_on.set).start()
     assert handbook.post("/sessions/s/end").json()["status"] == "ended"
     assert step(handbook)["output"] == ANSWER
     assert list(told)[-1].startswith(b"event: done")
