@@ -70,7 +70,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _waits_for_others(item: pytest.Item) -> bool:
     database = item.get_closest_marker("django_db")
     committed = database is not None and database.kwargs.get("transaction")
-    return bool(committed) or item.get_closest_marker("browser") is not None or item.path.parent.name in PROGRAMS
+    return (
+        bool(committed) or item.get_closest_marker("browser") is not None or item.path.parent.name in PROGRAMS
+    )
 
 
 @pytest.hookimpl(optionalhook=True)
