@@ -17,12 +17,15 @@ from timemachine.client.server import Server
 BUSY = b'{"code": "busy", "message": "Come again.", "facts": {}}'
 
 
-def playing(answers: Iterator[int], retry_after: str = "0") -> Any:
+OTHER = b'{"code": "too_many", "message": "Come again.", "facts": {}}'
+
+
+def playing(answers: Iterator[int], retry_after: str = "0", *, refusal: bytes = BUSY) -> Any:
     """A server that answers with one status after another."""
 
     def answer(request: BaseHTTPRequestHandler) -> None:
         status = next(answers)
-        body = BUSY if status >= 400 else b'{"a": 1}'
+        body = refusal if status >= 400 else b'{"a": 1}'
         answering(status, body, retry_after=retry_after, content_disposition="attachment")(request)
 
     return answer
@@ -40,11 +43,17 @@ def test_reading_is_repeated_until_the_server_has_time(tmp_path: Path) -> None:
 
 
 def test_sending_is_repeated_only_with_a_key_that_makes_it_one() -> None:
-    with other_server(playing(iter([429, 200, 429]))) as url, connection(url) as client:
+    answers = playing(iter([429, 200, 429]), refusal=OTHER)
+    with other_server(answers) as url, connection(url) as client:
         assert client.post("/api/sessions/a/actions", {}, idempotency_key="k") == {"a": 1}
         with pytest.raises(Refused) as refused:
             client.post("/api/sessions/a/find", {})
     assert (refused.value.status, refused.value.retry_after) == (429, 0)
+
+
+def test_what_the_server_did_not_begin_is_sent_again_whatever_it_is() -> None:
+    with other_server(playing(iter([429, 429, 200]))) as url, connection(url) as client:
+        assert client.post("/api/sessions/a/actions", {"kind": "event"}) == {"a": 1}
 
 
 def test_nobody_waits_longer_than_was_said() -> None:

@@ -6,13 +6,23 @@ from typing import Any, Final
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
-from django.http import Http404, HttpRequest, HttpResponse
+from django.db import InterfaceError, OperationalError
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
-from timemachine.base.errors import InvalidInput, NotFound, NotSignedIn, TimeMachineError, TooLarge
+from timemachine.base.errors import (
+    InvalidInput,
+    NotFound,
+    NotSignedIn,
+    TimeMachineError,
+    TooLarge,
+    Unavailable,
+)
 
 log = logging.getLogger(__name__)
+
+_JSON: Final = "application/json; charset=utf-8"
 
 
 def install(api: NinjaAPI) -> None:
@@ -41,9 +51,13 @@ def _answer(api: NinjaAPI, request: HttpRequest, error: Exception) -> HttpRespon
     if isinstance(error, HttpError) and not isinstance(error, AuthenticationError):
         facts = {"code": "invalid_request", "message": str(error), "facts": {}}
         return api.create_response(request, facts, status=error.status_code)
-    ours = _ours(request, error)
-    response = api.create_response(request, ours.as_json(), status=ours.status)
-    wait = ours.facts.get("retry_after_seconds")
+    return refusal(_ours(request, error))
+
+
+def refusal(error: TimeMachineError) -> HttpResponse:
+    """The error as an answer, with the header that says when to come again, where it knows."""
+    response = JsonResponse(error.as_json(), status=error.status, content_type=_JSON)
+    wait = error.facts.get("retry_after_seconds")
     if wait is not None and isfinite(wait):
         response["Retry-After"] = str(ceil(wait))
     return response
@@ -60,6 +74,17 @@ def _ours(request: HttpRequest, error: Exception) -> TimeMachineError:
         return _too_large()
     if isinstance(error, Http404):
         return NotFound("There is no such address in the API; /api/docs lists those there are.")
+    return _failed(request, error)
+
+
+def _failed(request: HttpRequest, error: Exception) -> TimeMachineError:
+    if isinstance(error, OperationalError | InterfaceError):
+        log.warning("%s %s failed: %s", request.method, request.path, error)
+        return Unavailable(
+            "The database does not answer, or others were in the way for too long; send it again.",
+            code="database_away",
+            retry_after_seconds=2,
+        )
     log.error("%s %s failed", request.method, request.path, exc_info=error)
     return TimeMachineError("This is a fault of ours; it is in the server's log.")
 

@@ -5,6 +5,7 @@ from typing import Any
 from django.db import transaction
 from django.http import HttpRequest
 from ninja import Status
+from ninja.decorators import decorate_view
 
 from timemachine.accounts.models import Project
 from timemachine.answering import commands as answering
@@ -14,6 +15,7 @@ from timemachine.api import routers, schemas
 from timemachine.api.access import Caller, caller
 from timemachine.api.asks import asked
 from timemachine.api.documents import find_json, session_json
+from timemachine.api.pressure import in_a_place
 from timemachine.api.puts import collection_for, frames_in, puts_json
 from timemachine.base.clock import written
 from timemachine.base.content import sha256_hex
@@ -64,9 +66,14 @@ def erase(
     return {"erased": str(session.id), "actions": erase_session(session, by=who.by, reason=reason)}
 
 
+@decorate_view(in_a_place)
 @routers.sessions.post("/{session_id}/actions", response={201: dict[str, Any]}, summary="Append actions")
 def append(request: HttpRequest, session_id: str, payload: schemas.ActionsIn) -> Status[dict[str, Any]]:
-    """One action, or up to 1,000 in `actions`: all are recorded, durably and in order, or none."""
+    """One action, or up to 1,000 in `actions`: all are recorded, durably and in order, or none.
+
+    An action with an `id` that the session has is that action, and the same `Idempotency-Key` again gets the first answer: both
+    may be sent again. 429 (`busy`) says that nothing was recorded, and `Retry-After` when to send it again.
+    """
     who = caller(request, "record")
     session = session_of(who.project, session_id)
     sequences = commands.append(
@@ -130,6 +137,7 @@ def ask(request: HttpRequest, session_id: str, payload: schemas.SessionAskIn) ->
     return asked(request, who.project, payload, make, session)
 
 
+@decorate_view(in_a_place)
 @routers.sessions.post(
     "/{session_id}/checkpoints", response={201: dict[str, Any]}, summary="Set a checkpoint"
 )

@@ -26,7 +26,8 @@ class Connection:
     """Requests to one server. Close it, or use it in a `with`.
 
     A request that a busy server refuses with 429 is sent again when the server said, for at most `longest_wait` seconds in all, where
-    sending it twice is the same as once: reading, deleting, and whatever has an idempotency key.
+    sending it twice is the same as once: reading, deleting, whatever has an idempotency key, and all of which the server says (`busy`)
+    that it did nothing.
     """
 
     def __init__(
@@ -101,7 +102,8 @@ class Connection:
         repeatable = method in REPEATABLE or idempotency_key is not None
         return patiently(
             lambda: self._answer(self._send(method, path, headers, query, content)),
-            self._longest_wait if repeatable else 0.0,
+            self._longest_wait,
+            repeatable=repeatable,
         )
 
     def download(self, path: str, target: Path, query: Mapping[str, Any] | None = None) -> Mapping[str, str]:

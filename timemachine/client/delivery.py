@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from timemachine.client.errors import ClientError, NoServer, Refused
-from timemachine.client.outbox import Outbox, is_passing
+from timemachine.client.outbox import Outbox, is_busy, is_passing
 from timemachine.client.spool import Spool, spools_in
 
 if TYPE_CHECKING:  # its HTTP client takes a third of a second
@@ -59,8 +59,8 @@ class Delivery:
 
     @property
     def away_for(self) -> float:
-        """Seconds since the server could last be had; 0 while it can."""
-        return time.monotonic() - self._away_since if self.away is not None else 0.0
+        """Seconds since the server could last be had; 0 while it can, and while it is there and says when to come again."""
+        return 0.0 if self.away is None or is_busy(self.away) else time.monotonic() - self._away_since
 
     def news(self) -> None:
         """Something was spooled."""
@@ -150,7 +150,7 @@ class Delivery:
 
     def _failed(self, outbox: Outbox, why: ClientError) -> None:
         if is_passing(why) or isinstance(why, NoServer):
-            if self.away is None:
+            if (self.away is None or is_busy(self.away)) and not is_busy(why):
                 self._away_since = time.monotonic()
                 log.warning("What is recorded waits in %s: %s", self._folder, why.message)
             self.away = why

@@ -81,7 +81,6 @@ class Outbox:
 
     def complain(self, why: ClientError) -> None:
         """Say once that the server does not take it; what is spooled stays."""
-        self.stuck = why
         if not self._said:
             self._said = True
             log.error(
@@ -90,6 +89,7 @@ class Outbox:
                 why.message,
                 self.spool.path or "memory",
             )
+        self.stuck = why  # last: who waits for the delivery goes on then
 
     @property
     def _is_begun(self) -> bool:
@@ -141,8 +141,13 @@ class Outbox:
 def is_passing(why: ClientError) -> bool:
     """Whether it may be otherwise in a moment: nobody answers, or has too much to do."""
     if isinstance(why, Refused):
-        return why.status == TOO_MANY or why.status >= SERVER_ERROR
+        return is_busy(why) or why.status >= SERVER_ERROR
     return isinstance(why, Unreachable | NotUnderstood)
+
+
+def is_busy(why: ClientError) -> bool:
+    """Whether the server is there, and asks to come again in a moment."""
+    return isinstance(why, Refused) and why.status == TOO_MANY
 
 
 def is_lasting(why: ClientError) -> bool:

@@ -46,7 +46,7 @@ class Sessions:
     def append(
         self, session: str, actions: Sequence[Document], *, idempotency_key: str | None = None
     ) -> list[int]:
-        """Record up to 1,000 actions, all or none; their sequences. With a key of its own a busy server is asked again."""
+        """Record up to 1,000 actions, all or none; their sequences. A busy server, which recorded nothing, is asked again."""
         found: list[int] = self._connection.post(
             _path(session) + "/actions", {"actions": list(actions)}, idempotency_key=idempotency_key
         )["sequences"]
