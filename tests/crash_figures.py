@@ -26,6 +26,12 @@ HEADS: Final = {
     "results": "results written",
 }
 _SEEN: Final[dict[str, Counter[str]]] = {}
+_TOLD: Final[list[str]] = []
+
+
+def tell(sentence: str) -> None:
+    """Add what was seen of a fault that no replay met."""
+    _TOLD.append(sentence)
 
 
 def note(fault: str, seen: Mapping[str, int], seconds: float) -> None:
@@ -36,15 +42,16 @@ def note(fault: str, seen: Mapping[str, int], seconds: float) -> None:
 
 
 def table() -> list[str]:
-    """The lines of the table, with a sum; none where nothing was noted."""
+    """The lines of the table, with a sum, and what was told beside it; none where nothing was noted."""
     if not _SEEN:
-        return []
+        return _TOLD
     width = max(map(len, _SEEN)) + 2
     heads = [HEADS.get(name, name) for name in COLUMNS]
     rows = {**_SEEN, "all": sum(_SEEN.values(), start=Counter[str]())}
     return [
         " " * width + "  ".join([*heads, "seconds"]),
         *(fault.ljust(width) + _line(row, heads) for fault, row in rows.items()),
+        *_TOLD,
     ]
 
 

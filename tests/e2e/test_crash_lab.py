@@ -20,37 +20,18 @@ import pytest
 
 from tests.crash_figures import KILLS, note
 from tests.e2e.conftest import Product
+from tests.e2e.database import Database
 from tests.embedded.homes import copied
 from tests.embedded.machine import Machine, free_port
 from tests.stub_model_server import Script, StubModelServer
 from tests.waiting import wait_until
 from timemachine.embedded import postgres
-from timemachine.embedded.sockets import clear_socket_folder, socket_folder
+from timemachine.embedded.sockets import clear_socket_folder
 
 pytestmark = pytest.mark.crash
 ASKS = 30
 STOPS = ceil(KILLS / 40)
 """How often the database is stopped in each way: CRASH_KILLS=200 makes it five times."""
-
-
-class Database:
-    """A Postgres of its own, that can be stopped hard. What it said was written is written: it waits for the disk."""
-
-    def __init__(self, folder: Path, used_home: Path) -> None:
-        copied(used_home / "postgres", folder / "postgres")
-        self.cluster = postgres.Cluster(
-            data=folder / "postgres", sockets=socket_folder(folder), log=folder / "postgres.log"
-        )
-        self.process: subprocess.Popen[bytes] = postgres.start(self.cluster)
-
-    def stop_hard(self, number: signal.Signals) -> None:
-        """SIGQUIT is its immediate shutdown, which writes nothing more; after SIGKILL it cannot even end its children."""
-        self.process.send_signal(number)
-        self.process.wait(30)
-
-    def start(self) -> None:
-        """Start it on what it finds."""
-        self.process = postgres.start(self.cluster)
 
 
 @pytest.fixture(scope="module")
