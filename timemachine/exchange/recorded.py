@@ -41,5 +41,5 @@ def _alike(action: ActionDraft) -> ActionDraft:
     found = action.retrieval
     if found is None:
         return action
-    hits = tuple(hit if hit.text is None else replace(hit, sha256=None) for hit in found.hits)
+    hits = tuple(hit if hit.text is None else replace(hit, sha256=None, unhashed=False) for hit in found.hits)
     return replace(action, retrieval=replace(found, hits=hits))

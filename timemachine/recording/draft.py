@@ -26,6 +26,7 @@ class HitDraft:
     """One passage that a find returned, frozen as it was: `rank` from 1; `sha256` is over the UTF-8 bytes of `text`.
 
     `matched` is why it was found: `terms` and `identifiers`, each with its part of the lexical score. `stored_frame` is the frame's row where the passage came from a collection of ours.
+    `unhashed` is a passage whose hash was erased: none is made of what stands in its place.
     """
 
     rank: int
@@ -40,6 +41,7 @@ class HitDraft:
     text: str | None = None
     matched: dict[str, Any] | None = None
     stored_frame: int | None = None
+    unhashed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

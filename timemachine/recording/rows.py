@@ -136,7 +136,7 @@ def hits(action_id: int, draft: ActionDraft, parts: Held, kept: Kept) -> list[Ro
         {
             "action_id": action_id,
             **{name: getattr(hit, name) for name in OF_HIT},
-            "sha256": hit.sha256 if text is None else text.sha256,
+            "sha256": hit.sha256 if text is None or hit.unhashed else text.sha256,
             "payload_id": _row_of(text, kept),
             "stored_frame_id": hit.stored_frame,
         }

@@ -187,7 +187,7 @@ def _retrieval(found: Any) -> RetrievalDraft | None:
 def _hit(told: dict[str, Any]) -> HitDraft:
     if told["rank"] is None:
         raise _wrong("retrieval.hits.rank")
-    return HitDraft(**told)
+    return HitDraft(**told, unhashed=told["text"] is not None and told["sha256"] is None)
 
 
 def _typed(found: Any, shape: Mapping[str, tuple[type, ...]], where: str) -> dict[str, Any]:
