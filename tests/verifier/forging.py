@@ -1,6 +1,7 @@
 """A forger who has a key of their own, and puts it into the bundle."""
 
 import base64
+import hashlib
 import json
 from collections.abc import Callable
 from typing import Any
@@ -34,3 +35,17 @@ class Forger:
         files["keys.json"] = json.dumps(
             [*known, {"public_key": base64.b64encode(self._public).decode()}]
         ).encode()
+
+    def seal(self, files: Files, change: Callable[[Any], None] = lambda said: None) -> None:
+        """Sign the statement anew over the files as they are now, with another word in it: what only the holder of the key can do."""
+        self.slip_in(files)
+
+        def of(payload: bytes) -> bytes:
+            said = json.loads(payload)
+            change(said)
+            here = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+            here.pop("statement.json")
+            said["predicate"]["files"] = here
+            return json.dumps(said).encode()
+
+        files["statement.json"] = json.dumps(self.signed(json.loads(files["statement.json"]), of)).encode()

@@ -80,6 +80,9 @@ BECAUSE = re.compile(r"erasure|run_again")
 ID = re.compile(r"[0-9a-f-]{36}")
 ORIGIN = re.compile(r"(timemachine/[0-9a-zA-Z-]{1,64})/([a-z]+)/([0-9a-f-]{36})(?:/([1-9][0-9]{0,9}))?")
 AT = re.compile(r"[0-9A-Z:.+-]{10,40}")
+LEAST = 2  # records that evidence shows of a thing: the thing itself, and one more
+IN_PART = "comparison"  # of which a bundle may be evidence with records left out; a session is shown up to a step, a replay whole
+MOST_RANGES = 20  # of records that are left out, which are named
 OF_REPLAYS = "That a replay shows why the model answered as it did: providers change their models, and the same answer is no proof of a cause."
 NOT_PROVEN = (
     "That the agent did what was recorded: hashes prove that nothing changed since it was sealed, not that what was sent was true.",
@@ -958,6 +961,7 @@ def _read(path: str, wanted_key: str | None, found: Found, helpers: list[Helper 
         )
     for tree, helper in zip(stated.trees, helpers, strict=True):
         records[tree.path] = _records(bundle, tree, report)
+        _left_out(tree, records[tree.path], report, is_subject=tree is stated.trees[0] and not stated.log)
         last = _states(bundle, tree, records[tree.path], keys, report)
         untold, unfit = _disclosed(bundle, tree.path, records[tree.path], payloads, helper, report)
         tombstones = _tombstones(bundle, tree, keys, report)
@@ -1366,6 +1370,39 @@ def _states(
         _paths(bundle, tree, last, records, report)
     _log(bundle, tree, last, keys, report)
     return last
+
+
+def _left_out(tree: Tree, records: Mapping[int, Sealed], report: Report, *, is_subject: bool) -> None:
+    """Name the records that are not here where the statement says that not all are: those of what the bundle is of belong there, except where
+    it may withhold some of a comparison, and then nothing is said of them. Of what it repeats, the links say which belong there.
+    """
+    there = (
+        tree.size if tree.complete else len(records)
+    )  # what is missing of a whole tree is told with its state
+    if there < LEAST or (not tree.complete and 0 not in records):
+        says = f"It shows nothing of the {tree.of}: record 0 and at least one more belong there."
+        report.problem("missing", f"{tree.path} records", says)
+    if tree.complete or not is_subject:
+        return
+    left = _ranges(records, tree.size)
+    if not tree.withholds or tree.of != IN_PART:
+        says = f"It is evidence of this {tree.of}, and leaves records of it out: {left}."
+        report.problem("missing", f"{tree.path} records", says)
+    elif len(records) < tree.size:
+        report.not_checked.append(
+            f"What the records of the {tree.of} {tree.id} say that are not shown: {left}."
+        )
+
+
+def _ranges(records: Iterable[int], size: int) -> str:
+    """Which of the first `size` records are not among these, in words; what is named has an end."""
+    found, begin = list[str](), 0
+    for index in (*sorted(records), size):
+        if begin < index <= size:
+            found.append(str(begin) if begin == index - 1 else f"{begin}–{index - 1}")
+        begin = index + 1
+    more = [f"and {len(found) - MOST_RANGES:,} more ranges"] if len(found) > MOST_RANGES else []
+    return ", ".join([*found[:MOST_RANGES], *more]) or "none, but it calls itself a part"
 
 
 def _state(line: bytes, where: str, keys: Mapping[str, bytes], report: Report) -> State | None:
