@@ -9,7 +9,7 @@ const CHECKPOINT = "application/vnd.timemachine.checkpoint.v1";
 const PAIRS = '((?:"[a-z0-9._]+":"[0-9a-f]{64}"(?:,(?=")|(?=\\})))*)';
 const ENVELOPE = new RegExp(
   `^\\{"at":"[0-9A-Z:.+-]*","fields":\\{${PAIRS}\\},"id":"([0-9a-f-]{36})","index":(0|[1-9][0-9]{0,14}),` +
-    `"kind":"[a-z_]+",(?:"links":\\{${PAIRS}\\},)?"of":"([a-z]+)","prev":"([0-9a-f]{64})","v":1\\}$`,
+    `"kind":"([a-z_]+)",(?:"links":\\{${PAIRS}\\},)?"of":"([a-z]+)","prev":"([0-9a-f]{64})","v":1\\}$`,
 );
 // The name of a tree: its project, what it is of, and which of its runs.
 const ORIGIN = /^(timemachine\/[0-9a-zA-Z-]{1,64})\/[a-z]+\/[0-9a-f-]{36}(?:\/([1-9][0-9]{0,9}))?$/;
@@ -94,7 +94,7 @@ class Bundle {
 
 class Check {
   constructor(bundle, progress, wanted = {}) {
-    Object.assign(this, { bundle, progress, wanted, faults: [], unchecked: new Set(), beside: [], leaves: new Set(), linked: [] });
+    Object.assign(this, { bundle, progress, wanted, faults: [], unchecked: new Set(), beside: [], leaves: new Map(), linked: [], ofTrees: new Map() });
     this.counts = { files: 0, signatures: 0, records: 0, fields: 0, erased: 0, withheld: 0, misfits: 0, links: 0 };
   }
 
@@ -131,10 +131,7 @@ class Check {
         await this.told(tree, records);
       });
     }
-    for (const { where, leaf } of this.linked) {
-      if (this.leaves.has(leaf)) this.counts.links++;
-      else this.fault(where, "It repeats a record that is not in the bundle, or was changed.");
-    }
+    this.links();
     const names = [...this.bundle.entries.keys()];
     if (names.some((name) => name.startsWith("timestamps/"))) this.beside.push("the timestamps; tm_verify.py says how");
     if (names.some((name) => name.endsWith("/earlier.json"))) this.unchecked.add("whether the seals before it are in the signed log");
@@ -229,7 +226,7 @@ class Check {
         [before, previous] = [before + 1, ""];
         continue;
       }
-      const [, fields, id, written, links, of, prev] = match;
+      const [, fields, id, written, kind, links, of, prev] = match;
       const index = Number(written);
       if (id !== tree.id || of !== tree.of) this.fault(where(index), "It is a record of something else.");
       if (index <= before) this.fault(where(index), `It stands behind record ${before}: records were moved or doubled.`);
@@ -238,13 +235,43 @@ class Check {
         this.fault(where(Math.max(before, 0)), `It was changed: record ${index} was sealed behind another one.`);
       }
       const leaf = hex(leaves[number]);
-      this.leaves.add(leaf);
-      found.set(index, { leaf: leaves[number], fields: pairs(fields) });
-      for (const [, linked] of pairs(links ?? "")) this.linked.push({ where: where(index), leaf: linked });
+      this.leaves.set(leaf, { of, id, index, kind });
+      const record = { leaf: leaves[number], fields: pairs(fields), kind, linked: pairs(links ?? "").map(([, linked]) => linked) };
+      found.set(index, record);
+      if (record.linked.length || (tree.of === "replay" && index > 0)) this.linked.push({ tree, index, record });
+      if (index === 0) this.ofTrees.set(tree, record);
       [before, previous] = [Math.max(before, index), index > before ? leaf : ""];
     }
     this.counts.records += found.size;
     return found;
+  }
+
+  // What repeats a record names it by its leaf hash: that record is in the bundle, and is the step which it says that it repeats.
+  links() {
+    const behind = new Map();
+    const silent = new Map();
+    for (const { tree, index, record } of this.linked) {
+      const where = `${tree.path} record ${index}`;
+      const isStep = tree.of === "replay";
+      const facts = record.facts ?? {};
+      const session = isStep ? this.ofTrees.get(tree)?.facts?.session : facts.session;
+      if (facts.sequence === undefined) silent.set(tree, (silent.get(tree) ?? 0) + 1);
+      if (!record.linked.length) this.fault(where, "It is a step of a replay, and names no record that it repeats.");
+      for (const leaf of record.linked) {
+        const there = this.leaves.get(leaf);
+        const wanted = { of: "session", id: session, index: facts.sequence, kind: isStep ? record.kind : facts.kind };
+        if (!there) this.fault(where, "It repeats a record that is not in the bundle, or was changed.");
+        else if (Object.entries(wanted).some(([name, value]) => value !== undefined && value !== there[name])) {
+          this.fault(where, `It says that it repeats something else than the record that it names: record ${there.index} of the ${there.of} ${there.id}, ${there.kind}.`);
+        } else if (isStep && there.index <= (behind.get(tree) ?? 0)) {
+          this.fault(where, `It repeats record ${there.index} of the session behind record ${behind.get(tree) ?? 0}: its link or its place is another one.`);
+        } else {
+          this.counts.links++;
+          behind.set(tree, there.index);
+        }
+      }
+    }
+    for (const [tree, many] of silent) this.beside.push(`which steps ${many} records of the ${tree.of} say that they repeat, for their facts are not told`);
   }
 
   // The signed states of a tree: the tree over its records has their roots, or each record is shown to be in it by its path.
@@ -358,8 +385,10 @@ class Check {
           const made = hex(await sha256(bytes("tm-commit-v1\0"), unhex(salt), digest));
           const here = text !== null || this.known?.has(payload);
           gone.get(found.index)?.delete(name);
-          if (here && made === sealed.get(name)) right++;
-          else {
+          if (here && made === sealed.get(name)) {
+            right++;
+            if (name === "facts" && text !== null && (record.linked.length || found.index === 0)) record.facts = JSON.parse(text);
+          } else {
             if (sealed.has(name)) wrong++;
             this.fault(where, here ? "This is not what was sealed: it or its salt was changed." : "Its payload is not in the bundle.");
           }

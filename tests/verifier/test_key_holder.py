@@ -1,9 +1,11 @@
 """What somebody may do to a bundle who holds the key: every signature and every hash is right, and it is found all the same."""
 
+import base64
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -14,6 +16,7 @@ from timemachine.evidence.tree import Tree, leaf_hash
 from timemachine.verifier import tm_verify
 
 pytestmark = pytest.mark.django_db  # for the fixture alone
+NO_OTHER: Final[dict[int, bytes]] = {}
 
 
 def in_part(files: Files, path: str, kept: Sequence[int]) -> None:
@@ -87,3 +90,115 @@ def test_so_many_holes_are_counted() -> None:
     named = tm_verify._ranges(range(0, 100, 2), 100)
     assert named.startswith("1, 3, 5")
     assert named.endswith("39, and 30 more ranges")
+
+
+def sealed_again(
+    files: Files, path: str, forger: Forger, links: dict[int, bytes], kinds: dict[int, bytes] = NO_OTHER
+) -> None:
+    """Seal a replay or comparison again, in which these records link others (nothing: none), and are of these kinds."""
+    previous, made = b"0" * 64, []
+    for index, written in enumerate(files[f"{path}/records.jsonl"].splitlines()):
+        put = b'"links":{"recorded":"%b"},' % links[index] if links.get(index) else b""
+        line = re.sub(rb'"links":\{[^}]*\},', put, written) if index in links else written
+        line = re.sub(rb'"kind":"[a-z_]+"', b'"kind":"%b"' % kinds[index], line) if index in kinds else line
+        made.append(re.sub(rb'"prev":"[0-9a-f]{64}"', b'"prev":"%b"' % previous, line))
+        previous = leaf_hash(made[-1]).hex().encode()
+    root = Tree([leaf_hash(line) for line in made]).root()
+    files[f"{path}/records.jsonl"] = b"".join(line + b"\n" for line in made)
+
+    def state(payload: bytes) -> bytes:
+        origin, size, _, _, *rest = payload.split(b"\n")
+        return b"\n".join([origin, size, base64.b64encode(root), b"last " + previous, *rest])
+
+    last = json.loads(files[f"{path}/checkpoints.jsonl"].splitlines()[-1])
+    files[f"{path}/checkpoints.jsonl"] = json.dumps(forger.signed(last, state)).encode() + b"\n"
+    log = json.loads(files[f"{path}/log.json"])
+    entry = json.dumps(json.loads(log["entry"]) | {"root": root.hex()})
+    leaf = leaf_hash(entry.encode())
+
+    def of_log(payload: bytes) -> bytes:
+        origin, _, _, *rest = payload.split(b"\n")
+        return b"\n".join([origin, b"1", base64.b64encode(leaf), *rest])
+
+    signed = forger.signed(log["checkpoint"], of_log)
+    files[f"{path}/log.json"] = json.dumps(
+        {"index": 0, "entry": entry, "path": [], "checkpoint": signed}
+    ).encode()
+
+    def stated(said: Any) -> None:
+        said["predicate"]["trees"][0]["root"] = said["subject"][0]["digest"]["sha256"] = root.hex()
+
+    forger.seal(files, stated)
+
+
+def linked_by(files: Files, path: str) -> dict[int, bytes]:
+    """What each record of a tree links."""
+    found = enumerate(files[f"{path}/records.jsonl"].splitlines())
+    return {
+        index: match[1]
+        for index, line in found
+        if (match := re.search(rb'"recorded":"([0-9a-f]{64})"', line))
+    }
+
+
+def untold(files: Files, path: str) -> None:
+    """Tell no facts of a tree."""
+    told = [json.loads(line) for line in files[f"{path}/disclosed.jsonl"].splitlines()]
+    for each in told:
+        each["fields"].pop("facts", None)
+    files[f"{path}/disclosed.jsonl"] = b"".join(
+        json.dumps(each, separators=(",", ":")).encode() + b"\n" for each in told
+    )
+
+
+@pytest.mark.parametrize("of", ["replay", "comparison"])
+def test_a_step_repeats_the_record_that_it_says_and_no_other(made: Made, tmp_path: Path, of: str) -> None:
+    whole, forger = unpacked(getattr(made, of)), Forger()
+    links = linked_by(whole, of)
+    other = min(links)
+    one = next(index for index in links if links[index] != links[other])
+    sealed_again(same := dict(whole), of, forger, {})
+    assert checked(same, tmp_path, forger).problems == []
+    sealed_again(files := dict(whole), of, forger, {one: links[other], other: links[one]})
+    report = checked(files, tmp_path, forger)
+    wrong = {f"{of} record {one}", f"{of} record {other}"}
+    assert {(each["code"], each["where"]) for each in report.problems} == {("link", each) for each in wrong}
+    assert report.checked["links"] == len(links) - 2
+
+
+def test_where_no_facts_are_told_the_kinds_and_the_order_of_a_replay_are_compared(
+    made: Made, tmp_path: Path
+) -> None:
+    whole, forger = unpacked(made.replay), Forger()
+    untold(whole, "replay")
+    links = linked_by(whole, "replay")
+    sealed_again(files := dict(whole), "replay", forger, {})
+    forger.seal(files, says(withholds=True))
+    report = checked(files, tmp_path, forger)
+    assert report.problems == []
+    assert any("4 records of the replay" in each and "not told" in each for each in report.not_checked)
+    kinds = {
+        index: json.loads(line)["kind"].encode()
+        for index, line in enumerate(whole["replay/records.jsonl"].splitlines())
+    }
+    swapped = {1: links[2], 2: links[1]}
+    for as_well, named in ((NO_OTHER, "something else"), ({1: kinds[2], 2: kinds[1]}, "behind record")):
+        sealed_again(files := dict(whole), "replay", forger, swapped, as_well)
+        forger.seal(files, says(withholds=True))
+        found = checked(files, tmp_path, forger).problems
+        assert any(each["code"] == "link" and named in each["says"] for each in found)
+
+
+def test_a_step_of_a_replay_links_a_recorded_step_and_nothing_else(made: Made, tmp_path: Path) -> None:
+    whole, forger = unpacked(made.replay), Forger()
+    own = leaf_hash(whole["replay/records.jsonl"].splitlines()[0]).hex().encode()
+    session = leaf_hash(whole["session/records.jsonl"].splitlines()[0]).hex().encode()
+    for link, named in (
+        (own, "something else (session)"),
+        (session, "something else (1)"),
+        (b"", "no record"),
+    ):
+        sealed_again(files := dict(whole), "replay", forger, {1: link})
+        (fault,) = checked(files, tmp_path, forger).problems
+        assert (fault["code"], fault["where"]) == ("link", "replay record 1")
+        assert named in fault["says"]

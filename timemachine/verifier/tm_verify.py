@@ -75,6 +75,7 @@ NUMBER = re.compile(r"0|[1-9][0-9]{0,14}")
 MOST = 10**15  # more records, lines or entries than there ever are
 FOLDER = re.compile(r"[a-z]+(-[0-9]{1,9})?")
 KIND = re.compile(r"[a-z]+")
+SESSION, FACTS = "session", "facts"
 ERASURE = "erasure"
 BECAUSE = re.compile(r"erasure|run_again")
 ID = re.compile(r"[0-9a-f-]{36}")
@@ -274,11 +275,12 @@ Name = tuple[str, str, int]
 
 
 class Sealed(NamedTuple):
-    """A record's leaf hash, and its commitments and links as they are written in its envelope."""
+    """A record's leaf hash, and its commitments, links and kind as they are written in its envelope."""
 
     leaf: bytes
     fields: bytes
     links: bytes
+    kind: bytes = b""
 
 
 class Said(NamedTuple):
@@ -989,7 +991,7 @@ def _read(path: str, wanted_key: str | None, found: Found, helpers: list[Helper 
         name, at = f"{tree.path} record", last.at if last else ""
         trees[tree.origin] = Leaves(leaves, tree.size, tree.root, tree.complete, name, at, telling, run)
     _timestamps(bundle, _log_states(bundle, stated), report)
-    _links(records, report)
+    _links(bundle, stated.trees, records, trees, report)
     _files(bundle, stated.files, report)
 
 
@@ -1308,14 +1310,14 @@ def _records(bundle: Bundle, tree: Tree, report: Report) -> dict[int, Sealed]:
             report.problem("record", f"{tree.path} record {before + 1}", says)
             before, previous = before + 1, b""
             continue
-        _, fields, id_, written_index, _, links, of, prev = match.groups()
+        _, fields, id_, written_index, kind, links, of, prev = match.groups()
         index, leaf = int(written_index), sha(b"\x00" + line)
         if (id_, of) != whose:
             says = f"It is a record of the {of.decode()} {id_.decode()}, and not of this {tree.of}."
             report.problem("record", f"{tree.path} record {index}", says)
         if index != before + 1 or (prev != previous and previous):
             _misplaced(tree, before, index, report)
-        found[index] = Sealed(leaf.digest(), fields, links or b"")
+        found[index] = Sealed(leaf.digest(), fields, links or b"", kind)
         previous = leaf.hexdigest().encode() if index > before else b""
         before = max(before, index)
     report.checked["records"] += len(found)
@@ -2151,22 +2153,102 @@ def _wrong_with(each: Any, payloads: Mapping[str, bytes], commitment: bytes | No
     return "This is not what was sealed: it or its salt was changed."
 
 
-def _links(trees: Mapping[str, Mapping[int, Sealed]], report: Report) -> None:
-    """What repeats a record names it by its leaf hash; that record is in the bundle."""
-    linked = [
-        (f"{path} record {index}", record.links)
-        for path, records in trees.items()
-        for index, record in records.items()
-        if record.links
-    ]
-    known = {each.leaf.hex().encode() for records in trees.values() for each in records.values() if linked}
-    for where, links in linked:
-        for name, leaf in PAIR.findall(links):
-            if leaf in known:
-                report.checked["links"] += 1
-            else:
-                says = f"It repeats a record ({name.decode()}) that is not in the bundle, or was changed."
-                report.problem("link", where, says)
+class Repeats(NamedTuple):
+    """What a record says that it repeats: a session's id, its step, and what kind that is; None where it does not tell."""
+
+    session: Any
+    sequence: Any
+    kind: Any
+
+
+def _links(
+    bundle: Bundle,
+    stated: Sequence[Tree],
+    records: Mapping[str, Mapping[int, Sealed]],
+    trees: Mapping[str, Leaves],
+    report: Report,
+) -> None:
+    """What repeats a record names it by its leaf hash: that record is in the bundle, and is the step which it says that it repeats."""
+    linked = {
+        tree.path: [
+            index for index, each in records[tree.path].items() if each.links or _is_step(tree, index)
+        ]
+        for tree in stated
+    }
+    known = {
+        each.leaf.hex().encode(): (tree, index, each.kind.decode())
+        for tree in stated
+        for index, each in records[tree.path].items()
+        if any(linked.values())
+    }
+    for tree in stated:
+        facts = _facts(bundle, tree, linked[tree.path], trees[tree.origin].telling)
+        silent, before = 0, 0
+        for index in linked[tree.path]:
+            where, record = f"{tree.path} record {index}", records[tree.path][index]
+            said = _repeats(tree, record, facts.get(index), facts.get(0))
+            silent += said.sequence is None
+            if not record.links:
+                report.problem(
+                    "link", where, "It is a step of a replay, and names no record that it repeats."
+                )
+            for name, leaf in PAIR.findall(record.links):
+                step = _linked(where, name.decode(), known.get(leaf), said, report)
+                if _is_step(tree, index) and 0 <= step <= before:
+                    says = f"It repeats record {step} of the session behind record {before}: its link or its place is another one."
+                    report.problem("link", where, says)
+                before = max(before, step)
+        if silent:
+            says = f"Which steps {silent:,} records of the {tree.of} {tree.id} say that they repeat: their facts are not told."
+            report.not_checked.append(says)
+
+
+def _is_step(tree: Tree, index: int) -> bool:
+    """Whether a record is a step of a replay, each of which repeats one."""
+    return tree.of == "replay" and index > 0
+
+
+def _linked(where: str, name: str, found: tuple[Tree, int, str] | None, said: Repeats, report: Report) -> int:
+    """Which step of a session a link leads to, where it is that which the record says; -1 and a fault where it is not."""
+    if found is None:
+        says = f"It repeats a record ({name}) that is not in the bundle, or was changed."
+        report.problem("link", where, says)
+        return -1
+    there, index, kind = found
+    for wanted, here in (
+        (SESSION, there.of),
+        (said.session, there.id),
+        (said.sequence, index),
+        (said.kind, kind),
+    ):
+        if wanted is not None and wanted != here:
+            says = f"It says that it repeats something else ({plain(wanted)}) than the record that it names: record {index} of the {there.of} {there.id}, {kind}."
+            report.problem("link", where, says)
+            return -1
+    report.checked["links"] += 1
+    return index
+
+
+def _repeats(tree: Tree, record: Sealed, facts: Any, of_tree: Any) -> Repeats:
+    """A cell says all of it among its facts; of a step of a replay its envelope says the kind, and record 0 the session."""
+    told = facts if isinstance(facts, dict) else {}
+    if tree.of != "replay":
+        return Repeats(told.get("session"), told.get("sequence"), told.get("kind"))
+    session = of_tree.get("session") if isinstance(of_tree, dict) else None
+    return Repeats(session, told.get("sequence"), record.kind.decode())
+
+
+def _facts(bundle: Bundle, tree: Tree, linked: Sequence[int], telling: Telling) -> dict[int, Any]:
+    """The facts of some records and of record 0, where they are told and are what was committed to."""
+    wanted, found = {0, *linked} if linked else set(), dict[int, Any]()
+    for line in bundle.lines(f"{tree.path}/disclosed.jsonl") if wanted else ():
+        with suppress(*WRONG_FORM):  # told where what is told is compared
+            said = parsed(line)
+            index = said["index"]
+            left = telling.untold.get(index, set()) | telling.unfit.get(index, set())
+            if index in wanted and FACTS not in left:
+                found[index] = parsed(text(said["fields"][FACTS][1]))
+    return found
 
 
 # --- telling ---

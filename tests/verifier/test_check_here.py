@@ -1,0 +1,102 @@
+"""The program that checks a bundle in the reader's browser finds what the verifier finds."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final
+
+import pytest
+from playwright.sync_api import Route, sync_playwright
+
+from tests.chromium import required
+from tests.e2e.conftest import FLAGS
+from tests.verifier.bundles import Files, packed, unpacked
+from tests.verifier.conftest import Made
+from tests.verifier.forging import Forger
+from tests.verifier.test_key_holder import linked_by, sealed_again, untold
+
+PROGRAM: Final = Path(__file__).parents[2] / "static" / "js" / "check-here.js"
+ADDRESS: Final = "http://localhost"  # nobody listens there: what is asked for is answered here
+CHECK: Final = """async () => {
+  const { checkHere } = await import("/check-here.js");
+  const place = document.querySelector("main");
+  await checkHere("/evidence.zip", place, {});
+  return place.innerText;
+}"""
+pytestmark = pytest.mark.django_db  # for the fixture alone
+Checks = Callable[[Files], str]
+
+
+class Here:
+    """A browser, in a thread of its own, on a page that has the program and whatever bundle is to be checked."""
+
+    def __init__(self, bundle: Path) -> None:
+        self.bundle = bundle
+        self.running = sync_playwright().start()
+        self.browser = self.running.chromium.launch(executable_path=str(required()), args=FLAGS)
+        self.page = self.browser.new_page()
+        self.page.route("**/*", self._answer)
+        self.page.goto(ADDRESS)
+
+    def _answer(self, route: Route) -> None:
+        if route.request.url.endswith(".js"):
+            route.fulfill(body=PROGRAM.read_bytes(), content_type="text/javascript")
+        elif route.request.url.endswith(".zip"):
+            route.fulfill(body=self.bundle.read_bytes(), content_type="application/zip")
+        else:
+            route.fulfill(body="<!doctype html><main></main>", content_type="text/html")
+
+    def told(self, files: Files) -> str:
+        packed(files, self.bundle)
+        return str(self.page.evaluate(CHECK))
+
+    def end(self) -> None:
+        self.browser.close()
+        self.running.stop()
+
+
+@pytest.fixture(scope="module")
+def says(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checks]:
+    """What the program says of a bundle."""
+    required()
+    with ThreadPoolExecutor(1) as thread:
+        here = thread.submit(Here, tmp_path_factory.mktemp("here") / "evidence.zip").result()
+        yield lambda files: thread.submit(here.told, files).result()
+        thread.submit(here.end).result()
+
+
+@pytest.mark.parametrize("of", ["session", "replay", "comparison"])
+def test_an_untouched_bundle_is_verified(made: Made, says: Checks, of: str) -> None:
+    found = says(unpacked(getattr(made, of)))
+    assert found.startswith("verified in this browser")
+    assert "fault" not in found
+
+
+@pytest.mark.parametrize("of", ["replay", "comparison"])
+def test_a_step_repeats_the_record_that_it_says_and_no_other(made: Made, says: Checks, of: str) -> None:
+    files, forger = unpacked(getattr(made, of)), Forger()
+    links = linked_by(files, of)
+    other = min(links)
+    one = next(index for index in links if links[index] != links[other])
+    sealed_again(files, of, forger, {one: links[other], other: links[one]})
+    found = says(files)
+    assert found.startswith("not verified: 2 faults")
+    for index in (one, other):
+        assert f"{of} record {index}: It says that it repeats something else" in found
+
+
+def test_where_a_replay_tells_no_facts_the_order_is_compared(made: Made, says: Checks) -> None:
+    files, forger = unpacked(made.replay), Forger()
+    untold(files, "replay")
+    links = linked_by(files, "replay")
+    kinds = [line.split(b'"kind":"')[1].split(b'"')[0] for line in files["replay/records.jsonl"].splitlines()]
+    sealed_again(files, "replay", forger, {1: links[2], 2: links[1]}, {1: kinds[2], 2: kinds[1]})
+    found = says(files)
+    assert "replay record 2: It repeats record" in found
+    assert "4 records of the replay say that they repeat" in found
+
+
+def test_a_step_that_names_no_record_is_a_fault(made: Made, says: Checks) -> None:
+    files = unpacked(made.replay)
+    sealed_again(files, "replay", Forger(), {1: b""})
+    assert "names no record that it repeats" in says(files)
