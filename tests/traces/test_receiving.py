@@ -4,6 +4,7 @@ import gzip
 import json
 import zlib
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -98,17 +99,20 @@ def test_only_a_key_that_may_record_gets_in(api: Program, project: Project) -> N
 def test_more_senders_than_there_are_places_are_told_when_to_come_again(
     exporter: Exporter,
 ) -> None:
-    with (
-        pressure.one_more(),
-        pressure.one_more(),
-        pressure.one_more(),
-        pressure.one_more(),
-        pressure.one_more(),
+    small = request(plain()).SerializeToString()
+    large = request(plain("x" * pressure.SMALL)).SerializeToString()
+    for are_small, places, full in (
+        (True, pressure.SMALL_AT_ONCE, small),
+        (False, pressure.AT_ONCE, large),
     ):
-        answer = exporter.raw(request(plain()).SerializeToString())
-    assert (answer.status_code, answer["Retry-After"]) == (429, "1")
-    assert Status.FromString(answer.content).code == 8
-    exporter.send(plain())
+        with ExitStack() as others:
+            for _ in range(places):
+                others.enter_context(pressure.one_more(small=are_small))
+            answer = exporter.raw(full)
+            assert (answer.status_code, answer["Retry-After"]) == (429, "1")
+            assert Status.FromString(answer.content).code == 8
+            assert exporter.raw(large if full is small else small).status_code == 200
+        assert exporter.raw(full).status_code == 200
 
 
 def test_any_text_and_the_whole_span_come_back(exporter: Exporter, api: Program) -> None:

@@ -1,7 +1,7 @@
 """Work that waits is done together, and nobody is refused for another's."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -26,9 +26,11 @@ class Work:
         self.done.append(list(items))
 
 
-def run(work: Work, asked: Sequence[list[int]]) -> list[BaseException | None]:
+def run(
+    work: Work, asked: Sequence[list[int]], before_waiting: Callable[[], None] = lambda: None
+) -> list[BaseException | None]:
     """The first alone, the others while it works; what each came to."""
-    shared = Together(work)
+    shared = Together(work, before_waiting=before_waiting)
     ended: list[BaseException | None] = [None] * len(asked)
 
     def one(place: int) -> None:
@@ -54,6 +56,12 @@ def test_what_waits_is_done_together_in_one_piece() -> None:
     assert run(work, [[0], [2], [4, 6], [8]]) == [None] * 4
     assert work.done[0] == [0]
     assert [sorted(each) for each in work.done[1:]] == [[2, 4, 6, 8]]
+
+
+def test_only_who_waits_gives_back_what_it_holds() -> None:
+    gave_back: list[str] = []
+    run(Work(), [[0], [2], [4]], lambda: gave_back.append(threading.current_thread().name))
+    assert len(set(gave_back)) == len(gave_back) == 2
 
 
 def test_who_is_refused_is_refused_alone() -> None:

@@ -12,15 +12,23 @@ from django.http import HttpRequest, HttpResponse
 from timemachine.api.errors import refusal
 from timemachine.base.errors import TooManyRequests
 
+SMALL: Final = 64 * 1024
+"""Spans in so many bytes at most mostly wait for those of others, and hold no connection to the database meanwhile."""
 AT_ONCE: Final = 5
-"""Of the eight threads that a server process has; who finds no place is told so at once, so that the others are left to people."""
+SMALL_AT_ONCE: Final = 10
+"""Of the twenty threads that a server process has; who finds no place is told so at once, so that the others are left to people."""
 _places: Final = BoundedSemaphore(AT_ONCE)
+_places_of_small: Final = BoundedSemaphore(SMALL_AT_ONCE)
 
 
 @contextmanager
-def one_more() -> Iterator[None]:
-    """A place among those who record. Raises `TooManyRequests` with when to come again, where there is none."""
-    if not _places.acquire(blocking=False):
+def one_more(*, small: bool = False) -> Iterator[None]:
+    """A place among those who record, or among those whose `small` requests share a transaction.
+
+    Raises `TooManyRequests` with when to come again, where there is none.
+    """
+    places = _places_of_small if small else _places
+    if not places.acquire(blocking=False):
         raise TooManyRequests(
             "More is being recorded than this server can take at once, and nothing of this was; send it again in a second.",
             code="busy",
@@ -29,7 +37,7 @@ def one_more() -> Iterator[None]:
     try:
         yield
     finally:
-        _places.release()
+        places.release()
 
 
 def in_a_place(run: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:

@@ -21,7 +21,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from timemachine.accounts.commands import authenticate_key
 from timemachine.api.access import Caller
-from timemachine.api.pressure import one_more
+from timemachine.api.pressure import SMALL, one_more
 from timemachine.base.errors import (
     InvalidInput,
     NotAllowed,
@@ -55,7 +55,7 @@ def receive(request: HttpRequest) -> HttpResponse:
     try:
         who = _caller(request)
         body = _body(request)
-        with one_more():
+        with one_more(small=len(body) <= SMALL):
             read = {PROTOBUF: from_protobuf, JSON: from_json}.get(encoding or "")
             if read is None:
                 raise _Unsupported(

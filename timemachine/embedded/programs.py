@@ -21,7 +21,7 @@ def preparation(environment: dict[str, str]) -> Program:
 def web_server(address: Address, environment: dict[str, str]) -> Program:
     """Granian with one process; threads wait on the database, so there are more of them than cores."""
     listen = ("--interface", "wsgi", "--host", address.host, "--port", str(address.port), "--workers", "1")
-    quiet = ("--blocking-threads", "8", "--no-access-log", "--log-level", "warning")
+    quiet = ("--blocking-threads", "20", "--no-access-log", "--log-level", "warning")
     command = ("granian", *listen, *quiet, "timemachine.config.wsgi:application")
     return _program("web server", command, environment | {"TIMEMACHINE_PROCESS": "web"})
 

@@ -76,7 +76,9 @@ def take(project: Project, found: Iterable[Span | Refused], *, by: str) -> Taken
         _tried(items)
     elif items:
         with _one_at_a_time:
-            together = _together.setdefault(project.id, Together(_tried))
+            together = _together.setdefault(
+                project.id, Together(_tried, before_waiting=_give_connection_back)
+            )
         together.do(items)
     return Taken(recorded=len(items), refused=tuple(refused))
 
@@ -117,6 +119,10 @@ def _record_all(items: Sequence[_Item]) -> list[tuple[Session, list[Span]]]:
             _record(session, [drafts[id(span)] for span in spans])
             recorded.append((session, spans))
     return recorded
+
+
+def _give_connection_back() -> None:
+    connection.close()  # each thread has its own
 
 
 _together: dict[UUID, Together[_Item]] = {}

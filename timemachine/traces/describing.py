@@ -1,6 +1,8 @@
 """What spans say of their session itself, as far as nobody has signed what it was."""
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from django.db import connection, transaction
 
@@ -28,7 +30,6 @@ def keep_erasure_away(project: Project, *, exclusively: bool) -> None:
             cursor.execute("SELECT FROM tm_project WHERE id = %s FOR SHARE", [project.pk])
 
 
-@transaction.atomic
 def describe(
     session: Session, *, agent: str | None, user: str | None, began: datetime | None, name: str | None
 ) -> None:
@@ -39,10 +40,14 @@ def describe(
         or (began is not None and began < session.started_at)
         or (name is not None and session.name == session.key)
     )
-    if not news:
-        return
+    if news:
+        texts = {"agent": agent, "user": user, "name": name}
+        facts = {field: value if value is None else storable(value) for field, value in texts.items()}
+        _describe(session, {**facts, "began": began, "id": session.id})
+
+
+@transaction.atomic
+def _describe(session: Session, facts: Mapping[str, Any]) -> None:
     keep_from_sealing(session)
-    texts = {"agent": agent, "user": user, "name": name}
-    facts = {field: value if value is None else storable(value) for field, value in texts.items()}
     with connection.cursor() as cursor:
-        cursor.execute(_DESCRIBE, {**facts, "began": began, "id": session.id})
+        cursor.execute(_DESCRIBE, dict(facts))

@@ -23,8 +23,12 @@ class Together[Item]:
     done again for each alone, so that nobody is refused for the items of another.
     """
 
-    def __init__(self, work: Callable[[Sequence[Item]], None]) -> None:
+    def __init__(
+        self, work: Callable[[Sequence[Item]], None], *, before_waiting: Callable[[], None] = lambda: None
+    ) -> None:
+        """`before_waiting` is called in a thread that is going to wait: to give back what others need meanwhile."""
         self._work = work
+        self._before_waiting = before_waiting
         self._lock = Lock()
         self._queue: list[_Waiting[Item]] = []
         self._busy = False
@@ -36,6 +40,7 @@ class Together[Item]:
             self._queue.append(mine)
             waits, self._busy = self._busy, True
         if waits:
+            self._before_waiting()
             mine.woken.wait()
         if not mine.done:
             self._lead(mine)
