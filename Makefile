@@ -3,8 +3,8 @@ BIN := .venv/bin
 PYTHON := $(BIN)/python
 TEMPLATES = $(shell find templates -name '*.html' 2>/dev/null)
 ON_A_DATABASE := $(PYTHON) -m tests.embedded_postgres
-# one more than CI has cores: many tests wait for the programs that they start, once for the tests of a file
-TEST_WORKERS ?= 3
+# twice as many as CI has cores: many tests wait for the programs that they start, once for the tests of a file
+TEST_WORKERS ?= 4
 WITH_MINILM = $(if $(filter minilm,$(EMBEDDING_MODEL)),.venv/.minilm)
 LINT := lint-types lint-format lint-rules lint-imports lint-templates lint-migrations lint-deployment
 # two at a time, each one's words in one piece where this make can do that; macOS' cannot

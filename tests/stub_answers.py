@@ -43,7 +43,7 @@ class Script:
 
     `times` bounds how often the mode holds before the answer is simply given (None: always; `429_then_ok` fails once).
     `seconds` is how long `slow` waits before its first byte, `silent` before its first event, and `slow_words` and `drip` pause.
-    Whatever the mode, nothing but the first word is said before `held` is set, for a minute at most.
+    Whatever the mode, nothing, or of a stream nothing but the first word, is said before `held` is set, for a minute at most.
     To embed, texts longer than `longest_text` and more than `most_texts` at once are refused with 413.
     `status`, `body` and `retry_after` belong to `error` and 429; `usage` replaces the counted tokens.
     """

@@ -231,6 +231,8 @@ class _Handler(BaseHTTPRequestHandler):
         return script
 
     def _in_one_piece(self, call: Call, script: Script) -> int:
+        if script.held:
+            script.held.wait(60)
         answer = anthropic_answer if call.path.endswith("/messages") else openai_answer
         data = json.dumps(answer(call, script)).encode()
         if script.mode != "closed":

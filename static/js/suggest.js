@@ -7,7 +7,10 @@
   const chosen = () => one('[aria-selected="true"]', box());
   const units = (text) => [...text].length; // the server counts characters, a caret counts UTF-16
 
+  let wanted = false; // an answer that comes once the list was closed opens it no more
+
   function ask() {
+    wanted = true;
     const input = field();
     document.getElementById("filter-at").value = units(input.value.slice(0, input.selectionStart));
     window.htmx?.trigger(input, "typed");
@@ -27,13 +30,18 @@
     choose(null);
   }
 
+  function close() {
+    wanted = false;
+    open(false);
+  }
+
   function take(option) {
     const { filter, at } = option.dataset;
     const input = field();
     const caret = [...filter].slice(0, at).join("").length;
     input.value = filter;
     input.setSelectionRange(caret, caret);
-    open(false);
+    close();
     if (filter[caret - 1] === ":") ask();
   }
 
@@ -42,12 +50,12 @@
     const says = { role: "combobox", "aria-autocomplete": "list", "aria-controls": "suggestions", "aria-expanded": "false" };
     for (const [name, value] of Object.entries(says)) target.setAttribute(name, value);
   });
-  document.addEventListener("focusout", ({ target }) => target.id === "filter" && box() && open(false));
+  document.addEventListener("focusout", ({ target }) => target.id === "filter" && box() && close());
   document.addEventListener("input", ({ target }) => target.id === "filter" && ask());
   document.addEventListener("htmx:after:swap", () => {
     if (!box() || box().dataset.seen || document.activeElement !== field()) return;
     box().dataset.seen = "true";
-    open(options().length > 0);
+    open(wanted && options().length > 0);
   });
   document.addEventListener("mousedown", (event) => {
     const option = event.target.closest("#suggestions [role=option]");
@@ -64,7 +72,7 @@
     if (step && isOpen) choose(all[at < 0 ? (step > 0 ? 0 : all.length - 1) : (at + step + all.length) % all.length]);
     else if (step) ask();
     else if (event.key === "Enter" && isOpen && at >= 0) take(all[at]);
-    else if (event.key === "Escape" && isOpen) open(false);
+    else if (event.key === "Escape" && isOpen) close();
     else return;
     event.preventDefault();
   });

@@ -121,6 +121,9 @@
     }, 500);
   }
 
+  // what a copied link says comes last
+  document.addEventListener("click", (event) => event.target.closest?.("[data-copy-address]") && clearTimeout(announcing));
+
   // A window of rows is enough in the page: what is far away goes, its room stays, and its sentinel brings it back.
   function trim(added) {
     const present = rows();

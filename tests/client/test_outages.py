@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from tests.client.conftest import Served
 from tests.client.gate import Fate
+from tests.waiting import wait_until
 from timemachine.client import delivery
 from timemachine.client.spool import Spool
 from timemachine.recording.models import Session
@@ -231,7 +232,7 @@ def test_a_session_that_somebody_ended_says_so(served: Served, caplog: pytest.Lo
     tm.client.sessions.end("over")
     s.record("user", 2)
     assert not s.flush(2)
-    assert "has ended" in caplog.text
+    wait_until(lambda: "has ended" in caplog.text)
     tm.close()
 
 

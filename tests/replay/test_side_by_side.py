@@ -105,10 +105,13 @@ def test_some_are_taken_ahead_where_no_other_worker_calls_and_no_more_are_called
 ) -> None:
     settings.MODEL_CALLS_AT_ONCE = 2
     session = recorded_session(project, questions=[f"{n}. {QUESTIONS[0]}" for n in range(12)])
+    go_on = Event()
+    stub.script(Script(question=QUESTIONS[0], answer="Zehn Jahre.", held=go_on))
     replay = launch(session, ASKED, by="test")
     with ThreadPoolExecutor(1) as thread:
         working = thread.submit(worked, replay)
         wait_until(lambda: running(replay) == 2 + AHEAD)
+        go_on.set()
         assert working.result(60) == replay.steps.count()
     assert most_at_once(stub.calls()) == 2
     asked = Counter(call.prompt.rpartition("Question:")[2].split(".")[0].strip() for call in stub.calls())

@@ -205,7 +205,7 @@ def claim(
             if ahead and not _all_are_ones_own(running):
                 return []
             facts["full"], places = _places({provider: calls for provider, calls, _ in running})
-            limit = min(most, places)
+            limit = most if ahead else min(most, places)
         cursor.execute(_CLAIM, facts | {"fresh": True, "limit": limit})
         taken = cursor.fetchall()
         if not taken and not ahead:
