@@ -101,18 +101,18 @@ def test_more_senders_than_there_are_places_are_told_when_to_come_again(
 ) -> None:
     small = request(plain()).SerializeToString()
     large = request(plain("x" * pressure.SMALL)).SerializeToString()
-    for are_small, places, full in (
-        (True, pressure.SMALL_AT_ONCE, small),
-        (False, pressure.AT_ONCE, large),
+    for are_small, places, refused, taken in (
+        (True, pressure.SMALL_AT_ONCE, small, large),
+        (False, pressure.AT_ONCE, large, small),
     ):
         with ExitStack() as others:
             for _ in range(places):
                 others.enter_context(pressure.one_more(small=are_small))
-            answer = exporter.raw(full)
+            answer = exporter.raw(refused)
             assert (answer.status_code, answer["Retry-After"]) == (429, "1")
             assert Status.FromString(answer.content).code == 8
-            assert exporter.raw(large if full is small else small).status_code == 200
-        assert exporter.raw(full).status_code == 200
+            assert exporter.raw(taken).status_code == 200
+        assert exporter.raw(refused).status_code == 200
 
 
 def test_any_text_and_the_whole_span_come_back(exporter: Exporter, api: Program) -> None:
