@@ -132,6 +132,7 @@ class Check {
       });
     }
     this.links();
+    this.beside.push("whether report.html, README.txt and what the statement says of names are right: they are signed, and not compared with the records");
     const names = [...this.bundle.entries.keys()];
     if (names.some((name) => name.startsWith("timestamps/"))) this.beside.push("the timestamps; tm_verify.py says how");
     if (names.some((name) => name.endsWith("/earlier.json"))) this.unchecked.add("whether the seals before it are in the signed log");

@@ -202,3 +202,14 @@ def test_a_step_of_a_replay_links_a_recorded_step_and_nothing_else(made: Made, t
         (fault,) = checked(files, tmp_path, forger).problems
         assert (fault["code"], fault["where"]) == ("link", "replay record 1")
         assert named in fault["says"]
+
+
+def test_nobody_is_told_that_the_report_was_compared_with_the_records(made: Made, tmp_path: Path) -> None:
+    files, forger = unpacked(made.session), Forger()
+    page = files["report.html"].decode()
+    assert "no program has compared its words with the records" in page
+    files["report.html"] = b"<h1>The agent refused the order.</h1>"
+    forger.seal(files)
+    said = "\n".join(tm_verify.told(checked(files, tmp_path, forger)))
+    assert "NOT PROVEN: That report.html, README.txt and what the statement says of names" in said
+    assert "That report.html, this text and what statement.json says of names" in files["README.txt"].decode()

@@ -62,6 +62,11 @@ def test_an_untouched_log_holds_together(made: Made, tmp_path: Path) -> None:
     assert faults(packed(unpacked(made.log), tmp_path / "x.zip"), made.key) == []
 
 
+def test_what_a_log_lists_as_there_is_the_word_of_the_server(made: Made, tmp_path: Path) -> None:
+    report = tm_verify.verify(str(packed(unpacked(made.log), tmp_path / "x.zip")), made.key)
+    assert any("log/present.jsonl) is there: the server says so" in each for each in report.not_checked)
+
+
 def test_a_state_of_another_log_is_named(made: Made, tmp_path: Path) -> None:
     forger, files = Forger(), unpacked(made.log)
     forger.slip_in(files)

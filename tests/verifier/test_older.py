@@ -52,6 +52,49 @@ def test_the_other_way_round_it_says_which_is_the_later_one(
     assert "give them the other way round" in said
 
 
+@pytest.mark.parametrize("of", ["older_session", "session", "replay", "comparison"])
+def test_whatever_was_kept_is_looked_for_in_the_log(
+    made: Made, tmp_path: Path, of: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log, kept = written(tmp_path, log=made.log, kept=getattr(made, of))
+    assert tm_verify.main([log, "--key", made.key, "--older", kept]) == 0
+    assert "THE OLDER ONE STANDS IN THIS LOG  it is signed by" in capsys.readouterr().out
+    report = tm_verify.verify(log, made.key, kept)
+    assert report.checked["compared"] == (1 if "session" in of else 2)
+    assert report.older is not None
+    assert (report.older.holds, report.older.in_log) == (True, True)
+
+
+def test_a_log_without_what_was_kept_is_found(made: Made, tmp_path: Path) -> None:
+    (kept,) = written(tmp_path, kept=made.replay)
+    for number in range(3):
+        files = unpacked(made.log)
+        replaced(ENTRIES, number, b'"of":"', b'"of":"x')(files)
+        report = tm_verify.verify(str(packed(files, tmp_path / "log.zip")), made.key, kept)
+        assert any(each["code"] == "rewritten" for each in report.problems)
+        assert report.older is not None
+        assert report.older.holds is False
+
+
+def test_a_log_of_before_what_was_kept_is_refused(
+    made: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log, kept = written(tmp_path, log=made.older_log, kept=made.replay)
+    assert tm_verify.main([log, "--older", kept]) == 2
+    assert "the log was put back to an earlier state" in capsys.readouterr().err
+
+
+def test_what_was_kept_and_is_damaged_is_told_beside_the_log(made: Made, tmp_path: Path) -> None:
+    files = unpacked(made.session)
+    files["session/log.json"] = b"{}"
+    (log,) = written(tmp_path, log=made.log)
+    report = tm_verify.verify(log, made.key, str(packed(files, tmp_path / "kept.zip")))
+    assert report.older is not None
+    assert report.older.holds is None
+    assert any(each["where"].startswith("older bundle: ") for each in report.problems)
+    assert "WHETHER THE OLDER ONE STANDS IN THIS LOG IS NOT SHOWN" in "\n".join(tm_verify.told(report))
+
+
 def test_what_was_signed_later_with_fewer_records_is_a_fault(made: Made, tmp_path: Path) -> None:
     """What was signed before with more of them is no other order of the two files: some were taken out."""
     files = unpacked(made.log)
@@ -196,8 +239,8 @@ def test_a_root_that_no_longer_fits_is_named_where_no_record_can_be(made: Made, 
 
 def test_an_older_one_of_something_else_or_of_another_key_is_said(made: Made, tmp_path: Path) -> None:
     log, session = written(tmp_path, log=made.log, session=made.session)
-    with pytest.raises(tm_verify.Unreadable, match="compare two of the same"):
-        tm_verify.verify(log, made.key, session)
+    with pytest.raises(tm_verify.Unreadable, match="give the log first"):
+        tm_verify.verify(session, made.key, log)
     with pytest.raises(tm_verify.Unreadable, match="the older one, nowhere, cannot be compared"):
         tm_verify.verify(log, made.key, "nowhere")
     files, forger = unpacked(made.older_log), Forger()

@@ -53,6 +53,8 @@ What it does not prove
 - That this is the only history. Who holds the signing key could seal another one; compare a checkpoint that you
   kept earlier, or one that a witness kept.
 - That nothing came after. What was sealed later is not in it.
+- That report.html, this text and what statement.json says of names are right. They are signed, and not compared
+  with the records.
 - That a time is right: it is the server's clock, except where an authority dated the log.
 {replays}{timestamps}"""
 _REPLAYS: Final = """\
@@ -92,7 +94,8 @@ _LOG_SHOWS: Final = """\
 - log/entries.jsonl is the log: an entry for each seal with its root, for each erasure (a tombstone), each key.
 - log/checkpoints.jsonl is every state of it that was signed: the entries have each of these roots (RFC 6962).
 - log/present.jsonl is what of the sealed things was there when this file was made. What was sealed, has no
-  tombstone and is not there, or has another root, is named by the verifier.
+  tombstone and is not there, or has another root, is named by the verifier. That what it names is there, the server
+  says: ask for the bundle of each, and give it to the verifier beside this one (--older).
 - log/access.jsonl is the lines of the access logs of share links; the log holds how many there were, and the hash
   of the last.
 - log/witnessed.jsonl is what a witness was sent, and its answers, where there is a witness.

@@ -178,7 +178,7 @@ def _head(
     yield f"<h1>Evidence of {_text(first['of'])} {_text(first['id'])}</h1>"
     yield (
         "<p>This page tells what is in the bundle that it came with. It proves nothing by itself: whoever can change the file can change this page. "
-        "Check the bundle as it is said below; then this page is checked with it.</p>"
+        "Check the bundle as it is said below: then this page is what was signed with it, and no program has compared its words with the records.</p>"
     )
     facts = [
         ("records", f"{first['size']:,}"),

@@ -6,7 +6,8 @@
 Exit code 0: all that is in the bundle fits together and is signed (by the given key, where one is given). 1: something does not;
 each fault is named with its record. 2: this is no bundle, or the command is wrong. With `--older`, a bundle of the same log or session
 that was kept from before, also whether what was sealed then is the beginning of what is sealed now, and where it is not; of a replay or
-comparison that ran again, or was sealed anew after an erasure, whether its earlier seal stands in the log.
+comparison that ran again, or was sealed anew after an erasure, whether its earlier seal stands in the log. Beside a log it may be any
+bundle of its project: whether its seals stand there.
 
 Take this file and the key's fingerprint from somewhere else than the bundle: a bundle that brings its own verifier and its own key
 proves nothing. What is checked: every file against the signed statement; every signature; every record's form, place and hash chain;
@@ -87,8 +88,9 @@ MOST_RANGES = 20  # of records that are left out, which are named
 OF_REPLAYS = "That a replay shows why the model answered as it did: providers change their models, and the same answer is no proof of a cause."
 NOT_PROVEN = (
     "That the agent did what was recorded: hashes prove that nothing changed since it was sealed, not that what was sent was true.",
-    "That this is the only history: who holds the signing key could seal another one. Compare one of its checkpoints that you kept.",
+    "That this is the only history: who holds the signing key could seal another one. Compare a bundle that you kept: give it with --older.",
     "That nothing came after: a bundle shows what was sealed up to the time that is named above, and what came later is not in it.",
+    "That report.html, README.txt and what the statement says of names and the like are right: they are signed, and not compared with the records.",
     "That a time is right: it is the server's clock, unless an independent timestamp is named above.",
     OF_REPLAYS,
 )
@@ -102,11 +104,20 @@ SAID_OF_EARLIER = {
     False: "THE OLDER ONE IS NOT AN EARLIER SEAL OF IT",
     None: "THE OLDER ONE IS OF AN EARLIER SEAL, AND WAS COMPARED IN PART",
 }
+SAID_OF_LOG = {
+    True: "THE OLDER ONE STANDS IN THIS LOG",
+    False: "THE OLDER ONE DOES NOT STAND IN THIS LOG",
+    None: "WHETHER THE OLDER ONE STANDS IN THIS LOG IS NOT SHOWN",
+}
 ONLY_RECORDS = " AS FAR AS ITS RECORDS GO"  # where something else is wrong
 TOLD_COUNTS = {"unfit_fields": "fields that do not fit", "withheld": "fields withheld"}
 KEY_BESIDE = (
     "That one signed some of what is in it. Where it was replaced since, the bundle of the project's log says by which key, under its "
     "signature: check that, and ask whoever gave you the fingerprint."
+)
+HOW_THERE = (
+    "That what is listed as there (log/present.jsonl) is there: the server says so. Ask for its bundle, and give that with --older beside "
+    "this one."
 )
 PACKED = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 # How a zip is written (PKWARE's APPNOTE 6.3): before each file, in the directory, behind a file that was streamed, and at the end.
@@ -294,13 +305,15 @@ class Said(NamedTuple):
 class Begin(NamedTuple):
     """What a bundle of before is of, whose key signed it, and whether it is the beginning of this one; None where not all can be compared.
 
-    `anew` says why this one is of another run, where it is; `holds` then, whether the log of this one has the seal of that one.
+    `anew` says why this one is of another run, where it is; `holds` then, whether the log of this one has the seal of that one. Where this
+    one is the log (`in_log`), `holds` says whether that one's seals stand in it.
     """
 
     subject: str | None
     key: str | None
     holds: bool | None
     anew: str | None = None
+    in_log: bool = False
 
 
 class Telling(NamedTuple):
@@ -347,6 +360,15 @@ class State(NamedTuple):
     at: str = ""
     state: str = ""
     key: str | None = None
+
+
+class Entered(NamedTuple):
+    """Which entry of the log a seal is shown to be, by its leaf hash, under which signed state of the log."""
+
+    where: str
+    entry: int
+    leaf: bytes
+    state: State
 
 
 class Replaced(NamedTuple):
@@ -431,6 +453,7 @@ class Report:
         self.erasures: list[Tombstone] = []
         self.replaced: list[Replaced] = []
         self.missing: list[tuple[str, str]] = []
+        self.entered: list[Entered] = []
         self.older: Begin | None = None
 
     @property
@@ -1000,7 +1023,14 @@ def _compare(older: Found, newer: Found, path: str, older_path: str) -> None:
     of two things, or the older one is the later.
     """
     report, same = newer.report, [origin for origin in newer.trees if origin in older.trees]
+    if report.logs == [report.subject] == older.report.logs and older.report.subject != report.subject:
+        _compare_with_log(older, newer, path, older_path)
+        return
     runs = _runs(older, newer, path, older_path)
+    if runs is None and older.report.subject != report.subject and report.logs == [older.report.subject]:
+        raise Unreadable(
+            f"{older_path}, which was given with --older, is the log that it is in: give the log first, and {path} with --older"
+        )
     if runs is None and older.report.subject != report.subject:
         raise Unreadable(
             f"it is of {report.subject}, and {older_path}, which was given with --older, of {older.report.subject}: "
@@ -1038,14 +1068,58 @@ def _compare_trees(
     for origin in same:
         _made_before(older.trees[origin], newer.trees[origin], *paths, report)
         report.missing += _no_longer_told(older.trees[origin], newer.trees[origin])
-    for each in older.report.problems:
-        report.problem(each["code"], f"older bundle: {each['where']}", each["says"])
-    if older.report.key not in {None, report.key}:
-        says = f"Whose key signed the older bundle: compare {older.report.key} with the fingerprint that you had then."
-        report.not_checked.append(says)
+    _of_the_older(older.report, report)
     held = [anew[0], *(_begins(older.trees[origin], newer.trees[origin], report) for origin in same)]
     holds = False if False in held or older.report.problems else None if None in held else True
     report.older = Begin(older.report.subject, older.report.key, holds, anew[1])
+
+
+def _of_the_older(older: Report, report: Report) -> None:
+    """What is wrong with the older bundle, and whose it is."""
+    for each in older.problems:
+        report.problem(each["code"], f"older bundle: {each['where']}", each["says"])
+    if older.key not in {None, report.key}:
+        says = (
+            f"Whose key signed the older bundle: compare {older.key} with the fingerprint that you had then."
+        )
+        report.not_checked.append(says)
+
+
+def _compare_with_log(older: Found, newer: Found, path: str, older_path: str) -> None:
+    """Whether the seals that the older bundle shows stand in the log that the newer one is of. Raises `Unreadable` where they came after it."""
+    report, log = newer.report, newer.trees.get(newer.report.subject or "")
+    _of_the_older(older.report, report)
+    entered = older.report.entered if log else ()
+    made = roots(list(log.found.values()) if log else [], [each.state.size for each in entered])
+    held = [_stands(each, log, made, (path, older_path), report) for each in entered if log]
+    holds = False if False in held else None if None in held or not held or older.report.failed else True
+    if holds is None:
+        says = "Whether all that the older one shows of the log is in this one: it was compared in part."
+        report.not_checked.append(says)
+    report.older = Begin(older.report.subject, older.report.key, holds, in_log=True)
+
+
+def _stands(
+    each: Entered, log: Leaves, made: Mapping[int, bytes], paths: tuple[str, str], report: Report
+) -> bool | None:
+    """Whether a seal and the state of the log under which it was shown are in this log; None where the state is of more than it has."""
+    here = log.found.get(each.entry)
+    if here is None and _moment(each.state.at) > _moment(log.at):
+        raise Unreadable(
+            f"it was signed at {log.at} with {log.size:,} entries, and {paths[1]}, which was given with --older, shows entry {each.entry:,}, at "
+            f"{each.state.at}: ask for the log again. If {paths[0]} was made after {paths[1]}, the log was put back to an earlier state."
+        )
+    if here != each.leaf:
+        there = "nothing" if here is None else "something else"
+        says = f"The older bundle shows the seal of the {each.where} there, and this log has {there}."
+        report.problem("rewritten", f"log entry {each.entry}", says)
+        return False
+    if each.state.size in made and made[each.state.size] != each.state.root:
+        says = f"One of the first {each.state.size} is another one than when they were signed, by what the older bundle shows."
+        report.problem("rewritten", f"log entry {each.state.size - 1}", says)
+        return False
+    report.checked["compared"] += 1
+    return True if each.state.size in made else None
 
 
 def _runs(older: Found, newer: Found, path: str, older_path: str) -> tuple[Run, Run] | None:
@@ -1494,6 +1568,7 @@ def _log(bundle: Bundle, tree: Tree, last: State, keys: Mapping[str, bytes], rep
         report.problem("log", where, "The entry is not in the log that was signed.")
     else:
         report.checked["proofs"] += 1
+        report.entered.append(Entered(f"{tree.of} {tree.id}", index, leaf_hash(line), state))
 
 
 def _tombstones(
@@ -1849,6 +1924,8 @@ def _access_lines(bundle: Bundle, log: Log, report: Report) -> dict[str, list[st
 def _present(bundle: Bundle, log: Log, lines: Sequence[bytes], report: Report) -> None:
     """What was sealed and not erased since is there, with the root that it had when most of it was sealed."""
     sealed, there = _sealed_by(log, lines, report), _there(bundle, log, report)
+    if there:
+        report.not_checked.append(HOW_THERE)
     for name, state in sealed.items():
         where = f"{name[0]} {name[1]}"
         if name not in there:
@@ -2303,7 +2380,8 @@ def _older(report: Report) -> Iterator[str]:
         yield f"{SAID_OF_EARLIER[older.holds]}  {older.anew}; the older one is signed by {older.key or 'no valid key'}"
     elif older:
         some = ONLY_RECORDS if older.holds and report.failed else ""
-        yield f"{SAID_OF_OLDER[older.holds]}{some}  it is signed by {older.key or 'no valid key'}"
+        said = SAID_OF_LOG if older.in_log else SAID_OF_OLDER
+        yield f"{said[older.holds]}{some}  it is signed by {older.key or 'no valid key'}"
 
 
 def _erased(erasures: Sequence[Tombstone]) -> Iterator[str]:
@@ -2326,7 +2404,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("bundle", help="the zip file")
     key_help = "the key that must have signed it; its fingerprint comes another way than the bundle"
     parser.add_argument("--key", metavar="ed25519:FINGERPRINT", help=key_help)
-    older_help = "a bundle of the same that was kept from before: is it the beginning of this one?"
+    older_help = "a bundle of the same that was kept from before: is it the beginning of this one? Beside a log any of its project: is it in the log?"
     parser.add_argument("--older", metavar="OLDER.zip", help=older_help)
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     parser.add_argument("--told", help=argparse.SUPPRESS)  # how this program starts itself to be quicker
