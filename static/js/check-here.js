@@ -20,7 +20,11 @@ const bytes = (text) => encoder.encode(text);
 const DIGITS = Array.from({ length: 256 }, (_, each) => each.toString(16).padStart(2, "0"));
 const hex = (data) => Array.from(data, (each) => DIGITS[each]).join("");
 const unhex = (text) => Uint8Array.from(text.match(/../g) ?? [], (each) => parseInt(each, 16));
-const unbase64 = (text) => Uint8Array.from(atob(text), (each) => each.charCodeAt(0));
+const unbase64 = (text) => {
+  if (btoa(atob(text)) !== text) throw new Error("it can be written in two ways");
+  return Uint8Array.from(atob(text), (each) => each.charCodeAt(0));
+};
+const only = (value, ...names) => Object.keys(value).sort().join() === names.join();
 const pairs = (text) => [...text.matchAll(/"([a-z0-9._]+)":"([0-9a-f]{64})"/g)].map(([, name, value]) => [name, value]);
 const written = (value) => JSON.stringify(value).replace(/[\u0080-\uffff]/g, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, "0")}`);
 const soon = () => new Promise((resolve) => setTimeout(resolve));
@@ -155,9 +159,13 @@ class Check {
 
   async publicKeys() {
     const known = new Map();
-    for (const { public_key } of await this.bundle.document("keys.json")) {
+    for (const { public_key, fingerprint, pem } of await this.bundle.document("keys.json")) {
       const raw = unbase64(public_key);
-      known.set(`ed25519:${hex(await sha256(unhex("302a300506032b6570032100"), raw))}`, raw);
+      const info = joined([unhex("302a300506032b6570032100"), raw]);
+      const name = `ed25519:${hex(await sha256(info))}`;
+      const block = `-----BEGIN PUBLIC KEY-----\n${btoa(String.fromCharCode(...info))}\n-----END PUBLIC KEY-----\n`;
+      if ((fingerprint ?? name) !== name || (pem ?? block) !== block) this.fault("keys.json", `What is said of the key ${name} is another one's.`);
+      known.set(name, raw);
     }
     return known;
   }
@@ -165,7 +173,11 @@ class Check {
   // The bytes under a signature (DSSE); nothing, and a fault, where it is not valid.
   async opened(signed, type, where) {
     const payload = unbase64(signed.payload);
-    const [{ keyid, sig }] = signed.signatures;
+    const [signature, another] = signed.signatures;
+    const { keyid, sig } = signature;
+    if (another || !only(signed, "payload", "payloadType", "signatures") || !only(signature, "keyid", "sig")) {
+      this.fault(where, "There is more in it than is signed.");
+    }
     const raw = this.keys.get(keyid);
     const kind = bytes(signed.payloadType);
     const message = joined([bytes(`DSSEv1 ${kind.length} `), kind, bytes(` ${payload.length} `), payload]);

@@ -10,7 +10,7 @@ from playwright.sync_api import Route, sync_playwright
 
 from tests.chromium import required
 from tests.e2e.conftest import FLAGS
-from tests.verifier.bundles import Files, packed, unpacked
+from tests.verifier.bundles import Files, document, packed, unpacked
 from tests.verifier.conftest import Made
 from tests.verifier.forging import Forger
 from tests.verifier.test_key_holder import linked_by, sealed_again, untold
@@ -100,3 +100,13 @@ def test_a_step_that_names_no_record_is_a_fault(made: Made, says: Checks) -> Non
     files = unpacked(made.replay)
     sealed_again(files, "replay", Forger(), {1: b""})
     assert "names no record that it repeats" in says(files)
+
+
+def test_more_than_is_signed_and_another_key_s_name_are_faults(made: Made, says: Checks) -> None:
+    files = unpacked(made.session)
+    document("statement.json", lambda signed: signed.update(note="Checked"))(files)
+    assert "statement.json: There is more in it than is signed" in says(files)
+    files, forger = unpacked(made.session), Forger()
+    document("keys.json", lambda keys: keys[0].update(fingerprint=forger.key))(files)
+    forger.seal(files)
+    assert f"What is said of the key {made.key} is another one's" in says(files)

@@ -213,3 +213,15 @@ def test_nobody_is_told_that_the_report_was_compared_with_the_records(made: Made
     said = "\n".join(tm_verify.told(checked(files, tmp_path, forger)))
     assert "NOT PROVEN: That report.html, README.txt and what the statement says of names" in said
     assert "That report.html, this text and what statement.json says of names" in files["README.txt"].decode()
+
+
+def test_a_key_that_is_said_to_be_another_one_is_named(made: Made, tmp_path: Path) -> None:
+    other = Forger()
+    for said in ({"fingerprint": other.key}, {"pem": "-----BEGIN PUBLIC KEY-----"}, {"fingerprint": None}):
+        files, forger = unpacked(made.session), Forger()
+        keys = json.loads(files["keys.json"])
+        files["keys.json"] = json.dumps([keys[0] | said, *keys[1:]]).encode()
+        forger.seal(files)
+        (fault,) = checked(files, tmp_path, forger).problems
+        assert (fault["code"], fault["where"]) == ("key", "keys.json key 1")
+        assert made.key in fault["says"]

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import string
 from pathlib import Path
 from typing import Any, Final
 
@@ -60,6 +61,14 @@ def forge(files: Files) -> str:
     signed = [forger.signed(json.loads(line)) for line in files[CHECKPOINTS].splitlines()]
     files[CHECKPOINTS] = b"".join(json.dumps(each).encode() + b"\n" for each in signed)
     return forger.key
+
+
+def other_bits(text: str) -> str:
+    """The same bytes in base64, with other bits behind the last of them."""
+    letters = string.ascii_uppercase + string.ascii_lowercase + string.digits + "+/"
+    body, end = text.rstrip("="), text[len(text.rstrip("=")) :]
+    assert end
+    return f"{body[:-1]}{letters[letters.index(body[-1]) ^ 1]}{end}"
 
 
 CLASSES: Final[dict[str, tuple[Change, tuple[str, str]]]] = {
@@ -122,6 +131,21 @@ CLASSES: Final[dict[str, tuple[Change, tuple[str, str]]]] = {
     ),
     "the statement": (
         statement(lambda said: said["predicate"]["about"].update(name="x")),
+        ("signature", "statement.json"),
+    ),
+    "more beside the statement": (
+        document("statement.json", lambda signed: signed.update(note="Checked, and all of it is true")),
+        ("signature", "statement.json"),
+    ),
+    "more beside its signature": (
+        document("statement.json", lambda signed: signed["signatures"][0].update(cert="x")),
+        ("signature", "statement.json"),
+    ),
+    "bits of its signature that belong to no byte": (
+        document(
+            "statement.json",
+            lambda signed: signed["signatures"][0].update(sig=other_bits(signed["signatures"][0]["sig"])),
+        ),
         ("signature", "statement.json"),
     ),
     "the README": (lambda files: files.update({"README.txt": b"all is proven"}), ("file", "README.txt")),

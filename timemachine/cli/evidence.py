@@ -150,7 +150,7 @@ def _keys_of(bundle: Path) -> list[str]:
     """The key that signs a bundle, and then the others that signed something in it."""
     with zipfile.ZipFile(bundle) as opened:
         signing = json.loads(opened.read(tm_verify.STATEMENT))["signatures"][0]["keyid"]
-        known = [each["fingerprint"] for each in json.loads(opened.read(tm_verify.KEYS))]
+        known = tm_verify.public_keys(json.loads(opened.read(tm_verify.KEYS)), tm_verify.Report())
     return [signing, *(key for key in known if key != signing)]
 
 

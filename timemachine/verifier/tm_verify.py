@@ -559,6 +559,9 @@ D = -121665 * pow(121666, P - 2, P) % P
 SQRT_OF_MINUS_1 = pow(2, (P - 1) // 4, P)
 SHORTEST_ENTRY = 40  # bytes of an entry of a log; it has its time, a kind and a version
 KEY_BYTES, SIGNATURE_BYTES = 32, 64
+KEY_INFO = bytes.fromhex(
+    "302a300506032b6570032100"
+)  # what stands before a key's bytes in SubjectPublicKeyInfo
 
 
 def _added(a: Point, b: Point) -> Point:
@@ -624,7 +627,13 @@ def _is_signature(public_key: bytes, signature: bytes, challenge: bytes) -> bool
 
 def fingerprint(public_key: bytes) -> str:
     """`ed25519:` and the SHA-256 of the key as SubjectPublicKeyInfo (RFC 8410), as `openssl pkey -pubin -outform DER` writes it."""
-    return "ed25519:" + hashlib.sha256(bytes.fromhex("302a300506032b6570032100") + public_key).hexdigest()
+    return "ed25519:" + hashlib.sha256(KEY_INFO + public_key).hexdigest()
+
+
+def pem(public_key: bytes) -> str:
+    """The key as OpenSSL writes it."""
+    written = base64.b64encode(KEY_INFO + public_key).decode()
+    return f"-----BEGIN PUBLIC KEY-----\n{written}\n-----END PUBLIC KEY-----\n"
 
 
 def is_fingerprint(text: str) -> bool:
@@ -666,6 +675,21 @@ def text(value: Any, form: re.Pattern[str] | None = None) -> str:
     """A text, in this form where one is given. Raises `ValueError`."""
     if type(value) is not str or (form and not form.fullmatch(value)):
         raise ValueError("this is no text, or one of another form")
+    return value
+
+
+def from_base64(value: Any) -> bytes:
+    """Bytes from their base64, which can be written in one way only. Raises `ValueError`."""
+    data = base64.b64decode(text(value), validate=True)
+    if base64.b64encode(data).decode() != value:
+        raise ValueError("there are bits in it that belong to no byte")
+    return data
+
+
+def only(value: Any, *names: str) -> Any:
+    """An object with these names in it and no other. Raises `ValueError`."""
+    if type(value) is not dict or value.keys() != set(names):
+        raise ValueError("there is more in it, or less")
     return value
 
 
@@ -878,16 +902,21 @@ class Layout:
             self.report.problem("zip", "the end of the zip", says)
 
 
-def public_keys(found: Any) -> dict[str, bytes]:
-    """The public keys that the bundle brings, by their true fingerprints."""
+def public_keys(found: Any, report: Report) -> dict[str, bytes]:
+    """The public keys that the bundle brings, by their true fingerprints. What is said of a key that is another one's is a fault."""
     known = {}
-    for each in found if isinstance(found, list) else ():
+    for number, each in enumerate(found if isinstance(found, list) else (), start=1):
         try:
-            public = base64.b64decode(each["public_key"], validate=True)
+            public = from_base64(each["public_key"])
         except WRONG_FORM:
             continue
-        if len(public) == KEY_BYTES:
-            known[fingerprint(public)] = public
+        if len(public) != KEY_BYTES:
+            continue
+        known[fingerprint(public)] = public
+        for name, true in (("fingerprint", fingerprint(public)), ("pem", pem(public))):
+            if each.get(name, true) != true:
+                says = f"What is said to be its {name} is not: its fingerprint is {fingerprint(public)}."
+                report.problem("key", f"{KEYS} key {number}", says)
     return known
 
 
@@ -896,13 +925,14 @@ def opened(
 ) -> tuple[bytes, str] | None:
     """The bytes under a DSSE envelope's signature, and its key; None, with a fault told, where it is not valid."""
     try:
-        payload = base64.b64decode(signed["payload"], validate=True)
+        payload = from_base64(only(signed, "payload", "payloadType", "signatures")["payload"])
         kind = text(signed["payloadType"])
         (signature,) = signed["signatures"]
-        key, raw = text(signature["keyid"]), base64.b64decode(signature["sig"], validate=True)
+        key, raw = text(only(signature, "keyid", "sig")["keyid"]), from_base64(signature["sig"])
         encoded = b"DSSEv1 %d %b %d %b" % (len(kind.encode()), kind.encode(), len(payload), payload)
     except WRONG_FORM:
-        report.problem("signature", where, "There is no signed document here.")
+        says = "There is no signed document here, or more in it than is signed."
+        report.problem("signature", where, says)
         return None
     if kind != wanted_type:
         report.problem(
@@ -970,7 +1000,7 @@ def _verified(path: str, wanted_key: str | None) -> Found:
 def _read(path: str, wanted_key: str | None, found: Found, helpers: list[Helper | None]) -> None:
     report, trees = found
     bundle = Bundle(path, report)
-    keys = public_keys(bundle.document(KEYS))
+    keys = public_keys(bundle.document(KEYS), report)
     stated = _statement(bundle, keys, report, wanted_key)
     report.logs = sorted({tree.log for tree in stated.trees} | ({stated.log.origin} if stated.log else set()))
     if len(report.logs) > 1:
