@@ -126,3 +126,27 @@ def test_a_key_that_signed_the_log_with_its_successor_vouches_for_it(
 def test_a_comparison_that_was_sealed_anew_is_not_told_as_erased() -> None:
     entry = {"entry": "erased", "of": "comparison", "id": "c1", "generation": 1, "sealed_anew": 2}
     assert "comparison c1: sealed anew after an erasure, as run 2" in str(tm_verify.tombstone_of(3, entry))
+
+
+@pytest.mark.django_db
+def test_a_state_of_the_log_is_signed_by_the_key_that_was_in_use(project: Project, tmp_path: Path) -> None:
+    seal_session(recorded_session(project, key="one").id)
+    before = key_in_use(project).fingerprint
+    replace_key(project, by="Test")
+    seal_session(recorded_session(project, key="two").id)
+    target = tmp_path / "log.zip"
+    with target.open("wb") as opened:
+        exporting.write_log(opened, project)
+    files, now_in_use = unpacked(target.read_bytes()), key_in_use(project).fingerprint
+    assert faults(target, now_in_use) == []
+    states = [json.loads(line) for line in files[STATES].splitlines()]
+    assert [each["signatures"][0]["keyid"] for each in states] == [before, now_in_use, before, now_in_use]
+    lines(STATES, drop(1))(files)
+    assert ("key", "log checkpoint 2") in faults(packed(files, target), now_in_use)
+
+
+def test_a_state_that_a_key_signed_which_the_log_never_had_is_named(made: Made, tmp_path: Path) -> None:
+    files, forger = unpacked(made.log), Forger()
+    forger.slip_in(files)
+    document(STATES, lambda signed: signed.update(forger.signed(signed)), 1)(files)
+    assert ("key", "log checkpoint 2") in faults(packed(files, tmp_path / "x.zip"), made.key)

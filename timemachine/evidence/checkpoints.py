@@ -33,6 +33,7 @@ def sign(
     cut_for: str | None = None,
 ) -> SealCheckpoint:
     """Sign the state of a seal's tree, for that share link alone where one is named, and enter it into the log. The caller holds the seal."""
+    log.hold(subject.project)
     moment = now()
     key = keys.key_in_use(subject.project)
     signed = keys.sign(key, PAYLOAD_TYPE, _text(subject, seal, tree, last_leaf, state, moment))

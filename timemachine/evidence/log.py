@@ -25,8 +25,7 @@ def append(project: Project, entries: Sequence[Mapping[str, Any]], at: datetime 
 
     Entries hold strings, whole numbers and lists of them only. Other writers of the project's log wait until this transaction ends.
     """
-    log, _ = EvidenceLog.objects.get_or_create(project=project)
-    log = EvidenceLog.objects.select_for_update().get(pk=log.pk)
+    log = hold(project)
     moment = at or now()
     first, lines = (
         log.size,
@@ -44,9 +43,19 @@ def append(project: Project, entries: Sequence[Mapping[str, Any]], at: datetime 
     return first
 
 
+def hold(project: Project) -> EvidenceLog:
+    """The project's log, which nobody else writes, and whose key nobody replaces, until the transaction of the caller ends.
+
+    Whoever signs for the log reads the key behind this, or could sign with one that is replaced by then.
+    """
+    log, _ = EvidenceLog.objects.get_or_create(project=project)
+    return EvidenceLog.objects.select_for_update().get(pk=log.pk)
+
+
 @transaction.atomic
 def replace_key(project: Project, *, by: str) -> SigningKey:
     """A new signing key: the log names it under the signature of the one before, too, or says that this one could not be read."""
+    hold(project)
     new, old = keys.replace_key(project, by=by)
     readable = keys.is_readable(old)
     entry = {"entry": KEY, "key": new.fingerprint, "replaces": old.fingerprint}

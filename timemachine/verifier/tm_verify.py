@@ -1841,6 +1841,21 @@ def _replaced(lines: Sequence[bytes], stated: Sequence[State], report: Report) -
                 key, before = text(entry["key"]), text(entry["replaces"])
                 vouched = any(state.key == before and state.size > index for state in stated)
                 report.replaced.append(Replaced(index, key, before, vouched))
+    _signed_in_turn(stated, report)
+
+
+def _signed_in_turn(stated: Sequence[State], report: Report) -> None:
+    """Each state of a log is signed by a key that the log had, and, from the entry on by which it was replaced, not by an earlier one alone."""
+    until = {each.replaces: each.entry for each in report.replaced}
+    known = until.keys() | {each.key for each in report.replaced} | {report.key}
+    sound = {(state.size, state.root) for state in stated if state.size <= until.get(state.key or "", MOST)}
+    for state in stated:
+        if state.key not in known and report.key:
+            says = f"It is signed by {state.key}, which by this log was never a key of the project."
+            report.problem("key", state.where, says)
+        elif (state.size, state.root) not in sound:
+            says = f"It is signed by {state.key} alone, which was replaced by entry {until[state.key or '']} before."
+            report.problem("key", state.where, says)
 
 
 def _witnessed(bundle: Bundle, log: Log, leaves: Sequence[bytes], report: Report) -> None:
