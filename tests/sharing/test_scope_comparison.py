@@ -192,7 +192,7 @@ def test_of_two_sessions_one_does_not_lend_the_other_its_steps(project: Project)
     first, second = (recorded_session(project, key=key) for key in ("eins", "zwei"))
     made = compared(project, [first, second], ONE, THREE)
     scope = scope_of(made)
-    assert [each.key for each in scope.sessions()] == ["eins", "zwei"]
+    assert [each.id for each in scope.sessions()] == [first.id, second.id]
     for step in steps_of(made):
         cell = scope.comparison().cell(step.id)
         assert {found.action.session_id for found in scope.comparison().contexts(cell)} == {

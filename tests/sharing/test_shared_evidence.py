@@ -1,5 +1,6 @@
 """The evidence of a link: it proves exactly what the link shows, and tells nothing that the link withholds."""
 
+import base64
 import json
 from io import BytesIO
 from pathlib import Path
@@ -54,6 +55,14 @@ def told(files: dict[str, bytes], name: str = "session") -> dict[int, set[str]]:
     return {line["index"]: set(line["fields"]) for line in lines}
 
 
+def assert_nobody_is_named(session: Session, files: dict[str, bytes]) -> None:
+    """Its statement says of the session what the pages say, and no file of it holds the session's key or who used it."""
+    statement = json.loads(base64.b64decode(json.loads(files["statement.json"])["payload"]))
+    assert statement["predicate"]["about"]["session"] == {"name": session.name, "agent": "Prüferin"}
+    for said in ("Zoë", session.key):
+        assert said not in b"".join(files.values()).decode()
+
+
 def test_it_ends_where_the_link_ends_and_does_not_say_who_made_it(project: Project, tmp_path: Path) -> None:
     session = recorded(project, steps=9)
     report, files = bundle(tmp_path / "x.zip", project, session, through_sequence=4)
@@ -62,10 +71,13 @@ def test_it_ends_where_the_link_ends_and_does_not_say_who_made_it(project: Proje
     assert (sorted(fields), fields[0]) == ([0, 1, 2, 3, 4], set())
     assert {"facts", "input", "output", "hit.1", "hit.1.text"} <= fields[2]
     assert b"Geheim 9" not in b"".join(files.values())
+    assert_nobody_is_named(session, files)
 
 
 def test_evidence_alone_tells_figures_and_no_text(project: Project, tmp_path: Path) -> None:
-    report, files = bundle(tmp_path / "x.zip", project, recorded(project), evidence_only=True)
+    session = recorded(project)
+    report, files = bundle(tmp_path / "x.zip", project, session, evidence_only=True)
+    assert_nobody_is_named(session, files)
     assert (report.problems, report.checked["withheld"] > report.checked["fields"]) == ([], True)
     assert all(fields <= {"facts"} for fields in told(files).values())
     assert b"1894" not in files["session/disclosed.jsonl"]

@@ -152,10 +152,7 @@ def preview_json(found: Preview) -> dict[str, Any]:
         "through_sequence": link.through_sequence,
         "evidence_only": link.evidence_only,
         "redaction": _profile_json(link),
-        "sessions": [
-            {"id": str(each.id), "name": each.name, "key": each.key, "agent": each.agent}
-            for each in found.sessions
-        ],
+        "sessions": [{"id": str(each.id), "name": each.name, "agent": each.agent} for each in found.sessions],
         "steps": found.steps,
         "read": found.read,
         "withheld": found.total,

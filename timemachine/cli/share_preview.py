@@ -43,7 +43,7 @@ def withholds(redaction: dict[str, Any] | None) -> str:
 def _sessions(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for each in found["sessions"]:
         by = f", by {each['agent']}" if each["agent"] else ""
-        yield "session", f"{shortened(each['name'])} ({each['key']}){by}"
+        yield "session", f"{shortened(each['name'])}{by}"
 
 
 def _steps(found: dict[str, Any]) -> str:
@@ -58,6 +58,6 @@ def _steps(found: dict[str, Any]) -> str:
 def _place(line: dict[str, Any], found: dict[str, Any]) -> str:
     """The session where there are several, the step, and the field with where in it."""
     step = "session" if line["sequence"] is None else f"step {line['sequence']:,}"
-    keys = {each["id"]: each["key"] for each in found["sessions"]}
-    of = f" of {keys[line['session']]}" if len(keys) > 1 else ""
+    names = {each["id"]: shortened(each["name"], 40) for each in found["sessions"]}
+    of = f" of {names[line['session']]}" if len(names) > 1 else ""
     return shortened(f"{step}{of}, {line['field']}", LONGEST)

@@ -18,7 +18,6 @@ from timemachine.redaction.values import Tally, redact_value
 from timemachine.sharing.link_rules import rules_of
 from timemachine.sharing.models import ShareLink
 from timemachine.sharing.scope import Scope, SharedSession
-from timemachine.sharing.veil import OF_SESSION
 from timemachine.sharing.within import counted_actions, counted_steps
 from timemachine.timeline.document import action_json, with_everything
 
@@ -26,8 +25,8 @@ MOST_STEPS: Final = 500
 MOST_BYTES: Final = 8 << 20
 AT_ONCE: Final = 50
 SHOWN: Final = 12
-# What of a session stands on the pages of a link that shows its evidence alone, and in that evidence.
-OF_EVIDENCE: Final = ("key", "name", "agent", "user")
+# What of a session stands on the pages of a link and in its evidence.
+OF_SESSION: Final = ("name", "agent")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,8 +91,7 @@ def _sessions(link: ShareLink) -> list[Session]:
 
 
 def _note_session(preview: Preview, session: Session, rules: Rules) -> None:
-    names = OF_EVIDENCE if preview.link.evidence_only else OF_SESSION
-    found = redact_session({name: getattr(session, name) for name in names}, rules)
+    found = redact_session({name: getattr(session, name) for name in OF_SESSION}, rules)
     touched = {name: found.document[name] for name in found.touched}
     preview.note(session.id, None, touched, found.tally)
 

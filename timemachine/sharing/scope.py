@@ -44,13 +44,11 @@ from timemachine.timeline.step import FIRST_BYTES, Step
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedSession:
-    """What a visitor learns of a session as a whole: its name and whose it was, and no count that goes beyond their scope."""
+    """What a visitor learns of a session as a whole: its name, its agent and when it was, not who used it, and no count beyond their scope."""
 
     id: UUID
     name: str
-    key: str
     agent: str | None
-    user: str | None
     started_at: datetime
 
 
@@ -210,15 +208,13 @@ class Scope:
 
 
 def _told(shared: SharedSession) -> dict[str, str | None]:
-    return {"name": shared.name, "key": shared.key, "agent": shared.agent, "user": shared.user}
+    return {"name": shared.name, "agent": shared.agent}
 
 
 def _shared(session: Session) -> SharedSession:
     return SharedSession(
         id=session.id,
         name=session.name,
-        key=session.key,
         agent=session.agent,
-        user=session.user,
         started_at=session.started_at,
     )
