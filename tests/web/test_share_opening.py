@@ -102,6 +102,22 @@ def test_the_cookie_is_for_the_pages_of_its_link_alone_and_no_script_reads_it(
     assert cookie.value not in path
 
 
+def test_who_has_a_link_open_opens_it_again_for_nothing(project: Project, session: Session) -> None:
+    link, path = shared(project, session, Terms(passphrase="Möwe am Kai", max_opens=1))
+    visitor, page = opened(path, passphrase="Möwe am Kai")
+    door = visitor.cookies[f"tms_{link.public_id}_door"]
+    assert (door["path"], door["httponly"], door["samesite"]) == (path, True, "Lax")
+    assert visitor.get(path).status_code == 200
+    again = visitor.post(path)
+    assert (again.status_code, again["Location"]) == (303, page)
+    assert visitor.get(page).status_code == 200
+    link.refresh_from_db()
+    assert (link.opens, link.grants.count(), link.openings.count()) == (1, 1, 2)
+    assert Client().post(path).status_code == 404
+    revoke(link, by="anna@example.org")
+    assert visitor.post(path).status_code == 404
+
+
 def test_over_https_the_cookie_is_secure(settings: Settings, project: Project, session: Session) -> None:
     settings.SECURE = True
     link, path = shared(project, session)

@@ -20,6 +20,7 @@ from timemachine.base.errors import NotFound, TimeMachineError, TooManyRequests
 from timemachine.sharing.commands import Opened, view
 from timemachine.sharing.recorded import gone
 from timemachine.sharing.scope import Scope
+from timemachine.sharing.token import parse_token
 from timemachine.web.errors import TITLES, waiting
 from timemachine.web.http import asked_part
 
@@ -30,6 +31,7 @@ HEADERS: Final = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+_AT_DOOR: Final = "_door"
 TITLES_OF: Final = {"too_many_views": "Too many pages at once", "too_many_downloads": "Too many downloads"}
 
 
@@ -85,19 +87,27 @@ def scope_of(request: HttpRequest, public_id: str, parts: Collection[str] = ()) 
     return view(public_id, request.COOKIES.get(_cookie_name(public_id)), part=part)
 
 
-def let_in(response: HttpResponse, opened: Opened) -> HttpResponse:
-    """The response with the cookie for this link alone, which the browser sends to its pages and nowhere else."""
+def let_in(response: HttpResponse, opened: Opened, *, door: str) -> HttpResponse:
+    """The response with the cookie for this link alone, which the browser sends to its pages, and to the `door` where it was opened."""
     public_id = opened.link.public_id
-    response.set_cookie(
-        _cookie_name(public_id),
-        opened.secret,
-        max_age=opened.expires_at - now(),
-        path=reverse("shared", args=[public_id]),
-        secure=settings.SECURE,
-        httponly=True,
-        samesite="Lax",
-    )
+    name = _cookie_name(public_id)
+    for called, path in ((name, reverse("shared", args=[public_id])), (f"{name}{_AT_DOOR}", door)):
+        response.set_cookie(
+            called,
+            opened.secret,
+            max_age=opened.expires_at - now(),
+            path=path,
+            secure=settings.SECURE,
+            httponly=True,
+            samesite="Lax",
+        )
     return response
+
+
+def held_at_door(request: HttpRequest, token: str) -> str | None:
+    """What this browser was given when it opened the link of that token before; the page alone says whether it is still good."""
+    parts = parse_token(token)
+    return request.COOKIES.get(f"{_cookie_name(parts.public_id)}{_AT_DOOR}") if parts else None
 
 
 def _cookie_name(public_id: str) -> str:

@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 
 from timemachine.accounts.throttle import origin_of
 from timemachine.base.clock import now
-from timemachine.base.errors import NotSignedIn, TooManyRequests
+from timemachine.base.errors import NotFound, NotSignedIn, TooManyRequests
 from timemachine.base.ids import secret, secret_hash
 from timemachine.sharing import log, queries
 from timemachine.sharing.log import OPENED, WRONG_PASSPHRASE, WRONG_SECRET
@@ -54,9 +54,16 @@ class Opened:
 
 
 def open_link(
-    token: str, passphrase: str | None = None, *, address: str | None = None, browser: str | None = None
+    token: str,
+    passphrase: str | None = None,
+    *,
+    address: str | None = None,
+    browser: str | None = None,
+    held: str | None = None,
 ) -> Opened:
     """Open a link once: counted, logged, and answered with a grant for this link alone, for at most twelve hours.
+
+    Who holds such a grant (`held`, its secret) goes on with it: that is no other opening.
 
     Raises the same `NotFound` for a link that is unknown, revoked, expired, forbidden or opened as often as it may be, and for a
     wrong secret; `PassphraseNeeded` or `WrongPassphrase` only to somebody with the right secret of a link that would open;
@@ -69,6 +76,9 @@ def open_link(
     if link is None or not right:
         _miss(origin, seen, link, WRONG_SECRET, public_id=_named(token))
         raise gone()
+    again = _held(link, held)
+    if again is not None:
+        return again
     if link.passphrase_hash is not None and _openable(link).exists():
         _check_passphrase(link, passphrase, seen)
     opened = _opened(link, seen)
@@ -76,6 +86,15 @@ def open_link(
         _miss(origin, seen, *_why_not(link))
         raise gone()
     return opened
+
+
+def _held(link: ShareLink, held: str | None) -> Opened | None:
+    """The grant of that secret, where it is one of this link and still good."""
+    try:
+        grant = queries.grant_of(link.public_id, held) if held else None
+    except NotFound:
+        return None
+    return Opened(link=link, secret=held, expires_at=grant.expires_at) if grant and held else None
 
 
 def _named(token: str) -> str | None:

@@ -38,7 +38,7 @@ from timemachine.web.replay_forms import chosen_options
 from timemachine.web.sentences import sentences
 from timemachine.web.side_by_side import Sides, side_by_side
 from timemachine.web.views.timeline import PROSE
-from timemachine.web.visiting import for_visitors, let_in, scope_of
+from timemachine.web.visiting import for_visitors, held_at_door, let_in, scope_of
 
 FILTERS: Final = ("show", "verdict", "lacking", "session", "against", "after")
 TABS: Final = ("action", "context", "raw")
@@ -71,10 +71,12 @@ def share(request: HttpRequest, token: str) -> HttpResponse:
     passphrase = request.POST.get("passphrase")
     browser = request.headers.get("User-Agent")
     try:
-        opened = open_link(token, passphrase, address=address_of(request), browser=browser)
+        opened = open_link(
+            token, passphrase, address=address_of(request), browser=browser, held=held_at_door(request, token)
+        )
     except (PassphraseNeeded, WrongPassphrase) as why:
         return _door(request, asks=why.message, status=why.status)
-    return let_in(see_other("shared", opened.link.public_id), opened)
+    return let_in(see_other("shared", opened.link.public_id), opened, door=request.path)
 
 
 @for_visitors
