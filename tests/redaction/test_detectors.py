@@ -246,3 +246,7 @@ def test_an_iban_is_found(text: str, reads: str | None) -> None:
 )
 def test_a_social_security_number_is_found(text: str, reads: str | None) -> None:
     assert withheld(text, "ssn") == (reads or text)
+
+
+def test_a_social_security_number_is_no_phone_number_where_both_are_looked_for() -> None:
+    assert withheld("SSN 078-05-1120", "phone", "ssn", regions=("DE",)) == f"SSN {SSN}"

@@ -19,6 +19,8 @@ BY = read_rules(
     {"detect": ["email"], "patterns": [{"name": "canary", "pattern": "kanari-[0-9]+", "ignore_case": True}]}
 )
 FIELD = "[withheld: field]"
+SAYS = "repeats what is withheld"
+REPEATS = f"[withheld: {SAYS}]"
 
 
 def sentence(text: str, **more: Any) -> dict[str, Any]:
@@ -161,7 +163,7 @@ def test_a_secret_that_goes_over_the_end_of_a_sentence_is_in_neither() -> None:
 @pytest.mark.parametrize("output", [{"answer": ANSWER, "by": EMAIL}, f"other {EMAIL}"])
 def test_sentences_of_which_nobody_knows_where_they_lie_go_with_the_answer(output: Any) -> None:
     found = redact_action(document(output=output), BY).document["grounding"]["sentences"]
-    assert [(each["text"], each["start"], each["end"]) for each in found] == [(FIELD, None, None)] * 3
+    assert [(each["text"], each["start"], each["end"]) for each in found] == [(REPEATS, None, None)] * 3
 
 
 def test_sentences_stay_where_nothing_of_their_answer_is_withheld() -> None:
@@ -178,9 +180,11 @@ def test_sentences_stay_where_nothing_of_their_answer_is_withheld() -> None:
 
 def test_what_a_hash_or_a_word_would_tell_goes_with_the_text() -> None:
     first, second = redact_action(document(), BY).document["retrieval"]["hits"]
-    assert (first["sha256"], first["matched"]) == ("[withheld: hash]", {"withheld": FIELD})
+    assert (first["sha256"], first["matched"]) == ("[withheld: hash]", {"withheld": REPEATS})
     assert (second["sha256"], second["text"]) == ("cd" * 32, "b")
-    assert second["matched"] == {"withheld": FIELD}, "its words are those of the question, which is withheld"
+    assert second["matched"] == {"withheld": REPEATS}, (
+        "its words are those of the question, which is withheld"
+    )
     asked = document(input="plain")
     assert redact_action(asked, BY).document["retrieval"]["hits"][1]["matched"] == {"terms": {}}
 
@@ -215,9 +219,9 @@ def test_fields_are_withheld_by_their_paths() -> None:
     assert (shown["output"], shown["source"], shown["input"]["question"]) == (FIELD, FIELD, FIELD)
     assert [hit["text"] for hit in shown["retrieval"]["hits"]] == [FIELD, FIELD]
     assert [hit["sha256"] for hit in shown["retrieval"]["hits"]] == ["[withheld: hash]"] * 2
-    assert [each["text"] for each in shown["grounding"]["sentences"]] == [FIELD] * 3
+    assert [each["text"] for each in shown["grounding"]["sentences"]] == [REPEATS] * 3
     assert {each["passage_start"] for each in shown["grounding"]["sentences"][1:]} == {None}
-    assert found.tally == {("field", "field"): 10}
+    assert found.tally == {("field", "field"): 10, ("hash", "hash"): 2, (SAYS, SAYS): 5}
     assert "call_id" in found.touched
 
 

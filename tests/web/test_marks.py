@@ -19,9 +19,11 @@ from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft
 from timemachine.recording.models import Session
 from timemachine.redaction.commands import make_profile
 from timemachine.redaction.marks import behind_mark
+from timemachine.redaction.profile import BUILT_IN
 from timemachine.redaction.queries import as_profile
 from timemachine.redaction.rules import read_rules
 from timemachine.replay.options import ReplayOptions
+from timemachine.sharing.preview import preview_of
 from timemachine.sharing.terms import Terms
 from timemachine.web.evidence import Source, evidence
 from timemachine.web.sentences import sentences
@@ -135,9 +137,38 @@ def test_a_visitor_reads_that_the_words_of_a_passage_are_withheld(project: Proje
     visitor, there = opened(shared(project, session, Terms(redaction=profile))[1])
     page = " ".join(visitor.get(f"{there}?step=1&tab=context").text.split())
     assert (
-        '<span class="quiet">matched</span> <span class="redacted"><span>withheld: field</span></span>'
+        '<span class="quiet">matched</span> <span class="redacted"><span>withheld: repeats what is withheld</span></span>'
         in page
     )
+
+
+def test_marks_are_blocks_in_every_fact_of_a_step_and_plain_words_in_a_tab_s_title(project: Project) -> None:
+    session = start_session(project, name="Call of jo@example.org", by="test")
+    named = {"user": "jo@example.org", "password": "hunter2-hunter2"}
+    append(session.id, [ActionDraft(kind="llm_call", agent="jo@example.org", input="q", parameters=named)])
+    visitor, there = opened(shared(project, session, Terms(redaction=BUILT_IN))[1])
+    page = visitor.get(there).text
+    assert "Call of (e-mail withheld)" in page.split("</title>")[0]
+    assert page.count("<span>withheld: e-mail</span>") >= 3
+    assert not BARE.search(page)
+
+
+def test_what_was_erased_is_not_called_withheld_and_not_counted(project: Project) -> None:
+    session = start_session(project, name="plain", by="test")
+    secrets = {"api_key": "hunter2-hunter2", "password": "Kieler Sprotte", "token": 48151623}
+    append(session.id, [ActionDraft(kind="tool_call", name="sign in", input=secrets)])
+    found = erasing.prepare(session, by="ada", profile=BUILT_IN)
+    erasing.work(found.id)
+    found.refresh_from_db()
+    erasing.confirm(found, reason="asked for", by="ada")
+    erasing.work(found.id)
+    session.refresh_from_db()
+    link, path = shared(project, session, Terms(redaction=BUILT_IN))
+    visitor, there = opened(path)
+    page = visitor.get(there).text
+    assert page.count("[erased: secret]") + page.count("<span>erased: secret</span>") >= 3
+    assert "withheld: secret" not in page
+    assert preview_of(link).tally == {}
 
 
 def test_a_text_that_only_looks_like_a_mark_is_a_text(project: Project, operator: Client) -> None:

@@ -14,7 +14,9 @@ NAMES: Final = {
 """What a mark calls the findings of each detector. One that is added gets a name that no pattern could have had: profiles keep their patterns."""
 FIELD, HASH, BYTES = "field", "hash", "file"
 """What it calls a field that is withheld by its path, the hash of something withheld, and bytes that are no text."""
-RESERVED: Final = frozenset({*NAMES.values(), FIELD, HASH, BYTES})
+REPEATS, REPEATS_ERASED = "repeats what is withheld", "repeats what is erased"
+"""What it calls what is left out because it quotes or repeats something withheld."""
+RESERVED: Final = frozenset({*NAMES.values(), FIELD, HASH, BYTES, REPEATS, REPEATS_ERASED})
 OPENING: Final = "[withheld: "
 OPENING_ERASED: Final = "[erased: "
 LONGEST_NAME: Final = 40
@@ -36,12 +38,16 @@ def erased(name: str) -> str:
 def as_erased(value: Any, names: frozenset[str]) -> Any:
     """A JSON value that was just redacted, with marks of these names that say that it was erased. What a field's form needs is kept."""
     if isinstance(value, str):
-        return _MARK.sub(lambda found: erased(found[1]) if found[1] in names else found[0], value)
+        return _MARK.sub(lambda found: _as_erased(found[1]) if found[1] in names else found[0], value)
     if isinstance(value, list):
         return [as_erased(each, names) for each in value]
     if isinstance(value, dict):
         return {as_erased(key, names): as_erased(each, names) for key, each in value.items()}
     return value
+
+
+def _as_erased(name: str) -> str:
+    return erased(REPEATS_ERASED if name == REPEATS else name)
 
 
 def erased_place(text: str, offset: int, names: frozenset[str]) -> int:
@@ -57,6 +63,12 @@ def erased_place(text: str, offset: int, names: frozenset[str]) -> int:
 def has_mark(text: str) -> bool:
     """Whether a mark stands anywhere in a text."""
     return "[" in text and _MARK.search(text) is not None
+
+
+def is_mark(text: str, names: frozenset[str]) -> bool:
+    """Whether a text is a mark of these names and nothing else."""
+    found = _MARK.fullmatch(text)
+    return found is not None and found[1] in names
 
 
 def behind_mark(text: str, place: int) -> int:

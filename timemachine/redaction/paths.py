@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
-from timemachine.redaction.marks import FIELD, erased, mark
+from timemachine.redaction.marks import FIELD, REPEATS, REPEATS_ERASED, erased, mark
 
 OF_ACTION: Final = (
     "id",
@@ -30,7 +30,7 @@ ERASED_KEY: Final = re.compile("erased-[0-9a-f]{8}")
 LONGEST: Final = 200
 ANY: Final = "*"
 _SHAPED: Final = frozenset({"error", "parameters", "grounding", "retrieval", "cached_from", "metadata"})
-_MARKS: Final = (mark(FIELD), erased(FIELD))
+_MARKS: Final = (mark(FIELD), mark(REPEATS), erased(FIELD), erased(REPEATS_ERASED))
 _NAME: Final = re.compile("[A-Za-z0-9_$@:/-]+")
 _PART: Final = re.compile(
     r"""\.?(?:(?P<name>[A-Za-z0-9_$@:/-]+)|(?P<any>\*)|\[(?P<item>\*|[0-9]{1,6})\]|\["(?P<key>[^"\[\]]{1,100})"\])"""

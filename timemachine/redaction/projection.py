@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from timemachine.redaction.marks import FIELD, HASH, mark
+from timemachine.redaction.marks import FIELD, HASH, REPEATS, mark
 from timemachine.redaction.paths import withhold
 from timemachine.redaction.rules import Rules
 from timemachine.redaction.text import RedactedText, redact_text
@@ -53,7 +53,7 @@ _OF_GROUNDING: Final = frozenset(
 _OF_SENTENCE: Final = frozenset({"start", "end", "score", "frame", "passage_start", "passage_end"})
 _MEASURED_BESIDE: Final = frozenset({"prices"})
 _OURS: Final = frozenset({"parameters", "cached_from"})
-_NOT_SHOWN: Final = {"withheld": mark(FIELD)}
+_NOT_SHOWN: Final = {"withheld": mark(REPEATS)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,11 +179,14 @@ def _hit(
     touched = found.get("text") != before.get("text")
     if touched:
         found["sha256"] = mark(HASH)
+        tally[HASH, HASH] += "sha256" in before
         again = redact_text(before["text"], rules) if isinstance(before["text"], str) else None
         texts[before.get("frame")] = again if again and again.text == found["text"] else None
     if "matched" in hit and hit["matched"] is not None:
         parts = touched or asked_for_withheld or found.get("title") != before.get("title")
-        found["matched"] = _NOT_SHOWN if parts else redact_value(hit["matched"], rules).value
+        words = redact_value(hit["matched"], rules)
+        found["matched"] = _NOT_SHOWN if parts else words.value
+        tally += Counter({(REPEATS, REPEATS): 1}) if parts else words.tally
     return found
 
 
@@ -224,7 +227,8 @@ def _sentence(
         found["text"] = None if text is None else place[2]
     elif answer.touched:
         found |= {name: None for name in ("start", "end") if name in sentence}
-        found["text"] = mark(FIELD)
+        found["text"] = mark(REPEATS)
+        tally[REPEATS, REPEATS] += 1
     found = _redacted(found, rules, tally, measured=_OF_SENTENCE)
     if found.get("text") != text and "missing" in found:
         found["missing"] = None

@@ -111,10 +111,15 @@ _DETECT: Final[dict[str, Callable[[str, Rules], Iterable[tuple[int, int, str]]]]
 }
 
 
+def _before_others(found: Finding) -> tuple[int, int, bool]:
+    """What begins first, then the longest; of two that are the same stretch a phone number is what most other numbers could be."""
+    return found.start, -found.end, found.rule == NAMES["phone"]
+
+
 def _merged(found: Iterator[Finding]) -> list[Finding]:
     """The findings in order; those that overlap are one, called after the one that begins first, the longest of those."""
     merged: list[Finding] = []
-    for each in sorted(found, key=lambda each: (each.start, -each.end)):
+    for each in sorted(found, key=_before_others):
         last = merged[-1] if merged else None
         if last is None or each.start >= last.end:
             merged.append(each)

@@ -9,7 +9,7 @@ from itertools import count
 from typing import Any, Final
 
 from timemachine.redaction.findings import Finding
-from timemachine.redaction.marks import NAMES, OPENING, OPENING_ERASED, mark
+from timemachine.redaction.marks import NAMES, OPENING, OPENING_ERASED, is_mark, mark
 from timemachine.redaction.rules import Rules
 from timemachine.redaction.secrets import names_a_secret
 from timemachine.redaction.text import redact_text
@@ -82,7 +82,7 @@ class _Looking:
         return self._text(value, json.dumps(value), secret=secret)
 
     def _text(self, value: Any, text: str, *, secret: bool) -> Any:
-        if secret and text and text != mark(NAMES["secret"]):
+        if secret and text and not is_mark(text, self.rules.marks):
             self.tally[NAMES["secret"], _NAMED] += 1
             return mark(NAMES["secret"])
         if not isinstance(value, str) and len(text) < _SHORTEST_NUMBER:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from timemachine.comparison.models import CellMark, CellOpinion
 from timemachine.payloads import queries as payloads
 from timemachine.recording.models import Action, Hit
-from timemachine.redaction.marks import FIELD, HASH, mark
+from timemachine.redaction.marks import FIELD, HASH, REPEATS, mark
 from timemachine.replay import frozen
 from timemachine.replay.models import Replay, ReplayHit, ReplayStep
 from timemachine.sharing.veil import Veil
@@ -164,7 +164,7 @@ def _without_words(evidence: Mapping[str, Any] | None, veil: Veil) -> dict[str, 
         for name, value in evidence.items()
         if name in _OF_EVIDENCE or isinstance(value, bool | int | float)
     }
-    return kept if len(kept) == len(evidence) else kept | {"withheld": mark(FIELD)}
+    return kept if len(kept) == len(evidence) else kept | {"withheld": mark(REPEATS)}
 
 
 def _remember(row: Any, name: str, rows: list[Any]) -> None:

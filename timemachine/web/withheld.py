@@ -17,6 +17,7 @@ NOTHING: Final = ErasedParts()
 _MARK: Final = re.compile(
     r"(\[(?:withheld|erased): [^\[\]]{1,40}(?:\]|…$))"
 )  # in a text that was cut, the last as well
+_PARTS: Final = re.compile(r"\[(withheld|erased): ([^\[\]]{1,40})\]")
 
 
 @register.filter
@@ -28,6 +29,12 @@ def hatched(text: str) -> SafeString:
     return format_html_join(
         "", "{}", ((_block(each) if nth % 2 else each,) for nth, each in enumerate(pieces))
     )
+
+
+@register.filter(is_safe=True)
+def in_plain_words(text: str) -> str:
+    """A text for where no block can stand, like a tab's title: its marks in round brackets, `(e-mail withheld)`."""
+    return _PARTS.sub(r"(\2 \1)", text)
 
 
 @register.simple_tag(takes_context=True)
