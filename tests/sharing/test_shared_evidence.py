@@ -277,3 +277,26 @@ def test_nothing_that_a_profile_finds_is_in_any_byte_of_it(project: Project, tmp
     assert not {"facts", "output", "words"} & fields[4]
     assert "output" in fields[5]
     assert "input" not in fields[5]
+
+
+@pytest.mark.parametrize("shown", ["session", "replay", "comparison"])
+def test_the_words_of_a_withheld_question_are_not_told_by_what_they_found(
+    project: Project, tmp_path: Path, shown: str
+) -> None:
+    session = recorded_session(project)
+    target: Any = session
+    if shown == "replay":
+        target = audited(session, ReplayOptions(top_k=2))
+    elif shown == "comparison":
+        target = compared(project, [session], "local:extractive-1", "local:extractive-3")
+    make_profile(project, name="No questions", rules=read_rules({"fields": ["input"]}), by="test")
+    make_profile(project, name="No letters", rules=read_rules({"detect": ["email"]}), by="test")
+    report, files = bundle(tmp_path / "x.zip", project, target, redaction=profile_of(project, "No questions"))
+    assert report.problems == []
+    assert b'"matched' not in b"".join(files.values()).replace(b"\\", b"")
+    name = "session-1" if shown == "comparison" else "session"
+    found = {index: fields for index, fields in told(files, name).items() if "hit.1.text" in fields}
+    assert found
+    assert not any({"input", "hit.1"} & fields for fields in found.values())
+    _, files = bundle(tmp_path / "y.zip", project, target, redaction=profile_of(project, "No letters"))
+    assert all({"input", "hit.1"} <= told(files, name)[index] for index in found)

@@ -2,7 +2,8 @@
 
 Who made a thing is nobody's business outside the project, so record 0 tells its figures alone, and of a comparison its arms. A redaction
 profile withholds a field whole where anything in it is found, and everything that repeats it; a path withholds its group of fields in every
-record. Under a profile nothing is told that quotes an answer in its own way: what a verdict rests on, what a judge was sent.
+record. Under a profile nothing is told that quotes an answer in its own way: what a verdict rests on, what a judge was sent; nor, of a
+withheld input, by which of its words a passage was found.
 
 An answer from the cache says in its `words` which ask it was first given to. They are withheld where that is of another session, whose
 name and steps are on none of the link's pages: a field that is told has to be told whole.
@@ -19,7 +20,7 @@ from timemachine.evidence import exporting
 from timemachine.evidence.comparison_subject import run_ended_at
 from timemachine.evidence.disclosing import Discloses
 from timemachine.evidence.earlier import Reader
-from timemachine.evidence.record import Record
+from timemachine.evidence.record import Field, Record
 from timemachine.evidence.subjects import Subject
 from timemachine.recording.models import Session
 from timemachine.redaction.paths import Path
@@ -28,7 +29,7 @@ from timemachine.redaction.text import redact_text
 from timemachine.redaction.values import redact_value
 from timemachine.replay.models import Replay
 from timemachine.sharing.link_rules import rules_of
-from timemachine.sharing.models import COMPARISON, REPLAY, ShareLink
+from timemachine.sharing.models import COMPARISON, REPLAY, SESSION, ShareLink
 from timemachine.sharing.shared_rows import shared_rows
 
 FACTS: Final = "facts"
@@ -144,7 +145,10 @@ def _not_found(rules: Rules, told: Discloses, of: Subject, record: Record, texts
     found = {
         name for name, text in texts().items() if name in record.fields and _has_findings(name, text, rules)
     }
-    return shown - found - _repeating(found | (record.fields.keys() - shown), record.fields.keys())
+    withheld = found | (record.fields.keys() - shown)
+    return (
+        shown - found - _repeating(withheld, record.fields.keys()) - _telling_of_input(of, record, withheld)
+    )
 
 
 def _has_findings(name: str, text: str, rules: Rules) -> bool:
@@ -175,3 +179,18 @@ def _repeating(found: AbstractSet[str], names: AbstractSet[str]) -> set[str]:
     if "output" in found or any(name.startswith("hit.") for name in found):
         also |= {"grounding"}
     return also & names
+
+
+def _telling_of_input(of: Subject, record: Record, withheld: AbstractSet[str]) -> set[str]:
+    """The passages that say by which words they were found, where these are words of a withheld input.
+
+    What repeats a recorded step has no input of its own that could be looked at, so there it is each of them.
+    """
+    if of.of == SESSION and "input" not in withheld:
+        return set()
+    passages = (name for name in record.fields if name.startswith("hit.") and not name.endswith(".text"))
+    return {name for name in passages if _says_words(record.fields[name])}
+
+
+def _says_words(passage: Field) -> bool:
+    return passage.data is not None and json.loads(passage.data).get("matched") is not None
