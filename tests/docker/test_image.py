@@ -19,6 +19,7 @@ import yaml
 
 from tests.embedded.machine import clean_environment, free_port
 from tests.waiting import wait_until
+from timemachine.embedded import postgres
 
 TOP = Path(__file__).resolve().parent.parent.parent
 DOCKERFILE = TOP / "docker" / "Dockerfile"
@@ -55,6 +56,12 @@ def test_every_instruction_of_the_dockerfile_is_known_and_copies_what_exists() -
 
 def test_the_image_does_not_run_as_root() -> None:
     assert [rest for name, rest in _instructions() if name == "USER"] == ["timemachine"]
+
+
+def test_the_database_keeps_recorded_texts_out_of_its_log(services: dict[str, Any]) -> None:
+    settings = " ".join(services["database"]["command"])
+    for name, value in postgres._WITHOUT_TEXTS.items():
+        assert f"-c {name}={value}" in settings
 
 
 def test_the_services_wait_for_the_preparation_and_it_for_the_database(services: dict[str, Any]) -> None:

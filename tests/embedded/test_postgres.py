@@ -46,6 +46,19 @@ def test_marks_that_name_another_living_process_do_not_stop_a_start(cluster: Clu
     assert _one_row(cluster) == (1,)
 
 
+def test_its_log_has_no_word_of_a_statement_that_failed_nor_of_the_row(cluster: Cluster) -> None:
+    server = postgres.start(cluster)
+    with psycopg.connect(cluster.url, autocommit=True, cursor_factory=psycopg.ClientCursor) as connection:
+        connection.execute("CREATE TABLE said (words text UNIQUE)")
+        connection.execute("INSERT INTO said VALUES (%s)", ["Zqcanary7Kx"])
+        with pytest.raises(psycopg.errors.UniqueViolation, match="Zqcanary7Kx"):
+            connection.execute("INSERT INTO said VALUES (%s)", ["Zqcanary7Kx"])
+    postgres.stop(server)
+    log = cluster.log.read_text()
+    assert "duplicate key value violates" in log
+    assert "Zqcanary7Kx" not in log
+
+
 def test_a_server_that_nobody_stopped_is_stopped_first(cluster: Cluster) -> None:
     forgotten = postgres.start(cluster)
     assert _one_row(cluster) == (1,)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from decimal import Decimal
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -47,7 +48,7 @@ def erased(session: Session, **chosen: Any) -> Erasure:
 
 
 def everywhere(needle: str = CANARY) -> dict[str, int]:
-    """In which tables the text stands, plain or as bytes, and in how many lines of their dump."""
+    """In which tables the text stands, plain or as bytes, and in how many lines of their dump; and in the server's log."""
     found = {}
     for table in connection.introspection.table_names():
         out = BytesIO()
@@ -58,7 +59,20 @@ def everywhere(needle: str = CANARY) -> dict[str, int]:
         hexed = [each.encode().hex() for each in (needle, needle.lower(), needle.upper())]
         if number := sum(needle.lower() in line or any(each in line for each in hexed) for line in lines):
             found[table] = number
-    return found
+    return found | _in_the_log(needle)
+
+
+def _in_the_log(needle: str) -> dict[str, int]:
+    """How many lines of the embedded server's own log have the text; of a server elsewhere nobody here knows."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT setting FROM pg_settings WHERE name = 'data_directory'")
+        row = cursor.fetchone()
+    log = Path(row[0]).parent / "postgres.log" if row else None
+    if log is None or not log.exists():
+        return {}
+    lines = log.read_text(errors="replace").lower().split("\n")
+    number = sum(needle.lower() in line for line in lines)
+    return {log.name: number} if number else {}
 
 
 def full_action(n: int) -> ActionDraft:

@@ -33,6 +33,7 @@ from timemachine.evidence.models import ErasedField, LogEntry, SealedRecord
 from timemachine.intake.models import Intake
 from timemachine.payloads.commands import drop_unreferenced, keep
 from timemachine.payloads.models import Payload
+from timemachine.recording.commands import start_session
 from timemachine.recording.models import Action, Session
 from timemachine.redaction.profile import Profile
 from timemachine.redaction.rules import read_rules
@@ -67,6 +68,13 @@ def test_what_a_profile_finds_is_in_no_table_any_more(session: Session, before_t
     assert bool(checks[0].erased) != before_the_seal
     assert not ErasedField.objects.filter(commitment=None).exists() or before_the_seal
     assert Action.objects.get(session=session, sequence=2).parent_sequence == 1
+
+
+def test_what_the_database_refused_is_in_none_of_its_logs(project: Project) -> None:
+    start_session(project, name="first", by="test", key="twice")
+    with pytest.raises(Conflict):
+        start_session(project, name=SENTENCE, by="test", key="twice")
+    assert everywhere() == {}
 
 
 def test_in_what_a_profile_leaves_nothing_is_found_any_more(session: Session) -> None:

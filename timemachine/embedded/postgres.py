@@ -35,7 +35,13 @@ _AS_NOBODY = (
     "--bounding-set=-all,+dac_override",
 )
 _DIE_WITH_US = ("setpriv", "--pdeathsig=INT", "--")
-_SETTINGS = {
+# Whoever writes into a log what a statement was bound to keeps recorded texts where no erasure finds them.
+_WITHOUT_TEXTS = {
+    "log_min_error_statement": "panic",
+    "log_error_verbosity": "terse",
+    "log_parameter_max_length": "0",
+}
+_SETTINGS = _WITHOUT_TEXTS | {
     "listen_addresses": "",
     "shared_buffers": "256MB",
     "max_connections": "60",
