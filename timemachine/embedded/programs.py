@@ -10,6 +10,7 @@ from timemachine.embedded.address import Address
 from timemachine.embedded.children import Program
 
 _THREADS = 4  # a worker mostly waits on models; threads cost a third of what processes do
+_BEHIND = ("nice", "-n", "5")  # pages and those who record go before what is worked on in the background
 _PYTHON = (sys.executable, "-P", "-m")
 
 
@@ -32,9 +33,8 @@ def worker(environment: dict[str, str]) -> Program:
     quiet = ("--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "WARNING")
     command = ("celery", "-A", "timemachine.config", "worker", *work, *quiet)
     checked = {"CELERY_SKIP_CHECKS": "1"}  # the preparation has; Celery's would import every page
-    return _program(
-        "worker", command, environment | checked | {"TIMEMACHINE_PROCESS": "worker"}, signal.SIGQUIT
-    )
+    environment = environment | checked | {"TIMEMACHINE_PROCESS": "worker"}
+    return _program("worker", command, environment, signal.SIGQUIT, before=_BEHIND)
 
 
 def work_folder() -> Path:
@@ -64,10 +64,11 @@ def _program(
     command: tuple[str, ...],
     environment: dict[str, str],
     last_signal: signal.Signals = signal.SIGINT,
+    before: tuple[str, ...] = (),
 ) -> Program:
     return Program(
         name=name,
-        command=(*_PYTHON, *command),
+        command=(*before, *_PYTHON, *command),
         log=home() / "logs" / f"{name.split(maxsplit=1)[0]}.log",
         folder=work_folder(),
         environment=environment,

@@ -25,7 +25,11 @@ _SCHEME: Final = re.compile(r"^[a-z][a-z0-9+.-]*://")
 def identifiers(text: str) -> tuple[str, ...]:
     """The identifiers of a text and their shorter forms, each once, in the order of their first place; at most `MOST`."""
     found: dict[str, None] = {}
+    seen: set[str] = set()
     for written in _written(text):
+        if written in seen:
+            continue
+        seen.add(written)
         found.update(dict.fromkeys(_forms(written)))
         if len(found) >= MOST:
             break
@@ -46,6 +50,9 @@ def _written(text: str) -> Iterator[str]:
 
 def _forms(key: str) -> Iterator[str]:
     """The identifier itself first, then what is left without scheme, folders and line numbers."""
+    if key.isalnum():
+        yield key
+        return
     bare = _SCHEME.sub("", key).strip("/").removesuffix("()")
     if bare != key and _names_nothing(bare):  # a word between slashes, not a path
         return
