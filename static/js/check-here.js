@@ -98,7 +98,7 @@ class Bundle {
 
 class Check {
   constructor(bundle, progress, wanted = {}) {
-    Object.assign(this, { bundle, progress, wanted, faults: [], unchecked: new Set(), beside: [], leaves: new Map(), linked: [], ofTrees: new Map() });
+    Object.assign(this, { bundle, progress, wanted, faults: [], unchecked: new Set(), beside: [], leaves: new Map(), linked: [], ofTrees: new Map(), shown: [] });
     this.counts = { files: 0, signatures: 0, records: 0, fields: 0, erased: 0, withheld: 0, misfits: 0, links: 0 };
   }
 
@@ -131,6 +131,7 @@ class Check {
     for (const tree of trees) {
       await this.at(`${tree.path} records`, async () => {
         const records = await this.records(tree);
+        this.leftOut(tree, records, tree === trees[0]);
         await this.states(tree, records);
         await this.told(tree, records);
       });
@@ -259,6 +260,17 @@ class Check {
     return found;
   }
 
+  // A bundle shows all of what it is of, up to a step, except where it may withhold some of a comparison; and of every tree more than record 0.
+  leftOut(tree, records, isSubject) {
+    const where = `${tree.path} records`;
+    const many = tree.complete ? tree.size : records.size;
+    if (many < 2 || (!tree.complete && !records.has(0))) this.fault(where, `It shows nothing of the ${tree.of}: record 0 and at least one more belong there.`);
+    if (tree.complete || !isSubject) return;
+    const left = tree.size - records.size;
+    if (tree.withholds === false || tree.of !== "comparison") this.fault(where, `It is evidence of this ${tree.of}, and leaves records of it out: ${left} of ${tree.size}.`);
+    else if (left > 0) this.beside.push(`what ${left} records of the ${tree.of} say that are not shown`);
+  }
+
   // What repeats a record names it by its leaf hash: that record is in the bundle, and is the step which it says that it repeats.
   links() {
     const behind = new Map();
@@ -301,6 +313,7 @@ class Check {
       this.fault(`${tree.path} checkpoints`, "No signed state is the one that the statement names.");
       return;
     }
+    this.shown.push(`${tree.of} ${tree.id}: ${records.size.toLocaleString("en")} of ${last.size.toLocaleString("en")} records shown, sealed at ${last.at}`);
     const leaves = [...records.values()].map(({ leaf }) => leaf);
     if (!tree.complete) await this.paths(tree, last, records);
     else if (leaves.length !== last.size) {
@@ -312,8 +325,9 @@ class Check {
   async state(signed, where) {
     const payload = await this.opened(signed, CHECKPOINT, where);
     if (!payload) return undefined;
-    const [origin, size, root] = decoder.decode(payload).split("\n");
-    return { origin, size: Number(size), root: unbase64(root) };
+    const [origin, size, root, ...facts] = decoder.decode(payload).split("\n");
+    const at = facts.find((fact) => fact.startsWith("at "))?.slice(3) ?? "an unknown time";
+    return { origin, size: Number(size), root: unbase64(root), at };
   }
 
   async roots(stated, leaves) {
@@ -374,6 +388,17 @@ class Check {
     return gone;
   }
 
+  // Where the statement says that nothing is withheld, what is not told was erased, and a tombstone says so.
+  missing(tree, records, gone) {
+    for (const [index, { fields, untold }] of records) {
+      for (const [name] of untold ?? fields) {
+        if (gone.get(index)?.has(name)) continue;
+        this.counts.misfits++;
+        this.fault(`${tree.path} record ${index} ${name}`, "It is not told, and no tombstone says that it was erased.");
+      }
+    }
+  }
+
   // Every field that is told is what was committed to.
   async told(tree, records) {
     const lines = await this.bundle.lines(`${tree.path}/disclosed.jsonl`);
@@ -392,17 +417,20 @@ class Check {
         }
         seen.add(found.index);
         const sealed = new Map(record.fields);
+        record.untold = sealed;
         for (const [name, [salt, text, payload]] of Object.entries(found.fields)) {
           const where = `${tree.path} record ${found.index} ${name}`;
           const digest = text === null ? unhex(payload) : await sha256(bytes(text));
           const made = hex(await sha256(bytes("tm-commit-v1\0"), unhex(salt), digest));
           const here = text !== null || this.known?.has(payload);
+          const commitment = sealed.get(name);
+          sealed.delete(name);
           gone.get(found.index)?.delete(name);
-          if (here && made === sealed.get(name)) {
+          if (here && made === commitment) {
             right++;
             if (name === "facts" && text !== null && (record.linked.length || found.index === 0)) record.facts = JSON.parse(text);
           } else {
-            if (sealed.has(name)) wrong++;
+            if (commitment !== undefined) wrong++;
             this.fault(where, here ? "This is not what was sealed: it or its salt was changed." : "Its payload is not in the bundle.");
           }
         }
@@ -418,7 +446,8 @@ class Check {
     if (erased > untold) this.fault(`${tree.path} erased`, `The statement says that ${erased} fields were erased, and ${untold} are not told.`);
     else if (erased && tree.withholds) this.beside.push(`that ${erased} fields of the ${tree.of} were erased for good, which the statement says`);
     this.counts.erased += Math.min(erased, untold);
-    this.counts.withheld += untold - Math.min(erased, untold);
+    if (tree.withholds !== false) this.counts.withheld += untold - Math.min(erased, untold);
+    else this.missing(tree, records, gone);
   }
 }
 
@@ -463,13 +492,15 @@ export async function checkHere(address, place, wanted) {
 }
 
 // What was counted, in words; the first of them has the plural.
-const COUNTED = { files: "file", signatures: "signature", records: "record", fields: "field", erased: "field erased for good", withheld: "field withheld", misfits: "field that was changed", links: "link between records" };
-const inWords = (name, count) => `${count.toLocaleString("en")} ${count === 1 ? COUNTED[name] : COUNTED[name].replace(/^\w+/, "$&s")}`;
+const COUNTED = { files: "file", signatures: "signature", records: "record", fields: "field", erased: "field erased for good", withheld: "field withheld", misfits: "field that does not fit", links: "link between records" };
+const MANY = { misfits: "fields that do not fit" };
+const inWords = (name, count) => `${count.toLocaleString("en")} ${count === 1 ? COUNTED[name] : MANY[name] ?? COUNTED[name].replace(/^\w+/, "$&s")}`;
 
-function* told({ faults, unchecked, beside, counts, key, subject }) {
+function* told({ faults, unchecked, beside, counts, key, subject, shown }) {
   if (faults.length) yield line("strong", `not verified: ${faults.length === 1 ? "1 fault" : `${faults.length} faults`}`, "verdict bad");
   else if (unchecked.size) yield line("strong", "checked in part, without a fault", "verdict warn");
   else yield line("strong", "verified in this browser", "verdict ok");
+  for (const each of shown) yield line("p", `${each}.`);
   const counted = Object.entries(counts).filter(([, count]) => count);
   yield line("p", `${counted.map(([name, count]) => inWords(name, count)).join(", ")}.`);
   if (faults.length) {

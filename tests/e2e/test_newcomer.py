@@ -106,7 +106,7 @@ def test_a_newcomer_records_replays_and_shares(
     expect(told).to_contain_text("not verified: 2 faults")
     expect(told).to_contain_text("replay record 2 output: This is not what was sealed")
     expect(told).to_contain_text("replay/disclosed.jsonl: The file is not the one that was signed")
-    expect(told).to_contain_text("2 fields withheld, 1 field that was changed")
+    expect(told).to_contain_text("2 fields withheld, 1 field that does not fit")
     visitor.unroute("**/evidence.zip")
     visitor.route("**/evidence.zip", longer)
     visitor.get_by_role("button", name="Check here").click()

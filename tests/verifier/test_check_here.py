@@ -13,7 +13,8 @@ from tests.e2e.conftest import FLAGS
 from tests.verifier.bundles import Files, document, packed, unpacked
 from tests.verifier.conftest import Made
 from tests.verifier.forging import Forger
-from tests.verifier.test_key_holder import linked_by, sealed_again, untold
+from tests.verifier.test_key_holder import in_part, linked_by, sealed_again, untold
+from tests.verifier.test_key_holder import says as stated
 
 PROGRAM: Final = Path(__file__).parents[2] / "static" / "js" / "check-here.js"
 ADDRESS: Final = "http://localhost"  # nobody listens there: what is asked for is answered here
@@ -110,3 +111,33 @@ def test_more_than_is_signed_and_another_key_s_name_are_faults(made: Made, says:
     document("keys.json", lambda keys: keys[0].update(fingerprint=forger.key))(files)
     forger.seal(files)
     assert f"What is said of the key {made.key} is another one's" in says(files)
+
+
+def test_it_says_how_many_records_are_shown_and_names_those_that_belong_there(
+    made: Made, says: Checks
+) -> None:
+    found = says(unpacked(made.replay))
+    assert ": 5 of 5 records shown, sealed at 2" in found
+    assert ": 5 of 8 records shown, sealed at 2" in found
+    for kept, named in (((), "shows nothing of the session"), ((0, 1, 2, 3, 5, 6, 7, 8), ": 1 of 9.")):
+        files = unpacked(made.session)
+        in_part(files, "session", kept)
+        Forger().seal(files, stated(complete=False))
+        assert named in says(files)
+    files = unpacked(made.comparison)
+    in_part(files, "comparison", (0, 1, 4))
+    Forger().seal(files, stated(complete=False, withholds=True))
+    assert "records of the comparison say that are not shown" in says(files)
+
+
+def test_what_is_not_told_where_nothing_is_withheld_is_a_fault(made: Made, says: Checks) -> None:
+    files, forger = unpacked(made.session), Forger()
+    document("session/disclosed.jsonl", lambda line: line["fields"].pop("input"), 3)(files)
+    forger.seal(files)
+    found = says(files)
+    assert "session record 3 input: It is not told, and no tombstone says that it was erased" in found
+    assert "1 field that does not fit" in found
+    forger.seal(files, stated(withholds=True))
+    found = says(files)
+    assert found.startswith("verified in this browser")
+    assert "1 field withheld" in found
