@@ -165,3 +165,22 @@ def test_everything_of_another_project_is_not_found(api: Program, stranger: Prog
 
 def everything() -> tuple[int, ...]:
     return tuple(model.objects.count() for model in (Session, Action, Frame, Replay, ShareLink))
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "code"),
+    [
+        ("get", "/nowhere", 404, "not_found"),
+        ("get", "/sessions/a/b/c/d", 404, "not_found"),
+        ("put", "/sessions", 405, "method_not_allowed"),
+        ("post", "/suites/x/runs/1", 405, "method_not_allowed"),
+    ],
+)
+def test_an_address_or_a_method_that_there_is_not_is_told_as_every_error(
+    api: Program, method: str, path: str, status: int, code: str
+) -> None:
+    answer = getattr(api, method)(path, *([{}] if method == "put" else []))
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+    assert answer.json().keys() == {"code", "message", "facts"}
+    allowed = {"/sessions": {"POST", "GET"}, "/suites/x/runs/1": {"GET"}}.get(path, {""})
+    assert set(answer.get("Allow", "").split(", ")) == allowed

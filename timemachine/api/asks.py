@@ -1,7 +1,7 @@
 """Asking over HTTP: an answer as one document or as a stream of events, what is under way, and ending it."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from django.http import HttpRequest, StreamingHttpResponse
@@ -13,6 +13,7 @@ from timemachine.answering.streaming import Begun, Happening, Quiet, Written, ha
 from timemachine.answering.under_way import asks_of, cancel, under_way
 from timemachine.api import schemas
 from timemachine.api.access import caller
+from timemachine.api.described import JSON, file_answer
 from timemachine.api.documents import ask_json, findings_json
 from timemachine.base.clock import written
 from timemachine.base.errors import TimeMachineError
@@ -22,6 +23,8 @@ from timemachine.recording.models import Session
 from timemachine.retrieval.finding import Findings
 
 MOST_LISTED = 200
+TOLD: Final = file_answer(JSON, MEDIA_TYPE)
+"""An ask is answered with a document or with events."""
 
 router = Router(tags=["ask"])
 

@@ -9,7 +9,7 @@ from ninja import Router, Status
 from timemachine.answering import commands as answering
 from timemachine.api import paging, schemas, sizes
 from timemachine.api.access import caller
-from timemachine.api.asks import asked
+from timemachine.api.asks import TOLD, asked
 from timemachine.api.documents import collection_json, find_json, frame_json, place_json, used_by_json
 from timemachine.api.paging import checked_limit, page, sized_page
 from timemachine.api.paging import read as read_place
@@ -113,7 +113,7 @@ def find(request: HttpRequest, name: str, payload: schemas.FindIn) -> dict[str, 
     return find_json(answering.find(collection_of(project, name), find_query(project, payload)))
 
 
-@router.post("/{name}/ask", summary="Ask")
+@router.post("/{name}/ask", summary="Ask", openapi_extra=TOLD)
 def ask(request: HttpRequest, name: str, payload: schemas.AskIn) -> Any:
     """Find passages and ask a model over them; nothing is recorded. It streams as an ask in a session does."""
     project = caller(request, "run").project

@@ -9,6 +9,7 @@ from ninja import Query, Router, Status
 from timemachine.accounts.models import Project
 from timemachine.api import comparison_schemas, paging
 from timemachine.api.access import caller
+from timemachine.api.described import JSON, file_answer
 from timemachine.api.paging import checked_limit, page
 from timemachine.api.paging import read as read_place
 from timemachine.base.errors import InvalidInput
@@ -132,7 +133,9 @@ def cells(
     }
 
 
-@router.get("/{comparison_id}/export", summary="All of a comparison")
+@router.get(
+    "/{comparison_id}/export", summary="All of a comparison", openapi_extra=file_answer(JSON, "text/csv")
+)
 def export(request: HttpRequest, comparison_id: str, format: str = "json") -> HttpResponse:  # noqa: A002  # the parameter's name
     """`format=json`: the comparison with its cells and statistics in one document.
 

@@ -1,6 +1,7 @@
 """Every error as JSON in one form: `code`, `message`, `facts`, with the right status."""
 
 import logging
+from collections.abc import Callable
 from math import ceil, isfinite
 from typing import Any, Final
 
@@ -8,6 +9,7 @@ from django.conf import settings
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
@@ -23,6 +25,20 @@ from timemachine.base.errors import (
 log = logging.getLogger(__name__)
 
 _JSON: Final = "application/json; charset=utf-8"
+_UNDER: Final = "/api/"
+_ERRORS, _FAULTS = 400, 500
+
+
+class _MethodNotThere(InvalidInput):
+    """The address knows other methods."""
+
+    status = 405
+    default_code = "method_not_allowed"
+
+
+class _NotUnderstood(InvalidInput):
+    status = 400
+    default_code = "invalid_request"
 
 
 def install(api: NinjaAPI) -> None:
@@ -41,6 +57,37 @@ def install(api: NinjaAPI) -> None:
 
     for kind in kinds:
         api.add_exception_handler(kind, answer)
+
+
+class ApiErrors:
+    """Middleware: what Django itself refuses under `/api/`, an address or a method that there is not, is told in the API's form, too."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        told_by_us = response.status_code < _ERRORS or "json" in response.get("Content-Type", "")
+        if told_by_us or not request.path_info.startswith(_UNDER):
+            return response
+        told = refusal(_refused_by_django(request, response))
+        if "Allow" in response:
+            told["Allow"] = response["Allow"]
+        return told
+
+
+def _refused_by_django(request: HttpRequest, response: HttpResponseBase) -> TimeMachineError:
+    if response.status_code == _MethodNotThere.status:
+        return _MethodNotThere(
+            f"{request.method} is nothing that can be done here; do one of: {response['Allow']}."
+        )
+    if response.status_code == NotFound.status:
+        return _no_address()
+    if response.status_code < _FAULTS:
+        return _NotUnderstood(
+            "The server could not read this request; check its address, its fields and its headers."
+        )
+    return _fault()
 
 
 def _answer(api: NinjaAPI, request: HttpRequest, error: Exception) -> HttpResponse:
@@ -73,7 +120,7 @@ def _ours(request: HttpRequest, error: Exception) -> TimeMachineError:
     if isinstance(error, RequestDataTooBig):
         return _too_large()
     if isinstance(error, Http404):
-        return NotFound("There is no such address in the API; /api/docs lists those there are.")
+        return _no_address()
     return _failed(request, error)
 
 
@@ -86,7 +133,15 @@ def _failed(request: HttpRequest, error: Exception) -> TimeMachineError:
             retry_after_seconds=2,
         )
     log.error("%s %s failed", request.method, request.path, exc_info=error)
+    return _fault()
+
+
+def _fault() -> TimeMachineError:
     return TimeMachineError("This is a fault of ours; it is in the server's log.")
+
+
+def _no_address() -> NotFound:
+    return NotFound("There is no such address in the API; /api/docs lists those there are.")
 
 
 def _too_large() -> TooLarge:

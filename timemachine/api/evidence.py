@@ -1,6 +1,6 @@
 """Evidence over HTTP: seals, comparisons with the database, bundles, and the keys that sign."""
 
-from typing import Any
+from typing import Any, Final
 
 from django.http import FileResponse, HttpRequest
 from ninja import Router, Status
@@ -9,6 +9,7 @@ from timemachine.accounts.models import Project
 from timemachine.api import routers
 from timemachine.api.access import caller
 from timemachine.api.comparisons import router as comparisons
+from timemachine.api.described import file_answer
 from timemachine.api.replays import router as replays
 from timemachine.api.schemas import Strict
 from timemachine.base.clock import written
@@ -20,6 +21,7 @@ from timemachine.jobs import ring_check
 from timemachine.sharing import heads
 
 router = Router(tags=["evidence"])
+_ZIP: Final = file_answer("application/zip")
 
 
 class AnchorsIn(Strict):
@@ -29,20 +31,30 @@ class AnchorsIn(Strict):
     timestamp: str | None = None
 
 
-@routers.sessions.get("/{session_id}/evidence", tags=["evidence"], summary="The evidence of a session, a zip")
+@routers.sessions.get(
+    "/{session_id}/evidence",
+    tags=["evidence"],
+    summary="The evidence of a session, a zip",
+    openapi_extra=_ZIP,
+)
 def of_session(request: HttpRequest, session_id: str) -> FileResponse:
     """Everything that was recorded, with what it takes to check it without this server: see README.txt in the zip."""
     return bundle_of(caller(request, "read").project, SESSION, session_id)
 
 
-@replays.get("/{replay_id}/evidence", tags=["evidence"], summary="The evidence of a replay, a zip")
+@replays.get(
+    "/{replay_id}/evidence", tags=["evidence"], summary="The evidence of a replay, a zip", openapi_extra=_ZIP
+)
 def of_replay(request: HttpRequest, replay_id: str) -> FileResponse:
     """A replay that is over, with the recorded steps that it repeats, and what it takes to check both without this server."""
     return bundle_of(caller(request, "read").project, REPLAY, replay_id)
 
 
 @comparisons.get(
-    "/{comparison_id}/evidence", tags=["evidence"], summary="The evidence of a comparison, a zip"
+    "/{comparison_id}/evidence",
+    tags=["evidence"],
+    summary="The evidence of a comparison, a zip",
+    openapi_extra=_ZIP,
 )
 def of_comparison(request: HttpRequest, comparison_id: str) -> FileResponse:
     """A comparison that is over: every cell, what the figures show, what was said of cells, and the recorded steps that they repeat."""
@@ -100,7 +112,7 @@ def check_comparison(request: HttpRequest, comparison_id: str) -> Status[dict[st
     return _check(request, COMPARISON, comparison_id)
 
 
-@router.get("", summary="The evidence of a project's log, a zip")
+@router.get("", summary="The evidence of a project's log, a zip", openapi_extra=_ZIP)
 def of_log(request: HttpRequest) -> FileResponse:
     """Every entry of the log with every root that was signed, and what of it is there now: a session that was dropped is named."""
     project = caller(request, "admin").project

@@ -4,11 +4,18 @@ from django.http import FileResponse, HttpRequest
 
 from timemachine.api import routers
 from timemachine.api.access import caller
+from timemachine.api.described import file_answer
+from timemachine.exchange.exporting import EXPORTS
 from timemachine.exchange.sending import sent
 from timemachine.recording.queries import session_of
 
 
-@routers.sessions.get("/{session_id}/export", tags=["export"], summary="A session as a file")
+@routers.sessions.get(
+    "/{session_id}/export",
+    tags=["export"],
+    summary="A session as a file",
+    openapi_extra=file_answer(*(each.media_type for each in EXPORTS.values())),
+)
 def export(
     request: HttpRequest,
     session_id: str,

@@ -13,7 +13,7 @@ from timemachine.answering.asking import CallParameters
 from timemachine.answering.under_way import wait_for_asks
 from timemachine.api import routers, schemas
 from timemachine.api.access import Caller, caller
-from timemachine.api.asks import asked
+from timemachine.api.asks import TOLD, asked
 from timemachine.api.documents import find_json, session_json
 from timemachine.api.pressure import in_a_place
 from timemachine.api.puts import collection_for, frames_in, puts_json
@@ -108,7 +108,7 @@ def find(request: HttpRequest, session_id: str, payload: schemas.SessionFindIn) 
     return find_json(answering.find(collection, query, session=session, by=who.by))
 
 
-@routers.sessions.post("/{session_id}/ask", summary="Ask and record it")
+@routers.sessions.post("/{session_id}/ask", summary="Ask and record it", openapi_extra=TOLD)
 def ask(request: HttpRequest, session_id: str, payload: schemas.SessionAskIn) -> Any:
     """Find passages and ask a model over them; both are recorded. It may cost money: the key needs `run` too.
 

@@ -40,6 +40,7 @@ from timemachine.api import totals as _totals  # noqa: F401  # adds to routers.s
 from timemachine.api import trials as _trials  # noqa: F401  # adds to routers.sessions
 from timemachine.api import where as _where  # noqa: F401  # adds to routers.sessions
 from timemachine.api.access import BearerKey
+from timemachine.api.described import with_refusals
 from timemachine.base.content import parse_json
 
 
@@ -51,7 +52,15 @@ class StrictParser(Parser):
         return parse_json(request.body)
 
 
-api = NinjaAPI(
+class Api(NinjaAPI):
+    """The API, whose document names every answer."""
+
+    def get_openapi_schema(self, **named: Any) -> Any:
+        """The OpenAPI document."""
+        return with_refusals(super().get_openapi_schema(**named))
+
+
+api = Api(
     title="Time Machine",
     version="1",
     description="Record what an AI agent did, walk through it, replay it, share it.",

@@ -72,6 +72,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "timemachine.web.errors.ErrorPages",
+    "timemachine.api.errors.ApiErrors",
 ]
 ROOT_URLCONF = "timemachine.config.urls"
 WSGI_APPLICATION = "timemachine.config.wsgi.application"

@@ -8,6 +8,7 @@ from django.db import IntegrityError, transaction
 
 from timemachine.base.clock import now
 from timemachine.base.errors import Conflict, InvalidInput, NotFound
+from timemachine.base.faithful import storable
 from timemachine.providers.addresses import check_address
 from timemachine.providers.catalogue import LONGEST_NAME, RESERVED_NAMES, ModelServerValue, ProjectKey
 from timemachine.providers.keeping_keys import encrypted
@@ -114,7 +115,7 @@ def add_server(
 @transaction.atomic
 def remove_server(project_id: UUID, name: str, *, by: str) -> None:
     """Remove a server and its key from a project. What was recorded with its models stays. Raises `NotFound`."""
-    removed, _ = ModelServer.objects.filter(project_id=project_id, name=name).delete()
+    removed, _ = ModelServer.objects.filter(project_id=project_id, name=storable(name)).delete()
     if not removed:
         raise NotFound(
             f"This project has no model server named {name!r}.", code="no_such_model_server", name=name

@@ -1,0 +1,178 @@
+"""Whatever is sent to the API, by whatever key, the answer is one that its OpenAPI document names, and never a fault of ours.
+
+`SCHEMA_EXAMPLES` says how many requests each operation gets, drawn anew each time; without it they are few, and the same each time.
+"""
+
+import json
+import logging
+import os
+import socket
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+import schemathesis
+from django.core.wsgi import get_wsgi_application
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from schemathesis import APIOperation, BaseSchema, Case, GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.core import NotSet
+from schemathesis.core.result import Ok
+from schemathesis.specs.openapi import checks
+
+from tests.builders import compared, recorded_session, replayed
+from tests.cli.conftest import bell
+from timemachine.accounts.commands import make_api_key
+from timemachine.accounts.models import SCOPES, Project
+from timemachine.replay.options import ReplayOptions
+
+__all__ = ["bell"]
+type Operation = APIOperation[Any, Any, Any, Any]
+ASKED = os.environ.get("SCHEMA_EXAMPLES")
+EXAMPLES = int(ASKED or "8")
+CHECKS = [
+    not_a_server_error,
+    checks.status_code_conformance,
+    checks.content_type_conformance,
+    checks.response_headers_conformance,
+    checks.response_schema_conformance,
+]
+JSON = "application/json"
+BIG = (2**31, 2**63, 2**70, -(2**70))
+ODD_VALUES: tuple[Any, ...] = (
+    *BIG, "\0", "a\0b", "\ud800", -1, 0, 0.5, 1e308, "", " ", "a" * 5_000, True, None, [], {}, ["\0"], [None], [[]], [{}],
+    {"\0": "\ud800"},
+)  # fmt: skip
+ODD_WORDS = (
+    *map(str, BIG), "\0", "", " ", "a" * 5_000, "-1", "1e400", "nan", "now", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "'", "(",
+    "WzFd", "W10", "bnVsbA", "eyJhIjoxfQ", "WyJcdTAwMDAiXQ", "WzFlNDAwXQ",
+)  # fmt: skip
+ODD_SEGMENTS = (*map(str, BIG), "%00", "a%00b", "%ED%A0%80", "%FF", "%0A", "-1", "a" * 5_000, "%F0%9F%92%A9")
+ODD: dict[str, tuple[Any, ...]] = {"path_parameters": ODD_SEGMENTS, "query": ODD_WORDS, "body": ODD_VALUES}
+ORDER = ("GET", "POST", "PUT", "PATCH", "DELETE")
+"""What is there is read before it is changed, and changed before it is deleted."""
+
+
+ours = cache(get_wsgi_application)
+
+
+def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+    """Ours, whose answers are read to the end and closed, as a web server does."""
+    answer = ours()(environ, start_response)
+    try:
+        return [b"".join(answer)]
+    finally:
+        answer.close()
+
+
+class Api:
+    """The document, what there is in the project that it may name, and three kinds of keys."""
+
+    def __init__(self, schema: BaseSchema) -> None:
+        self.schema = schema
+        project = Project.objects.create(name="Prüfung")
+        session = recorded_session(project, key="run-1")
+        replay = replayed(session, ReplayOptions(audit=True, reason="Why?", use_model="local:extractive-1"))
+        comparison = compared(project, [session], "local:extractive-1", "local:extractive-3")
+        keys = [make_api_key(project, name=each[0], scopes=each)[1] for each in (SCOPES, ["read"])]
+        self.keys = (*[keys[0]] * 4, keys[1], None)
+        self.there: dict[str, tuple[Any, ...]] = {
+            **dict.fromkeys(("session_id", "session", "a", "b", "target_id"), ("run-1", str(session.id))),
+            **dict.fromkeys(("name", "collection"), ("handbook",)),
+            **dict.fromkeys(("model", "use_model"), ("local:extractive-1",)),
+            "replay_id": (str(replay.id),),
+            "comparison_id": (str(comparison.id),),
+            "sequence": (1, 2, 3),
+            "number": (0, 1),
+            "provider": ("openai",),
+            "sessions": (["run-1"],),
+            "target_type": ("session",),
+            "as_of": ("now",),
+            "query": ("invoices",),
+            "question": ("How long are invoices kept?",),
+        }
+
+    def operations(self) -> Iterator[Operation]:
+        """All of them, in `ORDER`."""
+        found: list[Operation] = [
+            each.ok() for each in self.schema.get_all_operations() if isinstance(each, Ok)
+        ]
+        yield from sorted(found, key=lambda each: ORDER.index(each.method.upper()))
+
+    def ask(self, case: Case[Operation], key: str | None) -> None:
+        """Send it, and check the answer."""
+        said = {"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {})
+        is_json = case.media_type == JSON and not isinstance(case.body, NotSet | bytes)
+        body: dict[str, Any] = {"data": json.dumps(case.body)} if is_json else {}
+        answer = case.call(headers=said, **body)
+        case.validate_response(answer, checks=CHECKS)
+
+    def named(self, part: Any) -> Any:
+        """Names and ids of what is there, wherever such a one is wanted."""
+        if not isinstance(part, dict):
+            return part
+        return {name: self.there.get(name, (value,))[0] for name, value in part.items()}
+
+    @property
+    def cases(self) -> Any:
+        """For an operation: requests as its description has them and others, of what is there and what is not, with an odd value in some."""
+
+        @st.composite
+        def drawn(draw: st.DrawFn, operation: Operation) -> tuple[Case[Operation], str | None]:
+            made = draw(st.one_of([operation.as_strategy(generation_mode=each) for each in GenerationMode]))
+            of_what_is_there = draw(st.sampled_from([True, True, True, False]))
+            parts: dict[str, Any] = {
+                name: self.named(getattr(made, name)) if of_what_is_there else getattr(made, name)
+                for name in ODD
+            }
+            name = draw(st.sampled_from(["", *ODD]))
+            is_form = name == "body" and made.media_type != JSON
+            if isinstance(values := parts.get(name), dict) and values and not is_form:
+                odd = {draw(st.sampled_from(sorted(values))): draw(st.sampled_from(ODD[name]))}
+                parts[name] = {**values, **odd}
+            return operation.Case(**parts, media_type=made.media_type), draw(st.sampled_from(self.keys))
+
+        return drawn
+
+
+@pytest.fixture
+def described(
+    transactional_db: None, bell: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> Api:
+    """The API, from which nothing leads out of this machine."""
+
+    def nowhere(*_: object, **__: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "there is no network in this test")
+
+    monkeypatch.setattr(socket, "getaddrinfo", nowhere)
+    caplog.set_level(logging.ERROR, "django.request")
+    schema = schemathesis.openapi.from_wsgi("/api/openapi.json", application)
+    schema.config.generation.with_security_parameters = False
+    return Api(schema)
+
+
+def test_every_answer_is_one_that_the_document_names(described: Api) -> None:
+    for operation in described.operations():
+
+        @settings(
+            max_examples=EXAMPLES,
+            derandomize=not ASKED,
+            database=None,
+            phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(described.cases(operation))
+        def asked(drawn: tuple[Case[Operation], str | None]) -> None:
+            described.ask(*drawn)
+
+        asked()
+
+
+def test_every_operation_names_its_refusals(described: Api) -> None:
+    for operation in described.operations():
+        answers = operation.definition.raw["responses"]
+        assert {"401", "403", "default"} <= {str(each) for each in answers}, operation.label
+        assert ("404" in answers) == ("{" in operation.path), operation.label
+        assert all(each["content"] for each in answers.values()), operation.label
