@@ -1,0 +1,46 @@
+"""The same records, told in the same way, make the same bytes whenever the bundle is made."""
+
+from collections.abc import Callable
+from io import BytesIO
+from typing import IO, Any
+
+import pytest
+
+from tests.builders import compared, recorded_session, replayed
+from timemachine.accounts.models import Project
+from timemachine.evidence import exporting, sealing
+from timemachine.replay.options import ReplayOptions
+from timemachine.sharing.commands import create_link
+from timemachine.sharing.scope import Scope
+
+pytestmark = pytest.mark.django_db
+AUDIT = ReplayOptions(audit=True, reason="a test")
+
+
+def made(write: Callable[[IO[bytes]], Any]) -> bytes:
+    target = BytesIO()
+    write(target)
+    return target.getvalue()
+
+
+def test_a_bundle_is_the_same_bytes_whenever_it_is_made(project: Project) -> None:
+    session = recorded_session(project)
+    sealing.seal_session(session.id)
+    replay = replayed(session, AUDIT)
+    comparison = compared(project, [session], "local:extractive-1", "local:extractive-3")
+    link, _ = create_link(project, session, by="test")
+    writers: dict[str, Callable[[IO[bytes]], Any]] = {
+        "session": lambda target: exporting.write_session(target, session),
+        "replay": lambda target: exporting.write_replay(target, replay),
+        "comparison": lambda target: exporting.write_comparison(target, comparison),
+        "link": lambda target: Scope(link=link).write_evidence(target),
+    }
+    first = {name: made(write) for name, write in writers.items()}
+    log = made(lambda target: exporting.write_log(target, project))
+    assert {name: made(write) for name, write in writers.items()} == first
+    assert made(lambda target: exporting.write_log(target, project)) == log
+    other = recorded_session(project, key="other")
+    made(lambda target: exporting.write_session(target, other))
+    made(lambda target: exporting.write_replay(target, replayed(session, AUDIT)))
+    assert {name: made(write) for name, write in writers.items()} == first
+    assert made(lambda target: exporting.write_log(target, project)) != log
