@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 shown_if_wrong = said=$$($(1) 2>&1) || { echo "$$said"; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help up link test lint fix bench crash pictures clean browser compiled-tests $(LINT)
+.PHONY: help up link test lint fix bench crash pictures release clean browser compiled-tests $(LINT)
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -48,6 +48,11 @@ crash: .venv/.synced .venv/.minilm ## kill processes at the worst moments, and l
 
 pictures: browser ## take the pictures of the pages in the docs anew
 	@KEEP_PICTURES=1 $(PYTHON) -m pytest -q tests/e2e/test_pages.py -k has_its_picture
+
+release: ## write to dist/ what an auditor takes from a release: the verifier and its SHA-256
+	@mkdir -p dist && cp timemachine/verifier/tm_verify.py dist/tm_verify.py
+	@python3 -c 'import hashlib, pathlib; print(hashlib.sha256(pathlib.Path("dist/tm_verify.py").read_bytes()).hexdigest() + "  tm_verify.py")' > dist/tm_verify.py.sha256
+	@cat dist/tm_verify.py.sha256
 
 clean: ## remove what was built and measured; never data
 	@rm -rf build dist htmlcov test-results .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
