@@ -194,7 +194,7 @@ def test_a_link_is_previewed_and_not_made(api: Program, session: str) -> None:
     assert seen["first"] == [
         {"session": session, "sequence": 1, "field": "output.to[1]", "text": "to [withheld: e-mail]"}
     ]
-    assert seen["sessions"] == [{"id": session, "name": "Lauf ä", "key": "run-1", "agent": None}]
+    assert seen["sessions"] == [{"id": session, "name": "Lauf ä", "agent": None}]
     alone = api.post("/shares/preview", asked | {"evidence_only": True, "through_sequence": 1}).json()
     assert (alone["steps"], alone["read"], alone["withheld"], alone["first"]) == (1, 0, 0, [])
     plain = api.post("/shares/preview", {"target_type": "session", "target_id": session}).json()
@@ -228,6 +228,7 @@ def test_a_policy_is_read_by_who_shares_and_changed_by_administrators_alone(
     assert sharer.get("/shares/policy").json() == {
         "forbidden": False,
         "passphrase_required": False,
+        "profile_required": False,
         "longest_days": None,
     }
     assert sharer.patch("/shares/policy", {"forbidden": True}).status_code == 403
@@ -239,6 +240,7 @@ def test_a_policy_is_read_by_who_shares_and_changed_by_administrators_alone(
     assert api.patch("/shares/policy", {"forbidden": True}).json() == {
         "forbidden": True,
         "passphrase_required": True,
+        "profile_required": False,
         "longest_days": 3,
     }
     refused = sharer.post("/shares", asked | {"passphrase": "Käse"})
