@@ -57,7 +57,7 @@ class ProfileForm(AccountForm):
         required=False,
         widget=forms.Textarea(attrs={"rows": 4, "class": "mono", "spellcheck": "false"}),
         help_text="One path a line: agent, input.messages[*].content, retrieval.hits[*].metadata.*, session.user. "
-        "What a step and its session both have, like agent and session.agent, are two paths.",
+        "For a link's reader agent and session.agent are one: whichever is named, both are withheld.",
     )
 
     def __init__(self, data: Mapping[str, Any] | None = None, *, profile: Profile | None = None) -> None:
