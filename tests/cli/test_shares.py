@@ -127,15 +127,20 @@ def test_an_administrator_says_what_the_project_allows_of_its_links(tm: Here) ->
     assert [line.split("  ")[-1].strip() for line in changed.splitlines()] == [
         "forbidden",
         "every link needs one",
+        "as its maker chooses",
         "7 days",
     ]
-    eased = {"forbidden": False, "passphrase_required": True, "longest_days": None}
+    eased = {"forbidden": False, "passphrase_required": True, "profile_required": False, "longest_days": None}
     assert tm.json("share", "policy", "--allow", "--any-days") == eased
     assert tm.run("share", "policy", "--any-days", "--longest-days", "7").code == 2
+    assert "every link needs a profile" in tm.run("share", "policy", "--require-profile").out
+    session(tm)
+    assert "`built-in`" in tm.refused("share", "create", "s1", "--passphrase", "p q r")
+    assert tm.json("share", "policy", "--no-profile") == eased
     assert "`admin`" in tm.refused("share", "policy", "--forbid", TIMEMACHINE_API_KEY=tm.key("share"))
     with Client(Server(url=tm.url, key=tm.key("share"))) as client:
         found = client.shares.policy_changes(limit=1)
-    assert (found["items"][0]["facts"]["now"], found["log"]["lines"]) == (eased, 2)
+    assert (found["items"][0]["facts"]["now"], found["log"]["lines"]) == (eased, 4)
 
 
 def test_links_are_listed_and_revoked(tm: Here) -> None:
@@ -149,6 +154,7 @@ def test_links_are_listed_and_revoked(tm: Here) -> None:
         (first, "revoked"),
     ]
     rows = tm.run("share", "list").out.splitlines()[1:]
+    assert "session n  nothing    none" in rows[0]
     assert [row.split()[0] for row in rows] == [second, first]
     page = tm.run("share", "list", "--limit", "1")
     assert second in page.out

@@ -1,5 +1,7 @@
 """The form of a link: it offers the profiles, and previews what one would withhold."""
 
+import re
+
 import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
@@ -42,8 +44,12 @@ def test_the_form_offers_profiles_and_previews_what_would_be_withheld(
     assert "Session, name Flight of withheld: number" in told
     assert not TRACES.search(told.encode())
     assert ShareLink.objects.count() == 0
-    none = operator.post(address, said | {"redaction": ""})
-    assert "Choose what to withhold to see a preview." in none.text
+    none = words(operator.post(address, said | {"redaction": ""}).text.split('id="preview"')[1])
+    assert "Nothing would be withheld" in none
+    assert re.search(
+        "Whoever opens it reads [0-9]+ places that the built-in profile finds , in 7 recorded steps", none
+    )
+    assert "secret AWS access key id" in none
     path = created_at(operator, address, redaction=str(profile.id))
     visitor, there = opened(path)
     assert traces({"": Seen.at(visitor, there)}) == {}
@@ -64,7 +70,10 @@ def test_the_preview_of_evidence_alone_shows_what_such_a_link_shows(
     assert "metadata" not in told
     assert not TRACES.search(told.encode())
     plain = operator.post(address, said | {"redaction": ""}).text.split('id="preview"')[1]
-    assert "Nothing else is withheld. No link is made yet." in words(plain)
+    assert (
+        "Nothing else is withheld: 4 places in names would be read that the built-in profile finds. No link"
+        in words(plain)
+    )
     assert not ShareLink.objects.exists()
 
 

@@ -326,6 +326,40 @@ def test_a_form_that_cannot_be_says_why_and_keeps_what_was_said(
     assert not ShareLink.objects.exists()
 
 
+def test_all_that_cannot_be_is_said_at_once_in_our_words(session: Session, operator: Client) -> None:
+    address = f"/sessions/{session.id}/share/"
+    wrong = {
+        "label": "x" * 201,
+        "max_opens": "0",
+        "through_sequence": "99",
+        "passphrase": "ab",
+        "until": "2020-01-01",
+    }
+    page = html.unescape(operator.post(address, form_at(operator, address, **wrong)).text)
+    for sentence in (
+        "A label has at most 200 characters",
+        "A link opens between 1 and",
+        "The session has no step 99; its last step is 6.",
+        "A passphrase has 4 to 1,000 characters",
+        "expired already",
+    ):
+        assert sentence in page
+    assert "novalidate" in page
+
+
+def test_share_brings_the_step_along_that_was_looked_at(session: Session, operator: Client) -> None:
+    address, four = f"/sessions/{session.id}/share/", re.compile(r'name="through_sequence"\s+value="4"')
+    came = {"referer": f"http://testserver/sessions/{session.id}/?step=4"}
+    assert four.search(operator.get(address, headers=came).text)
+    elsewhere = {"referer": f"https://elsewhere.example/sessions/{session.id}/?step=4"}
+    assert not four.search(operator.get(address, headers=elsewhere).text)
+    address += "?step=4"
+    assert four.search(operator.get(address).text)
+    created_at(operator, address, through_sequence="4")
+    assert ShareLink.objects.get().through_sequence == 4
+    assert operator.get(f"/sessions/{session.id}/share/?step=x").status_code == 200
+
+
 def test_a_day_as_the_end_is_that_whole_day(session: Session, operator: Client) -> None:
     day = (now() + timedelta(days=3)).date()
     created_at(operator, f"/sessions/{session.id}/share/", until=day.isoformat())

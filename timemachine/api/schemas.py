@@ -303,6 +303,7 @@ class SharePolicyIn(Strict):
 
     forbidden: bool = False
     passphrase_required: bool = False
+    profile_required: bool = False
     longest_days: int | None = None
 
 

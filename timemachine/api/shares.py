@@ -157,6 +157,7 @@ def preview_json(found: Preview) -> dict[str, Any]:
         "read": found.read,
         "withheld": found.total,
         "counts": tally_json(found.tally),
+        "found": tally_json(found.found),
         "first": [
             {
                 "session": str(each.session.id),
@@ -179,6 +180,7 @@ def share_json(link: ShareLink, *, forbidden: bool = False) -> dict[str, Any]:
         "id": str(link.id),
         "target_type": link.target_type,
         "target_id": str(link.target_id),
+        "target_name": link.name,
         "through_sequence": link.through_sequence,
         "evidence_only": link.evidence_only,
         "redaction": _profile_json(link),

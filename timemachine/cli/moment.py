@@ -10,16 +10,17 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _SPAN = re.compile(r"([0-9]{1,6})([mhdw])")
 
 
-def local(text: str | None, zone: tzinfo | None = None) -> str:
+def local(text: str | None, zone: tzinfo | None = None, *, seconds: bool = False) -> str:
     """An RFC 3339 time as the clock on the wall shows it, with UTC behind it; empty for None. `zone` None is this machine's."""
+    clock = "%H:%M:%S" if seconds else "%H:%M"
     if text is None:
         return ""
     moment = datetime.fromisoformat(text)
     here, there = moment.astimezone(zone), moment.astimezone(UTC)
     if here.utcoffset() == timedelta(0):
-        return f"{there:%Y-%m-%d %H:%M} UTC"
+        return f"{there:%Y-%m-%d {clock}} UTC"
     same_day = here.date() == there.date()
-    return f"{here:%Y-%m-%d %H:%M} ({there:{'%H:%M' if same_day else '%Y-%m-%d %H:%M'}} UTC)"
+    return f"{here:%Y-%m-%d {clock}} ({there:{clock if same_day else f'%Y-%m-%d {clock}'}} UTC)"
 
 
 def end_of(text: str, now: datetime) -> str:

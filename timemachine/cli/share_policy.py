@@ -25,6 +25,12 @@ from timemachine.cli.terminal import show
     default=None,
     help="Whether links made from now on need one.",
 )
+@click.option(
+    "--require-profile/--no-profile",
+    "profile_required",
+    default=None,
+    help="Whether links made from now on have to withhold by a redaction profile.",
+)
 @click.option("--longest-days", type=int, metavar="N", help="How many days links made from now on may live.")
 @click.option("--any-days", is_flag=True, help="As many days as any link may live.")
 @options.as_json
@@ -32,6 +38,7 @@ def policy(
     *,
     forbidden: bool | None,
     passphrase_required: bool | None,
+    profile_required: bool | None,
     longest_days: int | None,
     any_days: bool,
     as_json: bool,
@@ -42,6 +49,7 @@ def policy(
     given = {
         "forbidden": forbidden,
         "passphrase_required": passphrase_required,
+        "profile_required": profile_required,
         "longest_days": longest_days,
     }
     wanted: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
@@ -60,6 +68,10 @@ def _told(found: dict[str, Any]) -> Iterator[str]:
             (
                 "passphrase",
                 "every link needs one" if found["passphrase_required"] else "as its maker chooses",
+            ),
+            (
+                "redaction",
+                "every link needs a profile" if found["profile_required"] else "as its maker chooses",
             ),
             ("longest life", "as long as any link may" if longest is None else counted(longest, "day")),
         ]

@@ -21,7 +21,11 @@ def preview_lines(found: dict[str, Any]) -> Iterator[str]:
             ("steps", _steps(found)),
             ("withholds", withholds(found["redaction"])),
             ("withheld", counted(found["withheld"], "place") if found["redaction"] else ""),
-            *((f"{each['rule']} ({each['what']})", f"{each['count']:,}") for each in found["counts"]),
+            ("found", _unwithheld(found)),
+            *(
+                (f"{each['rule']} ({each['what']})", f"{each['count']:,}")
+                for each in (*found["counts"], *found["found"])
+            ),
         ]
     )
     if found["first"]:
@@ -46,10 +50,17 @@ def _sessions(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "session", f"{shortened(each['name'])}{by}"
 
 
+def _unwithheld(found: dict[str, Any]) -> str:
+    """What whoever opens a link would read that the built-in profile finds; nothing where the link has a profile."""
+    if found["redaction"]:
+        return ""
+    return f"{counted(sum(each['count'] for each in found['found']), 'place')} by the built-in profile, which anybody reads who opens it"
+
+
 def _steps(found: dict[str, Any]) -> str:
     if found["evidence_only"]:
         return f"{found['steps']:,}, as a number; no recorded text of them"
-    unread = found["redaction"] and found["read"] < found["steps"]
+    unread = found["read"] < found["steps"]
     return f"{found['steps']:,}" + (
         f", of which the first {found['read']:,} were looked through" if unread else ""
     )

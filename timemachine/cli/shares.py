@@ -169,7 +169,7 @@ def _listed(found: dict[str, Any]) -> Iterator[str]:
     if not found["items"]:
         yield "There is no share link yet."
         return
-    heads = ["id", "shows", "state", "opens", "last open", "expires", "label"]
+    heads = ["id", "shows", "withholds", "passphrase", "state", "opens", "last open", "expires", "label"]
     yield from table(heads, [_row(each) for each in found["items"]], right=("opens",))
     if found["next"]:
         complain(f"There are more: timemachine share list --after {found['next']}")
@@ -181,7 +181,7 @@ def _logged(found: dict[str, Any]) -> Iterator[str]:
     rows = [
         [
             f"{each['sequence']:,}",
-            local(each["at"]),
+            local(each["at"], seconds=True),
             _DONE.get(each["result"], f"refused: {spaced(each['result'])}"),
             each["by"] or " ".join(filter(None, (each["address"], each["browser"]))) or "unknown",
         ]
@@ -199,7 +199,9 @@ def _row(link: dict[str, Any]) -> list[str]:
     most = "" if link["max_opens"] is None else f" of {link['max_opens']:,}"
     return [
         link["id"],
-        f"{link['target_type']} {link['target_id']}",
+        f"{'evidence of ' if link['evidence_only'] else ''}{link['target_type']} {shortened(link['target_name'], 40)}",
+        shortened(withholds(link["redaction"]), 40),
+        "asked for" if link["passphrase"] else "none",
         link["state"],
         f"{link['opens']:,}{most}",
         local(link["last_open_at"]) or "never",

@@ -64,7 +64,7 @@ class Shares:
         return self._connection.get(f"{_path(link)}/opens", {"limit": limit, "after": after})
 
     def policy(self) -> Document:
-        """What the project allows of its links: `forbidden`, `passphrase_required`, `longest_days` (None: as long as any may live)."""
+        """What the project allows of its links: `forbidden`, `passphrase_required`, `profile_required`, `longest_days` (None: as long as any may live)."""
         return self._connection.get(_POLICY)
 
     def change_policy(self, **facts: Any) -> Document:

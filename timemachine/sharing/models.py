@@ -161,6 +161,7 @@ class SharePolicy(models.Model):
     )
     forbidden = models.BooleanField(default=False)
     passphrase_required = models.BooleanField(default=False)
+    profile_required = models.BooleanField(default=False, db_default=False)
     longest_days = models.IntegerField(null=True)
 
     class Meta:

@@ -11,13 +11,14 @@ LONGEST_DAYS: Final = 366
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """Whether links are `forbidden` (those there are stop opening, too), whether each needs a passphrase, and how long one may live.
+    """Whether links are `forbidden` (those there are stop opening, too), whether each needs a passphrase, or a redaction profile, and how long one may live.
 
     `longest_days` None is as long as any link may.
     """
 
     forbidden: bool = False
     passphrase_required: bool = False
+    profile_required: bool = False
     longest_days: int | None = None
 
     @property

@@ -12,6 +12,7 @@ from timemachine.payloads import queries as payloads
 from timemachine.recording.models import Action, Session
 from timemachine.redaction.around import around
 from timemachine.redaction.marks import OPENING
+from timemachine.redaction.profile import BUILT_IN
 from timemachine.redaction.projection import redact_action, redact_session
 from timemachine.redaction.rules import Rules
 from timemachine.redaction.values import Tally, redact_value
@@ -44,7 +45,8 @@ class Preview:
     """What a link would show: its `sessions` as they would be named, and `steps` recorded steps.
 
     By its profile `tally` is withheld, by rule, in the first `read` of the steps; `lines` are the first places as they would read. Of a
-    link that shows evidence alone no step is read, for it shows no text of one.
+    link that shows evidence alone no step is read, for it shows no text of one. Of a link that withholds nothing, `found` is what the
+    built-in profile would find in them, so that nobody hands it on unawares.
     """
 
     link: ShareLink
@@ -53,6 +55,12 @@ class Preview:
     read: int = 0
     tally: Tally = field(default_factory=Counter)
     lines: list[Line] = field(default_factory=list)
+    found: Tally = field(default_factory=Counter)
+
+    @property
+    def total_found(self) -> int:
+        """How many places whoever opens it would read that the built-in profile finds."""
+        return self.found.total()
 
     @property
     def total(self) -> int:
@@ -75,14 +83,14 @@ class Preview:
 def preview_of(link: ShareLink) -> Preview:
     """What a link that need not be kept yet would show and withhold. At most `MOST_STEPS` steps are read, and `MOST_BYTES`."""
     preview = Preview(link=link, sessions=Scope(link=link).sessions(), steps=counted_actions(link).count())
-    if link.redaction is None:
-        return preview
-    rules = rules_of(link.redaction)
+    rules = BUILT_IN.rules if link.redaction is None else rules_of(link.redaction)
     for session in _sessions(link):
         _note_session(preview, session, rules)
     if not link.evidence_only:
         _note_steps(preview, rules)
         _note_answers(preview, rules)
+    if link.redaction is None:
+        preview.found, preview.tally, preview.lines = preview.tally, Counter(), []
     return preview
 
 

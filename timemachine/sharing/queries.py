@@ -99,7 +99,10 @@ def policy_of(project: Project) -> Policy:
     if row is None:
         return OPEN
     return Policy(
-        forbidden=row.forbidden, passphrase_required=row.passphrase_required, longest_days=row.longest_days
+        forbidden=row.forbidden,
+        passphrase_required=row.passphrase_required,
+        profile_required=row.profile_required,
+        longest_days=row.longest_days,
     )
 
 

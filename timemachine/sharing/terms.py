@@ -41,12 +41,18 @@ ORDINARY: Final = Terms()
 def check(terms: Terms, now: datetime, policy: Policy = OPEN) -> None:
     """Raise `InvalidInput` that names the field which cannot be as it is, and what can; `NotAllowed` where links are forbidden."""
     require_allowed(policy)
-    _check_end(terms.expires_at, now, policy.longest)
+    check_end(terms.expires_at, now, policy.longest)
     if policy.passphrase_required and terms.passphrase is None:
         raise InvalidInput(
             "Every link of this project needs a passphrase; choose one.",
             code="passphrase_required",
             field="passphrase",
+        )
+    if policy.profile_required and terms.redaction is None:
+        raise InvalidInput(
+            "Every link of this project withholds by a redaction profile; choose one (`built-in` is in every project).",
+            code="profile_required",
+            field="redaction",
         )
     if terms.max_opens is not None and not 1 <= terms.max_opens <= MOST_OPENS:
         raise _invalid(
@@ -73,7 +79,8 @@ def end_of(terms: Terms, now: datetime, policy: Policy = OPEN) -> datetime:
     return terms.expires_at or now + min(DEFAULT_LIFETIME, policy.longest)
 
 
-def _check_end(expires_at: datetime | None, now: datetime, longest: timedelta) -> None:
+def check_end(expires_at: datetime | None, now: datetime, longest: timedelta) -> None:
+    """Raise `InvalidInput` for an end that is past or too far away."""
     if expires_at is None:
         return
     if expires_at.tzinfo is None:

@@ -7,18 +7,29 @@ from typing import Any
 from django import forms
 
 from timemachine.base.clock import now
-from timemachine.base.errors import TimeMachineError
+from timemachine.base.errors import InvalidInput, TimeMachineError
 from timemachine.base.ids import uuid7
 from timemachine.base.wording import counted
 from timemachine.recording.models import Session
 from timemachine.redaction.profile import BUILT_IN, Profile
 from timemachine.sharing.policy import LONGEST_DAYS, OPEN, Policy
 from timemachine.sharing.queries import Shareable
-from timemachine.sharing.terms import LONGEST_LABEL, LONGEST_PASSPHRASE, MOST_OPENS, Terms
+from timemachine.sharing.terms import (
+    LONGEST_LABEL,
+    LONGEST_PASSPHRASE,
+    MOST_OPENS,
+    SHORTEST_PASSPHRASE,
+    Terms,
+    check_end,
+)
 from timemachine.web.redaction_forms import ABOUT_BUILT_IN
 
 LIFETIMES = [("7", "in 7 days"), ("14", "in 14 days"), ("30", "in 30 days"), ("90", "in 90 days")]
+_OF_PASSPHRASE = (
+    f"A passphrase has {SHORTEST_PASSPHRASE} to {LONGEST_PASSPHRASE:,} characters; leave it empty for none."
+)
 _FIELDS = {"expires_at": "until"}
+LONGEST_STEP = 19
 
 
 def _whole(says: str) -> dict[str, str]:
@@ -38,6 +49,11 @@ class PolicyForm(forms.Form):
         label="Require a passphrase",
         required=False,
         help_text="Of links made from now on. Revoke those without one that should not go on.",
+    )
+    profile_required = forms.BooleanField(
+        label="Require a redaction profile",
+        required=False,
+        help_text="Of links made from now on: each withholds by one that its maker chooses.",
     )
     longest_days = forms.IntegerField(
         label="Days that a link lives at most",
@@ -68,6 +84,7 @@ class ShareForm(forms.Form):
         label="Label",
         required=False,
         max_length=LONGEST_LABEL,
+        error_messages={"max_length": f"A label has at most {LONGEST_LABEL} characters; shorten it."},
         help_text="For whom it is. Only your project sees it.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
@@ -75,7 +92,9 @@ class ShareForm(forms.Form):
         label="Passphrase",
         required=False,
         strip=False,
+        min_length=SHORTEST_PASSPHRASE,
         max_length=LONGEST_PASSPHRASE,
+        error_messages=dict.fromkeys(("min_length", "max_length"), _OF_PASSPHRASE),
         help_text="Say it to them another way than you send the link. Only a hash is kept.",
         widget=forms.TextInput(
             attrs={"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}
@@ -106,7 +125,8 @@ class ShareForm(forms.Form):
     redaction = forms.ChoiceField(
         label="Withhold",
         required=False,
-        help_text=f"What is withheld stands as a mark in its place. Preview shows what that would be. {ABOUT_BUILT_IN}",
+        help_text=f"What is withheld stands as a mark in its place. Preview shows what that would be, and with Nothing what would be read that the "
+        f"built-in profile finds. {ABOUT_BUILT_IN}",
     )
 
     def __init__(
@@ -116,24 +136,31 @@ class ShareForm(forms.Form):
         data: Any = None,
         *,
         profiles: Sequence[Profile] = (BUILT_IN,),
+        through: str | None = None,
     ) -> None:
-        super().__init__(data, label_suffix="", initial={"form_id": uuid7()})
+        """`through` is the step that somebody came from."""
+        step = (
+            through
+            if through and through.isascii() and through.isdigit() and len(through) < LONGEST_STEP
+            else None
+        )
+        super().__init__(data, label_suffix="", initial={"form_id": uuid7(), "through_sequence": step})
         self._follow(policy)
         self._profiles = {each.handle: each for each in profiles}
         named = [(each.handle, f"{each.name}, version {each.version}") for each in profiles]
-        self.fields["redaction"].choices = [("", "Nothing"), *named]  # type: ignore[attr-defined]  # a ChoiceField has them
+        self.fields["redaction"].choices = named if policy.profile_required else [("", "Nothing"), *named]  # type: ignore[attr-defined]  # a ChoiceField has them
         if isinstance(target, Session):
-            last = target.last_sequence
+            last = self._last_step = target.last_sequence
             self.fields["through_sequence"].widget.attrs |= {"placeholder": str(last), "max": str(last)}
             self.fields[
                 "through_sequence"
-            ].help_text = "What comes later is not shown. Empty: the last step there is now."
+            ].help_text = "What comes later is not shown. Empty it to share all: the last step there is now."
         else:
             del self.fields["through_sequence"]
 
     def _follow(self, policy: Policy) -> None:
         """Offer what the project allows, and say what it asks for."""
-        days = policy.longest.days
+        self._longest, days = policy.longest, policy.longest.days
         offered = [each for each in LIFETIMES if int(each[0]) <= days] or [
             (str(days), f"in {counted(days, 'day')}")
         ]
@@ -143,11 +170,31 @@ class ShareForm(forms.Form):
         self.fields[
             "until"
         ].help_text = f"In UTC, at most {counted(days, 'day')} from now. A day goes before the choice above."
+        if policy.profile_required:
+            self.fields["redaction"].required = True
         if policy.passphrase_required:
             self.fields["passphrase"].required = True
             self.fields[
                 "passphrase"
             ].help_text = "Every link of this project needs one. Say it to them another way than you send the link. Only a hash is kept."
+
+    def clean_through_sequence(self) -> int | None:
+        """A step that the session has."""
+        wanted: int | None = self.cleaned_data["through_sequence"]
+        if wanted is not None and wanted > self._last_step:
+            raise forms.ValidationError(
+                f"The session has no step {wanted:,}; its last step is {self._last_step:,}."
+            )
+        return wanted
+
+    def clean_until(self) -> date | None:
+        """A day that is not past, and not longer from now than a link may live."""
+        day: date | None = self.cleaned_data["until"]
+        try:
+            check_end(_end_of(day) if day else None, now(), self._longest)
+        except InvalidInput as why:
+            raise forms.ValidationError(why.message) from why
+        return day
 
     def terms(self) -> Terms:
         """What was chosen."""

@@ -1,6 +1,7 @@
 """Share links as their project sees them: the list, the form that creates one, the log of each, and the end of one."""
 
 from typing import Any, Final
+from urllib.parse import parse_qs, urlsplit
 from uuid import UUID
 
 from django.contrib import messages
@@ -173,7 +174,7 @@ def _revoked(link: ShareLink) -> str:
 def _create(request: HttpRequest, who: Access, target: Shareable) -> HttpResponse:
     policy = queries.policy_of(who.project)
     data = request.POST if request.method == "POST" else None
-    form = ShareForm(target, policy, data, profiles=choices_of(who.project))
+    form = ShareForm(target, policy, data, profiles=choices_of(who.project), through=_looked_at(request))
     if policy.forbidden:
         return _form(request, target, form, FORBIDDEN)
     if not form.is_bound:
@@ -190,6 +191,13 @@ def _create(request: HttpRequest, who: Access, target: Shareable) -> HttpRespons
         return _form(request, target, form, form.refuse(why))
     facts = {"shown": _shown(made), "url": commands.url_of(token)}
     return render(request, "shares/created.html", facts, status=201)
+
+
+def _looked_at(request: HttpRequest) -> str | None:
+    """The step that somebody shares from: as the address says it, or that of the timeline they come from."""
+    before = urlsplit(request.headers.get("Referer", ""))
+    steps = parse_qs(before.query).get("step") if before.netloc == request.get_host() else None
+    return request.GET.get("step") or (steps[0] if steps else None)
 
 
 def _form(
@@ -211,13 +219,9 @@ def _form(
 
 
 def _preview(who: Access, target: Shareable, form: ShareForm) -> dict[str, Any]:
-    """What the link would show, and what the profile that was chosen would withhold of it; nothing is kept."""
-    terms = form.terms()
-    if terms.redaction is None and not terms.evidence_only:
-        form.add_error("redaction", "Choose what to withhold to see a preview.")
-        return {}
-    found = preview_of(commands.link_to(who.project, target, terms, by=who.user.email))
-    return {"of": found, "counts": tally_json(found.tally)}
+    """What the link would show, and what the profile that was chosen would withhold of it, or the built-in one find; nothing is kept."""
+    found = preview_of(commands.link_to(who.project, target, form.terms(), by=who.user.email))
+    return {"of": found, "counts": tally_json(found.tally or found.found)}
 
 
 def _shown(each: ShareLink, *, forbidden: bool = False) -> dict[str, Any]:
