@@ -17,21 +17,17 @@ README.txt                 how to check it, and what it does not prove
 import base64
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from importlib.metadata import version
 from itertools import batched
 from typing import IO, Any, Final
 
 from django.db.models import QuerySet
 
-from timemachine.accounts.models import Project
 from timemachine.base.clock import written
-from timemachine.base.content import canonical_json
 from timemachine.evidence import anchored, disclosing, keys, payload_groups
-from timemachine.evidence.checkpoint import log_origin
 from timemachine.evidence.checkpoints import origin_of, signed_at
 from timemachine.evidence.disclosing import Discloses
 from timemachine.evidence.earlier import Earlier, Reader, earlier_of
@@ -43,20 +39,17 @@ from timemachine.evidence.models import (
     Seal,
     SealCheckpoint,
     SealedRecord,
-    SigningKey,
 )
-from timemachine.evidence.readme import About, log_readme, readme
+from timemachine.evidence.readme import About, readme
 from timemachine.evidence.record import Field, Record
-from timemachine.evidence.report import MOST_ERASURES, TOMBSTONES, Counts, Shown, log_report, report
 from timemachine.evidence.report import NAME as REPORT
+from timemachine.evidence.report import Shown, report
 from timemachine.evidence.report_rows import Rows
+from timemachine.evidence.statement import dumped, sign, write_keys
 from timemachine.evidence.subjects import Subject
 from timemachine.evidence.tree import Tree
 from timemachine.evidence.zipped import Zipped
 
-FORMAT: Final = "timemachine-evidence-1"
-STATEMENT_TYPE: Final = "application/vnd.in-toto+json"
-PREDICATE_TYPE: Final = "urn:timemachine:evidence:1"
 BATCH: Final = 1_000
 TOLD_TO_NO_LINK: Final = ("about", "prompt", "raw")
 INLINE: Final = 16_384  # bytes; a batch of payloads of this size fits in memory
@@ -111,13 +104,13 @@ def write(target: IO[bytes], parts: Sequence[Part], about: Mapping[str, Any]) ->
         _tree(bundle, part)
     _payloads(bundle)
     anchored.write_dated(bundle.zipped, bundle.dated)
-    _keys(bundle)
+    write_keys(bundle.zipped, bundle.keys)
     about_it = readme(bundle.trees[0], key.fingerprint, _about(bundle, about))
     bundle.zipped.add("README.txt", about_it.encode())
     together = zip(bundle.trees, bundle.rows, bundle.sealed_by, strict=True)
     shown = [Shown(stated=stated, rows=rows, sealed_by=signed) for stated, rows, signed in together]
     bundle.zipped.add(REPORT, report(shown, about, key.fingerprint).encode())
-    _sign(bundle, key, bundle.trees[0], {"about": about})
+    sign(bundle.zipped, key, bundle.trees[0], bundle.trees, {"about": about})
     bundle.zipped.close()
 
 
@@ -152,13 +145,13 @@ def _tree(bundle: Bundle, part: Part) -> None:
     _checkpoints(bundle, part, shown_at)
     if part.shown is not None:
         _proofs(bundle, part)
-    bundle.zipped.add(f"{part.path}/log.json", _json(_log(bundle, shown_at)))
+    bundle.zipped.add(f"{part.path}/log.json", dumped(_log(bundle, shown_at)))
     if part.discloses is None and (tombstones := tombstones_of(part.seal)):
-        bundle.zipped.add(f"{part.path}/erased.json", _json(_tombstones(bundle, part.seal, tombstones)))
+        bundle.zipped.add(f"{part.path}/erased.json", dumped(_tombstones(bundle, part.seal, tombstones)))
     before = earlier_of(part.seal, part.reader)
     if before:
         found = _in_log(bundle, _state_behind(bundle, shown_at), _entries_of(before, part))
-        bundle.zipped.add(f"{part.path}/earlier.json", _json(found))
+        bundle.zipped.add(f"{part.path}/earlier.json", dumped(found))
     bundle.trees.append(
         {
             "path": part.path,
@@ -219,7 +212,7 @@ def _lines(bundle: Bundle, records: Sequence[Record], salts: Mapping[int, dict[s
         fields = sorted(record.fields.items())
         told = {name: _told(bundle, each, salted[name], data) for name, each in fields if name in salted}
         bundle.rows[-1].tell(record.index, told)
-        yield _json({"index": record.index, "fields": told})
+        yield dumped({"index": record.index, "fields": told})
 
 
 def _inline(record: Record) -> Iterator[Field]:
@@ -251,9 +244,9 @@ def _payloads(bundle: Bundle) -> None:
 def _payload(sha256: str, data: bytes) -> bytes:
     """Bytes that JSON would not give back one by one are written in base64."""
     try:
-        return _json({"sha256": sha256, "text": data.decode("utf-8")})
+        return dumped({"sha256": sha256, "text": data.decode("utf-8")})
     except UnicodeDecodeError:
-        return _json({"sha256": sha256, "base64": base64.b64encode(data).decode()})
+        return dumped({"sha256": sha256, "base64": base64.b64encode(data).decode()})
 
 
 def _checkpoints(bundle: Bundle, part: Part, last: SealCheckpoint) -> None:
@@ -273,7 +266,7 @@ def _proofs(bundle: Bundle, part: Part) -> None:
     tree = Tree([bytes(leaf) for leaf in leaves.values_list("leaf", flat=True)])
     with bundle.zipped.file(f"{part.path}/proofs.jsonl") as file:
         file.lines(
-            _json({"index": index, "path": [each.hex() for each in tree.inclusion(index)]})
+            dumped({"index": index, "path": [each.hex() for each in tree.inclusion(index)]})
             for index in part.shown or ()
         )
 
@@ -320,116 +313,3 @@ def _in_log(bundle: Bundle, signed: LogCheckpoint, indexes: Sequence[int]) -> di
             for each in entries.filter(index__in=indexes)
         ],
     }
-
-
-def _keys(bundle: Bundle) -> None:
-    """The public keys that signed something in here, and the one that signs the statement."""
-    found = SigningKey.objects.filter(pk__in=bundle.keys).order_by("created_at", "pk")
-    bundle.zipped.add("keys.json", _json([_key(each) for each in found], indent=1))
-
-
-def _key(each: SigningKey) -> dict[str, Any]:
-    return {
-        "fingerprint": each.fingerprint,
-        "public_key": base64.b64encode(bytes(each.public_key)).decode(),
-        "pem": keys.pem(bytes(each.public_key)),
-        "created_at": written(each.created_at),
-        "replaced_at": written(each.replaced_at),
-    }
-
-
-def _sign(bundle: Bundle, key: SigningKey, first: Mapping[str, Any], said: Mapping[str, Any]) -> None:
-    """The statement: its subject, what is said of it, and every file in the zip by its SHA-256."""
-    predicate = {
-        "format": FORMAT,
-        "software": f"timemachine {version('timemachine')}",
-        "trees": bundle.trees,
-        "files": bundle.zipped.hashes,
-        **said,
-    }
-    document = {
-        "_type": "https://in-toto.io/Statement/v1",
-        "subject": [{"name": first["origin"], "digest": {"sha256": first["root"]}}],
-        "predicateType": PREDICATE_TYPE,
-        "predicate": predicate,
-    }
-    signed = keys.sign(key, STATEMENT_TYPE, canonical_json(document))
-    bundle.zipped.add("statement.json", signed.dumped().encode())
-
-
-def _json(value: Any, indent: int | None = None) -> bytes:
-    separators = (",", ":") if indent is None else None
-    return json.dumps(value, ensure_ascii=True, separators=separators, indent=indent).encode()
-
-
-def write_log(
-    target: IO[bytes], project: Project, about: dict[str, Any], access: Iterable[bytes] = ()
-) -> None:
-    """Write the bundle of a project's log: every entry, every signed state, what of the sealed things is there now, and `access`, the
-    lines of its access logs. Raises `Unavailable` as `write` does.
-    """
-    key = keys.key_in_use(project)
-    bundle = Bundle(zipped=Zipped(target), keys={key.pk})
-    last = LogCheckpoint.objects.filter(project=project).order_by("-size", "-id").first()
-    if last is None:
-        raise LookupError(f"the log of {project.pk} has no entry")
-    states = LogCheckpoint.objects.filter(project=project, size__lte=last.size).order_by("size", "id")
-    entries = LogEntry.objects.filter(project=project, index__lt=last.size).order_by("index")
-    bundle.keys |= set(states.values_list("key_id", flat=True))
-    with bundle.zipped.file("log/entries.jsonl") as file:
-        file.lines(
-            bytes(entry) for entry in entries.values_list("entry", flat=True).iterator(chunk_size=BATCH)
-        )
-    with bundle.zipped.file("log/checkpoints.jsonl") as file:
-        file.lines(
-            signed.encode() for signed in states.values_list("signed", flat=True).iterator(chunk_size=BATCH)
-        )
-    with bundle.zipped.file("log/present.jsonl") as file:
-        there = list(_present(project))
-        file.lines(map(_json, there))
-    with bundle.zipped.file("log/access.jsonl") as file:
-        file.lines(access)
-    anchored.write(bundle.zipped, project, last.size)
-    dated = any(name.startswith("timestamps/") for name in bundle.zipped.hashes)
-    _keys(bundle)
-    log = {
-        "path": "log",
-        "origin": log_origin(str(project.pk)),
-        "size": last.size,
-        "root": bytes(last.root).hex(),
-    }
-    named = {"of": "log", "id": project.pk, "sealed_at": written(last.at)} | log
-    bundle.zipped.add("README.txt", log_readme(named, key.fingerprint, dated=dated).encode())
-    counts = _counts(last.size, len(there), entries)
-    bundle.zipped.add(REPORT, log_report(named, about, key.fingerprint, counts).encode())
-    _sign(bundle, key, log, {"about": about, "log": log})
-    bundle.zipped.close()
-
-
-def _counts(size: int, present: int, entries: QuerySet[LogEntry]) -> Counts:
-    kinds, erasures = Counter[str](), list[tuple[int, dict[str, Any]]]()
-    replaced: list[tuple[int, dict[str, Any]]] = []
-    for index, line in entries.values_list("index", "entry").iterator(chunk_size=BATCH):
-        entry = json.loads(bytes(line))
-        kinds[entry["entry"]] += 1
-        if entry["entry"] in TOMBSTONES and len(erasures) < MOST_ERASURES:
-            erasures.append((index, entry))
-        elif entry["entry"] == "key":
-            replaced.append((index, entry))
-    return Counts(entries=size, present=present, kinds=kinds, erasures=erasures, replaced=replaced)
-
-
-def _present(project: Project) -> Iterator[dict[str, Any]]:
-    """Every seal that there is, with its newest signed state."""
-    newest = (
-        SealCheckpoint.objects.filter(seal__project=project).order_by("seal", "-size", "-id").distinct("seal")
-    )
-    for each in newest.select_related("seal").iterator(chunk_size=BATCH):
-        seal = each.seal
-        yield {
-            "of": seal.of,
-            "id": seal.subject_id,
-            "generation": seal.generation,
-            "size": each.size,
-            "root": each.root_hex,
-        }

@@ -12,7 +12,7 @@ from timemachine.base.clock import written
 from timemachine.base.errors import Conflict, NotFound
 from timemachine.comparison.models import Comparison
 from timemachine.comparison.queries import sessions_of
-from timemachine.evidence import bundle
+from timemachine.evidence import bundle, log_bundle
 from timemachine.evidence.bundle import Part
 from timemachine.evidence.checkpoints import ErasedMeanwhile, at_size, size_behind
 from timemachine.evidence.comparison_records import CELL, repeated
@@ -226,7 +226,7 @@ def write_log(target: IO[bytes], project: Project, access: Callable[[], Iterable
         raise Conflict(
             "Nothing was sealed in this project yet, so its log is empty.", code="nothing_to_prove"
         )
-    bundle.write_log(target, project, {"project": project.name}, access())
+    log_bundle.write(target, project, {"project": project.name}, access())
 
 
 def about(session: Session) -> dict[str, Any]:
