@@ -14,9 +14,10 @@ from timemachine.api.replays import router as replays
 from timemachine.api.schemas import Strict
 from timemachine.base.clock import written
 from timemachine.evidence import anchors, commands, keys, log
-from timemachine.evidence.kinds import KINDS, bundle_of, download
+from timemachine.evidence.kinds import KINDS
 from timemachine.evidence.models import COMPARISON, REPLAY, SESSION, SigningKey
 from timemachine.evidence.queries import check_json, check_of, keys_of
+from timemachine.evidence.sending import bundle_of, download
 from timemachine.jobs import ring_check
 from timemachine.sharing import heads
 

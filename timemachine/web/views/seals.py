@@ -15,9 +15,10 @@ from timemachine.comparison.models import Comparison
 from timemachine.erasure.queries import done_of
 from timemachine.evidence import commands, keys, log
 from timemachine.evidence.comparison_subject import run_ended_at
-from timemachine.evidence.kinds import KINDS, bundle_of, download
+from timemachine.evidence.kinds import KINDS
 from timemachine.evidence.models import Seal, SealCheckpoint
 from timemachine.evidence.queries import Sealed, checkpoints_of, earlier_keys_of, marked_as_cut
+from timemachine.evidence.sending import bundle_of, download
 from timemachine.jobs import ring_check
 from timemachine.recording.models import Session
 from timemachine.replay.models import Replay

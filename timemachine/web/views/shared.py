@@ -15,7 +15,7 @@ from django.utils.functional import SimpleLazyObject
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods, require_safe
 
-from timemachine.evidence import kinds
+from timemachine.evidence import sending
 from timemachine.evidence.keys import signing_now
 from timemachine.jobs import ring_results
 from timemachine.payloads.models import Payload
@@ -149,7 +149,7 @@ def shared_evidence(request: HttpRequest, public_id: str) -> HttpResponseBase:
         headers = {"Content-Disposition": f'attachment; filename="{name}"'}
         return StreamingHttpResponse((), content_type="application/zip", headers=headers)  # of unknown length
     with download(scope.link, address=address_of(request), browser=request.headers.get("User-Agent")):
-        return kinds.download(name, scope.write_evidence)
+        return sending.download(name, scope.write_evidence)
 
 
 @for_visitors
