@@ -5,8 +5,10 @@ import pytest
 from tests.builders import compared, replayed
 from tests.erasure.canary import CANARY, SENTENCE, full_action
 from timemachine.accounts.models import Project
+from timemachine.base.clock import now
 from timemachine.base.content import content_of
 from timemachine.comparison.models import CellMark, Comparison
+from timemachine.exchange.models import FileImport
 from timemachine.intake.models import Intake
 from timemachine.judging.models import Judgement
 from timemachine.notes import commands as notes
@@ -68,6 +70,19 @@ def session(project: Project) -> Session:
         put_by="test",
         status="done",
         skipped=[{"line": 3, "why": SENTENCE}],
+        error_message=SENTENCE,
+    )
+    FileImport.objects.create(
+        project=project,
+        name=f"{SENTENCE}.jsonl",
+        format="timemachine",
+        data=b"",
+        size=1,
+        put_by="test",
+        status="done",
+        finished_at=now(),
+        sessions=[{"id": str(begun.id), "actions": 3, "already_there": 0}],
+        report={"lines": 3, "became": {}, "skipped": [{"line": 3, "reason": SENTENCE}], "notes": [SENTENCE]},
         error_message=SENTENCE,
     )
     action = Action.objects.get(session=begun, sequence=1)

@@ -244,6 +244,12 @@ def test_nothing_is_erased_while_a_file_is_put(session: Session) -> None:
     assert "A file that is put of this session is under way" in found.problem
 
 
+def test_whoever_erases_a_session_erases_what_its_import_says_of_it(session: Session) -> None:
+    assert "tm_file_import" in everywhere()
+    erase_session(session, by="ada@example.org", reason="asked for")
+    assert "tm_file_import" not in everywhere()
+
+
 def unreferenced() -> int:
     """How many payloads nothing refers to."""
     with transaction.atomic(), connection.cursor() as cursor:

@@ -19,6 +19,7 @@ from timemachine.comparison.models import (
 )
 from timemachine.erasure.rewriting import Rewritten, kept
 from timemachine.erasure.seeing import Look
+from timemachine.exchange.imports import imports_of
 from timemachine.intake.models import Intake
 from timemachine.judging.models import Judgement
 from timemachine.notes.models import LONGEST_STORED, Note
@@ -86,6 +87,11 @@ def _places(session: Session) -> Iterator[Place]:
         name="files",
         rows=Intake.objects.filter(session=session),
         values=("name", "title", "uri", "skipped", "error_message"),
+    )
+    yield Place(
+        name="files",
+        rows=imports_of(session),
+        values=("name", "report", "error_message"),
     )
     yield Place(
         name="sweeps",

@@ -13,6 +13,7 @@ from timemachine.evidence.earlier import Replaced
 from timemachine.evidence.held import keep_from_sealing, seals_over
 from timemachine.evidence.models import COMPARISON, Seal
 from timemachine.evidence.reason import checked_reason
+from timemachine.exchange import imports
 from timemachine.recording import erasure
 from timemachine.recording.models import Session
 
@@ -34,6 +35,7 @@ def erase_session(session: Session, *, by: str | None, reason: str | None = None
     if told:
         why = Replaced(at=now(), by=by, reason=reason)
         earlier.keep(sealed, left, log.append(session.project, told, why.at), why)
+    imports.forget(session)
     erased = erasure.erase_session(session)
     _begin_anew([each for each in sealed if each.of == COMPARISON])
     return erased
