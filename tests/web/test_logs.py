@@ -1,8 +1,12 @@
 """What no log may hold."""
 
+import io
 import logging
+import logging.config
 
 import pytest
+from django.conf import settings
+from django.db import IntegrityError, connection
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -50,3 +54,40 @@ def test_a_message_is_cleaned_with_its_arguments_in_it() -> None:
     )
     assert WithoutSecrets().filter(record)
     assert record.getMessage() == "Not Found: /share/[secret]"
+
+
+def logged(why: BaseException, message: str = "It failed: /share/%s", *values: object) -> str:
+    """What the handler of the settings writes of an error."""
+    configured = logging.config.DictConfigurator(settings.LOGGING)
+    handler = logging.StreamHandler(out := io.StringIO())
+    handler.setFormatter(configured.configure_formatter(configured.config["formatters"]["line"]))
+    handler.addFilter(configured.configure_filter(configured.config["filters"]["without_secrets"]))
+    values = values or (f"tms_abc_{SECRET}",)
+    handler.handle(
+        logging.LogRecord("x", logging.ERROR, "", 0, message, values, (type(why), why, why.__traceback__))
+    )
+    return out.getvalue()
+
+
+def test_no_secret_is_in_the_traceback_of_an_error() -> None:
+    with pytest.raises(ValueError, match="no such token") as why:
+        raise ValueError(f"no such token: tms_abcdefghijkl_{SECRET} at /share/tms_abcdefghijkl_{SECRET}")
+    text = logged(why.value)
+    assert "Traceback" in text
+    assert "ValueError: no such token: tms_abcdefghijkl_[secret] at /share/[secret]" in text
+    assert SECRET not in text
+
+
+@pytest.mark.django_db
+def test_no_row_that_the_database_quotes_is_in_the_log() -> None:
+    words = f"{SECRET}\nin two lines"  # which stands in no line of this file that the traceback shows
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TEMPORARY TABLE said (words text UNIQUE)")
+        cursor.execute("INSERT INTO said VALUES (%s)", [words])
+        with pytest.raises(IntegrityError) as why:
+            cursor.execute("INSERT INTO said VALUES (%s)", [words])
+    text = logged(why.value, "It failed: %r", why.value.__cause__)
+    assert text.count("duplicate key value violates unique constraint") == 3
+    assert "The above exception was the direct cause" in text
+    assert SECRET not in text
+    assert "in two" not in text

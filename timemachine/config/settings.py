@@ -256,7 +256,13 @@ ANSWER_CACHE_MAX_AGE_DAYS = env.number("ANSWER_CACHE_MAX_AGE_DAYS", 30)
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
+    "formatters": {
+        "line": {
+            "()": "timemachine.web.logs.Line",
+            "format": "{asctime} {levelname} {name} {message}",
+            "style": "{",
+        }
+    },
     "filters": {"without_secrets": {"()": "timemachine.web.logs.WithoutSecrets"}},
     "handlers": {
         "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["without_secrets"]}
