@@ -389,8 +389,8 @@ def test_a_fault_of_ours_under_share_has_the_headers_too(
 def test_the_door_has_the_headers_and_a_referrer_for_its_own_form(project: Project) -> None:
     _, path = shared(project, recorded(project), Terms(passphrase="Käse"))
     for address in (path, "/share/robots.txt", "/share/style.css", f"/share/{new_token()}"):
-        assert_shared(Client().get(address), referrer="same-origin")
-    assert_shared(Client().post(path), referrer="same-origin")
+        assert_shared(Client().get(address), referrer="strict-origin")
+    assert_shared(Client().post(path), referrer="strict-origin")
     assert_shared(Client().post(path, {"passphrase": "Käse"}))
     refused = Client(enforce_csrf_checks=True).post(path)
     assert refused.status_code == 403

@@ -46,7 +46,7 @@ class SharedHeaders:
         if _is_shared(request.path_info):
             for name, value in HEADERS.items():
                 response[name] = value
-            response["Referrer-Policy"] = "same-origin" if _asks(request, response) else "no-referrer"
+            response["Referrer-Policy"] = "strict-origin" if _asks(request, response) else "no-referrer"
         return response
 
 
@@ -55,7 +55,7 @@ def _is_shared(path: str) -> bool:
 
 
 def _asks(request: HttpRequest, response: HttpResponse) -> bool:
-    """Whether it is the page with the form: no-referrer would break the form's CSRF check."""
+    """Whether it is the page with the form: no-referrer would break the form's CSRF check, which needs no more than the origin."""
     found = request.resolver_match
     return found is not None and found.url_name == "share" and response.status_code in {200, 401}
 
