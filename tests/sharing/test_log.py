@@ -89,6 +89,17 @@ def test_the_log_goes_with_an_erased_session(link: ShareLink, session: Session) 
     assert not ShareOpening.objects.exists()
 
 
+def test_whoever_tries_a_link_that_is_erased_meanwhile_is_told_what_everybody_is(
+    link: ShareLink, session: Session
+) -> None:
+    erase_session(session)
+    with pytest.raises(NotFound, match="no such link") as why, transaction.atomic():
+        log.append(link, log.WRONG_SECRET)
+    assert why.value.code == "share_link_not_valid"
+    with pytest.raises(NotFound):
+        log.checked(link)
+
+
 def test_a_change_of_the_policy_is_a_line_of_the_projects_own_log(
     project: Project, other_project: Project, link: ShareLink
 ) -> None:

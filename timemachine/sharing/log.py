@@ -11,6 +11,7 @@ from timemachine.accounts.models import Project
 from timemachine.base.clock import now
 from timemachine.sharing.log_line import Break, Line, first_break, sha256_of
 from timemachine.sharing.models import ShareLink, ShareOpening, SharePolicy
+from timemachine.sharing.recorded import gone
 from timemachine.sharing.visitor import NOBODY, Visitor
 
 CREATED, ENDED, POLICY = "created", "ended", "policy"
@@ -36,7 +37,7 @@ def append(
     by: str | None = None,
     facts: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write the next line of a link's log, in the transaction that is under way."""
+    """Write the next line of a link's log, in the transaction that is under way. Raises `NotFound` where the link was erased meanwhile."""
     _held(link)
     line = Line(
         chain=chain_of(link),
@@ -83,8 +84,11 @@ def checked(owner: ShareLink | Project) -> Checked:
 
 
 def _held(link: ShareLink) -> ShareLink:
-    """The link as it is now, and until the transaction ends."""
-    return ShareLink.objects.select_for_update(no_key=True).get(pk=link.pk)
+    """The link as it is now, and until the transaction ends. Raises `NotFound` where it was erased meanwhile."""
+    found = ShareLink.objects.select_for_update(no_key=True).filter(pk=link.pk).first()
+    if found is None:
+        raise gone()
+    return found
 
 
 def _write(line: Line, row: ShareOpening, lines: QuerySet[ShareOpening]) -> None:

@@ -157,7 +157,11 @@ def _passphrase_is_right(link: ShareLink, passphrase: str, seen: Visitor) -> boo
 def _miss(
     origin: str | None, seen: Visitor, link: ShareLink | None, result: str, *, public_id: str | None = None
 ) -> None:
-    """Count a try that opened nothing against where it came from and the link that it guessed at; log it where there is a link."""
+    """Count a try that opened nothing against where it came from and the link that it guessed at; log it where there is a link.
+
+    Not in constant time: the line in the log of a link that is there takes longer, so that its public id, which is no secret and opens
+    nothing, can be told from one that is not.
+    """
     for what, limit in (({"origin": origin}, MISSES), ({"public_id": public_id}, GUESSES)):
         if None not in what.values():
             _one_at_a_time(f"share misses of {what}")
