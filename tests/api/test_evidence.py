@@ -110,3 +110,16 @@ def test_nothing_of_another_project_is_there(api: Program, other_project: Projec
         assert {api.get(f"{path}/{what}").status_code for what in ("seal", "evidence")} == {404}
         assert api.post(f"{path}/seal/check").status_code == 404
     assert api.get("/evidence/checks/nobody").json()["code"] == "check_not_found"
+
+
+def test_no_answer_of_the_api_is_kept_on_the_way(api: Program, project: Project) -> None:
+    session = recorded_session(project)
+    kept = [
+        api.get("/sessions"),
+        api.get("/sessions/no-such"),
+        api.get(f"/sessions/{session.id}/evidence"),
+        api.post("/shares", {"target_type": "session", "target_id": str(session.id)}),
+    ]
+    assert [each.status_code for each in kept] == [200, 404, 200, 201]
+    assert all("no-store" in each.headers["Cache-Control"] for each in kept)
+    kept[2].close()
