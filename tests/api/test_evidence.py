@@ -9,7 +9,7 @@ from tests.api.conftest import Program, program
 from tests.builders import compared, recorded_session, replayed
 from timemachine.accounts.models import Project
 from timemachine.evidence import commands, sealing
-from timemachine.evidence.models import SealCheck
+from timemachine.evidence.models import SealCheck, SigningKey
 from timemachine.replay.options import ReplayOptions
 from timemachine.verifier import tm_verify
 
@@ -72,6 +72,9 @@ def test_a_long_check_is_accepted_and_told_later(
 
 
 def test_keys_are_read_by_all_and_replaced_by_administrators(api: Program, project: Project) -> None:
+    assert program(project, "read").get("/evidence/keys").json()["items"] == []
+    assert not SigningKey.objects.exists()  # whoever reads makes none
+    sealing.seal_session(recorded_session(project).id)
     (first,) = program(project, "read").get("/evidence/keys").json()["items"]
     assert program(project, "run").post("/evidence/keys").status_code == 403
     made = api.post("/evidence/keys")

@@ -104,7 +104,7 @@ def replace_key(request: HttpRequest) -> HttpResponse:
     who = access.of(request)
     who.require(ADMIN)
     if request.method != "POST":
-        return render(request, "accounts/replace_evidence_key.html", {"key": keys.key_in_use(who.project)})
+        return render(request, "accounts/replace_evidence_key.html", {"key": keys.signing_now(who.project)})
     made = log.replace_key(who.project, by=who.user.email)
     messages.success(request, f"What is sealed from now on is signed by {made.fingerprint}.")
     return see_other("settings")
