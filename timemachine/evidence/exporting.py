@@ -22,6 +22,7 @@ from timemachine.evidence.earlier import Reader
 from timemachine.evidence.models import EvidenceLog, Seal
 from timemachine.evidence.queries import seal_of
 from timemachine.evidence.sealing import replay_subject, seal_comparison, seal_replay, seal_session
+from timemachine.evidence.signed_before import signed_comparison, signed_replay, signed_session
 from timemachine.evidence.subjects import SessionSubject
 from timemachine.recording.models import Session
 from timemachine.recording.snapshot import snapshot
@@ -57,7 +58,8 @@ def write_session(
 
     Raises `Conflict` where nothing is recorded yet, `NotFound`, `NotWhole`, `ErasedMeanwhile`, and `Unavailable` where the key cannot be read.
     """
-    seal = seal_session(session.id)
+    seal = None if through is None else signed_session(session, through + 1)
+    seal = seal or seal_session(session.id)
     if seal is None:
         raise _gone("session")
     size = seal.size if through is None else through + 1
@@ -86,7 +88,7 @@ def write_replay(
 
     Raises `Conflict` while it runs, `NotFound`, `NotWhole`, `ErasedMeanwhile`, and `Unavailable` where the key cannot be read.
     """
-    seal = seal_replay(replay.id)
+    seal = signed_replay(replay) or seal_replay(replay.id)
     if seal is None:
         raise _gone("replay")
 
@@ -128,7 +130,7 @@ def write_comparison(
 
     Raises `Conflict` while it runs, `NotFound`, `NotWhole`, `ErasedMeanwhile`, and `Unavailable` where the key cannot be read.
     """
-    seal = seal_comparison(comparison.id)
+    seal = signed_comparison(comparison, rows) or seal_comparison(comparison.id)
     if seal is None:
         raise _gone("comparison")
 
