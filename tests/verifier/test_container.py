@@ -1,6 +1,7 @@
 """Every byte of the zip is a file's or the directory's: nothing rides along that no signature covers."""
 
 import io
+import stat
 import struct
 import zipfile
 import zlib
@@ -79,6 +80,19 @@ def _local(offset: int) -> Callable[[bytes], bytes]:
     return change
 
 
+def _as(kind: int) -> Callable[[bytes], bytes]:
+    """The first file as another kind of file, to whoever unpacks it."""
+
+    def change(data: bytes) -> bytes:
+        made = bytearray(data)
+        (at,) = struct.unpack("<L", data[-6:-2])
+        made[at + 5] = 3  # packed on Unix
+        made[at + 38 : at + 42] = struct.pack("<L", (kind | 0o777) << 16)
+        return bytes(made)
+
+    return change
+
+
 HIDDEN: Final[dict[str, tuple[Callable[[bytes], bytes], str]]] = {
     "a prefix": (lambda data: b"#!/bin/sh\n" + data, ""),
     "a prefix that the offsets know": (lambda data: _moved(data, 0, b"hidden"), ""),
@@ -95,6 +109,8 @@ HIDDEN: Final[dict[str, tuple[Callable[[bytes], bytes], str]]] = {
     "another checksum before a file": (_local(14), ""),
     "another name before a file": (_local(30), ""),
     "other flags before a file": (_local(6), ""),
+    "a file that is unpacked as a link": (_as(stat.S_IFLNK), ""),
+    "a file that is unpacked as a folder": (_as(stat.S_IFDIR), ""),
 }
 
 

@@ -76,7 +76,7 @@ def export(*, target: str | None, of_log: bool, output: Path, as_json: bool) -> 
     "--older",
     metavar="OLDER.zip",
     type=click.Path(path_type=Path),
-    help="A bundle of the same that was kept from before: is it the beginning of this one?",
+    help="A bundle of the same that was kept from before: is it the beginning of this one? Beside a log any of its project: is it in the log?",
 )
 @options.as_json
 @click.pass_context

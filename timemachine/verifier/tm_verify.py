@@ -29,6 +29,7 @@ import itertools
 import json
 import os
 import re
+import stat
 import struct
 import subprocess
 import sys
@@ -857,7 +858,16 @@ class Layout:
         values = [entry[8], entry[9], entry[16]].count(IN_64)  # that are too large to stand there
         wanted = struct.pack("<2H", ZIP_64, 8 * values) if values else b""
         sound = (extra[:4], len(extra)) == (wanted, len(wanted) + 8 * values)
-        if name != each.filename.encode() or comment or not sound or entry[13]:
+        kind = stat.S_IFMT(
+            entry[15] >> 16
+        )  # a link or a folder would be unpacked as something else than what was signed
+        if (
+            name != each.filename.encode()
+            or comment
+            or not sound
+            or entry[13]
+            or kind not in {0, stat.S_IFREG}
+        ):
             says = f"The directory says more of it than belongs there, {NOBODY_S}."
             self.report.problem("zip", each.filename, says)
         return (*entry[2:7], name)
