@@ -217,6 +217,7 @@ def pages(demo: dict[str, Any]) -> dict[str, str]:
         "new-comparison": f"/comparisons/new/?session={demo['session']['id']}",
         "comparison": f"/comparisons/{demo['comparison']['id']}/?show=changed&against=1",
         "export": f"{session}/export/",
+        "branches": f"{session}/branches/",
         "search": "/search/?q=fee",
         "search-narrowed": "/search/?q=fee&kind=find&mode=text",
         "search-empty": "/search/",

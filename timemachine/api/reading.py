@@ -18,6 +18,7 @@ from timemachine.erasure.queries import erased_of
 from timemachine.judging.queries import spent_on
 from timemachine.notes.queries import notes_of
 from timemachine.payloads.queries import value
+from timemachine.recording.branches import family_of
 from timemachine.recording.models import Action, Session
 from timemachine.recording.queries import action_of, actions_of, session_of
 from timemachine.timeline.document import action_json, with_everything
@@ -70,6 +71,17 @@ def _with_erased(session: Session, documents: list[dict[str, Any]]) -> list[dict
         else each
         for each in documents
     ]
+
+
+@routers.sessions.get("/{session_id}/branches", summary="What branched from what")
+def branches(request: HttpRequest, session_id: str) -> dict[str, Any]:
+    """The session with all that it went on from and all that went on from those: each after its parent, `depth` below the first.
+
+    `complete` is false where there are more than 100 sessions above, or more than 500 below the first of those.
+    """
+    family = family_of(session_of(caller(request, "read").project, session_id))
+    found = [session_json(branch.session) | {"depth": branch.depth} for branch in family.branches]
+    return {"items": found, "complete": family.complete}
 
 
 @routers.sessions.get("/{session_id}/state", summary="The state at a step")

@@ -8,6 +8,7 @@ import click
 
 from timemachine.base.wording import counted, priced, spaced
 from timemachine.cli import options
+from timemachine.cli.branches import branches
 from timemachine.cli.compare import compare
 from timemachine.cli.connecting import connected, meant_session
 from timemachine.cli.erasing import erase
@@ -28,7 +29,7 @@ from timemachine.cli.totals import totals
 from timemachine.cli.trials import trial
 from timemachine.cli.walk import action_lines
 from timemachine.cli.where import where
-from timemachine.cli.wording import NOT_RECORDED, one_line, shortened, tokens
+from timemachine.cli.wording import NOT_RECORDED, duration, one_line, shortened, tokens
 from timemachine.client.errors import ClientError
 
 if TYPE_CHECKING:
@@ -191,6 +192,7 @@ def import_(*, files: tuple[str, ...], format_name: str | None, as_json: bool) -
 session.add_command(export)
 session.add_command(erase)
 session.add_command(totals)
+session.add_command(branches)
 session.add_command(compare)
 session.add_command(judge)
 session.add_command(replay)
@@ -297,6 +299,10 @@ def _session_facts(found: dict[str, Any], summary: dict[str, Any]) -> Iterator[s
             ("started", local(found["started_at"])),
             ("ended", local(found["ended_at"])),
             ("actions", f"{found['actions']:,}, {counted(found['errors'], 'error')}"),
+            ("time", _time(summary)),
+            ("models", _named(summary["models"])),
+            ("tools", _named(summary["tools"])),
+            ("iteration", f"{summary['max_iteration']:,} at most" if summary["max_iteration"] else ""),
             ("tokens", _tokens(found)),
             ("cost", priced(found["cost_usd"], found["unknown_cost_calls"])),
             ("judging", _judging(summary["judgements"])),
@@ -305,6 +311,17 @@ def _session_facts(found: dict[str, Any], summary: dict[str, Any]) -> Iterator[s
             ("address", found["url"]),
         ]
     )
+
+
+def _time(summary: dict[str, Any]) -> str:
+    """From the first step to the end of the last; empty where there is none."""
+    return "" if summary["duration_ms"] is None else duration(summary["duration_ms"])
+
+
+def _named(counts: dict[str, int]) -> str:
+    """Each with how often it was called, the most called first."""
+    ordered = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+    return ", ".join(f"{name} × {count:,}" for name, count in ordered)
 
 
 def _judging(judged: dict[str, Any]) -> str:

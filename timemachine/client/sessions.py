@@ -60,6 +60,10 @@ class Sessions:
         """What a session adds up to, and beside it what was spent on judging its answers."""
         return self._connection.get(_path(session) + "/summary")
 
+    def branches(self, session: str) -> Document:
+        """The sessions that it went on from and that went on from those, each after its parent, with how deep it stands."""
+        return self._connection.get(_path(session) + "/branches")
+
     def totals(self, session: str, *, by: str = "kind", filter: str | None = None) -> Document:  # noqa: A002
         """What the steps of a filter add up to (all without one), with every row by `kind`, `tool`, `model` or `agent`."""
         path = _path(session) + "/totals"

@@ -5,6 +5,7 @@ from django.urls.converters import StringConverter
 from django.views.generic import RedirectView
 
 from timemachine.web.views import (
+    branches,
     exporting,
     notes,
     session_totals,
@@ -42,6 +43,7 @@ urlpatterns = [
     path("sessions/<session:id>/notes/", notes.notes, name="session_notes"),
     path("sessions/<session:id>/notes/<uuid:note>/", notes.note, name="note"),
     path("sessions/<session:id>/notes/<uuid:note>/delete/", notes.delete, name="delete_note"),
+    path("sessions/<session:id>/branches/", branches.branches, name="branches"),
     path("sessions/<session:id>/export/", exporting.choose, name="session_export"),
     path("sessions/<session:id>/export/<str:format_name>", exporting.file, name="export_file"),
     path("sessions/<session:id>/payloads/<sha256:sha256>", sessions.payload, name="payload"),

@@ -18,6 +18,7 @@ from timemachine.evidence.listed import listed_seals
 from timemachine.judging.queries import spent_on
 from timemachine.notes.commands import add
 from timemachine.notes.queries import notes_of
+from timemachine.recording.branches import is_branched
 from timemachine.recording.models import Action, Session
 from timemachine.recording.queries import session_of
 from timemachine.recording.vocabulary import KINDS
@@ -307,6 +308,7 @@ def _list(session: Session, asked: Asked, sequence: int | None) -> dict[str, Any
     rows = _rows(session, asked, sequence, scale)
     return (with_verdicts(session, asked.replay, rows) if rows else rows) | {
         "note_count": notes_of(session).count(),
+        "branched": is_branched(session),
         "matches": scale.total
         if asked.shown.is_counted and asked.shown.picks
         else queries.matches(session, asked.shown),

@@ -1,0 +1,50 @@
+"""`session branches`: what a session went on from, and what went on from it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from timemachine.base.wording import counted
+from timemachine.cli import options
+from timemachine.cli.connecting import connected
+from timemachine.cli.table import table
+from timemachine.cli.terminal import show
+
+
+@click.command()
+@click.argument("session", metavar="ID")
+@options.as_json
+def branches(*, session: str, as_json: bool) -> None:
+    """Show what a session went on from, and what went on from it.
+
+    Each session stands under the one that it went on from, with the step from which it did.
+    """
+    with connected() as client:
+        found = client.sessions.branches(session)
+        show(found, _lines(found), as_json=as_json)
+
+
+def _lines(found: dict[str, Any]) -> Iterator[str]:
+    if len(found["items"]) == 1:
+        yield "No session went on from this one, and it went on from none."
+        return
+    rows = [
+        [
+            f"└{'─' * (2 * each['depth'] - 1)} {each['key']}" if each["depth"] else each["key"],
+            _begin(each["parent"]),
+            each["name"],
+            each["status"],
+            f"{each['actions']:,}",
+        ]
+        for each in found["items"]
+    ]
+    yield from table(("key", "from", "name", "status", "actions"), rows, right=("actions",))
+    if not found["complete"]:
+        yield f"There are more than these {counted(len(found['items']), 'session')}."
+
+
+def _begin(parent: dict[str, Any] | None) -> str:
+    if parent is None:
+        return ""
+    return "the end" if parent["sequence"] is None else f"step {parent['sequence']:,}"
