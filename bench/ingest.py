@@ -27,7 +27,7 @@ from timemachine.embedded.postgres import Cluster
 from timemachine.embedded.sockets import socket_folder
 
 SPANS = int(os.environ.get("SPANS", "30720"))
-BATCH, SIZE, SENDERS, MANY, ONES = 512, 2_000, 3, 8, 960
+BATCH, SIZE, SENDERS, MANY, ONES = 512, 2_000, 3, 8, 2_880
 WORDS = [
     "lift",
     "drag",
