@@ -1,5 +1,7 @@
 """session erase, against a real server."""
 
+import re
+
 import pytest
 
 from tests.cli.terminal import Here
@@ -17,6 +19,8 @@ def recorded(tm: Here) -> str:
 def test_nothing_goes_without_a_reason(tm: Here, recorded: str) -> None:
     seen = tm.run("session", "erase", recorded, "--field", "name", "--step", "1")
     assert seen.out.startswith("Nothing is erased yet; with --reason and a yes this is erased:\nsteps")
+    assert re.search(r"^steps +1: 1$", seen.out, re.MULTILINE)
+    assert re.search(r"^step 1, name +\[erased: field\]$", seen.out, re.MULTILINE)
     assert "the first of two names" in tm.run("session", "view", recorded).out
     words = ("session", "erase", recorded, "--field", "name", "--step", "1", "--reason", "asked for")
     asked = tm.run(*words, given="n\n")

@@ -1,5 +1,6 @@
 """Erasing fields over HTTP: see what would go, then confirm with a reason."""
 
+from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from timemachine.erasure import commands
 from timemachine.erasure.document import erasure_json
 from timemachine.erasure.models import Erasure
 from timemachine.erasure.queries import erasure_of, erasures_of
+from timemachine.erasure.sample import sample_of
 from timemachine.jobs import ring_erasure
 from timemachine.recording.queries import session_of
 from timemachine.redaction.queries import profile_of
@@ -39,7 +41,7 @@ def make(request: HttpRequest, session_id: str, payload: schemas.ErasureIn) -> S
         fields=payload.fields,
         steps=payload.steps,
     )
-    return Status(202, erasure_json(done_or_rung(made)))
+    return Status(202, _with_first(done_or_rung(made)))
 
 
 @routers.sessions.get("/{session_id}/erasures", tags=["erasures"], summary="The erasures of a session")
@@ -55,8 +57,8 @@ def index(
 
 @router.get("/{erasure_id}", summary="One erasure")
 def read(request: HttpRequest, erasure_id: str) -> dict[str, Any]:
-    """`status` is `looking`, `found`, `erasing` or `done`; nothing of it says what was erased."""
-    return erasure_json(erasure_of(caller(request, "read").project, erasure_id))
+    """`status` is `looking`, `found`, `erasing` or `done`; nothing of it says what was erased; `first` is how the first places would read, while it is `found`."""
+    return _with_first(erasure_of(caller(request, "read").project, erasure_id))
 
 
 @router.post("/{erasure_id}/confirm", response={202: dict[str, Any]}, summary="Erase for good")
@@ -67,6 +69,12 @@ def confirm(
     who = caller(request, "admin")
     confirmed = commands.confirm(erasure_of(who.project, erasure_id), reason=payload.reason, by=who.by)
     return Status(202, erasure_json(done_or_rung(confirmed)))
+
+
+def _with_first(erasure: Erasure) -> dict[str, Any]:
+    """The erasure, and the first places of which something would go, as they would read; they are kept nowhere."""
+    first = [asdict(each) for each in sample_of(erasure)]
+    return erasure_json(erasure) | ({"first": first} if first else {})
 
 
 def done_or_rung(erasure: Erasure) -> Erasure:

@@ -12,10 +12,12 @@ from timemachine.cli.failure import Failure
 from timemachine.cli.question import confirmed
 from timemachine.cli.table import facts
 from timemachine.cli.terminal import show
+from timemachine.cli.wording import shortened
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
 
+LONGEST: Final = 100
 PAUSE: Final = 0.5  # seconds between two looks at what a worker does
 
 
@@ -89,6 +91,24 @@ def _fields(told: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "fields of its replays' records", f"{of['replays']:,}"
 
 
+def _steps(told: dict[str, Any]) -> str:
+    """How many recorded steps it takes something of, and the first of them."""
+    first = told.get("first_steps") or []
+    more = ", …" if told["steps"] > len(first) else ""
+    return f"{told['steps']:,}" + (f": {', '.join(map(str, first))}{more}" if first else "")
+
+
+def _repeated(found: dict[str, Any], told: dict[str, Any]) -> str:
+    if not found["steps"] or told["steps"] <= len(found["steps"]):
+        return ""
+    return "what was chosen stands word for word in other steps, too, and goes there as well"
+
+
+def _place(line: dict[str, Any]) -> str:
+    step = "session" if line["sequence"] is None else f"step {line['sequence']:,}"
+    return shortened(f"{step}, {line['field']}", LONGEST)
+
+
 def _told(found: dict[str, Any]) -> Iterator[str]:
     done = found["status"] == "done"
     told = found["result"] if done else found["preview"]
@@ -102,13 +122,18 @@ def _told(found: dict[str, Any]) -> Iterator[str]:
     counts += [(each["place"], f"{each['count']:,}") for each in told["elsewhere"]]
     yield from facts(
         [
-            ("steps", f"{told['steps']:,}"),
+            ("steps", _steps(told)),
+            ("more than chosen", _repeated(found, told)),
             ("of the session", ", ".join(told["of_session"]) or "nothing"),
             ("steps of replays", f"{told['replay_steps']:,}"),
             *_fields(told),
             *counts,
+            ("search", "words and vectors of these steps are made anew"),
         ]
     )
+    if found.get("first"):
+        yield "The first of them, as they would read:"
+        yield from facts([(_place(each), shortened(each["text"], LONGEST)) for each in found["first"]])
     if told["collections"]:
         yield f"Not touched: the collections {', '.join(told['collections'])}, whose passages it had."
     if told["kept_by_others"]:
