@@ -36,7 +36,7 @@ def test_a_link_that_opens_no_more_says_who_still_reads_and_until_when(
         seen = words(operator.get(address).text)
         assert "exhausted</span>" in seen
         assert "2 still reading until <time" in seen
-        assert f"{until:%Y-%m-%d %H:%M:%S}" in seen
+        assert f"{until:%Y-%m-%d %H:%M} UTC" in seen
     settings = browser_of(project, ADMIN)
     assert "1 link can be open at this moment" in settings.get("/settings/sharing/").text
     assert visitor.get(there).status_code == 200
