@@ -7,10 +7,10 @@ from timemachine.exchange.report import (
     SessionDraft,
     Skipped,
     imported,
-    session_key,
     shortened,
 )
 from timemachine.recording.draft import ActionDraft
+from timemachine.recording.validation import key_of
 
 
 def test_a_report_is_answered_as_lines_became_and_skipped() -> None:
@@ -38,17 +38,17 @@ def test_actions_are_counted_by_kind_over_all_sessions() -> None:
 
 
 def test_an_id_that_can_be_a_key_is_the_key() -> None:
-    assert session_key("run_7.b:2@host-1", "claude_code") == "run_7.b:2@host-1"
+    assert key_of("run_7.b:2@host-1", "claude_code") == "run_7.b:2@host-1"
 
 
 @pytest.mark.parametrize("recorded", ["with space", "", "ä", "a/b", "x" * 201, "ends\n", "\ud800"])
 def test_an_id_that_cannot_be_a_key_is_named_by_its_hash(recorded: str) -> None:
-    key = session_key(recorded, "claude_code")
+    key = key_of(recorded, "claude_code")
 
-    assert key == session_key(recorded, "claude_code")
+    assert key == key_of(recorded, "claude_code")
     assert key.startswith("claude_code-")
     assert len(key) == len("claude_code-") + 12
-    assert key != session_key(recorded + "!", "claude_code")
+    assert key != key_of(recorded + "!", "claude_code")
 
 
 @pytest.mark.parametrize(

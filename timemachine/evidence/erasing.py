@@ -1,9 +1,11 @@
 """Lawful erasure leaves a tombstone: the log says that something was erased, when, by whom and why, and nothing of what it was."""
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import Final
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
+from psycopg.errors import DeadlockDetected
 
 from timemachine.base.clock import now
 from timemachine.comparison.models import Comparison
@@ -17,14 +19,28 @@ from timemachine.exchange import imports
 from timemachine.recording import erasure
 from timemachine.recording.models import Session
 
+MOST_TRIES: Final = 3
 
-@transaction.atomic
+
 def erase_session(session: Session, *, by: str | None, reason: str | None = None) -> int:
     """Erase a session with everything that belongs to it; how many actions it had. What was sealed of it gets a tombstone in the log.
 
     A comparison over other sessions as well loses its seal with its cells, and is sealed anew as far as it is left. The tombstones keep
     the reason. Raises `ReasonTells` for one in which the built-in profile finds something.
+
+    Where somebody who records and this are in each other's way it is tried again: who records has sent, and a person waits here.
     """
+    for _ in range(MOST_TRIES - 1):
+        try:
+            return _erase_session(session, by=by, reason=reason)
+        except OperationalError as why:
+            if connection.in_atomic_block or not isinstance(why.__cause__, DeadlockDetected):
+                raise
+    return _erase_session(session, by=by, reason=reason)
+
+
+@transaction.atomic
+def _erase_session(session: Session, *, by: str | None, reason: str | None) -> int:
     reason = checked_reason(reason or "") or None
     keep_from_sealing(session)
     Session.objects.select_for_update().get(pk=session.pk)

@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from timemachine.base.content import canonical_json, sha256_hex
 from timemachine.base.errors import InvalidInput
-from timemachine.exchange.report import NAME_LENGTH, SessionDraft, session_key, shortened
+from timemachine.exchange.report import NAME_LENGTH, SessionDraft, shortened
 from timemachine.recording.draft import ActionDraft
+from timemachine.recording.validation import key_of
 
 _NOBODY_WROTE: Final = frozenset({"meta", "command"})
 
@@ -39,10 +40,10 @@ class Keys:
 
     def of(self, recorded: str | None, record: Any) -> str:
         """The recorded id; where there is none, the format's name and 12 hex digits of the record's SHA-256."""
-        wanted = session_key(recorded or "", self._format_name) if recorded else self._digest(record)
+        wanted = key_of(recorded or "", self._format_name) if recorded else self._digest(record)
         self._times[wanted] += 1
         times = self._times[wanted]
-        return wanted if times == 1 else session_key(f"{wanted}.{times}", self._format_name)
+        return wanted if times == 1 else key_of(f"{wanted}.{times}", self._format_name)
 
     def _digest(self, record: Any) -> str:
         return f"{self._format_name}-{sha256_hex(canonical_json(record))[:12]}"

@@ -3,18 +3,15 @@
 The account adds up: `lines` is the number of lines that became part of an action plus the number that were skipped.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from timemachine.base.content import text_sha256
 from timemachine.recording.draft import ActionDraft
 
 NAME_LENGTH = 80
-_KEY = re.compile(r"[A-Za-z0-9._:@-]{1,200}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,13 +97,6 @@ def imported(
     became = Counter(action.kind for session in sessions for action in session.actions)
     report = ImportReport(lines=lines, became=dict(became), skipped=skipped, notes=notes)
     return Imported(sessions=sessions, report=report)
-
-
-def session_key(recorded: str, format_name: str) -> str:
-    """The recorded id where it can be a session's key, else the format's name and 12 hex digits of the id's SHA-256."""
-    if _KEY.fullmatch(recorded):
-        return recorded
-    return f"{format_name}-{text_sha256(recorded)[:12]}"
 
 
 def shortened(text: str, limit: int = NAME_LENGTH) -> str:

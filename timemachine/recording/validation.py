@@ -28,6 +28,11 @@ CHOICES: dict[str, tuple[str, ...]] = {
 }
 
 
+def key_of(recorded: str, otherwise: str) -> str:
+    """What another tool calls a session, where that can be a key, else `otherwise` and 12 hex digits of its SHA-256."""
+    return recorded if KEY.fullmatch(recorded) else f"{otherwise}-{text_sha256(recorded)[:12]}"
+
+
 def check_key(key: str) -> str:
     """The session key, if it has the right form."""
     if not KEY.fullmatch(key):

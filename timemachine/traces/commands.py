@@ -16,7 +16,7 @@ from django.db import OperationalError, connection, transaction
 from psycopg.errors import DeadlockDetected
 
 from timemachine.accounts.models import Project
-from timemachine.base.content import content_of, text_sha256
+from timemachine.base.content import content_of
 from timemachine.base.errors import Conflict, InvalidInput, NotFound, Unavailable
 from timemachine.evidence.models import ErasedField
 from timemachine.providers.prices import price_if_known
@@ -251,9 +251,7 @@ def _home(trace: Trace, before: Session, named: Session | None, by: str) -> Sess
 
 
 def _key(name: str) -> str:
-    if validation.KEY.fullmatch(name):
-        return name
-    return f"{NAMED_OTHERWISE}-{text_sha256(name)[:12]}"
+    return validation.key_of(name, NAMED_OTHERWISE)
 
 
 def _record(session: Session, drafts: Sequence[ActionDraft]) -> None:

@@ -14,9 +14,9 @@ from timemachine.exchange.document import records_of
 from timemachine.exchange.drafting import hopeless, session_of
 from timemachine.exchange.jsonl import Line
 from timemachine.exchange.opening import Opening
-from timemachine.exchange.report import Imported, Ledger, SessionDraft, Skipped, session_key
+from timemachine.exchange.report import Imported, Ledger, SessionDraft, Skipped
 from timemachine.recording.draft import ActionDraft
-from timemachine.recording.validation import check_action
+from timemachine.recording.validation import check_action, key_of
 from timemachine.spans import whose
 from timemachine.spans.decoding import of_document
 from timemachine.spans.drafts import again, draft_of
@@ -67,7 +67,7 @@ def _take(span: Span | None, reason: str, ledger: Ledger, found: list[tuple[Span
 
 def _homes(spans: Sequence[Span]) -> dict[int, str]:
     """The key of the session of each span, by its `id()`."""
-    named = {id(span): session_key(name, NAME) for span in spans if (name := whose.session_of(span))}
+    named = {id(span): key_of(name, NAME) for span in spans if (name := whose.session_of(span))}
     first: dict[str, str] = {}
     for span in spans:
         if id(span) in named:

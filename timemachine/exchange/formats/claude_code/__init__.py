@@ -13,8 +13,9 @@ from timemachine.exchange.formats.claude_code.actions import actions_of
 from timemachine.exchange.formats.claude_code.lines import AGENT, moment_of, text_at
 from timemachine.exchange.jsonl import Line, lines_of
 from timemachine.exchange.opening import Opening
-from timemachine.exchange.report import Imported, SessionDraft, Skipped, imported, session_key, shortened
+from timemachine.exchange.report import Imported, SessionDraft, Skipped, imported, shortened
 from timemachine.recording.draft import ActionDraft
+from timemachine.recording.validation import key_of
 
 NAME: Final = "claude_code"
 TITLE: Final = "a Claude Code session (a .jsonl file from ~/.claude/projects)"
@@ -88,7 +89,7 @@ def _points_to(record: dict[str, Any]) -> str | None:
 
 def _session(recorded_id: str, lines: Sequence[Line]) -> SessionDraft:
     # Without any recorded id the first line names the session: it stays the first when the file grows.
-    key = session_key(recorded_id or f"{NAME}-{lines[0].digest[:12]}", NAME)
+    key = key_of(recorded_id or f"{NAME}-{lines[0].digest[:12]}", NAME)
     actions = actions_of(lines)
     times = [time for time in map(moment_of, lines) if time is not None]
     return SessionDraft(
