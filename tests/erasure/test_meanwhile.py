@@ -12,6 +12,7 @@ import pytest
 from django.db import connection, transaction
 
 from tests.builders import compared, recorded_session, replayed
+from tests.erasure.canary import SENTENCE, everywhere
 from tests.threads import in_a_thread
 from tests.waiting import wait_until
 from timemachine.accounts.models import Project
@@ -23,6 +24,8 @@ from timemachine.evidence.models import LogEntry, Seal
 from timemachine.evidence.queries import seal_of
 from timemachine.evidence.record import Record
 from timemachine.evidence.subjects import Subject
+from timemachine.recording.commands import append, start_session
+from timemachine.recording.draft import ActionDraft
 from timemachine.recording.models import Session
 from timemachine.replay.options import ReplayOptions
 from timemachine.verifier import tm_verify
@@ -69,6 +72,32 @@ def test_what_is_sealed_first_while_it_is_erased_is_sealed_as_what_is_left(sessi
     check = commands.check(commands.ask_for_check(seal, by=None).id)
     assert check is not None
     assert check.problems == []
+
+
+def test_what_repeats_a_step_that_is_recorded_meanwhile_goes_with_it(transactional_db: None) -> None:
+    project = Project.objects.create(name="Meanwhile")
+    begun = start_session(project, name="goes on", by="test")
+    append(
+        begun.id, [ActionDraft(kind="message", input=f"Again: {SENTENCE}", output="Nothing is said here.")]
+    )
+    begun.refresh_from_db()
+    found = erasing.work(erasing.prepare(begun, by="ada", fields=["output"]).id)
+    assert found is not None
+    erasing.confirm(found, reason="asked for", by="ada")
+    said = [
+        ActionDraft(kind="message", output=SENTENCE),
+        ActionDraft(kind="message", input=f"So: {SENTENCE}"),
+    ]
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            Session.objects.select_for_update().get(pk=begun.pk)
+            erasure = in_a_thread(pool, lambda: erasing.work(found.id))
+            wait_until(lambda: waiting() == 1)
+            append(begun.id, said)
+        done = erasure.result()
+    assert done is not None
+    assert done.status == "done", done.problem
+    assert everywhere() == {}
 
 
 def test_a_comparison_that_is_sealed_while_one_of_its_sessions_loses_fields_is_sealed_as_what_is_left(

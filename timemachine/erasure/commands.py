@@ -18,7 +18,7 @@ from timemachine.erasure.applying import apply
 from timemachine.erasure.chosen import Chosen, chosen_of
 from timemachine.erasure.models import DONE, ERASING, FOUND, LOOKING, Erasure
 from timemachine.erasure.quoting import quotes
-from timemachine.erasure.seeing import erased_texts, look_at, touched
+from timemachine.erasure.seeing import erased_texts, look_at, look_further, touched
 from timemachine.evidence import erased_fields
 from timemachine.evidence.erasing import seal_anew
 from timemachine.evidence.held import keep_from_sealing
@@ -167,7 +167,10 @@ def _erase(row: Erasure) -> None:
         row = Erasure.objects.select_for_update().get(pk=row.pk)
         if row.status != ERASING:
             return
-        steps = sorted({*steps, *touched(session, look, after=seen_through)})
+        if look_further(session, look, after=seen_through):
+            steps = touched(session, look)
+        else:
+            steps = sorted({*steps, *touched(session, look, after=seen_through)})
         watched = erased_fields.watch(session, _with_children(session, steps))
         found = apply(session, look, steps)
         by, reason, at = row.confirmed_by or "", row.reason or "", now()

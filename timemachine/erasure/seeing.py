@@ -40,11 +40,12 @@ class Seen:
 class Look:
     """How a session is looked through: what was chosen, and then what repeats that.
 
-    `payloads` are rows whose bytes are erased as they are, `hashes` the SHA-256 of erased bytes: neither may stand elsewhere.
+    `texts` are those whose repeats are looked for, `payloads` are rows whose bytes are erased as they are, `hashes` the SHA-256 of erased bytes: neither may stand elsewhere.
     """
 
     chosen: Chosen
     repeats: Rules | None = None
+    texts: set[str] = field(default_factory=set)
     payloads: set[int] = field(default_factory=set)
     hashes: set[str] = field(default_factory=set)
 
@@ -115,10 +116,9 @@ def look_at(session: Session, chosen: Chosen, *, among: Collection[int] | None =
     look = Look(chosen=chosen)
     if chosen.looks_everywhere:
         return look
-    texts: set[str] = set()
     if chosen.of_session:
         seen = look.session(session)
-        texts |= {
+        look.texts |= {
             text
             for name in seen.fields
             if name != "key"
@@ -126,15 +126,28 @@ def look_at(session: Session, chosen: Chosen, *, among: Collection[int] | None =
         }
     if any(not path.of_session for path in chosen.rules.paths):
         for action in actions_of(session, chosen.steps if among is None else among):
-            _remember(look, action, look.action(action), texts)
-    look.repeats = repeats.rules_for(texts)
+            _remember(look, action, look.action(action))
+    look.repeats = repeats.rules_for(look.texts)
     return look
 
 
-def _remember(look: Look, action: Action, seen: Seen, texts: set[str]) -> None:
+def look_further(session: Session, look: Look, *, after: int) -> bool:
+    """Look for what repeats the steps behind one, too; whether that is anything that was not looked for before."""
+    chosen = look.chosen
+    if chosen.looks_everywhere or all(path.of_session for path in chosen.rules.paths):
+        return False
+    before = len(look.texts), len(look.payloads)
+    alone = Look(chosen=chosen, texts=look.texts, payloads=look.payloads)
+    for action in actions_of(session, chosen.steps, after):
+        _remember(alone, action, alone.action(action))
+    look.repeats = repeats.rules_for(look.texts)
+    return (len(look.texts), len(look.payloads)) != before
+
+
+def _remember(look: Look, action: Action, seen: Seen) -> None:
     """What repeats the fields of a step that were chosen: their texts, and payloads that are the same."""
     for name in seen.fields:
-        texts |= set(repeats.gone(seen.before[name], seen.after[name]))
+        look.texts |= set(repeats.gone(seen.before[name], seen.after[name]))
     for name in PAYLOADS:
         row = getattr(action, f"{name}_id")
         if row is not None and seen.after.get(name) == erased(FIELD):
