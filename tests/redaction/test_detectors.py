@@ -250,3 +250,30 @@ def test_a_social_security_number_is_found(text: str, reads: str | None) -> None
 
 def test_a_social_security_number_is_no_phone_number_where_both_are_looked_for() -> None:
     assert withheld("SSN 078-05-1120", "phone", "ssn", regions=("DE",)) == f"SSN {SSN}"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("4111\u20111111\u20111111\u20111111", "card number"),
+        ("4111\u20131111\u20131111\u20131111", "card number"),
+        ("\uff14\uff11\uff11\uff11 1111 1111 1111", "card number"),
+        ("4111\u202f1111\u202f1111\u202f1111", "card number"),
+        ("4111\u200b1111\u200b1111\u200b1111", "card number"),
+        ("536\u201122\u20111987", "social security number (US)"),
+        ("536\u201322\u20131987", "social security number (US)"),
+        ("\uff15\uff13\uff16-22-1987", "social security number (US)"),
+        ("DE89\u20113704\u20110044\u20110532\u20110130\u201100", "bank account (IBAN)"),
+        ("ada\u200b@example.org", "e-mail"),
+        ("ada@exam\u00adple.org", "e-mail"),
+        ("ada\uff20example.org", "e-mail"),
+        ("+49 30\u200b 901820", "phone number"),
+    ],
+)
+def test_what_is_written_in_other_characters_is_found_whole(text: str, name: str) -> None:
+    detect = ("email", "phone", "card", "iban", "ssn")
+    assert withheld(f"ä\u200b {text} ö", *detect) == f"ä\u200b [withheld: {name}] ö"
+    assert (
+        withheld("zwei\u00adteilig, für\u200bwahr – 3 ‑ 4", *detect)
+        == "zwei\u00adteilig, für\u200bwahr – 3 ‑ 4"
+    )

@@ -7,10 +7,12 @@ looked through again until nothing is found in it.
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from timemachine.redaction.engine import custom, readable, spans
 from timemachine.redaction.findings import Finding
+from timemachine.redaction.folding import spans_folded
 from timemachine.redaction.identities import ibans_in, social_security_numbers_in
 from timemachine.redaction.marks import NAMES, mark, stretches
 from timemachine.redaction.people import cards_in, emails_in, phones_in
@@ -103,11 +105,13 @@ def _found_in(text: str, rules: Rules) -> Iterator[Finding]:
 
 _DETECT: Final[dict[str, Callable[[str, Rules], Iterable[tuple[int, int, str]]]]] = {
     "secret": lambda text, _: secrets_in(text),
-    "email": lambda text, _: ((*span, "") for span in emails_in(text)),
-    "phone": lambda text, rules: ((*span, "") for span in phones_in(text, rules.phone_regions)),
-    "card": lambda text, _: ((*span, "") for span in cards_in(text)),
-    "iban": lambda text, _: ((*span, "") for span in ibans_in(text)),
-    "ssn": lambda text, _: ((*span, "") for span in social_security_numbers_in(text)),
+    "email": lambda text, _: ((*span, "") for span in spans_folded(emails_in, text)),
+    "phone": lambda text, rules: (
+        (*span, "") for span in spans_folded(partial(phones_in, regions=rules.phone_regions), text)
+    ),
+    "card": lambda text, _: ((*span, "") for span in spans_folded(cards_in, text)),
+    "iban": lambda text, _: ((*span, "") for span in spans_folded(ibans_in, text)),
+    "ssn": lambda text, _: ((*span, "") for span in spans_folded(social_security_numbers_in, text)),
 }
 
 
