@@ -1,0 +1,163 @@
+"""Links that visitors have open, each with what it shows and what lies outside it, written as its routes write things."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from django.test import Client
+
+from tests.builders import compared, recorded_session
+from tests.sharing.recorded import FROZEN, recorded, replayed
+from tests.web.visitors import opened, shared
+from timemachine.accounts.models import Project
+from timemachine.base.content import text_sha256
+from timemachine.comparison.models import Comparison
+from timemachine.recording.models import Session
+from timemachine.replay.models import ReplayStep
+from timemachine.sharing.models import ShareLink
+from timemachine.sharing.terms import Terms
+
+ONE, THREE, FIVE = (f"local:extractive-{n}" for n in (1, 3, 5))
+LARGE = "9" * 30
+type Things = dict[str, list[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """A link that a visitor has open, what it shows by route, and by what it is and route what it must not show."""
+
+    visitor: Client
+    link: ShareLink
+    path: str
+    sessions: tuple[Session, ...]
+    inside: Things
+    outside: dict[str, Things]
+
+    def addresses(self, things: Things) -> list[str]:
+        """How these things are written as addresses of this link."""
+        write = written(self.link.public_id)
+        return [write[route](thing) for route, named in things.items() for thing in named]
+
+
+def written(public_id: str) -> dict[str, Callable[[str], str]]:
+    """How each route is written for one thing it could show; a route that is not here fails the suite."""
+    return {
+        "shared": lambda step: f"/share/{public_id}/{step if step[:1] in ('', '?') else f'?step={step}'}",
+        "shared_step": lambda step: f"/share/{public_id}/steps/{step}/",
+        "shared_cell": lambda step: f"/share/{public_id}/cells/{step}/",
+        "shared_payload": lambda sha256: f"/share/{public_id}/payloads/{sha256}/",
+        "shared_evidence": lambda end: f"/share/{public_id}/evidence.zip{end}",
+    }
+
+
+def hashes(*texts: str) -> list[str]:
+    return [text_sha256(text) for text in texts]
+
+
+def cells_of(*comparisons: Comparison) -> list[str]:
+    steps = ReplayStep.objects.filter(replay__run__comparison__in=comparisons).order_by("id")
+    return [str(each) for each in steps.values_list("id", flat=True)]
+
+
+def session_world(project: Project, other_project: Project) -> World:
+    session = recorded(project, steps=9)
+    replayed(session)
+    recorded(project, steps=12)
+    recorded(other_project, steps=13)
+    link, path = shared(project, session, Terms(through_sequence=4))
+    return World(
+        visitor=opened(path)[0],
+        link=link,
+        path=path,
+        sessions=(session,),
+        inside={"shared": ["", "1", "4"], "shared_payload": hashes(FROZEN), "shared_evidence": [""]},
+        outside={
+            "another session": {"shared_payload": hashes("Geheim 12", "Geheim 13")},
+            "a later step": {
+                "shared": ["5", "9"],
+                "shared_payload": hashes("Geheim 9", "Schritt 5"),
+            },
+            "a replay of it": {
+                "shared_step": ["1", "2", "5", "99"],
+                "shared_cell": ["1", "2"],
+                "shared_payload": hashes("1901"),
+            },
+            "nothing": {"shared": ["0", "-1", "10", "x", LARGE], "shared_payload": ["x", "0" * 64]},
+        },
+    )
+
+
+def replay_world(project: Project, other_project: Project) -> World:
+    session = recorded(project, steps=9)
+    replayed(recorded(project, steps=12))
+    replayed(recorded(other_project, steps=13))
+    link, path = shared(project, replayed(session))
+    return World(
+        visitor=opened(path)[0],
+        link=link,
+        path=path,
+        sessions=(session,),
+        inside={
+            "shared": [""],
+            "shared_step": ["2"],
+            "shared_payload": hashes(FROZEN, "1901"),
+            "shared_evidence": ["", "?through=9"],
+        },
+        outside={
+            "another session": {"shared_payload": hashes("Geheim 12", "Geheim 13")},
+            "a step that it did not repeat": {
+                "shared_step": ["1", "3", "9"],
+                "shared_payload": hashes("Geheim 9", "Schritt 4"),
+            },
+            "nothing": {"shared_step": ["99", LARGE], "shared_cell": ["1", "2"], "shared_payload": ["x"]},
+        },
+    )
+
+
+def comparison_world(project: Project, other_project: Project) -> World:
+    session = recorded_session(project)
+    made, other = (compared(project, [session], ONE, model) for model in (THREE, FIVE))
+    theirs = compared(other_project, [recorded_session(other_project)], ONE, THREE)
+    cells = cells_of(made)
+    link, path = shared(project, made)
+    answer = ReplayStep.objects.get(id=cells[0]).output
+    assert answer is not None
+    return World(
+        visitor=opened(path)[0],
+        link=link,
+        path=path,
+        sessions=(session,),
+        inside={
+            "shared": ["", "?show=changed&against=1", "?session=x&after=9"],
+            "shared_cell": cells,
+            "shared_payload": [answer.sha256],
+            "shared_evidence": ["", "?arm=1"],
+        },
+        outside={
+            "another comparison": {"shared_cell": cells_of(other)[-2:]},
+            "another project's": {"shared_cell": cells_of(theirs)[:2]},
+            "a step of the session": {"shared_step": ["1", "2", "3"]},
+            "nothing": {
+                "shared_cell": ["0", LARGE],
+                "shared_payload": [*hashes("never recorded"), "x"],
+            },
+        },
+    )
+
+
+def evidence_world(project: Project, other_project: Project) -> World:
+    session = recorded(project, steps=9)
+    link, path = shared(project, replayed(session), Terms(evidence_only=True))
+    return World(
+        visitor=opened(path)[0],
+        link=link,
+        path=path,
+        sessions=(session,),
+        inside={"shared": ["", "?step=2", "?after=1"], "shared_evidence": [""]},
+        outside={
+            "a recorded text": {"shared_payload": hashes(FROZEN, "1901", "1894")},
+            "a step": {"shared_step": ["1", "2"], "shared_cell": ["1"]},
+        },
+    )
+
+
+WORLDS = [session_world, replay_world, comparison_world, evidence_world]
