@@ -2,9 +2,9 @@
 
 import json
 import zipfile
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
 import click
 
@@ -12,18 +12,17 @@ from timemachine.cli import options
 from timemachine.cli.connecting import connected
 from timemachine.cli.failure import Failure, NotABundle
 from timemachine.cli.group import InOrder
+from timemachine.cli.ids import is_there, is_uuid
 from timemachine.cli.moment import local
 from timemachine.cli.table import facts
 from timemachine.cli.terminal import show
-from timemachine.client.errors import Refused
 from timemachine.verifier import tm_verify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from timemachine.client.client import Client
 
-_NOT_FOUND = 404
 _ALTERED = "the server's last check found that this, or a session that it repeats, is not what was sealed: the file does not verify"
 _NAMED = {"witness": "witness", "timestamp": "timestamp authority"}
 
@@ -160,30 +159,14 @@ def _fetch(client: "Client", target: str | None, output: Path) -> str | None:
     if target is None:
         found.of_log(output)
         return None
+    if not is_uuid(target):
+        found.of_session(target, output)
+        return "session"
     for of, fetch in (("session", found.of_session), ("replay", found.of_replay)):
-        if _is_there(fetch, target, output):
+        if is_there(partial(fetch, target, output)):
             return of
     found.of_comparison(target, output)
     return "comparison"
-
-
-def _is_there(fetch: "Callable[[str, Path], None]", target: str, output: Path) -> bool:
-    """Whether this is what has that id; it is written then. What has no id cannot be anything else."""
-    try:
-        fetch(target, output)
-    except Refused as why:
-        if why.status != _NOT_FOUND or not _is_uuid(target):
-            raise
-        return False
-    return True
-
-
-def _is_uuid(text: str) -> bool:
-    try:
-        UUID(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _written(made: dict[str, Any]) -> list[str]:

@@ -1,8 +1,8 @@
 """`share`: links that show one session, replay or comparison to somebody without an account, and who opened them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
 import click
 
@@ -12,18 +12,17 @@ from timemachine.cli import options
 from timemachine.cli.connecting import connected
 from timemachine.cli.failure import Failure
 from timemachine.cli.group import InOrder
+from timemachine.cli.ids import is_there, is_uuid
 from timemachine.cli.moment import end_of, local
 from timemachine.cli.share_policy import policy
 from timemachine.cli.share_preview import preview_lines, shown, withholds
 from timemachine.cli.table import facts, table
 from timemachine.cli.terminal import complain, show
 from timemachine.cli.wording import shortened
-from timemachine.client.errors import Refused
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
 
-_NOT_FOUND = 404
 _DONE = {"created": "created", "opened": "opened", "downloaded": "took the evidence", "ended": "revoked"}
 
 
@@ -122,30 +121,12 @@ def _type_of(client: "Client", target: str) -> str:
     """What has that id or key. Raises `Failure` where nothing has."""
     found = client.sessions.get, client.replays.get, client.comparisons.get
     for kind, get in zip(("session", "replay", "comparison"), found, strict=True):
-        if (kind == "session" or _is_uuid(target)) and _is_there(get, target):
+        if (kind == "session" or is_uuid(target)) and is_there(partial(get, target)):
             return kind
     raise Failure(
         f"There is no session of the id or key {shortened(target, 60)!r} in this project, and no replay or comparison of that id; "
         "`timemachine session list` shows the sessions."
     )
-
-
-def _is_uuid(text: str) -> bool:
-    try:
-        UUID(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _is_there(get: "Callable[[str], object]", target: str) -> bool:
-    try:
-        get(target)
-    except Refused as why:
-        if why.status != _NOT_FOUND:
-            raise
-        return False
-    return True
 
 
 def _made(made: dict[str, Any]) -> Iterator[str]:
