@@ -1,0 +1,273 @@
+"""What those who own a session may do with its links, what the form says, and what the project allows."""
+
+import html
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from tests.builders import tamper
+from tests.sharing.recorded import recorded, replayed
+from tests.web.people import browser_of
+from tests.web.share_forms import created_at, form_at
+from tests.web.visitors import opened, shared
+from timemachine.accounts.models import Project
+from timemachine.base.clock import now
+from timemachine.recording.models import Session
+from timemachine.replay.models import Replay
+from timemachine.sharing.models import ShareLink
+from timemachine.sharing.terms import Terms
+
+
+@pytest.fixture
+def session(project: Project) -> Session:
+    return recorded(project)
+
+
+@pytest.fixture
+def replay(session: Session) -> Replay:
+    return replayed(session)
+
+
+def test_a_viewer_sees_the_links_and_can_neither_create_nor_revoke(
+    project: Project, session: Session, replay: Replay
+) -> None:
+    link, _ = shared(project, session)
+    viewer = browser_of(project, "viewer")
+    assert "Prüfung der Brücke ☃" in viewer.get("/shares/").text
+    assert "Revoke" not in viewer.get("/shares/").text + viewer.get(f"/shares/{link.id}/").text
+    for address in (f"/sessions/{session.id}/share/", f"/replays/{replay.id}/share/"):
+        assert viewer.get(address).status_code == 403
+        assert viewer.post(address, {"lifetime": "14"}).status_code == 403
+    assert viewer.post(f"/shares/{link.id}/revoke/").status_code == 403
+    link.refresh_from_db()
+    assert link.revoked_at is None
+    assert ShareLink.objects.count() == 1
+
+
+def test_share_is_offered_to_those_alone_who_may_share(
+    project: Project, session: Session, replay: Replay, operator: Client
+) -> None:
+    viewer = browser_of(project, "viewer")
+    for address in (f"/sessions/{session.id}/", f"/replays/{replay.id}/"):
+        offered = f'href="{address}share/"'
+        assert offered in operator.get(address).text
+        assert offered not in viewer.get(address).text
+        assert viewer.get(f"{address}share/").status_code == 403
+
+
+def test_what_belongs_to_another_project_is_not_there(
+    project: Project, other_project: Project, session: Session, replay: Replay
+) -> None:
+    link, _ = shared(project, session)
+    stranger = browser_of(other_project, "admin")
+    for address in (f"/sessions/{session.id}/share/", f"/replays/{replay.id}/share/", f"/shares/{link.id}/"):
+        assert stranger.get(address).status_code == 404
+    assert stranger.post(f"/sessions/{session.id}/share/", {"lifetime": "14"}).status_code == 404
+    assert stranger.post(f"/shares/{link.id}/revoke/").status_code == 404
+    assert session.name not in stranger.get("/shares/").text
+
+
+def test_nobody_sees_the_links_without_signing_in(session: Session) -> None:
+    for address in ("/shares/", f"/sessions/{session.id}/share/"):
+        assert Client().get(address)["Location"].startswith("/sign-in/")
+
+
+def test_the_same_form_sent_again_creates_nothing_and_says_so(session: Session, operator: Client) -> None:
+    address = f"/sessions/{session.id}/share/"
+    sent = form_at(operator, address)
+    assert operator.post(address, sent).status_code == 201
+    again = operator.post(address, sent)
+    assert again.status_code == 409
+    assert "sent before" in again.text
+    assert ShareLink.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        ({"until": "2020-01-01"}, "expired already"),
+        ({"until": "2999-01-01"}, "at most 366 days"),
+        ({"max_opens": "0"}, "A link opens between 1 and 1,000,000 times"),
+        ({"through_sequence": "7"}, "no step 7"),
+        ({"lifetime": "never"}, "not one of the available choices"),
+        ({"label": "x" * 201}, "at most 200"),
+        ({"form_id": "x"}, ""),
+    ],
+)
+def test_a_form_that_cannot_be_says_why_and_keeps_what_was_said(
+    session: Session, operator: Client, said: dict[str, str], sentence: str
+) -> None:
+    address = f"/sessions/{session.id}/share/"
+    page = operator.post(address, form_at(operator, address, **{"label": "für Zoë", **said}))
+    assert page.status_code == 422
+    assert sentence in html.unescape(page.text)
+    assert said.get("label", "für Zoë") in page.text
+    assert not ShareLink.objects.exists()
+
+
+def test_all_that_cannot_be_is_said_at_once_in_our_words(session: Session, operator: Client) -> None:
+    address = f"/sessions/{session.id}/share/"
+    wrong = {
+        "label": "x" * 201,
+        "max_opens": "0",
+        "through_sequence": "99",
+        "passphrase": "ab",
+        "until": "2020-01-01",
+    }
+    page = html.unescape(operator.post(address, form_at(operator, address, **wrong)).text)
+    for sentence in (
+        "A label has at most 200 characters",
+        "A link opens between 1 and",
+        "The session has no step 99; its last step is 6.",
+        "A passphrase has 4 to 1,000 characters",
+        "expired already",
+    ):
+        assert sentence in page
+    assert "novalidate" in page
+
+
+def test_share_brings_the_step_along_that_was_looked_at(session: Session, operator: Client) -> None:
+    address, four = f"/sessions/{session.id}/share/", re.compile(r'name="through_sequence"\s+value="4"')
+    came = {"referer": f"http://testserver/sessions/{session.id}/?step=4"}
+    assert four.search(operator.get(address, headers=came).text)
+    elsewhere = {"referer": f"https://elsewhere.example/sessions/{session.id}/?step=4"}
+    assert not four.search(operator.get(address, headers=elsewhere).text)
+    address += "?step=4"
+    assert four.search(operator.get(address).text)
+    created_at(operator, address, through_sequence="4")
+    assert ShareLink.objects.get().through_sequence == 4
+    assert operator.get(f"/sessions/{session.id}/share/?step=x").status_code == 200
+
+
+def test_a_day_as_the_end_is_that_whole_day(session: Session, operator: Client) -> None:
+    day = (now() + timedelta(days=3)).date()
+    created_at(operator, f"/sessions/{session.id}/share/", until=day.isoformat())
+    end = ShareLink.objects.get().expires_at
+    assert (end.date(), end.hour, end.minute) == (day, 23, 59)
+
+
+def test_a_replay_is_shared_from_its_own_form(replay: Replay, operator: Client) -> None:
+    path = created_at(operator, f"/replays/{replay.id}/share/", max_opens="1", passphrase="Käse")
+    assert opened(path, passphrase="Käse")
+    link = ShareLink.objects.get()
+    assert (link.target_type, link.opens, link.max_opens) == ("replay", 1, 1)
+
+
+def test_the_list_of_links_goes_on_where_a_page_ended(
+    monkeypatch: pytest.MonkeyPatch, project: Project, session: Session, operator: Client
+) -> None:
+    monkeypatch.setattr("timemachine.web.views.shares.SHOWN_LINKS", 2)
+    for number in range(3):
+        shared(project, session, Terms(label=f"label {number}"))
+    first = operator.get("/shares/").text
+    assert "label 2" in first
+    assert "label 0" not in first
+    following = re.search(r'href="(\?after=[^"]+)"', first)
+    assert following
+    rest = operator.get(f"/shares/{following[1]}").text
+    assert "label 0" in rest
+    assert "label 1" not in rest
+
+
+def test_without_a_link_the_list_says_what_to_do(operator: Client) -> None:
+    assert "Nothing is shared" in operator.get("/shares/").text
+
+
+# --- what the project allows
+
+
+def test_an_administrator_forbids_links_is_told_what_that_ends_and_all_of_it_is_logged(
+    project: Project, session: Session, operator: Client
+) -> None:
+    spoiled: tuple[dict[str, Any], ...] = (
+        {"max_opens": 1, "opens": 1},
+        {"revoked_at": now()},
+        {"expires_at": now()},
+    )
+    for each in spoiled:
+        ShareLink.objects.filter(pk=shared(project, session)[0].pk).update(**each)
+    link, path = shared(project, session)
+    visitor, page = opened(path)
+    admin = browser_of(project, "admin")
+    assert (
+        "1 link can be open at this moment; forbidding links ends it at once"
+        in admin.get("/settings/sharing/").text
+    )
+    assert admin.post("/settings/sharing/", {"forbidden": "on"})["Location"] == "/settings/sharing/"
+    assert visitor.get(page).status_code == 404
+    assert visitor.post(path).status_code == 404
+    told = admin.get("/settings/sharing/").text
+    assert "1 link would open, and does not." in told
+    assert "Whole: 1 line" in told
+    for address in (f"/sessions/{session.id}/share/", "/shares/"):
+        assert "forbidden share links" in operator.get(address).text
+    assert operator.post(f"/sessions/{session.id}/share/", {"lifetime": "14"}).status_code == 403
+    assert "refused: forbidden" in operator.get(f"/shares/{link.id}/").text
+    assert admin.post("/settings/sharing/", {}).status_code == 303
+    assert visitor.get(page).status_code == 200
+
+
+def test_the_form_of_a_link_says_what_the_project_asks_for(
+    project: Project, session: Session, operator: Client
+) -> None:
+    browser_of(project, "admin").post(
+        "/settings/sharing/", {"passphrase_required": "on", "longest_days": "10"}
+    )
+    address = f"/sessions/{session.id}/share/"
+    form = operator.get(address).text
+    assert "at most 10 days from now" in form
+    assert "Every link of this project needs one" in form
+    assert "in 14 days" not in form
+    sent = form_at(operator, address, lifetime="7")
+    assert "This field is required" in operator.post(address, sent).text
+    late = sent | {"passphrase": "Käse", "until": (now() + timedelta(days=11)).date().isoformat()}
+    assert "at most 10 days here" in operator.post(address, late).text
+    assert operator.post(address, sent | {"passphrase": "Käse"}).status_code == 201
+
+
+def test_a_project_of_short_links_offers_as_long_as_they_may_live(
+    project: Project, session: Session, operator: Client
+) -> None:
+    browser_of(project, "admin").post("/settings/sharing/", {"longest_days": "2"})
+    assert "in 2 days" in operator.get(f"/sessions/{session.id}/share/").text
+
+
+def test_what_a_project_allows_is_read_by_all_and_changed_by_administrators_alone(
+    project: Project, other_project: Project, operator: Client
+) -> None:
+    assert "Administrators change this" in operator.get("/settings/sharing/").text
+    assert operator.post("/settings/sharing/", {"forbidden": "on"}).status_code == 403
+    admin = browser_of(project, "admin")
+    assert admin.post("/settings/sharing/", {"longest_days": "400"}).status_code == 422
+    admin.post("/settings/sharing/", {"forbidden": "on"})
+    assert "Nobody has changed this" in browser_of(other_project, "viewer").get("/settings/sharing/").text
+
+
+def test_all_links_are_revoked_after_a_page_that_says_how_many(
+    project: Project, other_project: Project, session: Session, operator: Client
+) -> None:
+    visitors = [opened(shared(project, session)[1]) for _ in range(2)]
+    theirs, their_page = opened(shared(other_project, recorded(other_project))[1])
+    assert 'href="/shares/revoke/"' in operator.get("/shares/").text
+    assert "2 links" in operator.get("/shares/revoke/").text
+    assert browser_of(project, "viewer").post("/shares/revoke/").status_code == 403
+    assert operator.post("/shares/revoke/")["Location"] == "/shares/"
+    assert [visitor.get(page).status_code for visitor, page in visitors] == [404, 404]
+    assert theirs.get(their_page).status_code == 200
+    assert "no link left to revoke" in operator.get("/shares/revoke/").text
+
+
+def test_a_log_that_was_changed_is_said_on_the_page_of_its_link(
+    project: Project, session: Session, operator: Client
+) -> None:
+    link, path = shared(project, session)
+    assert "Nobody has tried to open it" in operator.get(f"/shares/{link.id}/").text
+    opened(path)
+    assert "Whole: 2 lines" in operator.get(f"/shares/{link.id}/").text
+    tamper("UPDATE tm_share_opening SET browser = 'Opera' WHERE sequence = %s", [2])
+    said = operator.get(f"/shares/{link.id}/").text
+    assert "This log is not whole" in said
+    assert "Line 2: it was changed" in said
