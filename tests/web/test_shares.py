@@ -107,7 +107,7 @@ def test_of_two_long_answers_a_visitor_sees_the_beginnings_compared_and_is_told_
     said = visitor.get(f"{page}steps/{step.sequence}/").text
     assert "their first 5 characters are compared here" in said
     assert "a worker does it" not in said
-    assert 'class="diff"' in said
+    assert 'class="diff of-replay"' in said
 
 
 def test_a_shared_replay_shows_what_came_of_it_and_each_step_side_by_side(
