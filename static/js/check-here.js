@@ -130,9 +130,10 @@ class Check {
     await this.at("payloads.jsonl", () => this.payloads());
     for (const tree of trees) {
       await this.at(`${tree.path} records`, async () => {
-        const records = await this.records(tree);
+        const lines = await this.records(tree);
+        const { records } = lines;
         this.leftOut(tree, records, tree === trees[0]);
-        await this.states(tree, records);
+        await this.states(tree, lines);
         await this.told(tree, records);
       });
     }
@@ -229,35 +230,97 @@ class Check {
   async records(tree) {
     const lines = await this.bundle.lines(`${tree.path}/records.jsonl`);
     const leaves = await each(lines, (line) => leafOf(bytes(line)), (done, all) => this.progress(`Records ${done} of ${all}`));
-    const found = new Map();
-    let before = -1;
+    const { found, order, unlinked, doubles } = this.sealed(tree, lines, leaves);
+    const kept = inPlace(order);
+    for (const [at, record] of doubles) if (kept.has(at)) found.set(order[at], record);
+    const damaged = this.misplaced(tree, order, kept);
+    const placed = new Set([...kept].map((at) => order[at]));
+    for (const index of found.keys()) if (damaged.size && index >= tree.size && !placed.has(index)) found.delete(index);
+    if (tree.complete) this.gaps(tree, [...damaged, ...found.keys()], damaged);
+    const sorted = new Map([...found].sort(([one], [other]) => one - other));
+    for (const [index, record] of sorted) {
+      this.leaves.set(hex(record.leaf), { of: tree.of, id: tree.id, index, kind: record.kind });
+      if (record.linked.length || (tree.of === "replay" && index > 0)) this.linked.push({ tree, index, record });
+      if (index === 0) this.ofTrees.set(tree, record);
+    }
+    this.counts.records += sorted.size;
+    return { records: sorted, unlinked, damaged };
+  }
+
+  // The records by index as their lines have them: what index each line has, which name another one before them, and which are there twice.
+  sealed(tree, lines, leaves) {
+    const [found, order, unlinked, doubles] = [new Map(), [], new Map(), new Map()];
     let previous = "0".repeat(64);
     for (const [number, line] of lines.entries()) {
-      const where = (index) => `${tree.path} record ${index}`;
       const match = ENVELOPE.exec(line);
       if (!match) {
-        this.fault(where(before + 1), `Line ${number + 1} of its records has not the form of a sealed record.`);
-        [before, previous] = [before + 1, ""];
+        order.push(-1);
         continue;
       }
       const [, fields, id, written, kind, links, of, prev] = match;
       const index = Number(written);
-      if (id !== tree.id || of !== tree.of) this.fault(where(index), "It is a record of something else.");
-      if (index <= before) this.fault(where(index), `It stands behind record ${before}: records were moved or doubled.`);
-      else if (tree.complete && index !== before + 1) this.fault(where(before + 1), `It is missing: the next one is record ${index}.`);
-      else if (tree.complete && previous && prev !== previous) {
-        this.fault(where(Math.max(before, 0)), `It was changed: record ${index} was sealed behind another one.`);
-      }
-      const leaf = hex(leaves[number]);
-      this.leaves.set(leaf, { of, id, index, kind });
+      if (id !== tree.id || of !== tree.of) this.fault(`${tree.path} record ${index}`, "It is a record of something else.");
+      if (prev !== previous) unlinked.set(index, { prev, mended: line.replace(`"prev":"${prev}"`, `"prev":"${previous}"`) });
       const record = { leaf: leaves[number], fields: pairs(fields), kind, linked: pairs(links ?? "").map(([, linked]) => linked) };
-      found.set(index, record);
-      if (record.linked.length || (tree.of === "replay" && index > 0)) this.linked.push({ tree, index, record });
-      if (index === 0) this.ofTrees.set(tree, record);
-      [before, previous] = [Math.max(before, index), index > before ? leaf : ""];
+      if (found.has(index)) doubles.set(number, record);
+      else found.set(index, record);
+      order.push(index);
+      previous = hex(leaves[number]);
     }
-    this.counts.records += found.size;
-    return found;
+    return { found, order, unlinked, doubles };
+  }
+
+  // Name the records whose lines are no records (-1) or out of place; those that are damaged are given.
+  misplaced(tree, order, kept) {
+    const [there, placed, damaged] = [new Set(order), new Set([...kept].map((at) => order[at])), new Set()];
+    let before = -1;
+    for (const [at, index] of order.entries()) {
+      if (kept.has(at)) {
+        before = index;
+        continue;
+      }
+      const lost = !there.has(before + 1) && before + 1 < tree.size;
+      if (lost && (index < 0 || placed.has(index) || index >= tree.size)) damaged.add(++before);
+      const where = (one) => `${tree.path} record ${one}`;
+      const line = `Line ${at + 1} of its records`;
+      if (index < 0) this.fault(damaged.has(before) ? where(before) : `${tree.path} line ${at + 1}`, `${line} has not the form of a sealed record: it was changed or added.`);
+      else if (damaged.has(before)) this.fault(where(before), `It was changed: ${line.toLowerCase()} stands in its place, and says that it is record ${index}.`);
+      else if (placed.has(index)) {
+        damaged.add(index);
+        this.fault(where(index), `${line} has it again: it was doubled.`);
+      } else this.fault(where(index), `It stands behind record ${before}: it was moved.`);
+    }
+    return damaged;
+  }
+
+  // Name the first record of each gap between those that are there; what is missing behind the last is told with the tree's state.
+  gaps(tree, there, damaged) {
+    let before = -1;
+    for (const index of there.sort((one, other) => one - other)) {
+      const gone = index - before - 1;
+      if (gone > 0 && before + 1 < tree.size) {
+        damaged.add(before + 1);
+        this.fault(`${tree.path} record ${before + 1}`, `It is missing${gone > 1 ? `, the first of ${gone}` : ""}: the next one is record ${index}.`);
+      }
+      before = index;
+    }
+  }
+
+  // Name each record whose successor was sealed behind another one, or that names another one before it than its successor bears out.
+  async chained(tree, { records, unlinked, damaged }, end) {
+    const changed = new Set();
+    for (const [index, { prev, mended }] of [...unlinked].sort(([one], [other]) => one - other)) {
+      const before = records.get(index - 1);
+      if (index && (!before || hex(before.leaf) === prev)) continue;
+      if (!index || hex(await leafOf(bytes(mended))) === (unlinked.get(index + 1)?.prev ?? end)) {
+        changed.add(index);
+        this.fault(`${tree.path} record ${index}`, "It was changed: it names another record before it than the one behind which it was sealed.");
+      } else if (!damaged.has(index - 1)) {
+        changed.add(index - 1);
+        this.fault(`${tree.path} record ${index - 1}`, `It was changed: record ${index} was sealed behind another one.`);
+      }
+    }
+    for (const index of changed) damaged.add(index);
   }
 
   // A bundle shows all of what it is of, up to a step, except where it may withhold some of a comparison; and of every tree more than record 0.
@@ -300,7 +363,8 @@ class Check {
   }
 
   // The signed states of a tree: the tree over its records has their roots, or each record is shown to be in it by its path.
-  async states(tree, records) {
+  async states(tree, lines) {
+    const { records, damaged } = lines;
     const stated = [];
     for (const [number, line] of (await this.bundle.lines(`${tree.path}/checkpoints.jsonl`)).entries()) {
       const where = `${tree.path} checkpoint ${number + 1}`;
@@ -309,17 +373,25 @@ class Check {
       else if (state) stated.push({ ...state, where });
     }
     const last = stated.at(-1);
+    if (tree.complete) await this.chained(tree, lines, last?.last);
     if (!last || last.size !== tree.size || hex(last.root) !== tree.root) {
       this.fault(`${tree.path} checkpoints`, "No signed state is the one that the statement names.");
       return;
     }
     this.shown.push(`${tree.of} ${tree.id}: ${records.size.toLocaleString("en")} of ${last.size.toLocaleString("en")} records shown, sealed at ${last.at}`);
-    const leaves = [...records.values()].map(({ leaf }) => leaf);
-    if (!tree.complete) await this.paths(tree, last, records);
-    else if (leaves.length !== last.size) {
-      this.fault(`${tree.path} record ${Math.min(leaves.length, last.size)}`, `The signed state counts ${last.size} records, and here are ${leaves.length}.`);
-    } else await this.roots(stated, leaves);
+    if (tree.complete) await this.whole(tree, stated, last, lines);
+    else await this.paths(tree, last, records);
     await this.at(`${tree.path} log entry`, () => this.entry(tree, last));
+  }
+
+  // All records are here: the tree over those before the first that is damaged, and named, has the signed roots.
+  async whole(tree, stated, last, { records, damaged }) {
+    const there = [...records.keys(), ...damaged].sort((one, other) => one - other);
+    const end = (there.at(-1) ?? -1) + 1;
+    if (end < last.size) this.fault(`${tree.path} record ${end}`, `It is missing: the records end before it, and the signed state counts ${last.size}.`);
+    else if (end > last.size) this.fault(`${tree.path} record ${there.find((index) => index >= last.size)}`, `It was added: the signed state counts ${last.size} records.`);
+    const sound = damaged.size ? there.find((index) => damaged.has(index)) : end;
+    await this.roots(tree, stated.filter(({ size }) => size <= sound), [...records.values()].slice(0, sound).map(({ leaf }) => leaf));
   }
 
   async state(signed, where) {
@@ -327,17 +399,18 @@ class Check {
     if (!payload) return undefined;
     const [origin, size, root, ...facts] = decoder.decode(payload).split("\n");
     const at = facts.find((fact) => fact.startsWith("at "))?.slice(3) ?? "an unknown time";
-    return { origin, size: Number(size), root: unbase64(root), at };
+    const ends = facts.find((fact) => fact.startsWith("last "))?.slice(5);
+    return { origin, size: Number(size), root: unbase64(root), at, last: ends };
   }
 
-  async roots(stated, leaves) {
+  async roots(tree, stated, leaves) {
     const levels = [leaves];
     while (levels.at(-1).length > 1) {
       const below = levels.at(-1);
       const left = Array.from({ length: below.length >> 1 }, (_, index) => index * 2);
       levels.push(await each(left, (index) => nodeOf(below[index], below[index + 1])));
     }
-    for (const { where, size, root } of stated) {
+    for (const { where, size, root, last } of stated) {
       const peaks = [];
       for (let height = levels.length - 1, begin = 0; height >= 0; height--) {
         if (!(Math.floor(size / 2 ** height) % 2)) continue;
@@ -346,7 +419,9 @@ class Check {
       }
       let made = peaks.pop();
       while (peaks.length) made = await nodeOf(peaks.pop(), made);
-      if (hex(made) !== hex(root)) this.fault(where, `The tree over the first ${size} records has another root than the one that was signed.`);
+      if (hex(made) === hex(root)) continue;
+      if (hex(leaves[size - 1]) !== last) this.fault(`${tree.path} record ${size - 1}`, `It was changed: the signed state of ${size} records ends in another one.`);
+      else this.fault(where, `The tree over the first ${size} records has another root than the one that was signed.`);
     }
   }
 
@@ -411,6 +486,10 @@ class Check {
       async (line, number) => {
         const found = await this.at(`${tree.path} disclosed line ${number + 1}`, () => JSON.parse(line));
         const record = records.get(found?.index);
+        if (found && !record && written(found) === line) {
+          this.fault(`${tree.path} record ${found.index}`, "Its fields are told, and the record is missing.");
+          return;
+        }
         if (!record || seen.has(found.index) || written(found) !== line) {
           this.fault(`${tree.path} disclosed line ${number + 1}`, "It tells of no record, tells of one again, or can be read in two ways.");
           return;
@@ -449,6 +528,26 @@ class Check {
     if (tree.withholds !== false) this.counts.withheld += untold - Math.min(erased, untold);
     else this.missing(tree, records, gone);
   }
+}
+
+// The places of the most lines that stand in order, so that the fewest are out of it; of two neighbours that were swapped the first is.
+function inPlace(order) {
+  if (order.every((index, at) => index > (order[at - 1] ?? -1))) return new Set(order.keys());
+  const [ends, places, behind] = [[], [], new Map()];
+  for (let at = order.length - 1; at >= 0; at--) {
+    if (order[at] < 0) continue;
+    let [height, beyond] = [0, ends.length];
+    while (height < beyond) {
+      const half = (height + beyond) >> 1;
+      if (ends[half] > order[at]) height = half + 1;
+      else beyond = half;
+    }
+    behind.set(at, places[height - 1]);
+    [ends[height], places[height]] = [order[at], at];
+  }
+  const kept = new Set();
+  for (let at = places.at(-1); at !== undefined; at = behind.get(at)) kept.add(at);
+  return kept;
 }
 
 // Whether an audit path (RFC 6962) leads from a leaf to the root of a signed state.

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import argparse
 import base64
+import bisect
 import functools
 import gc
 import hashlib
@@ -1025,9 +1026,10 @@ def _read(path: str, wanted_key: str | None, found: Found, helpers: list[Helper 
             entries, stated.log.size, stated.log.root, complete=True, name="log entry", at=at
         )
     for tree, helper in zip(stated.trees, helpers, strict=True):
-        records[tree.path] = _records(bundle, tree, report)
+        lines = _records(bundle, tree, report)
+        records[tree.path] = lines.found
         _left_out(tree, records[tree.path], report, is_subject=tree is stated.trees[0] and not stated.log)
-        last = _states(bundle, tree, records[tree.path], keys, report)
+        last = _states(bundle, tree, lines, keys, report)
         untold, unfit = _disclosed(bundle, tree.path, records[tree.path], payloads, helper, report)
         tombstones = _tombstones(bundle, tree, keys, report)
         gone, withheld, wrong = _untold(tree, records[tree.path], (untold, unfit), tombstones, report)
@@ -1412,30 +1414,80 @@ def _payloads(bundle: Bundle, report: Report) -> dict[str, bytes]:
     return known
 
 
-def _records(bundle: Bundle, tree: Tree, report: Report) -> dict[int, Sealed]:
-    """The records of a tree by index: each has the form of an envelope, is of this tree, and names the one before it."""
+class Line(NamedTuple):
+    """A line that stands behind another record than it names: the hash that it names, and its own leaf hash if it named the one before it."""
+
+    prev: bytes
+    mended: bytes
+
+
+class Lines(NamedTuple):
+    """The records of a tree by index, those whose line names another record than the line before it, and those that are damaged or gone."""
+
+    found: dict[int, Sealed]
+    unlinked: dict[int, Line]
+    damaged: set[int]
+
+
+def _records(bundle: Bundle, tree: Tree, report: Report) -> Lines:
+    """The records of a tree by index: each has the form of an envelope, is of this tree, and stands behind the one before it."""
     found, sha = dict[int, Sealed](), hashlib.sha256
     whose, orders = (tree.id.encode(), tree.of.encode()), set[tuple[bytes, ...]]()
-    before, previous = -1, NO_RECORD.encode()
-    for number, line in enumerate(bundle.lines(f"{tree.path}/records.jsonl"), start=1):
+    unlinked, order, doubles = dict[int, Line](), list[int](), dict[int, Sealed]()
+    previous = NO_RECORD.encode()
+    for line in bundle.lines(f"{tree.path}/records.jsonl"):
         match = ENVELOPE.fullmatch(line)
         if match is None or not _in_order(match[2], orders):
-            says = f"Line {number} of its records has not the form of a sealed record: it was changed."
-            report.problem("record", f"{tree.path} record {before + 1}", says)
-            before, previous = before + 1, b""
+            order.append(-1)
             continue
         _, fields, id_, written_index, kind, links, of, prev = match.groups()
         index, leaf = int(written_index), sha(b"\x00" + line)
         if (id_, of) != whose:
             says = f"It is a record of the {of.decode()} {id_.decode()}, and not of this {tree.of}."
             report.problem("record", f"{tree.path} record {index}", says)
-        if index != before + 1 or (prev != previous and previous):
-            _misplaced(tree, before, index, report)
-        found[index] = Sealed(leaf.digest(), fields, links or b"", kind)
-        previous = leaf.hexdigest().encode() if index > before else b""
-        before = max(before, index)
+        if prev != previous:
+            begin = match.start(8)
+            mended = sha(b"\x00" + line[:begin] + previous + line[begin + len(prev) :]).hexdigest()
+            unlinked[index] = Line(prev, mended.encode())
+        record = Sealed(leaf.digest(), fields, links or b"", kind)
+        if found.setdefault(index, record) is not record:
+            doubles[len(order)] = record
+        order.append(index)
+        previous = leaf.hexdigest().encode()
+    return _placed(tree, Lines(found, unlinked, set()), order, doubles, report)
+
+
+def _placed(
+    tree: Tree, lines: Lines, order: Sequence[int], doubles: Mapping[int, Sealed], report: Report
+) -> Lines:
+    """The records as they stand in order, once those are named that do not; of `doubles` another line has the index, too."""
+    kept, found = _kept(order), lines.found
+    found.update((order[at], record) for at, record in doubles.items() if at in kept)
+    damaged = _misplaced(tree, order, kept, report)
+    for index in {*found}.difference(order[at] for at in kept) if damaged else ():
+        if index >= tree.size:
+            del found[index]  # what stands in the place of another one and says so
+    if tree.complete:
+        damaged |= _gaps(tree, damaged.union(found), report)
     report.checked["records"] += len(found)
-    return found
+    return lines._replace(damaged=damaged)
+
+
+def _kept(order: Sequence[int]) -> set[int]:
+    """The places of the most lines that stand in order, so that the fewest are out of it; of two neighbours that were swapped the first is."""
+    if all(a < b for a, b in itertools.pairwise((-1, *order))):
+        return set(range(len(order)))
+    ends, places, behind = list[int](), list[int](), dict[int, int]()
+    for at in reversed(range(len(order))):
+        if order[at] >= 0:
+            height = bisect.bisect_left(ends, -order[at])
+            behind[at] = places[height - 1] if height else -1
+            ends[height : height + 1], places[height : height + 1] = [-order[at]], [at]
+    kept, at = set[int](), places[-1] if places else -1
+    while at >= 0:
+        kept.add(at)
+        at = behind[at]
+    return kept
 
 
 def _in_order(pairs: bytes, known: set[tuple[bytes, ...]]) -> bool:
@@ -1448,21 +1500,71 @@ def _in_order(pairs: bytes, known: set[tuple[bytes, ...]]) -> bool:
     return True
 
 
-def _misplaced(tree: Tree, before: int, index: int, report: Report) -> None:
-    """Name what is wrong with the place of a record; where not all records are here, gaps are not."""
-    if index <= before:
-        says = f"It stands behind record {before}: records were moved or doubled."
-        report.problem("order", f"{tree.path} record {index}", says)
-    elif tree.complete and index != before + 1:
-        says = f"It is missing: the next one is record {index}."
-        report.problem("missing", f"{tree.path} record {before + 1}", says)
-    elif tree.complete:
-        says = f"It was changed: record {index} was sealed behind another one."
-        report.problem("chain", f"{tree.path} record {max(before, 0)}", says)
+def _misplaced(tree: Tree, order: Sequence[int], kept: set[int], report: Report) -> set[int]:
+    """Name the records whose lines are no records (-1) or out of place; those that are damaged are given."""
+    there, placed = set(order), {order[at] for at in kept}
+    damaged, before = set[int](), -1
+    for at, index in enumerate(order):
+        line, where = f"Line {at + 1} of its records", f"{tree.path} record {index}"
+        if at in kept:
+            before = index
+            continue
+        lost = before + 1 not in there and before + 1 < tree.size
+        if lost and (index < 0 or index in placed or index >= tree.size):
+            before += 1
+            damaged.add(before)
+        if index >= 0 and before in damaged:
+            says = f"It was changed: {line.lower()} stands in its place, and says that it is record {index}."
+            report.problem("record", f"{tree.path} record {before}", says)
+        elif index < 0:
+            where = f"{tree.path} record {before}" if before in damaged else f"{tree.path} line {at + 1}"
+            report.problem(
+                "record", where, f"{line} has not the form of a sealed record: it was changed or added."
+            )
+        elif index in placed:
+            damaged.add(index)
+            report.problem("order", where, f"{line} has it again: it was doubled.")
+        else:
+            report.problem("order", where, f"It stands behind record {before}: it was moved.")
+    return damaged
+
+
+def _gaps(tree: Tree, there: set[int], report: Report) -> set[int]:
+    """Name the first record of each gap between those that are there, and give these; what is missing behind the last is told with the tree's state."""
+    gaps = set()
+    for before, index in itertools.pairwise((-1, *sorted(there))):
+        if before + 1 < min(index, tree.size):
+            gaps.add(before + 1)
+            gone = index - before - 1
+            many = f"It is missing, the first of {gone:,}" if gone > 1 else "It is missing"
+            says = f"{many}: the next one is record {index}."
+            report.problem("missing", f"{tree.path} record {before + 1}", says)
+    return gaps
+
+
+def _chained(tree: Tree, lines: Lines, last: State | None, report: Report) -> set[int]:
+    """Name each record whose successor was sealed behind another one, or that names another one before it than its successor bears out."""
+    changed, ends = set[int](), last.last.encode() if last else b""
+    for index, line in sorted(lines.unlinked.items()):
+        before = lines.found.get(index - 1)
+        if index and (before is None or before.leaf.hex().encode() == line.prev):
+            continue
+        after = lines.unlinked.get(index + 1)
+        if index == 0 or line.mended == (after.prev if after else ends):
+            changed.add(index)
+            says = (
+                "It was changed: it names another record before it than the one behind which it was sealed."
+            )
+            report.problem("chain", f"{tree.path} record {index}", says)
+        elif index - 1 not in lines.damaged:
+            changed.add(index - 1)
+            says = f"It was changed: record {index} was sealed behind another one."
+            report.problem("chain", f"{tree.path} record {index - 1}", says)
+    return changed
 
 
 def _states(
-    bundle: Bundle, tree: Tree, records: Mapping[int, Sealed], keys: Mapping[str, bytes], report: Report
+    bundle: Bundle, tree: Tree, lines: Lines, keys: Mapping[str, bytes], report: Report
 ) -> State | None:
     """Compare the records with every signed checkpoint of their tree, and the last of these, which is given, with the statement and the log."""
     stated = []
@@ -1472,18 +1574,19 @@ def _states(
             report.problem("checkpoint", found.where, f"It is of {found.origin}, and not of {tree.origin}.")
         elif found is not None:
             stated.append(found)
-    if not stated:
+    last = max(stated, key=lambda state: state.size, default=None)
+    damaged = lines.damaged | (_chained(tree, lines, last, report) if tree.complete else set())
+    if last is None:
         report.problem(
             "checkpoint", f"{tree.path} checkpoints", "There is no valid signed checkpoint of these records."
         )
         return None
-    last = max(stated, key=lambda state: state.size)
     if (last.size, last.root.hex()) != (tree.size, tree.root):
         report.problem("checkpoint", last.where, "It is not the one that the statement names.")
     if tree.complete:
-        _whole(tree, stated, last, records, report)
+        _whole(tree, stated, last, lines.found, damaged, report)
     else:
-        _paths(bundle, tree, last, records, report)
+        _paths(bundle, tree, last, lines.found, report)
     _log(bundle, tree, last, keys, report)
     return last
 
@@ -1534,16 +1637,23 @@ def _state(line: bytes, where: str, keys: Mapping[str, bytes], report: Report) -
 
 
 def _whole(
-    tree: Tree, stated: Sequence[State], last: State, records: Mapping[int, Sealed], report: Report
+    tree: Tree,
+    stated: Sequence[State],
+    last: State,
+    records: Mapping[int, Sealed],
+    damaged: set[int],
+    report: Report,
 ) -> None:
-    """All records are here: the tree over them is made anew, at the size of each checkpoint."""
-    in_order = [records[index].leaf for index in sorted(records)]
-    if len(in_order) < last.size:
+    """All records are here: the tree over them is made anew, at the size of each checkpoint before the first that is damaged and named."""
+    end = max(damaged.union(records), default=-1) + 1
+    if end < last.size:
         says = f"It is missing: the records end before it, and the signed checkpoint counts {last.size}."
-        report.problem("missing", f"{tree.path} record {len(in_order)}", says)
-    elif len(in_order) > last.size:
+        report.problem("missing", f"{tree.path} record {end}", says)
+    elif end > last.size:
+        added = min(index for index in damaged.union(records) if index >= last.size)
         says = f"It was added: the signed checkpoint counts {last.size} records."
-        report.problem("added", f"{tree.path} record {last.size}", says)
+        report.problem("added", f"{tree.path} record {added}", says)
+    in_order = [records[index].leaf for index in range(min(damaged, default=end))]
     made = roots(in_order, [state.size for state in stated])
     for state in stated:
         if made.get(state.size) == state.root:

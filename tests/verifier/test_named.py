@@ -1,0 +1,108 @@
+"""Of records that were taken out, moved, doubled or changed, those are named and no others."""
+
+import re
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.verifier.bundles import Change, Files, lines, packed, replaced, unpacked
+from tests.verifier.conftest import Made
+from tests.verifier.test_check_here import Checks, says
+from timemachine.verifier import tm_verify
+
+__all__ = ["says"]
+pytestmark = pytest.mark.django_db  # for the fixture alone
+RECORDS: Final = "session/records.jsonl"
+
+
+def taken(*numbers: int) -> Change:
+    """Take these lines out."""
+    return lines(
+        RECORDS,
+        lambda found: found.__setitem__(slice(None), [x for i, x in enumerate(found) if i not in numbers]),
+    )
+
+
+def swapped(one: int, other: int) -> Change:
+    def change(found: list[bytes]) -> None:
+        found[one], found[other] = found[other], found[one]
+
+    return lines(RECORDS, change)
+
+
+def at(number: int, old: str, new: str) -> Change:
+    return replaced(RECORDS, number, old.encode(), new.encode())
+
+
+def first_hash_of(number: int, name: str) -> Change:
+    """Another first digit of the first hash behind a name."""
+
+    def change(found: list[bytes]) -> None:
+        begin = found[number].index(f'"{name}":'.encode())
+        digit = re.compile(rb'":"[0-9a-f]{64}"').search(found[number], begin).start() + 3  # type: ignore[union-attr]
+        other = b"2" if found[number][digit : digit + 1] == b"1" else b"1"
+        found[number] = found[number][:digit] + other + found[number][digit + 1 :]
+
+    return lines(RECORDS, change)
+
+
+def both(*changes: Change) -> Change:
+    def change(files: Files) -> None:
+        for each in changes:
+            each(files)
+
+    return change
+
+
+CASES: Final[dict[str, tuple[Change, set[int]]]] = {
+    **{f"{number} taken out": (taken(number), {number}) for number in range(9)},
+    "5 and 7 taken out": (taken(5, 7), {5, 7}),
+    "0 and the last taken out": (taken(0, 8), {0, 8}),
+    "3 and 4 taken out": (taken(3, 4), {3, 4}),
+    "neighbours swapped": (swapped(3, 4), {3}),
+    "the first two swapped": (swapped(0, 1), {0}),
+    "the last two swapped": (swapped(7, 8), {7}),
+    "distant ones swapped": (swapped(2, 7), {2, 7}),
+    "one moved to the end": (lines(RECORDS, lambda found: found.append(found.pop(3))), {3}),
+    "one doubled": (lines(RECORDS, lambda found: found.insert(5, found[4])), {4}),
+    "one doubled at the end": (lines(RECORDS, lambda found: found.append(found[4])), {4}),
+    "the last doubled": (lines(RECORDS, lambda found: found.append(found[8])), {8}),
+    "one that calls itself another": (at(5, '"index":5', '"index":7'), {5}),
+    "one that calls itself one that never was": (at(5, '"index":5', '"index":70'), {5}),
+    "one of another form": (at(3, '"v":1', '"v":2'), {3}),
+    "the first of another form": (at(0, '"v":1', '"v":2'), {0}),
+    "the last of another form": (at(8, '"v":1', '"v":2'), {8}),
+    "two of another form, and one taken out": (
+        both(at(2, '"v":1', '"v":2'), at(3, '"v":1', '"v":2'), taken(6)),
+        {2, 3, 6},
+    ),
+    **{f"the hash in {number}": (first_hash_of(number, "prev"), {number}) for number in (0, 1, 4, 7, 8)},
+    **{
+        f"a commitment of {number}": (first_hash_of(number, "fields"), {number}) for number in (0, 1, 4, 7, 8)
+    },
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_those_are_named_and_no_others(made: Made, tmp_path: Path, name: str) -> None:
+    change, wanted = CASES[name]
+    files = unpacked(made.session)
+    change(files)
+    found = tm_verify.verify(str(packed(files, tmp_path / "evidence.zip")), made.key).problems
+    places = {each["where"] for each in found} - {RECORDS}
+    assert {int(place.split(" ")[2]) for place in places if place.startswith("session record ")} == wanted, (
+        found
+    )
+    assert not [each for each in found if each["where"].startswith("session checkpoint")], found
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_reader_s_browser_names_the_same(made: Made, says: Checks, name: str) -> None:
+    change, wanted = CASES[name]
+    files = unpacked(made.session)
+    change(files)
+    told = says(files)
+    found = [line for line in told.splitlines() if line.startswith(("session record ", "session checkpoint"))]
+    assert {int(line.split(" ")[2].rstrip(":")) for line in found if "checkpoint" not in line} == wanted, told
+    assert not [line for line in found if "checkpoint" in line], told
