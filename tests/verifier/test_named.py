@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from tests.verifier.bundles import Change, Files, lines, packed, replaced, unpacked
+from tests.verifier.bundles import Change, Files, lines, packed, replaced, statement, unpacked
 from tests.verifier.conftest import Made
 from tests.verifier.test_check_here import Checks, says
 from timemachine.verifier import tm_verify
@@ -106,3 +106,13 @@ def test_the_reader_s_browser_names_the_same(made: Made, says: Checks, name: str
     found = [line for line in told.splitlines() if line.startswith(("session record ", "session checkpoint"))]
     assert {int(line.split(" ")[2].rstrip(":")) for line in found if "checkpoint" not in line} == wanted, told
     assert not [line for line in found if "checkpoint" in line], told
+
+
+def test_where_the_statement_s_signature_is_not_valid_no_key_is_called_another_one(
+    made: Made, tmp_path: Path
+) -> None:
+    files = unpacked(made.session)
+    statement(lambda said: said["predicate"]["about"].update(name="x"))(files)
+    told = list(tm_verify.told(tm_verify.verify(str(packed(files, tmp_path / "evidence.zip")))))
+    assert "signed by no valid key" in told
+    assert not [line for line in told if "another key" in line]

@@ -2534,7 +2534,7 @@ def _told(report: Report) -> Iterator[str]:
 
 def _signed_by_others(report: Report) -> Iterator[str]:
     for shown in report.shown:
-        if shown.signed_by not in {None, report.key}:
+        if report.key and shown.signed_by not in {None, report.key}:
             whose = "the log" if shown.of == "log" else f"{shown.of} {shown.id}"
             yield f"{whose}: what was sealed then is signed by {shown.signed_by}, another key than the bundle's"
 
