@@ -247,7 +247,7 @@ class Check {
     return { records: sorted, unlinked, damaged };
   }
 
-  // The records by index as their lines have them: what index each line has, which name another one before them, and which are there twice.
+  // The records by index; of each line its index, and which are unlinked or double.
   sealed(tree, lines, leaves) {
     const [found, order, unlinked, doubles] = [new Map(), [], new Map(), new Map()];
     let previous = "0".repeat(64);
@@ -270,7 +270,7 @@ class Check {
     return { found, order, unlinked, doubles };
   }
 
-  // Name the records whose lines are no records (-1) or out of place; those that are damaged are given.
+  // Name the records whose lines are none (-1) or out of place.
   misplaced(tree, order, kept) {
     const [there, placed, damaged] = [new Set(order), new Set([...kept].map((at) => order[at])), new Set()];
     let before = -1;
@@ -293,7 +293,7 @@ class Check {
     return damaged;
   }
 
-  // Name the first record of each gap between those that are there; what is missing behind the last is told with the tree's state.
+  // Name the first record of each gap; what is missing behind the last is told with the tree's state.
   gaps(tree, there, damaged) {
     let before = -1;
     for (const index of there.sort((one, other) => one - other)) {
@@ -306,7 +306,7 @@ class Check {
     }
   }
 
-  // Name each record whose successor was sealed behind another one, or that names another one before it than its successor bears out.
+  // Name the one of two records whose link is broken that was changed.
   async chained(tree, { records, unlinked, damaged }, end) {
     const changed = new Set();
     for (const [index, { prev, mended }] of [...unlinked].sort(([one], [other]) => one - other)) {
@@ -314,7 +314,7 @@ class Check {
       if (index && (!before || hex(before.leaf) === prev)) continue;
       if (!index || hex(await leafOf(bytes(mended))) === (unlinked.get(index + 1)?.prev ?? end)) {
         changed.add(index);
-        this.fault(`${tree.path} record ${index}`, "It was changed: it names another record before it than the one behind which it was sealed.");
+        this.fault(`${tree.path} record ${index}`, "It was changed: it names another record before it.");
       } else if (!damaged.has(index - 1)) {
         changed.add(index - 1);
         this.fault(`${tree.path} record ${index - 1}`, `It was changed: record ${index} was sealed behind another one.`);
@@ -384,7 +384,7 @@ class Check {
     await this.at(`${tree.path} log entry`, () => this.entry(tree, last));
   }
 
-  // All records are here: the tree over those before the first that is damaged, and named, has the signed roots.
+  // The tree over the records before the first that is damaged has the signed roots.
   async whole(tree, stated, last, { records, damaged }) {
     const there = [...records.keys(), ...damaged].sort((one, other) => one - other);
     const end = (there.at(-1) ?? -1) + 1;
@@ -523,14 +523,14 @@ class Check {
     const sealed = ([index, names]) => records.get(index).fields.filter(([name]) => names.has(name)).length;
     const erased = tree.withholds ? (tree.erased?.fields ?? 0) : named.reduce((sum, one) => sum + sealed(one), 0);
     if (erased > untold) this.fault(`${tree.path} erased`, `The statement says that ${erased} fields were erased, and ${untold} are not told.`);
-    else if (erased && tree.withholds) this.beside.push(`that ${erased} fields of the ${tree.of} were erased for good, which the statement says`);
+    else if (erased && tree.withholds) this.unchecked.add(`${inWords("erased", erased)} of the ${tree.of}: the server says so, and brings no tombstone`);
     this.counts.erased += Math.min(erased, untold);
     if (tree.withholds !== false) this.counts.withheld += untold - Math.min(erased, untold);
     else this.missing(tree, records, gone);
   }
 }
 
-// The places of the most lines that stand in order, so that the fewest are out of it; of two neighbours that were swapped the first is.
+// The places of the most lines that stand in order.
 function inPlace(order) {
   if (order.every((index, at) => index > (order[at - 1] ?? -1))) return new Set(order.keys());
   const [ends, places, behind] = [[], [], new Map()];

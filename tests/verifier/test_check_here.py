@@ -141,3 +141,16 @@ def test_what_is_not_told_where_nothing_is_withheld_is_a_fault(made: Made, says:
     found = says(files)
     assert found.startswith("verified in this browser")
     assert "1 field withheld" in found
+
+
+def test_an_erasure_that_the_server_alone_speaks_for_is_not_plainly_verified(
+    made: Made, says: Checks
+) -> None:
+    files = unpacked(made.session)
+    document("session/disclosed.jsonl", lambda line: line["fields"].pop("input"), 3)(files)
+    gone = {"fields": 1, "last": "2026-11-23T08:00:00Z"}
+    Forger().seal(files, stated(withholds=True, erased=gone))
+    found = says(files)
+    assert found.startswith("checked in part, without a fault")
+    assert "1 field erased for good" in found
+    assert "the server says so, and brings no tombstone" in found

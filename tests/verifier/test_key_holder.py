@@ -41,7 +41,7 @@ def checked(files: Files, folder: Path, forger: Forger) -> tm_verify.Report:
     return tm_verify.verify(str(packed(files, folder / "x.zip")), forger.key)
 
 
-def says(**said: bool) -> Any:
+def says(**said: object) -> Any:
     """Say this of the first tree."""
     return lambda stated: stated["predicate"]["trees"][0].update(said)
 
