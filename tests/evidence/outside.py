@@ -84,8 +84,11 @@ default_policy = 1.2.3.4
 digests = sha256, sha512
 signer_digest = sha256
 accuracy = secs:1
+{certs}
 [ extensions ]
 extendedKeyUsage = critical,timeStamping
+[ ca ]
+basicConstraints = critical,CA:true
 [ req ]
 distinguished_name = name
 [ name ]
@@ -93,15 +96,31 @@ distinguished_name = name
 
 
 class Authority:
-    """A timestamp authority made of the openssl command; `certificate` is its own."""
+    """A timestamp authority made of the openssl command; `certificate` is its own, or that of the authority which certified it and which it sends, too."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.certificate = folder, folder / "tsa.pem"
+    def __init__(self, folder: Path, *, certified: bool = False) -> None:
+        self.folder, self.certificate = folder, folder / ("ca.pem" if certified else "tsa.pem")
         (folder / "serial").write_text("01\n")
-        (folder / "tsa.cnf").write_text(_CONFIGURATION.format(folder=folder))
+        certs = f"certs = {folder}/ca.pem" if certified else ""
+        (folder / "tsa.cnf").write_text(_CONFIGURATION.format(folder=folder, certs=certs))
+        if certified:
+            self._certified()
+            return
         self._openssl(
             "req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=TSA -config tsa.cnf -extensions extensions "
             "-keyout tsa.key -out tsa.pem"
+        )
+
+    def _certified(self) -> None:
+        """Its certificate is longer than the other one and sent before it, which DER has the other way round."""
+        self._openssl(
+            "req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=CA -config tsa.cnf -extensions ca -keyout ca.key -out ca.pem"
+        )
+        self._openssl(
+            "req -newkey rsa:2048 -nodes -subj /CN=an-authority-of-a-longer-name -config tsa.cnf -keyout tsa.key -out tsa.csr"
+        )
+        self._openssl(
+            "x509 -req -days 30 -in tsa.csr -CA ca.pem -CAkey ca.key -CAcreateserial -extfile tsa.cnf -extensions extensions -out tsa.pem"
         )
 
     def __call__(self, body: bytes, content_type: str) -> tuple[int, bytes]:

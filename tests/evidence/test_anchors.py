@@ -180,10 +180,11 @@ def test_a_key_that_was_replaced_signs_no_more_for_the_witness(project: Project)
     assert (known_size(b""), known_size(b"9" * 30)) == (None, None)
 
 
+@pytest.mark.parametrize("certified", [False, True])
 def test_an_authority_dates_states_of_the_log_and_openssl_verifies_that(
-    project: Project, settings: Settings, tmp_path: Path
+    project: Project, settings: Settings, tmp_path: Path, *, certified: bool
 ) -> None:
-    authority = Authority(tmp_path)
+    authority = Authority(tmp_path, certified=certified)
     with served(authority) as url:
         set_anchor(project, TIMESTAMP, url, by="test")
         grown(project, 2)

@@ -4,6 +4,8 @@ from typing import Final
 
 from rfc3161_client import PKIStatus, TimeStampRequest, TimestampRequestBuilder, decode_timestamp_response
 
+from timemachine.evidence.der import with_sorted_certificates
+
 QUERY_TYPE: Final = "application/timestamp-query"
 _GRANTED: Final = (PKIStatus.GRANTED, PKIStatus.GRANTED_WITH_MODS)
 
@@ -16,12 +18,12 @@ def query(data: bytes) -> TimeStampRequest:
 def refusal(asked: TimeStampRequest, answer: bytes) -> str | None:
     """Why the answer is no timestamp of what was asked for, in words; None where it is one."""
     try:
-        found = decode_timestamp_response(answer)
+        found = decode_timestamp_response(with_sorted_certificates(answer))
         if found.status not in _GRANTED:
             return f"It gave no timestamp: {'; '.join(found.status_string) or f'status {found.status}'}."
         told, nonce = found.tst_info.message_imprint.message, found.tst_info.nonce
-    except (ValueError, KeyError) as why:
-        return f"Its answer is no timestamp: {why}."
+    except (ValueError, KeyError):
+        return "Its answer is no timestamp: it has not the form of one (RFC 3161)."
     if told != asked.message_imprint.message or nonce != asked.nonce:
         return "Its answer is a timestamp of something else."
     return None

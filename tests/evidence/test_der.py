@@ -1,0 +1,33 @@
+"""What has another form than an authority's answer is left as it came."""
+
+import pytest
+
+from timemachine.evidence.der import with_sorted_certificates
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["", "30", "3005", "30053003020102", "308030", "308500000000ff", "02020505", "300730030201003000"],
+)
+def test_what_is_no_token_is_left_as_it_came(answer: str) -> None:
+    assert with_sorted_certificates(bytes.fromhex(answer)).hex() == answer
+
+
+def test_certificates_are_put_in_order_and_nothing_else_is() -> None:
+    before = "3017300302010030100600a00c300a020031003000a0020500"
+    parts = bytes.fromhex(before)
+    assert with_sorted_certificates(parts) == parts  # one alone is in order
+    long = "00" * 200
+    certificates = f"30 81c8 {long} 3000".replace(" ", "")
+    sorted_ = f"3000 3081c8 {long}".replace(" ", "")
+
+    def answer(found: str) -> bytes:
+        def of(tag: str, inner: str) -> str:
+            size = len(inner) // 2
+            return f"{tag}{f'{size:02x}' if size < 128 else f'81{size:02x}'}{inner}"
+
+        return bytes.fromhex(
+            of("30", "3000" + of("30", "0600" + of("a0", of("30", "020031003000" + of("a0", found)))))
+        )
+
+    assert with_sorted_certificates(answer(certificates)) == answer(sorted_)
