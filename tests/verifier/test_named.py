@@ -116,3 +116,20 @@ def test_where_the_statement_s_signature_is_not_valid_no_key_is_called_another_o
     told = list(tm_verify.told(tm_verify.verify(str(packed(files, tmp_path / "evidence.zip")))))
     assert "signed by no valid key" in told
     assert not [line for line in told if "another key" in line]
+
+
+@pytest.mark.parametrize(
+    ("name", "one", "two"),
+    [
+        ("withheld", "1 field withheld", "2 fields withheld"),
+        ("proofs", "1 proof", "2 proofs"),
+        ("unfit_fields", "1 field that does not fit", "2 fields that do not fit"),
+        ("erased_fields", "1 erased field", "2 erased fields"),
+        ("sealed", "1 sealed", "2 sealed"),
+    ],
+)
+def test_one_is_counted_as_one(name: str, one: str, two: str) -> None:
+    for count, words in ((1, one), (2, two)):
+        report = tm_verify.Report()
+        report.checked[name] = count
+        assert f"checked: {words}" in tm_verify.told(report)

@@ -113,6 +113,7 @@ SAID_OF_LOG = {
 }
 ONLY_RECORDS = " AS FAR AS ITS RECORDS GO"  # where something else is wrong
 TOLD_COUNTS = {"unfit_fields": "fields that do not fit", "withheld": "fields withheld"}
+ONE = re.compile(r"\b(file|signature|record|field|link|proof|line|state)s( that do)?\b")
 KEY_BESIDE = (
     "That one signed some of what is in it. Where it was replaced since, the bundle of the project's log says by which key, under its "
     "signature: check that, and ask whoever gave you the fingerprint."
@@ -2031,7 +2032,7 @@ def _timestamps(bundle: Bundle, signed: Sequence[Any], report: Report) -> None:
             f"openssl ts -verify -in timestamps/{last}.tsr -data timestamps/{last}.json -CAfile AUTHORITY.pem"
         )
         report.not_checked.append(
-            f"The timestamps of {len(dated)} states of the log: whether they are of these bytes, and the authority's "
+            f"The timestamps of {_counted(len(dated), 'states')} of the log: whether they are of these bytes, and the authority's "
             f"signature and chain of certificates. For the newest: {command}"
         )
 
@@ -2511,7 +2512,7 @@ def _told(report: Report) -> Iterator[str]:
     yield from (f"KEY REPLACED (log entry {each.entry}) {each}" for each in report.replaced)
     yield from _older(report)
     counts = [
-        f"{count:,} {TOLD_COUNTS.get(name, name.replace('_', ' '))}"
+        _counted(count, TOLD_COUNTS.get(name, name.replace("_", " ")))
         for name, count in report.checked.items()
         if count
     ]
@@ -2530,6 +2531,13 @@ def _told(report: Report) -> Iterator[str]:
         yield f"NOT CHECKED: {says}"
     for says in NOT_PROVEN:
         yield f"NOT PROVEN: {says}"
+
+
+def _counted(count: int, words: str) -> str:
+    """So many of them; of one, in the singular."""
+    if count != 1:
+        return f"{count:,} {words}"
+    return f"1 {ONE.sub(lambda found: found[1] + (' that does' if found[2] else ''), words)}"
 
 
 def _signed_by_others(report: Report) -> Iterator[str]:
