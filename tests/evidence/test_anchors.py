@@ -13,6 +13,7 @@ from pytest_django.fixtures import Settings
 
 from tests.evidence.outside import Authority, Witness, served
 from tests.verifier.bundles import faults, packed, unpacked
+from tests.web.people import browser_of
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now
 from timemachine.base.errors import InvalidInput
@@ -221,6 +222,9 @@ def test_the_evidence_of_a_session_brings_the_date_of_its_seal_once_there_is_one
             with served(Authority(tmp_path)) as url:
                 set_anchor(project, TIMESTAMP, url, by="test")
                 assert told(project)[TIMESTAMP].size == 2
+    page = browser_of(project).get(f"/sessions/{session.id}/evidence/").content.decode()
+    assert "by the clock of" in page
+    assert page.count("<dt>Dated</dt>") == 1
     files["timestamps/2.json"] = files["session/checkpoints.jsonl"].splitlines()[0]
     assert ("timestamp", "timestamps/2.tsr") in faults(packed(files, tmp_path / "forged.zip"))
 

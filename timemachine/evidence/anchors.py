@@ -7,7 +7,7 @@ import base64
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -19,7 +19,15 @@ from timemachine.accounts.models import Project
 from timemachine.base.clock import now, written
 from timemachine.evidence import keys, timestamping
 from timemachine.evidence.checkpoint import log_origin
-from timemachine.evidence.models import TIMESTAMP, WITNESS, Anchor, Anchored, LogCheckpoint, LogEntry
+from timemachine.evidence.models import (
+    TIMESTAMP,
+    WITNESS,
+    Anchor,
+    Anchored,
+    LogCheckpoint,
+    LogEntry,
+    SealCheckpoint,
+)
 from timemachine.evidence.note import add_checkpoint, known_size, signed_note, verifier_key
 from timemachine.evidence.outside import Answer, Unreached, checked_address, post
 from timemachine.evidence.timestamping import QUERY_TYPE
@@ -64,6 +72,28 @@ def anchors_of(project: Project) -> dict[str, Anchor]:
 def key_for_witness(project: Project) -> str:
     """The key in use as a witness has to be told it."""
     return verifier_key(log_origin(str(project.pk)), bytes(keys.key_in_use(project).public_key))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outside:
+    """Who outside took a state of the log that holds a seal, and when: an authority by its own clock, a witness by ours."""
+
+    kind: str
+    url: str
+    at: datetime
+
+
+def outside_of(state: SealCheckpoint) -> list[Outside]:
+    """The first witness and the first authority that took the log with this state of a seal in it. Two queries."""
+    held = Anchored.objects.filter(
+        checkpoint__project=state.seal.project_id, checkpoint__size__gt=state.log_index
+    ).order_by("id")
+    firsts = [first for kind in KINDS if (first := held.filter(kind=kind).first())]
+    return [Outside(kind=each.kind, url=each.url, at=_told_at(each)) for each in firsts]
+
+
+def _told_at(anchored: Anchored) -> datetime:
+    return timestamping.time_told(bytes(anchored.answer)) if anchored.kind == TIMESTAMP else anchored.at
 
 
 def anchor_json(anchor: Anchor) -> dict[str, Any]:

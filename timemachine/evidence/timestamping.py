@@ -1,5 +1,6 @@
 """Timestamps of RFC 3161: what an authority is asked, and whether its answer is one. Whether to trust it is for who holds its certificate."""
 
+from datetime import datetime
 from typing import Final
 
 from rfc3161_client import PKIStatus, TimeStampRequest, TimestampRequestBuilder, decode_timestamp_response
@@ -13,6 +14,11 @@ _GRANTED: Final = (PKIStatus.GRANTED, PKIStatus.GRANTED_WITH_MODS)
 def query(data: bytes) -> TimeStampRequest:
     """A request for a timestamp over the SHA-512 of these bytes, with a nonce, and for the authority's certificate."""
     return TimestampRequestBuilder().data(data).build()
+
+
+def time_told(answer: bytes) -> datetime:
+    """When an authority says that it answered, by its clock. Of an answer that was taken before."""
+    return decode_timestamp_response(with_sorted_certificates(answer)).tst_info.gen_time
 
 
 def refusal(asked: TimeStampRequest, answer: bytes) -> str | None:

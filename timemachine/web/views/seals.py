@@ -14,6 +14,7 @@ from timemachine.accounts.models import ADMIN, OPERATOR
 from timemachine.comparison.models import Comparison
 from timemachine.erasure.queries import done_of
 from timemachine.evidence import commands, keys, log
+from timemachine.evidence.anchors import outside_of
 from timemachine.evidence.comparison_subject import run_ended_at
 from timemachine.evidence.kinds import KINDS
 from timemachine.evidence.models import Seal, SealCheckpoint
@@ -50,6 +51,7 @@ def evidence(request: HttpRequest, id: str, of: str) -> HttpResponse:  # noqa: A
         "file": kind.file(thing),
         "sealed": sealed,
         "checkpoints": _states(sealed.seal) if sealed.seal else [],
+        "outside": outside_of(sealed.checkpoint) if sealed.checkpoint else [],
         "earlier": earlier,
         "newest_earlier": earlier[-1] if earlier else None,
         "has_evidence": _has_evidence(thing),
