@@ -48,6 +48,12 @@ def test_what_is_not_strict_json_is_refused_with_its_reason(written: str | bytes
         parse_json(written)
 
 
+def test_the_first_key_that_comes_again_is_named_among_any_number_of_keys() -> None:
+    names = [*range(200_000), 150_000, 7]
+    with pytest.raises(InvalidInput, match="the key '150000' twice"):
+        parse_json("{" + ",".join(f'"{name}":0' for name in names) + "}")
+
+
 @given(st.floats(allow_nan=False, allow_infinity=False) | st.integers())
 def test_numbers_survive(number: float) -> None:
     assert parse_json(json_bytes({"n": number})) == {"n": number}
