@@ -140,3 +140,25 @@ def test_a_body_of_several_members_is_one_body(exporter: Exporter, project: Proj
     packed = gzip.compress(body[:20]) + gzip.compress(body[20:])
     assert exporter.raw(packed, JSON, **{"Content-Encoding": "gzip"}).status_code == 200
     assert recorded(project)[TRACE.hex()]["actions"] == [("work", "event", None)]
+
+
+def test_a_body_may_have_a_thousand_members_and_one_of_more_is_refused_before_they_are_unpacked(
+    exporter: Exporter, project: Project
+) -> None:
+    empty = gzip.compress(b"", mtime=0)
+    packed = empty * 999 + gzip.compress(json_body(plain()))
+    assert exporter.raw(packed, JSON, **{"Content-Encoding": "gzip"}).status_code == 200
+    assert recorded(project)[TRACE.hex()]["actions"] == [("work", "event", None)]
+    answer = exporter.raw(empty * 300_000 + b"no member", JSON, **{"Content-Encoding": "gzip"})
+    assert answer.status_code == 400
+    assert "more than 1,000 packed members" in answer.json()["message"]
+
+
+def test_a_small_body_that_unpacks_to_a_large_one_takes_the_place_of_a_large_one(exporter: Exporter) -> None:
+    large = gzip.compress(json_body(plain("x" * pressure.SMALL)))
+    with ExitStack() as others:
+        for _ in range(pressure.AT_ONCE):
+            others.enter_context(pressure.one_more())
+        assert exporter.raw(large, JSON, **{"Content-Encoding": "gzip"}).status_code == 429
+        small = gzip.compress(json_body(plain()))
+        assert exporter.raw(small, JSON, **{"Content-Encoding": "gzip"}).status_code == 200

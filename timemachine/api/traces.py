@@ -7,6 +7,7 @@ span is durable but those counted as rejected; 429 and 503 mean "send it again",
 import json
 import logging
 import zlib
+from dataclasses import dataclass
 from math import ceil
 from typing import Final
 
@@ -39,6 +40,9 @@ log = logging.getLogger(__name__)
 PROTOBUF: Final = "application/x-protobuf"
 JSON: Final = "application/json"
 MOST_NAMED: Final = 5
+MOST_MEMBERS: Final = 1_000
+_PIECE: Final = 64 * 1024
+_WINDOWS: Final = {"": None, "identity": None, "gzip": 31, "deflate": 15}
 _CODES: Final = {400: 3, 401: 16, 403: 7, 404: 5, 413: 8, 415: 3, 429: 8, 503: 14}
 
 
@@ -54,8 +58,8 @@ def receive(request: HttpRequest) -> HttpResponse:
     encoding = request.content_type
     try:
         who = _caller(request)
-        body = _body(request)
-        with one_more(small=len(body) <= SMALL):
+        body = _Body.of(request)
+        with one_more(small=body.is_small()):
             read = {PROTOBUF: from_protobuf, JSON: from_json}.get(encoding or "")
             if read is None:
                 raise _Unsupported(
@@ -63,7 +67,7 @@ def receive(request: HttpRequest) -> HttpResponse:
                     if encoding
                     else f"Name the encoding in Content-Type: {PROTOBUF} or {JSON}."
                 )
-            done = take(who.project, read(body), by=who.by)
+            done = take(who.project, read(body.unpacked(settings.MAX_REQUEST_BYTES)), by=who.by)
     except TimeMachineError as why:
         return _refused(why, encoding)
     except OperationalError as why:
@@ -89,35 +93,69 @@ def _caller(request: HttpRequest) -> Caller:
     return who
 
 
-def _body(request: HttpRequest) -> bytes:
-    limit = settings.MAX_REQUEST_BYTES
-    try:
-        body = request.body
-    except RequestDataTooBig as why:
-        raise _too_large(limit) from why
-    packed = request.headers.get("Content-Encoding", "identity").strip().lower()
-    if packed in ("", "identity"):
-        return body
-    if packed not in ("gzip", "deflate"):
-        raise _Unsupported(f"The Content-Encoding {packed[:40]!r} is not known; send gzip, deflate or none.")
-    return _unpacked(body, 31 if packed == "gzip" else 15, limit)
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """The body of a request, as it came."""
+
+    sent: bytes
+    window: int | None
+    """As zlib names its packing; None where it is not packed."""
+
+    @classmethod
+    def of(cls, request: HttpRequest) -> "_Body":
+        try:
+            sent = request.body
+        except RequestDataTooBig as why:
+            raise _too_large(settings.MAX_REQUEST_BYTES) from why
+        packed = request.headers.get("Content-Encoding", "identity").strip().lower()
+        if packed not in _WINDOWS:
+            raise _Unsupported(
+                f"The Content-Encoding {packed[:40]!r} is not known; send gzip, deflate or none."
+            )
+        return cls(sent, _WINDOWS[packed])
+
+    def is_small(self) -> bool:
+        """Whether it is small as it came and unpacked; no more than that is unpacked to know it."""
+        if len(self.sent) > SMALL:
+            return False
+        try:
+            self.unpacked(SMALL)
+        except TooLarge:
+            return False
+        return True
+
+    def unpacked(self, limit: int) -> bytes:
+        """All members of the body, one behind the other, as RFC 1952 allows. Raises `TooLarge`, and `InvalidInput` for a damaged one."""
+        if self.window is None:
+            return self.sent
+        found = bytearray()
+        rest = memoryview(self.sent)
+        for _ in range(MOST_MEMBERS):
+            if not rest:
+                return bytes(found)
+            rest = _without_member(rest, found, self.window, limit)
+        if rest:
+            raise InvalidInput(
+                f"The body has more than {MOST_MEMBERS:,} packed members; pack it as one.", code="not_packed"
+            )
+        return bytes(found)
 
 
-def _unpacked(body: bytes, window: int, limit: int) -> bytes:
-    """All members of the body, one behind the other, as RFC 1952 allows."""
-    found = b""
-    try:
-        while body:
-            unpacking = zlib.decompressobj(window)
-            found += unpacking.decompress(body, limit + 1 - len(found))
-            if len(found) > limit:
-                raise _too_large(limit)
-            if not unpacking.eof:
-                raise InvalidInput("The body is cut off: its packing does not end.", code="not_packed")
-            body = unpacking.unused_data
-    except zlib.error as why:
-        raise InvalidInput("The body is damaged: it cannot be unpacked.", code="not_packed") from why
-    return found
+def _without_member(rest: memoryview, found: bytearray, window: int, limit: int) -> memoryview:
+    """Unpack the first member behind what was found; what is left after it."""
+    unpacking = zlib.decompressobj(window)
+    while rest:
+        piece = rest[:_PIECE]
+        try:
+            found += unpacking.decompress(piece, limit + 1 - len(found))
+        except zlib.error as why:
+            raise InvalidInput("The body is damaged: it cannot be unpacked.", code="not_packed") from why
+        if len(found) > limit:
+            raise _too_large(limit)
+        rest = rest[len(piece) - len(unpacking.unused_data) :]
+        if unpacking.eof:
+            return rest
+    raise InvalidInput("The body is cut off: its packing does not end.", code="not_packed")
 
 
 def _too_large(limit: int) -> TooLarge:
