@@ -4,7 +4,8 @@ The first line says which session it is, and for which server and key (never the
 sent, or `!end`. A line stands in the file before it is sent, so a process that is killed loses none of them; with `fsync` they
 survive a machine that loses its power as well. Once everything is delivered the file is cut back to its first line, and removed
 when the session is closed. Whoever has a file holds its lock, so a file without one is of a process that is gone, and the next one
-takes it over. A last line that was cut in half by a crash is left out; it had not been taken yet.
+takes it over; it gets its name once it is locked and has its first line. A last line that was cut in half by a crash is left out; it
+had not been taken yet.
 """
 
 import contextlib
@@ -23,6 +24,7 @@ log = logging.getLogger(__name__)
 
 END: Final = b"!end"
 ENDING: Final = ".spool"
+BEGINNING: Final = ".begun"
 REFUSED: Final = ".refused"
 MOST_IN_MEMORY: Final = 64 * 1024 * 1024
 """Bytes that are kept where no file can be written at all."""
@@ -75,10 +77,7 @@ class Spool:
         file: File
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            path = folder / (secrets.token_hex(8) + ENDING)
-            file = _opened(path, os.O_CREAT | os.O_EXCL)
-            _locked(file)
-            _write_all(file, line)
+            file, path = _begun(folder, line)
         except OSError as why:
             log.warning("No spool can be written in %s (%s): what is recorded waits in memory.", folder, why)
             return cls(_Memory(), None, header, 0)
@@ -86,7 +85,7 @@ class Spool:
 
     @classmethod
     def taken_over(cls, path: Path) -> "Self | None":
-        """The file of a process that is gone; None where it is in use, or not one of ours, or empty (it is removed then)."""
+        """The file of a process that is gone; None where it is in use, or not one of ours, or has no whole first line (it is removed then)."""
         try:
             file = _opened(path, 0)
         except OSError:
@@ -96,6 +95,8 @@ class Spool:
             return None
         header, begin = _header_of(file)
         if header is None:
+            if not begin:
+                path.unlink(missing_ok=True)
             file.close()
             return None
         spool = cls(file, path, header, begin)
@@ -173,9 +174,10 @@ def spools_in(folder: Path) -> Iterator[Path]:
     """The files in a folder, the oldest first."""
     found = []
     with contextlib.suppress(OSError):
-        for path in folder.glob("*" + ENDING):
+        for path in folder.iterdir():
             with contextlib.suppress(OSError):
-                found.append((path.stat().st_mtime_ns, path))
+                if path.suffix in {ENDING, BEGINNING}:
+                    found.append((path.stat().st_mtime_ns, path))
     yield from (path for _, path in sorted(found))
 
 
@@ -184,6 +186,29 @@ def _opened(path: Path, flags: int) -> io.FileIO:
         return os.open(name, os.O_RDWR | flags | getattr(os, "O_CLOEXEC", 0), 0o600)
 
     return io.FileIO(os.fspath(path), "r+", opener=opener)
+
+
+def _begun(folder: Path, line: bytes) -> tuple[io.FileIO, Path]:
+    """A new file with its first line, and its name. One that somebody looks at before it is locked is theirs to remove; another is begun."""
+    while True:
+        beginning = folder / (secrets.token_hex(8) + BEGINNING)
+        file = _opened(beginning, os.O_CREAT | os.O_EXCL)
+        if not _is_held(file) and _is_still(file, beginning):
+            _write_all(file, line)
+            return file, beginning.rename(beginning.with_suffix(ENDING))
+        file.close()
+        beginning.unlink(missing_ok=True)
+
+
+def _is_held(file: File) -> bool:
+    """Lock it; whether somebody else has. Where files cannot be locked nobody has, and nobody takes them over either."""
+    try:
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _locked(file: File) -> bool:
@@ -203,6 +228,7 @@ def _is_still(file: File, path: Path) -> bool:
 
 
 def _header_of(file: File) -> tuple[dict[str, Any] | None, int]:
+    """What the first line says, None where it is not one of ours, and where it ends, 0 where it was cut off."""
     file.seek(0)
     begin = b""
     while b"\n" not in begin and len(begin) < _LONGEST_HEADER:
@@ -214,7 +240,7 @@ def _header_of(file: File) -> tuple[dict[str, Any] | None, int]:
     try:
         header = json.loads(line)
     except ValueError:
-        return None, 0
+        return None, len(line) + 1
     session = header.get("session") if isinstance(header, dict) else None
     is_ours = isinstance(session, dict) and isinstance(session.get("key"), str)
     return (header if is_ours else None), len(line) + 1

@@ -15,14 +15,14 @@ from typing import Any, Final, Protocol
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from timemachine.client.sender import OURS
-from timemachine.client.spool import ENDING, REFUSED
+from timemachine.client.spool import BEGINNING, ENDING, REFUSED
 
 SECRET: Final = re.compile(
     r"key|token|secret|passw|credential|auth|cookie|private|signature|sig$", re.IGNORECASE
 )
 WITHHELD: Final = "withheld"
 _OWN: Final = "timemachine"
-_CODE: Final = (".py", ".pyc", ".so", ".pth", ".pyd", ENDING, REFUSED)
+_CODE: Final = (".py", ".pyc", ".so", ".pth", ".pyd", BEGINNING, ENDING, REFUSED)
 _REQUEST: Final = re.compile(rb"([A-Z]+) (\S+) HTTP/1\.[01]\r\n")
 _HTTPS: Final = 443
 

@@ -1,0 +1,74 @@
+"""A spool is its owner's from the moment it has its name, and what no process can use does not stay."""
+
+import fcntl
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from timemachine.client.outbox import header_of
+from timemachine.client.spool import Spool, spools_in
+
+HEADER = header_of({"key": "k", "name": "n"}, url=None, key_id=None)
+
+
+def test_a_file_that_another_process_locks_as_it_begins_is_left_to_that_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock = fcntl.flock
+
+    def locked_by_another_first(file: int, how: int) -> Any:
+        monkeypatch.undo()
+        (path,) = tmp_path.iterdir()
+        another = os.open(path, os.O_RDWR)
+        lock(another, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            lock(file, how)
+        finally:
+            os.close(another)
+
+    monkeypatch.setattr(fcntl, "flock", locked_by_another_first)
+    spool = Spool.begun(tmp_path, HEADER)
+    spool.append([b"1", b"2"])
+    assert [Spool.taken_over(path) for path in spools_in(tmp_path)] == [None]
+    assert spool.path is not None
+    assert spool.path.read_bytes().endswith(b"\n1\n2\n")
+    spool.remove()
+
+
+def test_a_file_that_another_process_removes_as_it_begins_is_begun_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock = fcntl.flock
+
+    def removed_by_another_first(file: int, how: int) -> Any:
+        monkeypatch.undo()
+        (path,) = spools_in(tmp_path)
+        assert Spool.taken_over(path) is None
+        lock(file, how)
+
+    monkeypatch.setattr(fcntl, "flock", removed_by_another_first)
+    spool = Spool.begun(tmp_path, HEADER)
+    spool.append([b"1"])
+    assert list(spools_in(tmp_path)) == [spool.path]
+    assert spool.waiting(100) == [b"1"]
+    spool.remove()
+
+
+@pytest.mark.parametrize("name", ["a.spool", "a.begun"])
+@pytest.mark.parametrize("begun", [b"", b'{"spool": 1, "sess'])
+def test_a_file_whose_process_was_killed_before_its_first_line_was_whole_goes(
+    tmp_path: Path, name: str, begun: bytes
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(begun)
+    assert [Spool.taken_over(each) for each in spools_in(tmp_path)] == [None]
+    assert not path.exists()
+
+
+def test_a_file_that_is_none_of_ours_stays_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "other.spool"
+    path.write_bytes(b"something else\n")
+    assert [Spool.taken_over(each) for each in spools_in(tmp_path)] == [None]
+    assert path.read_bytes() == b"something else\n"
