@@ -1,6 +1,7 @@
 """What no honest program sends: each gets one sentence and no fault of ours."""
 
 import base64
+import hashlib
 import json
 from typing import Any
 
@@ -249,3 +250,44 @@ def test_what_is_refused_makes_no_collection(
     api.post("/sessions/ended/end")
     refused(api.post(path, body), status)
     assert [each.name for each in Collection.objects.all()] == ["handbook"]
+
+
+@pytest.mark.parametrize("letter", ["\U00012345", "\ud800", "\x00"])
+@pytest.mark.parametrize("field", ["id", "parent"])
+def test_an_id_that_no_index_can_hold_is_refused_with_the_limit(
+    api: Program, session: str, field: str, letter: str
+) -> None:
+    answer = api.post(f"/sessions/{session}/actions", {"kind": "event", field: letter * 1_000})
+    assert answer.status_code == 422
+    assert (answer.json()["facts"]["field"], answer.json()["facts"]["limit_bytes"]) == (field, 2_000)
+    taken = {"kind": "event", field: "".join(chr(0x10000 + 37 * place) for place in range(500))}
+    assert api.post(f"/sessions/{session}/actions", taken).status_code == 201
+
+
+def test_an_idempotency_key_that_no_index_can_hold_is_refused_with_the_limit(
+    api: Program, session: str
+) -> None:
+    def sent(key: str) -> Any:
+        return api.post(f"/sessions/{session}/actions", {"kind": "event"}, **{"Idempotency-Key": key})
+
+    digits = "".join(hashlib.sha256(bytes([place])).hexdigest() for place in range(100))
+    answer = sent(digits[:6_000])
+    assert (answer.status_code, answer.json()["facts"]["limit_bytes"]) == (422, 2_000)
+    assert [sent(digits[:2_000]).json() for _ in range(2)] == [{"sequences": [3]}] * 2
+
+
+def test_a_file_whose_records_have_ids_that_are_too_long_is_imported(api: Program) -> None:
+    long = "".join(chr(0x10000 + 37 * place) for place in range(900))
+    times = {"start_time": "2026-01-01T00:00:00Z", "end_time": "2026-01-01T00:00:01Z"}
+    run = {
+        "id": long,
+        "trace_id": "t",
+        "name": "n",
+        "run_type": "chain",
+        "inputs": {},
+        "outputs": {},
+        **times,
+    }
+    child = {**run, "id": "b", "parent_run_id": long}
+    answer = api.raw("/import?format=langsmith", json.dumps([run, child]))
+    assert (answer.status_code, answer.json()["sessions"][0]["actions"]) == (201, 2)

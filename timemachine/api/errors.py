@@ -12,6 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
+from psycopg.errors import ProgramLimitExceeded
 
 from timemachine.base.errors import (
     InvalidInput,
@@ -125,7 +126,7 @@ def _ours(request: HttpRequest, error: Exception) -> TimeMachineError:
 
 
 def _failed(request: HttpRequest, error: Exception) -> TimeMachineError:
-    if isinstance(error, OperationalError | InterfaceError):
+    if is_away(error):
         log.warning("%s %s failed: %s", request.method, request.path, error)
         return Unavailable(
             "The database does not answer, or others were in the way for too long; send it again.",
@@ -134,6 +135,13 @@ def _failed(request: HttpRequest, error: Exception) -> TimeMachineError:
         )
     log.error("%s %s failed", request.method, request.path, exc_info=error)
     return _fault()
+
+
+def is_away(error: Exception) -> bool:
+    """Whether the database may take later what it did not take now; never what is larger than it can hold."""
+    return isinstance(error, OperationalError | InterfaceError) and not isinstance(
+        error.__cause__, ProgramLimitExceeded
+    )
 
 
 def _fault() -> TimeMachineError:

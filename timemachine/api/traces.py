@@ -22,6 +22,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from timemachine.accounts.commands import authenticate_key
 from timemachine.api.access import Caller
+from timemachine.api.errors import is_away
 from timemachine.api.pressure import SMALL, one_more
 from timemachine.base.errors import (
     InvalidInput,
@@ -71,6 +72,8 @@ def receive(request: HttpRequest) -> HttpResponse:
     except TimeMachineError as why:
         return _refused(why, encoding)
     except OperationalError as why:
+        if not is_away(why):
+            raise
         log.warning("spans could not be recorded: %s", why)
         return _refused(
             Unavailable("The database does not answer; send it again.", retry_after_seconds=2), encoding

@@ -9,13 +9,19 @@ from timemachine.base.clock import parse_time
 from timemachine.base.content import parse_json
 from timemachine.base.errors import InvalidInput
 from timemachine.recording.draft import Usage
+from timemachine.recording.validation import (
+    COST_DIGITS,
+    HIGHEST_COST,
+    LONGEST_DURATION_MS,
+    LONGEST_ID_BYTES,
+    LONGEST_WORD,
+    MOST_TOKENS,
+    YEARS,
+    id_bytes,
+)
 
-LONGEST_WORD: Final = 1_000
-_MOST_TOKENS: Final = 2**31
-_LONGEST_MS: Final = 30 * 365 * 24 * 3600 * 1000
-_YEARS: Final = range(1900, 9000)
-_COST_DIGITS: Final = 15
-_HIGHEST_COST: Final = Decimal(1_000_000)
+_LONGEST_ID: Final = LONGEST_ID_BYTES - 100
+"""In bytes; what is added to tell two of one name apart, or a call from its result, has its place behind it."""
 _PROVIDERS: Final = frozenset(
     [
         "anthropic",
@@ -47,9 +53,10 @@ def text_at(record: Any, *names: str) -> str | None:
 
 
 def word_at(record: Any, *names: str) -> str | None:
-    """The first text under one of the names that is no longer than a name of ours may be."""
+    """The first text under one of the names that is no longer than a name or an id of ours may be."""
     found = text_at(record, *names)
-    return found if found is not None and len(found) <= LONGEST_WORD else None
+    usable = found is not None and len(found) <= LONGEST_WORD and id_bytes(found) <= _LONGEST_ID
+    return found if usable else None
 
 
 def record_at(record: Any, *path: str) -> dict[str, Any]:
@@ -67,10 +74,10 @@ def list_at(record: Any, name: str) -> list[Any]:
 
 
 def count_at(record: Any, *names: str) -> int | None:
-    """The first number under one of the names that counts something: whole, from 0 to 2³¹."""
+    """The first number under one of the names that counts something: whole, from 0 to 10¹²."""
     for name in names:
         found = record.get(name) if isinstance(record, dict) else None
-        if isinstance(found, int) and not isinstance(found, bool) and 0 <= found < _MOST_TOKENS:
+        if isinstance(found, int) and not isinstance(found, bool) and 0 <= found <= MOST_TOKENS:
             return found
     return None
 
@@ -88,7 +95,7 @@ def number(value: Any) -> float | None:
 def milliseconds(value: Any, *, of_one: float = 1.0) -> float | None:
     """A duration in milliseconds, of a number in units of `of_one` milliseconds; None where it is negative or over 30 years."""
     found = number(value)
-    return found * of_one if found is not None and 0 <= found * of_one < _LONGEST_MS else None
+    return found * of_one if found is not None and 0 <= found * of_one <= LONGEST_DURATION_MS else None
 
 
 def between(start: datetime | None, end: datetime | None) -> float | None:
@@ -104,8 +111,8 @@ def dollars(value: Any) -> Decimal | None:
         return None
     try:
         found = Decimal(str(value))
-        usable = found.is_finite() and 0 <= found <= _HIGHEST_COST
-        return round(found, _COST_DIGITS) if usable else None
+        usable = found.is_finite() and 0 <= found <= HIGHEST_COST
+        return round(found, COST_DIGITS) if usable else None
     except (InvalidOperation, ValueError):  # ValueError: a whole number of thousands of digits
         return None
 
@@ -179,7 +186,7 @@ def _without_offset(value: str) -> datetime | None:
 
 
 def _usual(found: datetime | None) -> datetime | None:
-    return found if found is not None and found.year in _YEARS else None
+    return found if found is not None and found.year in YEARS else None
 
 
 def named(model: str | None, provider: str | None = None) -> str | None:

@@ -97,6 +97,8 @@ def append(
     `was_open` and comes late.
     """
     _check(drafts)
+    if idempotency_key is not None:
+        validation.check_id("Idempotency-Key", idempotency_key)
     session = locked(session_id)
     earlier = _earlier_answer(session, idempotency_key, request_sha256)
     if earlier is not None:

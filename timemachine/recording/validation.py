@@ -7,6 +7,7 @@ from typing import Any
 
 from timemachine.base.content import text_sha256
 from timemachine.base.errors import InvalidInput, TooLarge
+from timemachine.base.faithful import storable
 from timemachine.recording.draft import ActionDraft, HitDraft, Usage
 from timemachine.recording.vocabulary import KINDS, LAYERS, MODES, ROLES, SIGNIFICANCES
 
@@ -18,6 +19,8 @@ YEARS = range(1900, 9000)
 HIGHEST_COST = Decimal(1_000_000)
 COST_DIGITS = 15
 LONGEST_WORD = 1_000
+LONGEST_ID_BYTES = 2_000
+"""Of what an index holds whole: an entry of a b-tree has 2,704 bytes at most."""
 KEY = re.compile(r"[A-Za-z0-9._:@-]{1,200}")
 HEX_SHA256 = re.compile(r"[0-9a-f]{64}")
 CHOICES: dict[str, tuple[str, ...]] = {
@@ -64,6 +67,23 @@ def check_action(draft: ActionDraft) -> None:
     if draft.retrieval is not None:
         _check_choice("retrieval.mode", draft.retrieval.mode, MODES)
         _check_hits(draft.retrieval.hits)
+
+
+def check_id(field: str, given: str) -> None:
+    """Refuse an id that is longer than one may be."""
+    size = id_bytes(given)
+    if size > LONGEST_ID_BYTES:
+        raise InvalidInput(
+            f"`{field}` has {size:,} bytes as it is stored, in UTF-8; it may have {LONGEST_ID_BYTES:,}.",
+            code="invalid_field",
+            field=field,
+            limit_bytes=LONGEST_ID_BYTES,
+        )
+
+
+def id_bytes(given: str) -> int:
+    """How long an id is where it is stored."""
+    return len(storable(given).encode())
 
 
 def check_size(size: int, limit: int) -> None:
@@ -139,6 +159,8 @@ def _check_words(draft: ActionDraft) -> None:
                 field=field,
                 limit=LONGEST_WORD,
             )
+        if isinstance(value, str) and field in {"id", "parent"}:
+            check_id(field, value)
 
 
 def _check_usage(usage: Usage) -> None:

@@ -14,7 +14,6 @@ from timemachine.exchange.jsonl import Line
 from timemachine.exchange.opening import Opening
 from timemachine.exchange.report import Imported, Ledger, SessionDraft, Skipped
 from timemachine.exchange.values import (
-    LONGEST_WORD,
     list_at,
     moment,
     moment_after_1970,
@@ -23,6 +22,7 @@ from timemachine.exchange.values import (
     word_at,
 )
 from timemachine.recording.draft import ActionDraft
+from timemachine.recording.validation import LONGEST_WORD
 from timemachine.recording.vocabulary import SIGNIFICANCES
 
 NAME: Final = "dakera"
