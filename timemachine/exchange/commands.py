@@ -88,7 +88,8 @@ def _import_session(
     told.add(there)
     for start in range(there, len(draft.actions), MOST_ACTIONS):
         some = draft.actions[start : start + MOST_ACTIONS]
-        append(session.id, some if draft.numbered else priced(some), imported=True)
+        own = draft.numbered
+        append(session.id, some if own else priced(some), imported=True, as_it_is=own)
         told.add(len(some))
     ended = end_session(session.id, at=draft.ended_at)
     if draft.ended_at is not None:

@@ -85,16 +85,17 @@ def append(
     idempotency_key: str | None = None,
     request_sha256: str = "",
     imported: bool = False,
+    as_it_is: bool = False,
     was_open: bool = False,
 ) -> list[int]:
     """Record actions in their order, all or none, and return their sequences; durable when it returns.
 
     The session's row is locked, so that sequences run without a gap under any number of writers. A client id that the
     session has already is the same action: its sequence is returned and nothing is added, also when the session has ended. The same
-    idempotency key again returns the first answer. Secrets of a checkpoint's environment are withheld before anything is kept. Raises
-    `InvalidInput`, `TooLarge`, `Conflict` (the session has ended; the key came with another request), `NotFound` (it was erased). An
-    import may add to a session that has ended, and is bound by the size of its file alone; so may what began while the session
-    `was_open` and comes late.
+    idempotency key again returns the first answer. Secrets of a checkpoint's environment are withheld before anything is kept, but for
+    actions that were recorded by a server like this and come back `as_it_is`. Raises `InvalidInput`, `TooLarge`, `Conflict` (the session
+    has ended; the key came with another request), `NotFound` (it was erased). An import may add to a session that has ended, and is
+    bound by the size of its file alone; so may what began while the session `was_open` and comes late.
     """
     _check(drafts)
     if idempotency_key is not None:
@@ -104,7 +105,7 @@ def append(
     if earlier is not None:
         return earlier
     largest = settings.MAX_REQUEST_BYTES if imported else settings.MAX_ACTION_BYTES
-    sequences, fresh = _placed(session, drafts if imported else [as_kept(draft) for draft in drafts])
+    sequences, fresh = _placed(session, drafts if as_it_is else [as_kept(draft) for draft in drafts])
     if (fresh or not drafts) and not imported and not was_open:
         require_open(session)
     if fresh:

@@ -18,7 +18,17 @@ def without_secrets(state: dict[str, Any]) -> dict[str, Any]:
 
 
 def as_kept(draft: ActionDraft) -> ActionDraft:
-    """The action as it may be kept: a checkpoint that a program sends as an action is one like any other."""
-    if draft.kind != "checkpoint" or not isinstance(draft.output, dict):
+    """The action as it may be kept: a checkpoint that a program sends as an action, or another tool's file has, is one like any other."""
+    if draft.kind != "checkpoint":
         return draft
-    return replace(draft, output=without_secrets(draft.output))
+    state = without_secrets(draft.output) if isinstance(draft.output, dict) else draft.output
+    return replace(draft, output=state, source=_without_environments(draft.source))
+
+
+def _without_environments(source: Any) -> Any:
+    """What another tool wrote, with the secrets of every `environment` in it withheld."""
+    if isinstance(source, list):
+        return [_without_environments(each) for each in source]
+    if isinstance(source, dict):
+        return without_secrets({name: _without_environments(each) for name, each in source.items()})
+    return source
