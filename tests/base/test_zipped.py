@@ -2,6 +2,7 @@
 
 import io
 import stat
+import struct
 import warnings
 import zipfile
 
@@ -159,3 +160,19 @@ def test_a_damaged_archive_is_read_or_refused(place: int, byte: int, end: int) -
         held = []
         assert why.message  # noqa: PT017 - that it is a refusal is the law
     assert sum(map(len, held)) <= 1_000
+
+
+def test_a_directory_of_zip64_is_refused_before_it_is_read() -> None:
+    entries = b"".join(
+        struct.pack("<4s4B4HL2L5H2L", b"PK\1\2", 20, 0, 20, 0, 0, 0, 0, 33, 0, 0, 0, 6, 0, 0, 0, 0, 0, 0)
+        + b"%06x" % number
+        for number in range(200_000)
+    )
+    start = b"PK\3\4" + bytes(26)
+    there = len(start) + len(entries)
+    end_of_zip64 = struct.pack(
+        "<4sQ2H2L4Q", b"PK\6\6", 44, 45, 45, 0, 0, 200_000, 200_000, len(entries), len(start)
+    )
+    locator = struct.pack("<4sLQL", b"PK\6\7", 0, there, 1)
+    end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 0xFFFF, 0xFFFF, 100, 0xFFFFFFFF, 0)
+    assert "a directory of ZIP64" in reason(start + entries + end_of_zip64 + locator + end)

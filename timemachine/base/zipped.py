@@ -20,6 +20,9 @@ _RATIO_COUNTS_FROM: Final = 1024 * 1024
 _LARGEST_DIRECTORY: Final = 8 * 1024 * 1024
 _END: Final = b"PK\x05\x06"
 _END_SIZE: Final = 22
+_LOCATOR: Final = b"PK\x06\x07"
+"""Where the directory of ZIP64 is; 20 bytes before the end, and its size and count then stand in neither."""
+_LOCATOR_SIZE: Final = 20
 _LONGEST_COMMENT: Final = 65_535
 _CHUNK: Final = 256 * 1024
 _COMPRESSIONS: Final = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
@@ -114,6 +117,10 @@ def _check_directory(data: bytes) -> None:
     place = data.rfind(_END, max(0, len(data) - _END_SIZE - _LONGEST_COMMENT))
     if place < 0 or len(data) - place < _END_SIZE:
         raise _refusal("it is cut off: its directory, which stands at its end, is missing")
+    if data[max(0, place - _LOCATOR_SIZE) : place].startswith(_LOCATOR):
+        raise _refusal(
+            "it has a directory of ZIP64; pack it anew without, it is for archives of 4 GB and more"
+        )
     size = int.from_bytes(data[place + 12 : place + 16], "little")
     if size > _LARGEST_DIRECTORY:
         raise _refusal(f"its directory has {size:,} bytes; {_LARGEST_DIRECTORY:,} are the most")
