@@ -1,12 +1,15 @@
 """What an import keeps, and what it answers where another one is at work."""
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import Any
 
 import pytest
 
-from tests.exchange.samples import archive, lines
+from tests.exchange.samples import CODEX_RECORDS, archive, lines
+from tests.threads import in_a_thread
 from timemachine.accounts.models import Project
-from timemachine.exchange.commands import import_file
+from timemachine.exchange.commands import ImportedSession, import_file
 from timemachine.recording.models import Action
 from timemachine.timeline.document import action_json, with_everything
 
@@ -25,3 +28,20 @@ def test_no_secret_of_the_environment_of_an_imported_checkpoint_is_kept(project:
     assert key not in str(found)
     for state in (found["output"], found["source"]["state"]):
         assert (state["environment"]["HOME"], state["mood"]) == ("/root", "good")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_same_file_several_times_at_once_is_one_session_and_one_answer(project: Project) -> None:
+    file = lines(*CODEX_RECORDS)
+    meeting = Barrier(4)
+
+    def once() -> ImportedSession:
+        meeting.wait()
+        return import_file(project, file, by="test").sessions[0]
+
+    with ThreadPoolExecutor() as pool:
+        done = [each.result() for each in [in_a_thread(pool, once) for _ in range(4)]]
+    assert len({each.session.id for each in done}) == 1
+    assert len({each.actions for each in done}) == 1
+    assert sorted(each.already_there for each in done) == [0, *[done[0].actions] * 3]
+    assert Action.objects.count() == done[0].actions

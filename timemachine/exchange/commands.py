@@ -11,7 +11,7 @@ from timemachine.exchange.recorded import already_recorded
 from timemachine.exchange.registry import FORMATS, chosen
 from timemachine.exchange.report import ImportReport, SessionDraft
 from timemachine.recording.changes import end_later
-from timemachine.recording.commands import MOST_ACTIONS, append, end_session, start_session
+from timemachine.recording.commands import MOST_ACTIONS, append, end_session, locked, start_session
 from timemachine.recording.models import Session
 from timemachine.recording.pricing import priced
 
@@ -75,15 +75,13 @@ class _Told:
 def _import_session(
     project: Project, draft: SessionDraft, format_name: str, by: str, told: _Told
 ) -> ImportedSession:
-    session = Session.objects.filter(project=project, key=draft.key).first() or _start(
-        project, draft, format_name, by
-    )
+    session = _begun(project, draft, format_name, by)
     if session.imported_as is None:
         raise Conflict(
             f"A session with the key {draft.key!r} was recorded here; it cannot be imported over.",
             code="key_taken",
         )
-    before = session.last_sequence
+    before = locked(session.id).last_sequence
     there = already_recorded(session, draft) if draft.numbered else 0
     told.add(there)
     for start in range(there, len(draft.actions), MOST_ACTIONS):
@@ -98,6 +96,18 @@ def _import_session(
     return ImportedSession(
         session=ended, actions=len(draft.actions), already_there=len(draft.actions) - added
     )
+
+
+def _begun(project: Project, draft: SessionDraft, format_name: str, by: str) -> Session:
+    """The session of this key, started where there is none; one that another import started meanwhile is through when this returns."""
+    there = Session.objects.filter(project=project, key=draft.key)
+    try:
+        return there.first() or _start(project, draft, format_name, by)
+    except Conflict:
+        found = there.first()
+        if found is None:
+            raise
+        return found
 
 
 def _start(project: Project, draft: SessionDraft, format_name: str, by: str) -> Session:
