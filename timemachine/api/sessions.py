@@ -35,7 +35,11 @@ from timemachine.retrieval.queries import collection_of
 
 @routers.sessions.post("", response={201: dict[str, Any]}, summary="Start a session")
 def start(request: HttpRequest, payload: schemas.SessionIn) -> Status[dict[str, Any]]:
-    """A new session that records; `collection` is made where there is none of that name."""
+    """A new session that records; `collection` is made where there is none of that name.
+
+    With a `key` of your own it may be sent again: there is one session of a key, and a second one is refused (`key_taken`). An
+    `Idempotency-Key` is not looked at.
+    """
     return Status(201, session_json(_started(caller(request, "record"), payload)))
 
 
@@ -144,10 +148,17 @@ def ask(request: HttpRequest, session_id: str, payload: schemas.SessionAskIn) ->
 def checkpoint(
     request: HttpRequest, session_id: str, payload: schemas.CheckpointIn
 ) -> Status[dict[str, Any]]:
-    """A named action that carries the agent's state."""
+    """A named action that carries the agent's state; the same `Idempotency-Key` again gets the first answer."""
     who = caller(request, "record")
     session = session_of(who.project, session_id)
-    sequence = set_checkpoint(session.id, payload.name, payload.state, by=who.by)
+    sequence = set_checkpoint(
+        session.id,
+        payload.name,
+        payload.state,
+        by=who.by,
+        idempotency_key=request.headers.get("Idempotency-Key"),
+        request_sha256=sha256_hex(request.body),
+    )
     return Status(201, {"sequence": sequence, "name": payload.name})
 
 

@@ -36,15 +36,25 @@ class Resumed:
     state: dict[str, Any]
 
 
-def set_checkpoint(session_id: UUID, name: str, state: dict[str, Any], *, by: str) -> int:
-    """Record a checkpoint, and return its sequence. Secrets in `environment` are withheld before anything is kept.
+def set_checkpoint(
+    session_id: UUID,
+    name: str,
+    state: dict[str, Any],
+    *,
+    by: str,
+    idempotency_key: str | None = None,
+    request_sha256: str = "",
+) -> int:
+    """Record a checkpoint, and return its sequence; that of the first where the same idempotency key comes again.
+
+    Secrets in `environment` are withheld before anything is kept.
 
     Raises `InvalidInput` for an empty name, and what `append` raises.
     """
     if not name.strip():
         raise InvalidInput("A checkpoint needs a name.", code="invalid_field", field="name")
     draft = ActionDraft(kind="checkpoint", layer="agent", agent=by, name=name, output=dict(state))
-    return append(session_id, [draft])[0]
+    return append(session_id, [draft], idempotency_key=idempotency_key, request_sha256=request_sha256)[0]
 
 
 def resume(session: Session, checkpoint: int | str | None) -> Resumed:

@@ -1,0 +1,77 @@
+"""What may be sent: again with the same key, many at once, as deep and as many as the limits say, and late."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from tests.api.conftest import Program
+from tests.threads import in_a_thread
+from timemachine.recording.models import Action, Session
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def session(api: Program) -> str:
+    return str(api.post("/sessions", {"name": "x"}).json()["id"])
+
+
+def test_a_checkpoint_that_is_sent_again_with_its_key_is_the_first(api: Program, session: str) -> None:
+    def sent(name: str, key: str) -> Any:
+        body = {"name": name, "state": {"mood": "good"}}
+        return api.post(f"/sessions/{session}/checkpoints", body, **{"Idempotency-Key": key}).json()
+
+    assert [sent("c", "k") for _ in range(2)] == [{"sequence": 1, "name": "c"}] * 2
+    assert sent("c", "another")["sequence"] == 2
+    assert sent("d", "k")["code"] == "idempotency_key_reused"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_fifty_at_once_with_the_same_key_are_one_request_with_one_answer(api: Program, session: str) -> None:
+    body = {"actions": [{"kind": "event", "name": str(place)} for place in range(3)]}
+
+    def sent() -> Any:
+        while True:
+            answer = api.post(f"/sessions/{session}/actions", body, **{"Idempotency-Key": "k"})
+            if answer.status_code != 429:
+                return (answer.status_code, answer.json())
+
+    with ThreadPoolExecutor(max_workers=10) as pool:
+        answers = [each.result() for each in [in_a_thread(pool, sent) for _ in range(50)]]
+    assert answers == [(201, {"sequences": [1, 2, 3]})] * 50
+    assert Action.objects.count() == Session.objects.get().last_sequence == 3
+
+
+def test_a_thousand_actions_are_a_request_and_one_more_is_refused_with_the_limit(
+    api: Program, session: str
+) -> None:
+    answer = api.post(f"/sessions/{session}/actions", {"actions": [{"kind": "event"}] * 1_001})
+    assert (answer.status_code, answer.json()["code"]) == (422, "too_many_actions")
+    assert answer.json()["facts"]["limit"] == 1_000
+    taken = api.post(f"/sessions/{session}/actions", {"actions": [{"kind": "event"}] * 1_000}).json()
+    assert taken["sequences"] == list(range(1, 1_001))
+
+
+def test_an_action_that_is_nested_too_deep_is_refused_with_the_limit(api: Program, session: str) -> None:
+    def sent(depth: int) -> Any:
+        nested = "[" * (depth - 1) + "1" + "]" * (depth - 1)
+        return api.raw(f"/sessions/{session}/actions", f'{{"kind": "event", "output": {nested}}}')
+
+    assert sent(64).status_code == 201
+    answer = sent(65)
+    assert (answer.status_code, answer.json()["code"]) == (422, "too_deep")
+    assert answer.json()["facts"]["limit"] == 64
+
+
+def test_what_comes_late_keeps_its_own_time_and_gets_the_next_sequence(api: Program, session: str) -> None:
+    times = ["2026-03-01T10:00:05Z", "2026-03-01T10:00:09Z", "2026-03-01T09:00:00Z"]
+    for place, at in enumerate(times, start=1):
+        answer = api.post(f"/sessions/{session}/actions", {"kind": "event", "started_at": at})
+        assert answer.json() == {"sequences": [place]}
+    found = api.get(f"/sessions/{session}/actions").json()["items"]
+    assert [(each["sequence"], each["started_at"]) for each in found] == [
+        (1, "2026-03-01T10:00:05Z"),
+        (2, "2026-03-01T10:00:09Z"),
+        (3, "2026-03-01T09:00:00Z"),
+    ]
