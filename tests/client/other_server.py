@@ -5,19 +5,26 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-type Behaviour = Callable[[BaseHTTPRequestHandler], None]
+
+class Request(BaseHTTPRequestHandler):
+    """A request, and its body."""
+
+    body = b""
+
+
+type Behaviour = Callable[[Request], None]
 
 
 @contextmanager
 def other_server(behaviour: Behaviour) -> Generator[str]:
     """The address of a server that answers every request by `behaviour`."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Request):
         def do_GET(self) -> None:
             behaviour(self)
 
         def do_POST(self) -> None:
-            self.rfile.read(int(self.headers.get("content-length", 0)))
+            self.body = self.rfile.read(int(self.headers.get("content-length", 0)))
             behaviour(self)
 
         def log_message(self, *_: object) -> None:
@@ -34,7 +41,7 @@ def other_server(behaviour: Behaviour) -> Generator[str]:
         thread.join()
 
 
-def answering(status: int, body: bytes, **headers: str) -> Behaviour:
+def answering(status: int, body: bytes, **headers: str) -> Callable[[BaseHTTPRequestHandler], None]:
     """A behaviour: this status, this body, these headers."""
 
     def answer(request: BaseHTTPRequestHandler) -> None:

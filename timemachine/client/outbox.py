@@ -3,11 +3,12 @@
 import json
 import logging
 import threading
+import time
 from collections import deque
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-from timemachine.client.errors import ClientError, NoServer, NotFound, NotUnderstood, Refused, Unreachable
+from timemachine.client.errors import ClientError, NotUnderstood, Refused, Unreachable
 from timemachine.client.retrying import TOO_MANY
 from timemachine.client.spool import END, Spool
 
@@ -21,7 +22,10 @@ LARGEST_BATCH: Final = 8 * 1024 * 1024
 """Bytes of actions in one request; a single one may be larger. The server takes 64 MB."""
 _UNFIT: Final = frozenset({413, 422})
 """An action that the server can never take: too large, too deep, a word that no field has."""
-SERVER_ERROR: Final = 500
+_AWAY: Final = frozenset({502, 503, 504})
+_FAULT: Final = 500
+_FAULT_PAUSES: Final = (1.0, 5.0, 15.0, 30.0)
+"""Seconds between the attempts with an action at which the server fails; after the last one it is set aside."""
 _KEY_TAKEN: Final = "key_taken"
 
 
@@ -45,6 +49,7 @@ class Outbox:
         self.refused = 0
         self._started = False
         self._said = False
+        self._faults = 0
         self._marks: deque[tuple[int, Mark]] = deque()
         self._lock = threading.Lock()
 
@@ -65,7 +70,10 @@ class Outbox:
         self._tell()
 
     def deliver(self, connection: "Connection") -> None:
-        """Deliver the next batch. Raises `ClientError`; nothing was lost then, and some of it may have arrived."""
+        """Deliver the next batch, or what of it comes before an action at which the server fails; that one is due again later.
+
+        Raises `ClientError`; nothing was lost then, and some of it may have arrived.
+        """
         if not self._started:
             self._start(connection)
         lines = self.spool.waiting(LARGEST_BATCH)
@@ -75,7 +83,7 @@ class Outbox:
                 self._settle(lines[:1])
             else:
                 actions = lines[: lines.index(END)] if END in lines else lines
-                self._send(connection, actions[:MOST_ACTIONS])
+                self._try(connection, actions[: 1 if self._faults else MOST_ACTIONS])
         self.stuck = None
         self._tell()
 
@@ -108,20 +116,33 @@ class Outbox:
                 raise
         self._started = True
 
+    def _try(self, connection: "Connection", lines: list[bytes]) -> None:
+        try:
+            self._send(connection, lines)
+        except Refused as why:
+            if why.status != _FAULT:
+                raise
+            self.not_before = time.monotonic() + _FAULT_PAUSES[self._faults]
+            self._faults += 1
+
     def _send(self, connection: "Connection", lines: list[bytes]) -> None:
         """Send lines together; where the server cannot take one of them, in halves, until it stands alone and is set aside."""
         body = b'{"actions":[' + b",".join(lines) + b"]}"
         try:
             connection.call("POST", f"{self._path}/actions", content=body, content_type="application/json")
         except Refused as why:
-            if why.status not in _UNFIT:
+            is_fault = why.status == _FAULT
+            if not is_fault and why.status not in _UNFIT:
                 raise
             if len(lines) > 1:
                 half = len(lines) // 2
                 self._send(connection, lines[:half])
                 self._send(connection, lines[half:])
                 return
+            if is_fault and self._faults < len(_FAULT_PAUSES):
+                raise
             self._set_aside(lines[0], why)
+        self._faults = 0
         self._settle(lines)
 
     def _set_aside(self, line: bytes, why: Refused) -> None:
@@ -141,18 +162,13 @@ class Outbox:
 def is_passing(why: ClientError) -> bool:
     """Whether it may be otherwise in a moment: nobody answers, or has too much to do."""
     if isinstance(why, Refused):
-        return is_busy(why) or why.status >= SERVER_ERROR
+        return is_busy(why) or why.status in _AWAY
     return isinstance(why, Unreachable | NotUnderstood)
 
 
 def is_busy(why: ClientError) -> bool:
     """Whether the server is there, and asks to come again in a moment."""
     return isinstance(why, Refused) and why.status == TOO_MANY
-
-
-def is_lasting(why: ClientError) -> bool:
-    """Whether somebody has to do something first: another key, another address, a session that is open."""
-    return isinstance(why, NoServer | NotFound) or (isinstance(why, Refused) and not is_passing(why))
 
 
 def header_of(session: dict[str, Any], *, url: str | None, key_id: str | None) -> dict[str, Any]:

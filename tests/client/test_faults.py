@@ -1,0 +1,87 @@
+"""A server that fails at one action is there for all others."""
+
+import json
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from tests.client.other_server import Request, answering, other_server
+from tests.waiting import wait_until
+from timemachine.client import TimeMachine, outbox
+
+FAULT = json.dumps({"code": "internal_error", "message": "A fault of ours.", "facts": {}}).encode()
+
+
+class Failing:
+    """A server that takes everything but an action that says `poison`, `times` times; `taken` is what it took of each session."""
+
+    def __init__(self, times: int) -> None:
+        self.left = times
+        self.taken: dict[str, list[object]] = defaultdict(list)
+
+    def __call__(self, request: Request) -> None:
+        if b"poison" in request.body and self.left:
+            self.left -= request.body.count(b'"id"') == 1
+            answering(500, FAULT)(request)
+            return
+        if request.path.endswith("/actions"):
+            key = request.path.split("/")[-2]
+            self.taken[key] += [each["output"] for each in json.loads(request.body)["actions"]]
+        answering(201, b"{}")(request)
+
+
+@pytest.fixture(autouse=True)
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Actions are tried again soon."""
+    monkeypatch.setattr(outbox, "_FAULT_PAUSES", (0.01, 0.02, 0.03, 0.04))
+
+
+def test_an_action_at_which_the_server_fails_is_set_aside_and_all_others_arrive(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    failing = Failing(times=5)
+    with other_server(failing) as url, TimeMachine(url, "tmk_x", spool=tmp_path, patience=20.0) as tm:
+        one, other = tm.session("One", key="one"), tm.session("Other", key="other")
+        for number in range(20):
+            one.record("agent", "poison" if number == 11 else number)
+        other.record("agent", "x")
+        wait_until(lambda: len(failing.taken["one"]) == 19 and failing.taken["other"], 20)
+        assert tm.flush()
+        one.end()
+        other.end()
+    assert failing.taken == {"one": [each for each in range(20) if each != 11], "other": ["x"]}
+    (aside,) = tmp_path.glob("*.refused")
+    kept = json.loads(aside.read_text())
+    assert (kept["why"], kept["line"]["output"]) == ("A fault of ours.", "poison")
+    assert list(tmp_path.glob("*.spool")) == []
+    assert "is set aside" in caplog.text
+
+
+def test_an_action_at_which_the_server_fails_for_a_while_arrives_in_its_place(tmp_path: Path) -> None:
+    failing = Failing(times=4)
+    with (
+        other_server(failing) as url,
+        TimeMachine(url, "tmk_x", spool=tmp_path, patience=20.0) as tm,
+        tm.session("One", key="one") as s,
+    ):
+        for said in (1, "poison", 2):
+            s.record("agent", said)
+        assert s.flush()
+    assert failing.taken == {"one": [1, "poison", 2]}
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_session_that_the_server_fails_to_start_keeps_no_other_from_arriving(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    failing = Failing(times=1_000)
+    with other_server(failing) as url, TimeMachine(url, "tmk_x", spool=tmp_path, patience=1.0) as tm:
+        tm.session("poison", key="one").record("agent", "kept")
+        with tm.session("Other", key="other") as s:
+            s.record("agent", "x")
+            assert s.flush()
+        wait_until(lambda: "Session one is not delivered" in caplog.text, 20)
+    assert failing.taken == {"other": ["x"]}
+    (spool,) = tmp_path.glob("*.spool")
+    assert b"kept" in spool.read_bytes()
