@@ -5,6 +5,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+import coverage
 import pytest
 from django.contrib.contenttypes.management import create_contenttypes
 from django.db import connection
@@ -23,6 +24,7 @@ from timemachine.accounts.models import Project
 
 MIGRATED = "migrated"
 PROGRAMS = {"embedded", "docker"}  # the folders whose tests start whole programs
+OTHERS = {"transactional_db", "live_server", "stub"}  # what brings other threads and servers
 EMPTIED = """
 DO $$
 DECLARE
@@ -70,9 +72,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _waits_for_others(item: pytest.Item) -> bool:
     database = item.get_closest_marker("django_db")
     committed = database is not None and database.kwargs.get("transaction")
-    return (
-        bool(committed) or item.get_closest_marker("browser") is not None or item.path.parent.name in PROGRAMS
-    )
+    waiting = OTHERS & set(getattr(item, "fixturenames", ()))
+    started = item.get_closest_marker("browser") is not None or item.path.parent.name in PROGRAMS
+    return bool(committed or waiting or started)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish() -> None:
+    """What a process of the run covered is kept at once: one that takes long to end is killed, and would leave nothing."""
+    measuring = coverage.Coverage.current()
+    if measuring is not None and "PYTEST_XDIST_WORKER" in os.environ:
+        measuring.save()
 
 
 @pytest.hookimpl(optionalhook=True)
