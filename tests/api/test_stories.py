@@ -60,6 +60,20 @@ def test_actions_from_elsewhere_are_appended_one_or_many_and_once(api: Program, 
     assert api.get(f"/sessions/{session}/actions", kind="tool_call").json()["items"][0]["tool"] == "ls"
 
 
+def test_a_call_that_says_its_tokens_and_not_its_cost_is_priced(api: Program, session: str) -> None:
+    usage = {"input_tokens": 3112, "output_tokens": 42}
+    calls = [
+        {"kind": "llm_call", "model": "openai:gpt-4o-mini", "usage": usage},
+        {"kind": "llm_call", "model": "openai:gpt-4o-mini", "usage": usage, "cost_usd": 2},
+        {"kind": "llm_call", "model": "nobody:nothing", "usage": usage},
+        {"kind": "llm_call", "model": "openai:gpt-4o-mini"},
+    ]
+    assert api.post("/sessions/run-1/actions", {"actions": calls}).status_code == 201
+    found = api.get("/sessions/run-1/actions?kind=llm_call").json()["items"]
+    assert [each["cost_usd"] for each in found] == [0.000492, 2.0, None, None]
+    assert api.get("/sessions/run-1/summary").json()["unknown_cost_calls"] == 2
+
+
 def test_lists_come_page_by_page_without_a_gap(api: Program, session: str) -> None:
     api.post(
         f"/sessions/{session}/actions", {"actions": [{"kind": "event", "name": str(n)} for n in range(7)]}

@@ -16,7 +16,9 @@ SMALL: Final = 64 * 1024
 """Spans in so many bytes at most mostly wait for those of others, and hold no connection to the database meanwhile."""
 AT_ONCE: Final = 5
 SMALL_AT_ONCE: Final = 10
-"""Of the twenty threads that a server process has; who finds no place is told so at once, so that the others are left to people."""
+"""Of the twenty threads that a server process has; the others are left to people."""
+PATIENCE: Final = 2.0
+"""For so many seconds who finds no place waits for one: fifty who come at once are no reason to send anybody away."""
 _places: Final = BoundedSemaphore(AT_ONCE)
 _places_of_small: Final = BoundedSemaphore(SMALL_AT_ONCE)
 
@@ -25,10 +27,10 @@ _places_of_small: Final = BoundedSemaphore(SMALL_AT_ONCE)
 def one_more(*, small: bool = False) -> Iterator[None]:
     """A place among those who record, or among those whose `small` requests share a transaction.
 
-    Raises `TooManyRequests` with when to come again, where there is none.
+    Raises `TooManyRequests` with when to come again, where none comes free.
     """
     places = _places_of_small if small else _places
-    if not places.acquire(blocking=False):
+    if not places.acquire(timeout=PATIENCE):
         raise TooManyRequests(
             "More is being recorded than this server can take at once, and nothing of this was; send it again in a second.",
             code="busy",

@@ -22,11 +22,13 @@ from timemachine.base.content import sha256_hex
 from timemachine.base.errors import InvalidInput
 from timemachine.evidence.erasing import erase_session
 from timemachine.jobs import ring_backlog, ring_indexing, ring_seal
+from timemachine.providers.prices import price_if_known
 from timemachine.recording import changes, commands
 from timemachine.recording.checkpoints import STATE, set_checkpoint
 from timemachine.recording.checkpoints import resume as resumed
 from timemachine.recording.models import Session
 from timemachine.recording.moments import moment
+from timemachine.recording.pricing import priced
 from timemachine.recording.queries import action_of, session_of
 from timemachine.retrieval.finding import Query
 from timemachine.retrieval.models import Collection
@@ -76,13 +78,13 @@ def append(request: HttpRequest, session_id: str, payload: schemas.ActionsIn) ->
     """One action, or up to 1,000 in `actions`: all are recorded, durably and in order, or none.
 
     An action with an `id` that the session has is that action, and the same `Idempotency-Key` again gets the first answer: both
-    may be sent again. 429 (`busy`) says that nothing was recorded, and `Retry-After` when to send it again.
+    may be sent again. A call that says its model and tokens and not its cost is priced. 429 (`busy`) says that nothing was recorded, and `Retry-After` when to send it again.
     """
     who = caller(request, "record")
     session = session_of(who.project, session_id)
     sequences = commands.append(
         session.id,
-        payload.drafts(),
+        priced(payload.drafts(), price_if_known),
         idempotency_key=request.headers.get("Idempotency-Key"),
         request_sha256=sha256_hex(request.body),
     )
