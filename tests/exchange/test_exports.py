@@ -12,6 +12,7 @@ from tests.builders import recorded_session
 from tests.exchange.samples import SAMPLES
 from tests.exchange.test_exporting import exported, recorded
 from timemachine.accounts.models import Project
+from timemachine.client import load_session
 from timemachine.exchange.commands import import_file
 from timemachine.exchange.exporting import EXPORTS
 from timemachine.exchange.registry import FORMATS, read, recognise
@@ -109,6 +110,15 @@ def test_a_parent_in_another_trace_is_a_link(project: Project) -> None:
     (line,) = exported(session, "otlp_json").splitlines()
     span = json.loads(line)["resourceSpans"][0]["scopeSpans"][0]["spans"][1]
     assert span["links"] == [{"traceId": "a" * 32, "spanId": "b" * 16}]
+
+
+def test_a_zip_of_what_repeats_itself_is_read_back(project: Project) -> None:
+    said = "word " * 1_400_000
+    session = recorded(project, [ActionDraft(kind="message", role="agent", output=said)])
+    data = exported(session, "zip")
+    assert len(data) * 200 < len(said)
+    assert load_session(data).events[0]["data"]["content"] == said
+    read_back(data, "devduck")
 
 
 def test_a_zip_is_read_back_with_its_checkpoints_and_is_the_same_each_time(project: Project) -> None:

@@ -16,7 +16,7 @@ from timemachine.base.errors import InvalidInput
 MOST_MEMBERS: Final = 20_000
 LARGEST_INFLATED: Final = 512 * 1024 * 1024
 LARGEST_RATIO: Final = 200
-_RATIO_COUNTS_FROM: Final = 1024 * 1024
+_RATIO_COUNTS_FROM: Final = 64 * 1024 * 1024
 _LARGEST_DIRECTORY: Final = 8 * 1024 * 1024
 _END: Final = b"PK\x05\x06"
 _END_SIZE: Final = 22
