@@ -37,13 +37,17 @@ class Mark:
 
 
 class Outbox:
-    """What of one session waits. `stuck` says why the server will not take it for now, `refused` counts the actions that it never will."""
+    """What of one session waits. `stuck` says why the server will not take it for now, `refused` counts the actions that it never will.
+
+    `next` is where the session goes on once the spool was let go.
+    """
 
     def __init__(self, spool: Spool, *, adopted: bool = False) -> None:
         self.spool = spool
         self.key = str(spool.header["session"]["key"])
         self.adopted = adopted
         self.closed = adopted
+        self.next: Outbox | None = None
         self.stuck: ClientError | None = None
         self.not_before = 0.0  # by the monotonic clock
         self.refused = 0

@@ -71,6 +71,7 @@ class Sender:
         self._lost: dict[Outbox, int] = {}
         self._threads: list[threading.Thread] = []
         self._closing = False
+        self._exits = False
         self.delivery = self._new_delivery()
 
     def open(self, header: dict[str, Any], holder: Holder) -> Outbox:
@@ -88,6 +89,8 @@ class Sender:
         taken = self._queued(outbox, data, size) or self._put_late(outbox, data, size)
         if not self._wake.is_set():
             self._wake.set()
+        if self._exits:
+            self.drain()
         return taken
 
     def adopt(self) -> None:
@@ -112,9 +115,16 @@ class Sender:
         self._closing = True
         self.drain()
         done = self.flush(timeout, patient=False)
-        self.delivery.close()
+        with self._drains:  # what came meanwhile stands in the spools before they are let go
+            self.drain()
+            self.delivery.close()
         self._closing = False
         return done
+
+    def exit(self) -> None:
+        """Close, and write down at once what is recorded while the interpreter ends: no thread of ours may do so then."""
+        self._exits = True
+        self.close()
 
     def drain(self) -> None:
         """Write all that is queued into the spools."""
@@ -181,29 +191,46 @@ class Sender:
         lines: list[bytes] = []
         for each in group:
             if isinstance(each, Mark):
-                self._append(outbox, lines)
+                outbox = self._append(outbox, lines)
                 lines = []
                 outbox.mark(each)
             else:
                 lines.append(END if each == END else _line(each))
         self._append(outbox, lines)
 
-    def _append(self, outbox: Outbox, lines: list[bytes]) -> None:
-        """Add lines to a spool; a disk that is full is waited for, but not by a process that ends."""
+    def _append(self, outbox: Outbox, lines: list[bytes]) -> Outbox:
+        """Add lines to a spool, and to the session's next one where it was let go; the outbox that has them.
+
+        A disk that is full is waited for, but not by a process that ends.
+        """
         told = False
         while lines:
+            outbox = self._in_use(outbox)
             try:
                 outbox.spool.append(lines, sync=self._sync)
             except (OSError, ValueError) as why:
+                if outbox.spool.is_closed:
+                    continue
                 if not told:
                     log.warning("The spool of session %s cannot be written: %s", outbox.key, why)
                     told = True
-                if self._closing or outbox.spool.is_closed:
+                if self._closing:
                     log.error("%d actions of session %s are lost.", len(lines), outbox.key)  # noqa: TRY400  # said above
-                    return
+                    break
                 time.sleep(_AGAIN)
             else:
-                return
+                break
+        return outbox
+
+    def _in_use(self, outbox: Outbox) -> Outbox:
+        """The outbox itself, or the one in which its session goes on."""
+        while outbox.spool.is_closed:
+            if outbox.next is None:
+                outbox.next = Outbox(Spool.begun(self.folder, outbox.spool.header))
+                outbox.next.closed = outbox.closed
+                self.delivery.add(outbox.next)
+            outbox = outbox.next
+        return outbox
 
     def _start(self) -> None:
         if self._threads:
@@ -272,7 +299,7 @@ def _event(name: str, action_id: str, output: Any) -> dict[str, Any]:
 
 def _close_all() -> None:
     for sender in list(_senders):
-        sender.close()
+        sender.exit()
 
 
 def _before_fork() -> None:

@@ -1,0 +1,67 @@
+"""What is recorded beside a close or the end of the process is not lost."""
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from timemachine.client import TimeMachine
+from timemachine.client.recorder import Session
+from timemachine.client.spool import spools_in
+
+NOBODY = "http://127.0.0.1:9"
+
+ENDING = """
+import atexit, sys
+atexit.register(lambda: s.record("user", "late"))
+from timemachine.client import TimeMachine
+s = TimeMachine(sys.argv[1], "tmk_x", spool=sys.argv[2], patience=0.01).session("Ends")
+s.record("user", "early")
+"""
+
+
+class Recording(threading.Thread):
+    """A thread that records into a session until it is stopped; `numbers` are what it recorded."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+        self.numbers: list[int] = []
+        self._stop_now = threading.Event()
+
+    def run(self) -> None:
+        """Record."""
+        while not self._stop_now.wait(0.0001):
+            self.session.record("user", len(self.numbers))
+            self.numbers.append(len(self.numbers))
+
+    def stop(self) -> None:
+        """No more."""
+        self._stop_now.set()
+        self.join()
+
+
+def spooled(folder: Path) -> list[bytes]:
+    """Actions in the spools of a folder."""
+    return [line for path in spools_in(folder) for line in path.read_bytes().splitlines()[1:]]
+
+
+def test_what_another_thread_records_during_a_close_stands_in_a_spool(tmp_path: Path) -> None:
+    for run in range(15):
+        folder = tmp_path / str(run)
+        tm = TimeMachine(NOBODY, "tmk_x", spool=folder, patience=0.01)
+        thread = Recording(tm.session("Closed", end=False))
+        thread.start()
+        for _ in range(10):
+            tm.close()
+        thread.stop()
+        tm.close()
+        assert len(spooled(folder)) == len(thread.numbers)
+
+
+def test_what_is_recorded_as_the_last_of_a_process_stands_in_a_spool(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", ENDING, NOBODY, str(tmp_path)], check=True, capture_output=True)
+    assert [said for line in spooled(tmp_path) for said in (b"early", b"late") if said in line] == [
+        b"early",
+        b"late",
+    ]
