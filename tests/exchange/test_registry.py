@@ -2,6 +2,8 @@
 
 import json
 import time
+import zipfile
+from io import BytesIO
 
 import pytest
 
@@ -9,6 +11,15 @@ from tests.exchange.samples import SAMPLES
 from timemachine.base.errors import InvalidInput
 from timemachine.exchange.opening import LOOKED_AT, opening_of
 from timemachine.exchange.registry import FORMATS, read, recognise
+
+
+def zipped(*members: tuple[str, bytes]) -> bytes:
+    target = BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        for name, data in members:
+            archive.writestr(name, data)
+    return target.getvalue()
+
 
 CLAUDE = b'{"type":"user","uuid":"u1","sessionId":"s1","message":{"role":"user","content":"Hello"}}\n'
 
@@ -36,8 +47,6 @@ def test_a_claude_code_session_is_recognised_by_its_lines(data: bytes) -> None:
 @pytest.mark.parametrize(
     "data",
     [
-        b"",
-        b"\x89PNG\r\n\x1a\n",
         b"just some notes",
         b'{"title":"A frame","text":"of a collection"}',
         b'{"timestamp":"2026-01-01T00:00:00Z","type":"session_meta"}',
@@ -53,6 +62,26 @@ def test_a_file_that_is_no_transcript_is_refused_with_what_was_expected(data: by
     assert refusal.value.code == "unknown_format"
     assert refusal.value.message.startswith("notes.txt is no transcript")
     assert refusal.value.facts == {"known": list(FORMATS)}
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"", "it is empty"),
+        (b" \n", "it is empty"),
+        (b"\x89PNG\r\n\x1a\n", "it is not text in UTF-8"),
+        ('{"a": 1}'.encode("utf-16"), "it is not text in UTF-8"),
+        (b'{"trajectory": [], "trajectory": []}', "its JSON cannot be read: .*twice"),
+        (b'{"trajectory": [', "its JSON cannot be read"),
+        (b"[" * 5_000 + b"]" * 5_000, "its JSON cannot be read: .*deep"),
+        (zipped(("../../etc/x", b"1")), "has a path that leads out of it"),
+        (zipped(("events.jsonl", b"{}"))[:-30], "it is cut off"),
+        (zipped(("notes.txt", b"x")), "send .*, or "),
+    ],
+)
+def test_what_cannot_be_read_at_all_is_refused_with_why(data: bytes, why: str) -> None:
+    with pytest.raises(InvalidInput, match=why):
+        recognise(data, "it")
 
 
 def test_a_file_without_a_name_is_refused_as_this_file() -> None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from timemachine.base.content import MAX_DEPTH, parse_json
 from timemachine.base.errors import InvalidInput
-from timemachine.base.zipped import is_zip, names_in
+from timemachine.base.zipped import Archive, is_zip, names_in
 from timemachine.exchange.jsonl import Line, lines_of
 
 LOOKED_AT: Final = 1024 * 1024
@@ -53,6 +53,28 @@ def opening_of(data: bytes) -> Opening:
     if not lines and isinstance(document, dict):  # one line, and it is longer than what is looked at
         lines = (document,)
     return Opening(lines=lines, document=document)
+
+
+def unreadable(data: bytes) -> str | None:
+    """Why nothing can be read from bytes that are in no format: a sentence's end, or None where they are merely something else.
+
+    Raises `InvalidInput` (`unsafe_archive`) for an archive that may not be opened.
+    """
+    if not data.strip():
+        return "it is empty."
+    if is_zip(data):
+        Archive(data)
+        return None
+    try:
+        text = data[:LOOKED_AT].decode("utf-8-sig", "strict" if len(data) <= LOOKED_AT else "ignore")
+    except UnicodeDecodeError:
+        return "it is not text in UTF-8."
+    if text.lstrip()[:1] in _CLOSING and len(data) <= LOOKED_AT and "\n" not in text.strip():
+        try:
+            parse_json(text)
+        except InvalidInput as why:
+            return f"its JSON cannot be read: {why.message}"
+    return None
 
 
 def _document(text: str) -> Any:

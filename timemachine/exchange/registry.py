@@ -8,7 +8,7 @@ from typing import Final
 
 from timemachine.base.errors import InvalidInput
 from timemachine.exchange import formats
-from timemachine.exchange.opening import Opening, opening_of
+from timemachine.exchange.opening import Opening, opening_of, unreadable
 from timemachine.exchange.report import Imported
 
 
@@ -37,7 +37,8 @@ AUTO: Final = "auto"
 
 
 def recognise(data: bytes, filename: str | None = None) -> str:
-    """The name of the format that the bytes are in; raises `InvalidInput` (`unknown_format`) where they are in none, or in two.
+    """The name of the format that the bytes are in; raises `InvalidInput` (`unknown_format`) where they are in none, or in two,
+    and for an archive that may not be opened `unsafe_archive`.
 
     Only what the file begins with decides, its first megabyte; its name is there for the message.
     """
@@ -53,10 +54,9 @@ def recognise(data: bytes, filename: str | None = None) -> str:
             known=found,
         )
     *most, last = (each.title for each in FORMATS.values())
+    why = unreadable(data) or f"send {', '.join(most)}, or {last}."
     raise InvalidInput(
-        f"{called} is no transcript that can be imported; send {', '.join(most)}, or {last}.",
-        code="unknown_format",
-        known=list(FORMATS),
+        f"{called} is no transcript that can be imported; {why}", code="unknown_format", known=list(FORMATS)
     )
 
 

@@ -5,7 +5,7 @@ Recorded text goes through `shown` wherever it is printed: it may hold anything.
 
 import json
 from collections import Counter
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Final
 
@@ -206,11 +206,16 @@ def since_words(frames: list[dict[str, Any]] | None) -> str:
     return ", ".join(f"{number} {fate}" for fate, number in sorted(known.items()))
 
 
+_AT_ONCE = timedelta(seconds=2)
+
+
 @register.simple_tag
 def session_duration(session: Any) -> str:
     """How long a session took; while it records, how long so far; "not recorded" where an import did not say."""
     last = session.ended_at
-    if last is None and session.imported_as is None:
+    if session.imported_as is not None and abs(session.started_at - session.created_at) < _AT_ONCE:
+        last = None  # the file told no times: these are of the import
+    elif last is None and session.imported_as is None:
         last = session.last_action_at
     if last is None:
         return or_absent(None, wording.ABSENT)
