@@ -1,4 +1,4 @@
-"""What is recorded beside a close or the end of the process is not lost."""
+"""What is recorded beside a close or the end of the process is not lost, and nothing comes behind the end of a session."""
 
 import subprocess
 import sys
@@ -23,15 +23,16 @@ s.record("user", "early")
 class Recording(threading.Thread):
     """A thread that records into a session until it is stopped; `numbers` are what it recorded."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, *, pause: float = 0.0001) -> None:
         super().__init__()
         self.session = session
+        self.pause = pause
         self.numbers: list[int] = []
         self._stop_now = threading.Event()
 
     def run(self) -> None:
         """Record."""
-        while not self._stop_now.wait(0.0001):
+        while not self._stop_now.wait(self.pause):
             self.session.record("user", len(self.numbers))
             self.numbers.append(len(self.numbers))
 
@@ -65,3 +66,18 @@ def test_what_is_recorded_as_the_last_of_a_process_stands_in_a_spool(tmp_path: P
         b"early",
         b"late",
     ]
+
+
+def test_nothing_that_another_thread_records_comes_behind_the_end(tmp_path: Path) -> None:
+    tm = TimeMachine(NOBODY, "tmk_x", spool=tmp_path, patience=0.001)
+    for _ in range(50):
+        s = tm.session("Ended")
+        threads = [Recording(s, pause=0.0) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        s.end()
+        for thread in threads:
+            thread.stop()
+    tm.close()
+    lines = [path.read_bytes().splitlines() for path in spools_in(tmp_path)]
+    assert [each[-1] for each in lines] == [b"!end"] * 50

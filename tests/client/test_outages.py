@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from tests.client.conftest import Served
 from tests.client.gate import Fate
-from tests.waiting import wait_until
 from timemachine.client import delivery
 from timemachine.client.spool import Spool
 from timemachine.recording.models import Session
@@ -224,16 +223,25 @@ def test_one_action_that_cannot_be_taken_is_set_aside_and_the_others_arrive(
     assert "set aside" in caplog.text
 
 
-def test_a_session_that_somebody_ended_says_so(served: Served, caplog: pytest.LogCaptureFixture) -> None:
+def test_what_is_recorded_into_a_session_that_somebody_ended_is_set_aside_and_said_once(
+    served: Served, caplog: pytest.LogCaptureFixture
+) -> None:
     tm = served.machine(patience=0.5)
     s = tm.session("Over", key="over")
     s.record("user", 1)
     assert s.flush()
     tm.client.sessions.end("over")
-    s.record("user", 2)
-    assert not s.flush(2)
-    wait_until(lambda: "has ended" in caplog.text)
+    for number in (2, 3):
+        s.record("user", number)
+        assert s.flush()
     tm.close()
+    (aside,) = served.spool.glob("*.refused")
+    kept = [json.loads(line) for line in aside.read_text().splitlines()]
+    assert [each["line"]["output"] for each in kept] == [2, 3]
+    assert all("has ended" in each["why"] for each in kept)
+    assert len([each for each in caplog.records if "has ended" in each.message]) == 1
+    assert served.outputs("over") == [1]
+    assert served.spooled() == []
 
 
 def test_what_was_delivered_before_a_crash_is_not_there_twice(served: Served, tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ _FAULT: Final = 500
 _FAULT_PAUSES: Final = (1.0, 5.0, 15.0, 30.0)
 """Seconds between the attempts with an action at which the server fails; after the last one it is set aside."""
 _KEY_TAKEN: Final = "key_taken"
+_ENDED: Final = "session_ended"
 
 
 class Mark:
@@ -135,6 +136,9 @@ class Outbox:
         try:
             connection.call("POST", f"{self._path}/actions", content=body, content_type="application/json")
         except Refused as why:
+            if why.code == _ENDED:
+                self._set_aside(lines, why)
+                return
             is_fault = why.status == _FAULT
             if not is_fault and why.status not in _UNFIT:
                 raise
@@ -145,14 +149,25 @@ class Outbox:
                 return
             if is_fault and self._faults < len(_FAULT_PAUSES):
                 raise
-            self._set_aside(lines[0], why)
+            self._set_aside(lines, why)
+            return
         self._faults = 0
         self._settle(lines)
 
-    def _set_aside(self, line: bytes, why: Refused) -> None:
-        self.refused += 1
-        self.spool.set_aside(line, why.message)
-        log.error("An action of session %s cannot be recorded and is set aside: %s", self.key, why.message)
+    def _set_aside(self, lines: list[bytes], why: Refused) -> None:
+        self.refused += len(lines)
+        for line in lines:
+            self.spool.set_aside(line, why.message)
+        if why.code != _ENDED or not self._said:
+            log.error(
+                "%d of the actions of session %s cannot be recorded and are set aside: %s",
+                len(lines),
+                self.key,
+                why.message,
+            )
+        self._said = self._said or why.code == _ENDED
+        self._faults = 0
+        self._settle(lines)
 
     def _settle(self, lines: list[bytes]) -> None:
         self.spool.settle(sum(len(line) + 1 for line in lines))

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import re
 import secrets
+import threading
 import time
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -91,6 +92,7 @@ class Session:
             machine.watch(self, capture)
 
     def _begin(self) -> None:
+        self._adding = threading.RLock()
         self._prefix = secrets.token_hex(6)
         self._numbers = count(1)
         self._since = count(1)
@@ -191,12 +193,13 @@ class Session:
 
     def end(self) -> None:
         """End the session: nothing can be recorded any more. It waits some seconds for the delivery, and for no server that is away."""
-        if self._over:
-            return
-        outbox = self._box()
-        if self._ends:
-            self._machine.sender.put(outbox, END)
-        self._over = True
+        with self._adding:  # nothing comes behind the end
+            if self._over:
+                return
+            outbox = self._box()
+            self._over = True
+            if self._ends:
+                self._machine.sender.put(outbox, END)
         self._machine.watch(self, frozenset())
         done = self._machine.sender.flush(self._machine.patience, only=outbox, patient=self._machine.strict)
         outbox.closed = True
@@ -246,9 +249,13 @@ class Session:
         if "started_at" not in action:
             action["started_at"] = time.time_ns()
         self._check(action)
-        if self._over:
+        kept = frozen(action)
+        with self._adding:
+            is_late = self._over
+            taken = not is_late and self._machine.sender.put(self._box(), kept)
+        if is_late:
             self._refuse(f"The session {self.key} has ended; what came after it is not recorded.")
-        elif not self._machine.sender.put(self._box(), frozen(action)):
+        elif not taken:
             self._refuse("More is recorded than can be written down.")
         elif self._every and action["kind"] != "checkpoint" and next(self._since) % self._every == 0:
             self._automatic()
