@@ -49,6 +49,8 @@ def test_a_thousand_actions_are_a_request_and_one_more_is_refused_with_the_limit
     answer = api.post(f"/sessions/{session}/actions", {"actions": [{"kind": "event"}] * 1_001})
     assert (answer.status_code, answer.json()["code"]) == (422, "too_many_actions")
     assert answer.json()["facts"]["limit"] == 1_000
+    no_actions = api.post(f"/sessions/{session}/actions", {"actions": [{}] * 1_001})
+    assert no_actions.json()["code"] == "too_many_actions"  # said before one of them is looked at
     taken = api.post(f"/sessions/{session}/actions", {"actions": [{"kind": "event"}] * 1_000}).json()
     assert taken["sequences"] == list(range(1, 1_001))
 

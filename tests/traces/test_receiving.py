@@ -162,3 +162,30 @@ def test_a_small_body_that_unpacks_to_a_large_one_takes_the_place_of_a_large_one
         assert exporter.raw(large, JSON, **{"Content-Encoding": "gzip"}).status_code == 429
         small = gzip.compress(json_body(plain()))
         assert exporter.raw(small, JSON, **{"Content-Encoding": "gzip"}).status_code == 200
+
+
+def nested(field: int, body: bytes) -> bytes:
+    """A message that is the field of another, in protobuf."""
+    return bytes([field << 3 | 2]) + encoded(len(body)) + body
+
+
+def encoded(number: int) -> bytes:
+    return bytes([number]) if number < 128 else bytes([number & 127 | 128]) + encoded(number >> 7)
+
+
+def test_a_request_has_at_most_fifty_thousand_spans_and_more_are_refused_with_the_limit(
+    exporter: Exporter,
+) -> None:
+    def written(count: int) -> bytes:
+        return nested(1, nested(2, b"\x12\x00" * count))
+
+    def listed(count: int) -> bytes:
+        return b'{"resourceSpans":[{"scopeSpans":[{"spans":[' + b",".join([b"{}"] * count) + b"]}]}]}"
+
+    for write, content_type in ((written, PROTOBUF), (listed, JSON)):
+        refused = exporter.raw(write(50_001), content_type)
+        assert refused.status_code == 413
+        assert b"at most 50,000 spans" in refused.content
+        assert exporter.raw(write(50_000), content_type).status_code == 200
+    for hidden in (b"\x08\x00" * 200_000, nested(1, b"") * 200_000, nested(1, nested(2, b"") * 200_000)):
+        assert exporter.raw(hidden).status_code == 413

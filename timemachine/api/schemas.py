@@ -4,11 +4,12 @@ from decimal import Decimal
 from typing import Annotated, Any, Literal
 
 from ninja import Schema
-from pydantic import AwareDatetime, ConfigDict, Field
+from pydantic import AwareDatetime, ConfigDict, Field, field_validator
 
 from timemachine.base.clock import written
 from timemachine.base.errors import InvalidInput
 from timemachine.base.faithful import storable
+from timemachine.recording.commands import check_count
 from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
 
 Mode = Literal["hybrid", "semantic", "lexical"]
@@ -171,6 +172,13 @@ class ActionsIn(ActionIn):
 
     kind: str | None = None  # type: ignore[assignment]  # absent where `actions` is given
     actions: list[ActionIn] | None = None
+
+    @field_validator("actions", mode="before")
+    @classmethod
+    def _not_too_many(cls, given: Any) -> Any:
+        if isinstance(given, list):
+            check_count(len(given))
+        return given
 
     def drafts(self) -> list[ActionDraft]:
         """As recording takes them. Raises `InvalidInput` where the request has neither or both forms."""

@@ -155,13 +155,18 @@ def end_session(session_id: UUID, *, at: datetime | None = None) -> Session:
     return session
 
 
-def _check(drafts: Sequence[ActionDraft]) -> None:
-    if len(drafts) > MOST_ACTIONS:
+def check_count(actions: int) -> None:
+    """Refuse more actions than go in one request."""
+    if actions > MOST_ACTIONS:
         raise InvalidInput(
-            f"{len(drafts):,} actions in one request; send at most {MOST_ACTIONS:,}.",
+            f"{actions:,} actions in one request; send at most {MOST_ACTIONS:,}.",
             code="too_many_actions",
             limit=MOST_ACTIONS,
         )
+
+
+def _check(drafts: Sequence[ActionDraft]) -> None:
+    check_count(len(drafts))
     for draft in drafts:
         validation.check_action(draft)
 

@@ -17,6 +17,7 @@ from opentelemetry.proto.trace.v1 import trace_pb2
 
 from timemachine.base.content import parse_json
 from timemachine.base.errors import InvalidInput
+from timemachine.spans.counting import check_document, check_protobuf
 from timemachine.spans.span import Span, SpanEvent
 
 LATEST: Final = 2**63 - 1
@@ -69,7 +70,8 @@ _SCALARS: Final[dict[str, Callable[[Any], Any]]] = {
 
 
 def from_protobuf(body: bytes) -> Iterator[Span | Refused]:
-    """The spans of a protobuf body."""
+    """The spans of a protobuf body. Raises `TooLarge` for more than a request may have."""
+    check_protobuf(body)
     try:
         request = ExportTraceServiceRequest.FromString(body)
     except DecodeError as why:
@@ -85,8 +87,13 @@ def from_protobuf(body: bytes) -> Iterator[Span | Refused]:
 
 
 def from_json(body: bytes) -> Iterator[Span | Refused]:
-    """The spans of a JSON body: ids in hex, 64-bit numbers as text or as numbers, fields that are not known passed over."""
-    yield from of_document(parse_json(body))
+    """The spans of a JSON body: ids in hex, 64-bit numbers as text or as numbers, fields that are not known passed over.
+
+    Raises `TooLarge` for more than a request may have.
+    """
+    document = parse_json(body)
+    check_document(document)
+    yield from of_document(document)
 
 
 def of_document(request: Any) -> Iterator[Span | Refused]:
