@@ -80,7 +80,7 @@ def test_a_lost_ask_counts_as_a_call_of_unknown_price(project: Project, session:
 def test_one_that_cannot_be_recorded_stops_no_other(
     project: Project, session: Session, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
-    settings.MAX_ACTION_BYTES = 100
+    settings.MAX_ACTION_BYTES = 200
     ask(project, session, question="x" * 200)
     ask(project, session)
     assert sweep() is None

@@ -77,3 +77,38 @@ def test_what_comes_late_keeps_its_own_time_and_gets_the_next_sequence(api: Prog
         (2, "2026-03-01T10:00:09Z"),
         (3, "2026-03-01T09:00:00Z"),
     ]
+
+
+LARGE: Any = "x" * (8 * 1024 * 1024 + 1)
+HIT: Any = {"rank": 1, "text": "a"}
+
+
+@pytest.mark.parametrize(
+    "large",
+    [
+        {"name": LARGE},
+        {"error": {"type": "x", "message": LARGE}},
+        {"error": {"type": LARGE}},
+        {"parameters": {"a": LARGE}},
+        {"tags": ["a", LARGE]},
+        {"prices": {"a": LARGE}},
+        {"retrieval": {"hits": [HIT | {"metadata": {"a": LARGE}}]}},
+        {"retrieval": {"hits": [HIT | {"title": LARGE}]}},
+        {"retrieval": {"below": {"a": LARGE}, "hits": []}},
+    ],
+    ids="-".join,
+)
+def test_all_that_an_action_holds_counts_to_its_size(api: Program, session: str, large: Any) -> None:
+    answer = api.post(f"/sessions/{session}/actions", {"kind": "event", **large})
+    assert (answer.status_code, answer.json()["facts"]["limit_bytes"]) == (413, 8 * 1024 * 1024)
+
+
+def test_what_a_session_is_called_has_a_limit_and_the_refusal_names_it(api: Program, session: str) -> None:
+    long = "x" * 1_001
+    for field, given in {"name": long, "agent": long, "user": long, "tags": ["a", long]}.items():
+        answer = api.post("/sessions", {"name": "x", field: given})
+        assert answer.status_code == 413
+        assert (answer.json()["facts"]["field"], answer.json()["facts"]["limit"]) == (field, 1_000)
+        if field in ("name", "tags"):
+            assert api.patch(f"/sessions/{session}", {field: given}).status_code == 413
+    assert api.post("/sessions", {"name": "x" * 1_000}).status_code == 201

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.exchange.samples import CODEX_RECORDS, archive, lines
+from tests.exchange.samples import CODEX_RECORDS, OURS, archive, lines
 from tests.threads import in_a_thread
 from timemachine.accounts.models import Project
 from timemachine.exchange.commands import ImportedSession, import_file
@@ -45,3 +45,13 @@ def test_the_same_file_several_times_at_once_is_one_session_and_one_answer(proje
     assert len({each.actions for each in done}) == 1
     assert sorted(each.already_there for each in done) == [0, *[done[0].actions] * 3]
     assert Action.objects.count() == done[0].actions
+
+
+def test_what_a_session_of_a_file_is_called_is_cut_to_the_limit_and_the_report_says_so(
+    project: Project,
+) -> None:
+    head = OURS[0] | {"name": "n" * 2_000, "tags": ["t" * 1_001]}
+    done = import_file(project, lines(head, *OURS[1:]), by="test")
+    found = done.sessions[0].session
+    assert (found.name, found.tags) == ("n" * 1_000, ["t" * 1_000])
+    assert "of 1 session was cut to 1,000 characters" in done.report.notes[-1]

@@ -7,6 +7,7 @@ from django.db import transaction
 
 from timemachine.accounts.models import Project
 from timemachine.base.errors import Conflict
+from timemachine.exchange.heads import cut_to_limit
 from timemachine.exchange.recorded import already_recorded
 from timemachine.exchange.registry import FORMATS, chosen
 from timemachine.exchange.report import ImportReport, SessionDraft
@@ -50,7 +51,7 @@ def import_file(
     key of a session that was not imported; nothing is kept then.
     """
     name = chosen(format_name, data, filename)
-    found = FORMATS[name].read(data)
+    found = cut_to_limit(FORMATS[name].read(data))
     with transaction.atomic():
         told = _Told(tell, total=sum(len(draft.actions) for draft in found.sessions))
         sessions = tuple(_import_session(project, draft, name, by, told) for draft in found.sessions)

@@ -5,16 +5,18 @@ from typing import Any
 
 from timemachine.base.errors import InvalidInput
 from timemachine.recording.models import Session
+from timemachine.recording.validation import check_head
 from timemachine.retrieval.models import Collection
 
 CHANGEABLE = ("name", "metadata", "tags")
 
 
 def describe(session: Session, **values: Any) -> Session:
-    """Set the session's name, metadata or tags. Raises `InvalidInput` for an empty name."""
+    """Set the session's name, metadata or tags. Raises `InvalidInput` for an empty name, or what is too long."""
     given = {name: value for name, value in values.items() if name in CHANGEABLE and value is not None}
     if not str(given.get("name", session.name)).strip():
         raise InvalidInput("A session needs a name.", code="invalid_field", field="name")
+    check_head(name=given.get("name"), tags=given.get("tags", ()))
     for name, value in given.items():
         setattr(session, name, value)
     if given:

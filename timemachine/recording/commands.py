@@ -45,9 +45,10 @@ def start_session(
     started_at: datetime | None = None,
     imported_as: str | None = None,
 ) -> Session:
-    """A new session that records. Raises `Conflict` where the key is taken, `InvalidInput` where it has a wrong form."""
+    """A new session that records. Raises `Conflict` where the key is taken, `InvalidInput` where it has a wrong form, or what it is called is too long."""
     if not name.strip():
         raise InvalidInput("A session needs a name.", code="invalid_field", field="name")
+    validation.check_head(name=name, agent=agent, user=user, tags=tags)
     chosen = validation.check_key(key) if key is not None else validation.new_key()
     branched_from, sequence = parent or (None, None)
     try:

@@ -1,12 +1,13 @@
 """Drafts as rows: payloads kept once, actions, their hits, and the session's counters."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from timemachine.base.clock import now, written
-from timemachine.base.content import Content, content_of
+from timemachine.base.content import Content, content_of, text_bytes
 from timemachine.base.numbers import together
 from timemachine.payloads.commands import keep
 from timemachine.recording import validation
@@ -69,6 +70,10 @@ TOKENS: Final = tuple(field.name for field in fields(Usage))
 _tokens: Final = attrgetter(*TOKENS)
 OF_HIT: Final = ("rank", "score", "scores", "matched", "frame", "version", "title", "uri", "metadata")
 SEARCHED: Final = ("semantic_search", "curve", "below", "thresholds", "min_score")
+_beside: Final = attrgetter("name", "error_type", "error_message", "parameters", "prices", "cached_from", "grounding")  # fmt: skip
+_beside_hits: Final = attrgetter("cut_by", "embedding_model", "semantic_search", "curve", "below", "thresholds")  # fmt: skip
+_beside_passage: Final = attrgetter("frame", "title", "uri", "metadata", "scores", "matched")
+"""What of an action, of its search and of its hits may have any length, beside what is kept as payloads."""
 Kept = Mapping[Content, int]
 type Row = dict[str, Any]
 """The columns of a row that is to be written."""
@@ -100,8 +105,25 @@ def held(draft: ActionDraft, largest: int) -> Held:
     )
     own = [parts.input, parts.output]
     own += [text for hit, text in zip(found, parts.texts, strict=True) if hit.stored_frame is None]
-    validation.check_size(sum(len(content.data) for content in own if content is not None), largest)
+    size = sum(len(content.data) for content in own if content is not None)
+    validation.check_size(size + _size_beside(draft), largest)
     return parts
+
+
+def _size_beside(draft: ActionDraft) -> int:
+    """The bytes of what an action holds in its own row and those of its hits."""
+    values = [*_beside(draft), draft.tags or None]
+    if draft.retrieval is not None:
+        values += _beside_hits(draft.retrieval)
+    for hit in _hits(draft):
+        if hit.stored_frame is None:
+            values += _beside_passage(hit)
+    return sum(_size(each) for each in values if each is not None)
+
+
+def _size(value: Any) -> int:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return len(text_bytes(text))
 
 
 def keep_payloads(session: Session, parts: Sequence[Held]) -> Kept:

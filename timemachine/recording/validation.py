@@ -2,6 +2,7 @@
 
 import re
 import secrets
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -46,6 +47,16 @@ def check_key(key: str) -> str:
     return key
 
 
+def check_head(
+    *, name: str | None = None, agent: str | None = None, user: str | None = None, tags: Sequence[str] = ()
+) -> None:
+    """Refuse a session of which a name, its agent, its user or a tag is too long."""
+    given = [("name", name), ("agent", agent), ("user", user), *(("tags", tag) for tag in tags)]
+    for field, text in given:
+        if text is not None:
+            _check_length(field, text)
+
+
 def new_key() -> str:
     """The key of a session that was given none: `sess-` and eight hex digits."""
     return f"sess-{secrets.token_hex(4)}"
@@ -87,7 +98,7 @@ def id_bytes(given: str) -> int:
 
 
 def check_size(size: int, limit: int) -> None:
-    """Refuse an action whose payloads are over the limit, in bytes."""
+    """Refuse an action that is over the limit, in bytes."""
     if size > limit:
         raise TooLarge(
             f"This action has {size:,} bytes; one action may have {limit:,}. Split it, or store the file elsewhere and record its address.",
@@ -153,14 +164,19 @@ def _check_parent(draft: ActionDraft) -> None:
 def _check_words(draft: ActionDraft) -> None:
     for field in ("id", "parent", "tool", "call_id", "model", "agent"):
         value: Any = getattr(draft, field)
-        if isinstance(value, str) and len(value) > LONGEST_WORD:
-            raise TooLarge(
-                f"`{field}` has {len(value):,} characters; it may have {LONGEST_WORD:,}.",
-                field=field,
-                limit=LONGEST_WORD,
-            )
-        if isinstance(value, str) and field in {"id", "parent"}:
-            check_id(field, value)
+        if isinstance(value, str):
+            _check_length(field, value)
+            if field in {"id", "parent"}:
+                check_id(field, value)
+
+
+def _check_length(field: str, text: str) -> None:
+    if len(text) > LONGEST_WORD:
+        raise TooLarge(
+            f"`{field}` has {len(text):,} characters; it may have {LONGEST_WORD:,}.",
+            field=field,
+            limit=LONGEST_WORD,
+        )
 
 
 def _check_usage(usage: Usage) -> None:

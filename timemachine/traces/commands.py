@@ -137,10 +137,11 @@ def _checked(draft: ActionDraft, *, large: bool) -> ActionDraft:
 
 
 def _is_large(span: Span) -> bool:
-    """Whether it might be over the limit: a character has four bytes at most, and six as JSON."""
+    """Whether it might be over the limit: a character has six bytes at most, as JSON, and may stand there twice."""
     nested = any(isinstance(found, list | dict) for found in span.attributes.values())
     letters = sum(len(found) for found in span.attributes.values() if isinstance(found, str))
-    return nested or bool(span.events) or letters > settings.MAX_ACTION_BYTES // 6
+    letters += sum(map(len, span.attributes)) + len(span.name) + len(span.status_message)
+    return nested or bool(span.events) or letters > settings.MAX_ACTION_BYTES // 12
 
 
 def _at_home(project: Project, spans: Sequence[Span], by: str) -> list[tuple[Session, list[Span]]]:

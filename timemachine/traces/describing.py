@@ -10,6 +10,7 @@ from timemachine.accounts.models import Project
 from timemachine.base.faithful import storable
 from timemachine.evidence.held import keep_from_sealing
 from timemachine.recording.models import Session
+from timemachine.recording.validation import LONGEST_WORD
 
 # a chosen name stays; the head of a session that was sealed, in part or whole, is never changed
 _DESCRIBE = """
@@ -42,7 +43,10 @@ def describe(
     )
     if news:
         texts = {"agent": agent, "user": user, "name": name}
-        facts = {field: value if value is None else storable(value) for field, value in texts.items()}
+        facts = {
+            field: value if value is None else storable(value[:LONGEST_WORD])
+            for field, value in texts.items()
+        }
         _describe(session, {**facts, "began": began, "id": session.id})
 
 
