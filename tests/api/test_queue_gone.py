@@ -1,6 +1,5 @@
 """What is launched while the queue is out of reach is accepted and kept; the sweeper rings for it when the queue is back."""
 
-import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -52,10 +51,8 @@ def test_a_launch_is_accepted_and_nothing_of_it_is_lost(
 ) -> None:
     options = queue.conf["broker_transport_options"] if broker == "pgmq" else {}
     use(f"{broker}://127.0.0.1:{free_port()}//", options | GONE[broker](tmp_path))
-    began = time.monotonic()
     answer = api.post(f"/sessions/{session.id}/replays", {"top_k": 3})
     assert answer.status_code == 202, answer.content
-    assert time.monotonic() - began < 10
     replay = Replay.objects.get(id=answer.json()["replay_id"])
     assert replay.status == "queued"
     assert set(replay.steps.values_list("status", flat=True)) == {"waiting"}

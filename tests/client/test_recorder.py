@@ -5,7 +5,6 @@ import dataclasses
 import datetime as dt
 import logging
 import threading
-import time
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -320,11 +319,9 @@ def test_an_agent_never_hears_of_a_server_that_is_away(
     served: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
     served.gate.shut()
-    tm = served.machine(patience=0.5)
-    began = time.monotonic()
+    tm = served.machine(patience=86_400.0)
     with tm.session("Away", key="away") as s:
         s.record("user", "x")
-    assert time.monotonic() - began < 5
     assert tm.close() is False
     assert len([each for each in caplog.records if each.levelno >= logging.WARNING]) >= 1
     assert served.key.split("_")[2] not in caplog.text
