@@ -37,7 +37,7 @@ from timemachine.traces.together import Together
 
 _OF_KEYS = "SELECT * FROM tm_session WHERE project_id = %s AND key = ANY(%s)"
 SMALL = 50
-"""Requests with at most so many spans share a transaction with others that come at the same time."""
+"""Requests with at most so many spans share a transaction with others of their sender that come at the same time."""
 MOST_TRIES = 3
 NAMED_OTHERWISE = "otlp"
 """How the key of a session begins whose recorded name cannot be a key."""
@@ -72,12 +72,12 @@ def take(project: Project, found: Iterable[Span | Refused], *, by: str) -> Taken
             items.append(_Item(project, by, each, _checked(draft_of(each), large=_is_large(each))))
         except InvalidInput as why:
             refused.append(Refused(span=each.id, reason=why.message))
-    if len(items) > SMALL or connection.in_atomic_block:
+    if len(items) > SMALL or (items and connection.in_atomic_block):
         _tried(items)
     elif items:
         with _one_at_a_time:
             together = _together.setdefault(
-                project.id, Together(_tried, before_waiting=_give_connection_back)
+                (project.id, by), Together(_tried, before_waiting=_give_connection_back)
             )
         together.do(items)
     return Taken(recorded=len(items), refused=tuple(refused))
@@ -106,18 +106,11 @@ def _tried(items: Sequence[_Item]) -> None:
 
 @transaction.atomic
 def _record_all(items: Sequence[_Item]) -> list[tuple[Session, list[Span]]]:
-    """Record them; the sessions with what each got."""
-    recorded = []
-    senders: dict[tuple[UUID, str], list[_Item]] = {}
-    for item in items:
-        senders.setdefault((item.project.id, item.by), []).append(item)
-    for sender in sorted(senders):
-        its = senders[sender]
-        drafts = {id(item.span): item.draft for item in its}
-        project, by = its[0].project, its[0].by
-        for session, spans in _at_home(project, [item.span for item in its], by):
-            _record(session, [drafts[id(span)] for span in spans])
-            recorded.append((session, spans))
+    """Record them, all of one sender; the sessions with what each got."""
+    drafts = {id(item.span): item.draft for item in items}
+    recorded = _at_home(items[0].project, [item.span for item in items], items[0].by)
+    for session, spans in recorded:
+        _record(session, [drafts[id(span)] for span in spans])
     return recorded
 
 
@@ -125,7 +118,8 @@ def _give_connection_back() -> None:
     connection.close()  # each thread has its own
 
 
-_together: dict[UUID, Together[_Item]] = {}
+_together: dict[tuple[UUID, str], Together[_Item]] = {}
+"""By the sender: each transaction takes its locks in one order, which those of two senders one after the other would not."""
 _one_at_a_time = Lock()
 
 
