@@ -27,6 +27,22 @@ def test_a_checkpoint_that_is_sent_again_with_its_key_is_the_first(api: Program,
     assert sent("d", "k")["code"] == "idempotency_key_reused"
 
 
+def test_checkpoints_come_page_by_page(api: Program, session: str) -> None:
+    for place in range(5):
+        api.post(f"/sessions/{session}/checkpoints", {"name": str(place)})
+    names, after = [], None
+    while True:
+        query = {"limit": 2} | ({"after": after} if after else {})
+        page = api.get(f"/sessions/{session}/checkpoints", **query).json()
+        assert len(page["items"]) <= 2
+        names += [each["name"] for each in page["items"]]
+        after = page["next"]
+        if after is None:
+            break
+    assert names == ["0", "1", "2", "3", "4"]
+    assert api.get(f"/sessions/{session}/checkpoints", limit=201).status_code == 422
+
+
 @pytest.mark.django_db(transaction=True)
 def test_fifty_at_once_with_the_same_key_are_one_request_with_one_answer(api: Program, session: str) -> None:
     body = {"actions": [{"kind": "event", "name": str(place)} for place in range(3)]}

@@ -123,11 +123,15 @@ def summary(request: HttpRequest, session_id: str) -> dict[str, Any]:
 
 
 @routers.sessions.get("/{session_id}/checkpoints", summary="A session's checkpoints")
-def checkpoints(request: HttpRequest, session_id: str) -> dict[str, Any]:
+def checkpoints(
+    request: HttpRequest, session_id: str, after: str | None = None, limit: int = 50
+) -> dict[str, Any]:
     """The session's checkpoints in their order, with their states."""
     session = session_of(caller(request, "read").project, session_id)
-    rows = with_everything(Action.objects.filter(session=session, kind="checkpoint")).order_by("sequence")
-    return {"items": [action_json(row) for row in rows], "next": None}
+    rows = Action.objects.filter(session=session, kind="checkpoint")
+    if after is not None:
+        rows = rows.filter(sequence__gt=read_place(after, paging.number))
+    return sized_page(with_everything(rows), limit, "sequence", sizes.of_action(), action_json)
 
 
 def _messages(session: Session, at: int) -> list[dict[str, Any]]:
