@@ -13,6 +13,7 @@ from timemachine.answering.asking import CallParameters
 from timemachine.answering.under_way import wait_for_asks
 from timemachine.api import routers, schemas
 from timemachine.api.access import Caller, caller
+from timemachine.api.action_schemas import ActionsIn
 from timemachine.api.asks import TOLD, asked
 from timemachine.api.documents import find_json, session_json
 from timemachine.api.pressure import in_a_place
@@ -74,7 +75,7 @@ def erase(
 
 @decorate_view(in_a_place)
 @routers.sessions.post("/{session_id}/actions", response={201: dict[str, Any]}, summary="Append actions")
-def append(request: HttpRequest, session_id: str, payload: schemas.ActionsIn) -> Status[dict[str, Any]]:
+def append(request: HttpRequest, session_id: str, payload: ActionsIn) -> Status[dict[str, Any]]:
     """One action, or up to 1,000 in `actions`: all are recorded, durably and in order, or none.
 
     An action with an `id` that the session has is that action, and the same `Idempotency-Key` again gets the first answer: both

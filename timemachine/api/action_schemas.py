@@ -1,0 +1,156 @@
+"""What programs send of actions that they record, and how recording takes it."""
+
+from decimal import Decimal
+from typing import Any
+
+from pydantic import AwareDatetime, Field, field_validator
+
+from timemachine.api.schemas import Strict
+from timemachine.base.clock import written
+from timemachine.base.errors import InvalidInput
+from timemachine.recording.commands import check_count
+from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
+
+
+class UsageIn(Strict):
+    """Tokens of one model call."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    total_tokens: int | None = None
+    cached_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    reasoning_tokens: int | None = None
+
+
+class HitIn(Strict):
+    """One passage that was found."""
+
+    rank: int
+    score: float | None = None
+    scores: dict[str, float] | None = None
+    frame: int | str | None = None
+    version: int | None = None
+    title: str | None = None
+    uri: str | None = None
+    metadata: dict[str, Any] | None = None
+    sha256: str | None = None
+    text: str | None = None
+    matched: dict[str, Any] | None = None
+
+
+class RetrievalIn(Strict):
+    """How passages were found, and which."""
+
+    mode: str | None = None
+    top_k: int | None = None
+    adaptive: bool | None = None
+    cut_by: str | None = None
+    as_of: AwareDatetime | None = None
+    embedding_model: str | None = None
+    semantic_search: str | None = None
+    curve: dict[str, Any] | None = None
+    below: dict[str, Any] | None = None
+    not_embedded: int | None = Field(default=None, ge=0, lt=2**62)
+    thresholds: dict[str, Any] | None = None
+    min_score: float | None = None
+    hits: list[HitIn] = Field(default_factory=list)
+
+    def draft(self) -> RetrievalDraft:
+        """As recording takes it."""
+        given = {name: getattr(self, name) for name in type(self).model_fields if name != "hits"}
+        return RetrievalDraft(**given, hits=tuple(HitDraft(**hit.dict()) for hit in self.hits))
+
+
+class ErrorIn(Strict):
+    """What went wrong in a step."""
+
+    type: str | None = None
+    message: str | None = None
+
+
+class CachedFromIn(Strict):
+    """The ask that an answer from a cache was first given to; without a session it was asked outside one."""
+
+    session: str | None = None
+    sequence: int | None = Field(default=None, ge=1, lt=2**62)
+    at: AwareDatetime | None = None
+    call_ms: float | None = Field(default=None, ge=0)
+    usage: UsageIn | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """As recording keeps it."""
+        return {**self.dict(), "at": written(self.at)}
+
+
+class ActionIn(Strict):
+    """One action, as "An action in JSON" describes it."""
+
+    kind: str
+    id: str | None = None
+    layer: str | None = None
+    role: str | None = None
+    agent: str | None = None
+    name: str | None = None
+    tool: str | None = None
+    call_id: str | None = None
+    parent: int | str | None = None
+    significance: str | None = None
+    importance: float | None = None
+    iteration: int | None = None
+    tags: list[str] = Field(default_factory=list)
+    started_at: AwareDatetime | None = None
+    duration_ms: float | None = None
+    input: Any = None
+    output: Any = None
+    error: ErrorIn | None = None
+    model: str | None = None
+    parameters: dict[str, Any] | None = None
+    usage: UsageIn | None = None
+    cost_usd: Decimal | None = Field(default=None, ge=0, lt=10**9)
+    prices: dict[str, Any] | None = None
+    cached: bool | None = None
+    saved_usd: Decimal | None = Field(default=None, ge=0, lt=10**9)
+    cached_from: CachedFromIn | None = None
+    grounding: dict[str, Any] | None = None
+    retrieval: RetrievalIn | None = None
+
+    def draft(self) -> ActionDraft:
+        """As recording takes it."""
+        apart = {"error", "usage", "retrieval", "tags", "cached_from"}
+        given = {name: getattr(self, name) for name in ActionIn.model_fields if name not in apart}
+        return ActionDraft(
+            **given,
+            tags=tuple(self.tags),
+            error_type=self.error.type if self.error else None,
+            error_message=self.error.message if self.error else None,
+            usage=Usage(**self.usage.dict()) if self.usage else None,
+            cached_from=self.cached_from.as_json() if self.cached_from else None,
+            retrieval=self.retrieval.draft() if self.retrieval else None,
+        )
+
+
+class ActionsIn(ActionIn):
+    """One action, or several in `actions`."""
+
+    kind: str | None = None  # type: ignore[assignment]  # absent where `actions` is given
+    actions: list[ActionIn] | None = None
+
+    @field_validator("actions", mode="before")
+    @classmethod
+    def _not_too_many(cls, given: Any) -> Any:
+        if isinstance(given, list):
+            check_count(len(given))
+        return given
+
+    def drafts(self) -> list[ActionDraft]:
+        """As recording takes them. Raises `InvalidInput` where the request has neither or both forms."""
+        if self.actions is None:
+            if self.kind is None:
+                raise InvalidInput(
+                    "Send one action with its `kind`, or several in `actions`.", code="invalid_request"
+                )
+            return [self.draft()]
+        if self.model_fields_set != {"actions"}:
+            raise InvalidInput("Send either one action or `actions`, not both.", code="invalid_request")
+        return [each.draft() for each in self.actions]
