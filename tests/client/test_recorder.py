@@ -3,16 +3,19 @@
 import asyncio
 import dataclasses
 import datetime as dt
+import json
 import logging
 import threading
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 from tests.client.conftest import Served
 from timemachine.client import TimeMachine
 from timemachine.client.errors import NotRecorded
+from timemachine.client.outbox import header_of, line_of
 from timemachine.payloads.queries import value
 from timemachine.recording.models import Session
 
@@ -345,3 +348,43 @@ def test_without_any_server_what_is_recorded_waits(
     assert "No server runs on this machine" in caplog.text
     assert served.machine().deliver_spooled()
     assert served.outputs("nowhere") == ["x"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"metadata": {"a": float("nan"), "at": dt.datetime(2026, 11, 1, tzinfo=dt.UTC), "id": UUID(int=1)}},
+        {"metadata": "words"},
+        {"key": 5},
+        {"tags": 5},
+        {"tags": "one"},
+        {"agent": 7},
+        {"parent": ("first", 9)},
+    ],
+)
+def test_whatever_is_said_of_a_session_it_records_and_keeps_no_other_waiting(
+    served: Served, given: dict[str, Any]
+) -> None:
+    tm = served.machine()
+    with tm.session("Odd", **given) as s:
+        s.record("user", 1)
+    with tm.session("Next", key="next") as s:
+        s.record("user", 2)
+    tm.close()
+    assert served.outputs("next") == [2]
+    assert Session.objects.filter(project=served.project).count() == 2
+    assert served.spooled() == []
+
+
+def test_a_session_that_cannot_be_sent_keeps_no_other_waiting(served: Served) -> None:
+    served.spool.mkdir(parents=True)
+    session = {"name": "Old", "key": "old", "metadata": {"a": float("nan")}}
+    header = header_of(session, url=served.gate.url, key_id=served.key.split("_")[1])
+    line = line_of({"id": "1", "kind": "event", "name": "a"})
+    (served.spool / "old.spool").write_bytes(json.dumps(header).encode() + b"\n" + line + b"\n")
+    tm = served.machine(patience=0.5)
+    with tm.session("Next", key="next") as s:
+        s.record("user", 2)
+        assert s.flush(10)
+    assert served.outputs("next") == [2]
+    tm.close()

@@ -128,6 +128,9 @@ class Delivery:
                 self._failed(outbox, why)
                 if self.away is not None:
                     break
+            except Exception:  # one session that cannot be sent keeps no other waiting
+                log.exception("Session %s could not be delivered; it is tried again.", outbox.key)
+                outbox.not_before = time.monotonic() + _LASTING_PAUSE
             else:
                 self.away, self._pause, worked = None, _FIRST_PAUSE, True
         self._let_go()

@@ -5,7 +5,7 @@ import logging
 import os
 import re
 import secrets
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from timemachine.client.delivery import Delivery
@@ -15,6 +15,7 @@ from timemachine.client.reading import Reading
 from timemachine.client.recorder import KEY, Session
 from timemachine.client.sender import EXIT_SECONDS, Sender
 from timemachine.client.server import Server, find_server
+from timemachine.client.snapshot import plain
 from timemachine.client.spool import spool_folder
 
 if TYPE_CHECKING:
@@ -104,19 +105,20 @@ class TimeMachine(Reading):
         files that are opened and HTTP requests that are made while the block runs.
         """
         about = {
-            "name": self._checked_name(name),
-            "key": self._checked_key(key),
-            "agent": agent,
-            "user": user,
-            "collection": collection,
-            "parent": dict(parent) if parent else None,
-            "metadata": dict(metadata) if metadata else None,
-            "tags": [str(each) for each in tags] or None,
+            "name": self._checked_name(name if isinstance(name, str) else str(name)),
+            "key": self._checked_key(key if key is None or isinstance(key, str) else str(key)),
+            **{
+                field: None if given is None else str(given)
+                for field, given in (("agent", agent), ("user", user), ("collection", collection))
+            },
+            "parent": self._object("parent", parent),
+            "metadata": self._object("metadata", metadata),
+            "tags": self._tags(tags),
         }
         if unknown := set(capture) - CAPTURES:
             self.refuse(f"{sorted(unknown)} cannot be captured; only 'sys' can.")
         server = self._server()
-        body = {field: value for field, value in about.items() if value is not None}
+        body = {field: plain(value) for field, value in about.items() if value is not None}
         header = header_of(body, url=server.url if server else None, key_id=key_id(server))
         return Session(
             self,
@@ -126,6 +128,20 @@ class TimeMachine(Reading):
             state=state,
             capture=frozenset(capture) & CAPTURES,
         )
+
+    def _object(self, field: str, given: Any) -> dict[str, Any] | None:
+        if given and not isinstance(given, Mapping):
+            self.refuse(f"{field} is an object with names; this is left out: {str(given)[:60]!r}.")
+            return None
+        return dict(given) if given else None
+
+    def _tags(self, given: Any) -> list[str] | None:
+        if isinstance(given, str):
+            return [given]
+        if not isinstance(given, Iterable):
+            self.refuse(f"tags are several texts; this is left out: {str(given)[:60]!r}.")
+            return None
+        return [str(each) for each in given] or None
 
     def refuse(self, message: str) -> None:
         """Something cannot be recorded as it was given: raise it where strict, else log it once."""

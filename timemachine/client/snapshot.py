@@ -53,6 +53,11 @@ def thawed(data: bytes) -> Any:
     return pickle.loads(data)  # noqa: S301  # made by `frozen` in this very process, of plain values alone
 
 
+def plain(value: Any) -> Any:
+    """The value as JSON has it, now. Never raises, as `frozen`."""
+    return written(thawed(frozen(value)))
+
+
 def written(value: Any, level: int = 0) -> Any:
     """The value as JSON has it."""
     kind = type(value)
