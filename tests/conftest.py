@@ -23,6 +23,7 @@ from tests.turns import Turns
 from timemachine.accounts.models import Project
 
 MIGRATED = "migrated"
+LONGEST_NAMED = 40
 PROGRAMS = {"embedded", "docker"}  # the folders whose tests start whole programs
 OTHERS = {"transactional_db", "live_server", "stub"}  # what brings other threads and servers
 EMPTIED = """
@@ -60,6 +61,11 @@ def pytest_collection_finish() -> None:
     """What was imported and collected stays to the end: thousands of tests, which the garbage collector went through every second."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """What an archive holds is no name of a test: it has the time at which it was made, and each process of a run makes its own."""
+    return f"{len(val)} bytes" if isinstance(val, bytes) and len(val) > LONGEST_NAMED else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
