@@ -64,8 +64,16 @@ CASES: Final[dict[str, tuple[Change, set[int]]]] = {
     "the first two swapped": (swapped(0, 1), {0}),
     "the last two swapped": (swapped(7, 8), {7}),
     "distant ones swapped": (swapped(2, 7), {2, 7}),
+    "distant ones swapped, and one of them changed": (
+        both(first_hash_of(2, "fields"), swapped(2, 7)),
+        {2, 7},
+    ),
     "one moved to the end": (lines(RECORDS, lambda found: found.append(found.pop(3))), {3}),
     "one doubled": (lines(RECORDS, lambda found: found.insert(5, found[4])), {4}),
+    "one changed and doubled": (
+        both(first_hash_of(4, "fields"), lines(RECORDS, lambda found: found.insert(5, found[4]))),
+        {4},
+    ),
     "one doubled at the end": (lines(RECORDS, lambda found: found.append(found[4])), {4}),
     "the last doubled": (lines(RECORDS, lambda found: found.append(found[8])), {8}),
     "one that calls itself another": (at(5, '"index":5', '"index":7'), {5}),

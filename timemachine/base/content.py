@@ -6,7 +6,6 @@ compact JSON in UTF-8 with its keys in the order they came. `SHA-256` is always 
 
 import hashlib
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -117,19 +116,10 @@ def _inside(value: Any) -> list[Any]:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        twice = _twice(name for name, _ in pairs)
+        first = {name: at for at, (name, _) in reversed([*enumerate(pairs)])}
+        twice = next(name for at, (name, _) in enumerate(pairs) if first[name] != at)
         raise InvalidInput(f"A JSON object has the key {twice[:200]!r} twice; send it once.", code="not_json")
     return found
-
-
-def _twice(names: Iterable[str]) -> str:
-    """The first name that comes again; there is one."""
-    before: set[str] = set()
-    for name in names:
-        if name in before:
-            return name
-        before.add(name)
-    raise AssertionError("no name comes again")
 
 
 def _refuse_constant(name: str) -> Any:

@@ -1465,9 +1465,9 @@ def _placed(
     kept, found = _kept(order), lines.found
     found.update((order[at], record) for at, record in doubles.items() if at in kept)
     damaged = _misplaced(tree, order, kept, report)
-    for index in {*found}.difference(order[at] for at in kept) if damaged else ():
-        if index >= tree.size:
-            del found[index]  # what stands in the place of another one and says so
+    elsewhere = {*found}.difference(order[at] for at in kept) if damaged else ()
+    for index in [each for each in elsewhere if each >= tree.size]:
+        del found[index]  # what stands in the place of another one and says so
     if tree.complete:
         damaged |= _gaps(tree, damaged.union(found), report)
     report.checked["records"] += len(found)
@@ -1608,7 +1608,7 @@ def _left_out(tree: Tree, records: Mapping[int, Sealed], report: Report, *, is_s
     if not tree.withholds or tree.of != IN_PART:
         says = f"It is evidence of this {tree.of}, and leaves records of it out: {left}."
         report.problem("missing", f"{tree.path} records", says)
-    elif len(records) < tree.size:
+    else:
         report.not_checked.append(
             f"What the records of the {tree.of} {tree.id} say that are not shown: {left}."
         )
