@@ -51,7 +51,7 @@ def test_what_is_recorded_meanwhile_arrives_in_its_order_and_nobody_is_told(
         s.record("agent", 50)
         places.close()
     assert served.outputs("busy") == list(range(51))
-    assert served.spooled() == []
+    wait_until(lambda: served.spooled() == [])
     assert [each for each in caplog.records if each.name.startswith("timemachine.client")] == []
 
 

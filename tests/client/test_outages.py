@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from tests.client.conftest import Served
 from tests.client.gate import Fate
+from tests.waiting import wait_until
 from timemachine.client import delivery
 from timemachine.client.spool import Spool
 from timemachine.recording.models import Session
@@ -104,7 +105,7 @@ def test_what_a_killed_process_recorded_is_delivered_by_the_next(served: Served)
             time.sleep(0.02)
     assert served.outputs("killed") == list(range(200))
     assert served.outputs("next") == ["x"]
-    assert served.spooled() == []
+    wait_until(lambda: served.spooled() == [])
 
 
 def test_a_spool_in_use_is_left_to_its_process(served: Served) -> None:
@@ -239,7 +240,7 @@ def test_what_is_recorded_into_a_session_that_somebody_ended_is_set_aside_and_sa
     assert all("has ended" in each["why"] for each in kept)
     assert len([each for each in caplog.records if "has ended" in each.message]) == 1
     assert served.outputs("over") == [1]
-    assert served.spooled() == []
+    wait_until(lambda: served.spooled() == [])
 
 
 def test_what_was_delivered_before_a_crash_is_not_there_twice(served: Served, tmp_path: Path) -> None:
@@ -258,7 +259,7 @@ def test_what_was_delivered_before_a_crash_is_not_there_twice(served: Served, tm
     (served.spool / "copy.spool").write_bytes(kept + b"!end\n")
     assert served.machine().deliver_spooled()
     assert served.outputs("twice") == list(range(10))
-    assert served.spooled() == []
+    wait_until(lambda: served.spooled() == [])
 
 
 def test_a_folder_that_cannot_be_written_costs_no_record(served: Served, tmp_path: Path) -> None:

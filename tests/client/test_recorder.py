@@ -13,6 +13,7 @@ from uuid import UUID
 import pytest
 
 from tests.client.conftest import Served
+from tests.waiting import wait_until
 from timemachine.client import TimeMachine
 from timemachine.client.errors import NotRecorded
 from timemachine.client.outbox import header_of, line_of
@@ -47,7 +48,7 @@ def test_what_is_recorded_stands_in_the_session(served: Served) -> None:
     }
     assert [each.sequence for each in found] == [1, 2, 3, 4, 5]
     assert all(each.started_at for each in found)
-    assert served.spooled() == []
+    wait_until(lambda: served.spooled() == [])
 
 
 def test_calls_keep_what_they_took_and_gave_and_how_long_it_was(served: Served) -> None:
@@ -333,7 +334,7 @@ def test_an_agent_never_hears_of_a_server_that_is_away(
     later = served.machine()
     later.deliver_spooled()
     assert served.outputs("away") == ["x"]
-    assert served.spooled() == []
+    wait_until(lambda: served.spooled() == [])
 
 
 def test_without_any_server_what_is_recorded_waits(
@@ -373,7 +374,7 @@ def test_whatever_is_said_of_a_session_it_records_and_keeps_no_other_waiting(
     tm.close()
     assert served.outputs("next") == [2]
     assert Session.objects.filter(project=served.project).count() == 2
-    assert served.spooled() == []
+    wait_until(lambda: served.spooled() == [])
 
 
 def test_a_session_that_cannot_be_sent_keeps_no_other_waiting(served: Served) -> None:
