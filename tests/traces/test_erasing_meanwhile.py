@@ -35,7 +35,7 @@ def test_an_erasure_that_waits_for_a_sender_that_waits_for_it_is_done_in_the_end
     def send() -> None:
         """What the spans of two keys do that are recorded together: those of the first have locked their session."""
         with suppress(OperationalError), transaction.atomic():
-            locked(session.id)
+            locked([session.id])
             entered.set()
             wait_until(waiting, 30)
             keep_erasure_away(project, exclusively=False)

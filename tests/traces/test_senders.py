@@ -32,7 +32,7 @@ def test_what_one_sender_waits_for_holds_up_no_other(api: Program, project: Proj
     one, other = sender("one"), sender("other")
     with ThreadPoolExecutor() as pool:
         with transaction.atomic():
-            locked(held.id)
+            locked([held.id])
             waits = in_a_thread(pool, lambda: one.send(first))
             wait_until(lambda: in_a_thread(pool, waiting).result(), 30)
             goes = in_a_thread(pool, lambda: other.send(second))

@@ -1,5 +1,7 @@
 """Spans in any order, in pieces, twice and before their parent give the same sessions."""
 
+import random
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
@@ -107,6 +109,32 @@ def test_a_conversation_is_one_session_and_a_trace_without_one_its_own(
     assert (found["talk"]["input_tokens"], found["talk"]["agent"]) == (150, "desk")
     assert found["talk"]["cost_usd"] > 0
     assert [hit.sha256 is not None for hit in Hit.objects.all()] == [True]
+
+
+@pytest.mark.django_db
+def test_each_of_many_sessions_of_a_request_gets_its_own_actions_passages_and_totals(
+    exporter: Exporter, project: Project
+) -> None:
+    call: Any = {"gen_ai__operation__name": "chat"}
+
+    def spans(session: int) -> Iterator[Span]:
+        for each in range(1, 301):
+            yield made(session, each, session__id=f"s{session}", gen_ai__usage__input_tokens=session, **call)
+        found: Any = {"retrieval__documents__0__document__content": f"A passage of {session}."}
+        yield made(session, 301, session__id=f"s{session}", openinference__span__kind="RETRIEVER", **found)
+
+    sent = [span for session in range(1, 6) for span in spans(session)]
+    random.Random(1).shuffle(sent)
+    exporter.send(*sent[:1_400])
+    exporter.send(*sent[1_300:])
+    found = recorded(project)
+    assert {key: len(each["actions"]) for key, each in found.items()} == {f"s{n}": 301 for n in range(1, 6)}
+    assert {key: each["input_tokens"] for key, each in found.items()} == {
+        f"s{n}": 300 * n for n in range(1, 6)
+    }
+    hits = Hit.objects.select_related("action__session", "payload")
+    passages = {hit.action.session.key: bytes(hit.payload.data).decode() for hit in hits if hit.payload}
+    assert passages == {f"s{n}": f"A passage of {n}." for n in range(1, 6)}
 
 
 class TestOrder(TestCase):

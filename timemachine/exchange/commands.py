@@ -82,7 +82,7 @@ def _import_session(
             f"A session with the key {draft.key!r} was recorded here; it cannot be imported over.",
             code="key_taken",
         )
-    before = locked(session.id).last_sequence
+    before = locked([session.id])[session.id].last_sequence
     there = already_recorded(session, draft) if draft.numbered else 0
     told.add(there)
     for start in range(there, len(draft.actions), MOST_ACTIONS):

@@ -1,9 +1,11 @@
 """What changes in recording: a session begins, actions are appended, it ends. Nothing recorded is ever changed."""
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from itertools import batched
-from typing import Any
+from itertools import batched, groupby
+from operator import attrgetter, itemgetter
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.conf import settings
@@ -18,16 +20,23 @@ from timemachine.recording import rows, validation
 from timemachine.recording.draft import ActionDraft
 from timemachine.recording.environments import as_kept
 from timemachine.recording.models import Action, Delivery, Hit, Session
-from timemachine.retrieval.models import Collection
+from timemachine.retrieval.models import Collection as FrameCollection
 
 MOST_ACTIONS = 1_000
 # for one action, making these statements anew each time took longer than they do
-_LOCK = "SELECT * FROM tm_session WHERE id = %s FOR UPDATE"
+_LOCK = "SELECT * FROM tm_session WHERE id = ANY(%s) ORDER BY id FOR UPDATE"
 _KNOWN = """
-SELECT a.client_id, a.sequence, p.sha256 FROM tm_action AS a LEFT JOIN tm_payload AS p ON p.id = a.source_id
-WHERE a.session_id = %s AND a.client_id = ANY(%s)
+SELECT asked.session, asked.client_id, a.sequence, p.sha256
+FROM unnest(%s::uuid[], %s::text[]) AS asked(session, client_id) CROSS JOIN LATERAL (
+    SELECT sequence, source_id FROM tm_action WHERE session_id = asked.session AND client_id = asked.client_id LIMIT 1
+) AS a LEFT JOIN tm_payload AS p ON p.id = a.source_id
 """
-_COUNTED = f"UPDATE tm_session SET {', '.join(f'{name} = %s' for name in rows.COUNTERS)} WHERE id = %s"  # noqa: S608
+_COUNTED = f"""
+UPDATE tm_session AS s SET {", ".join(f"{name} = new.{name}" for name in rows.COUNTERS)}
+FROM jsonb_populate_recordset(NULL::tm_session, %s) AS new WHERE s.id = new.id
+"""  # noqa: S608
+type More = tuple[Session, Sequence[ActionDraft]]
+"""A session, and what is recorded in it."""
 
 
 def start_session(
@@ -38,7 +47,7 @@ def start_session(
     key: str | None = None,
     agent: str | None = None,
     user: str | None = None,
-    collection: Collection | None = None,
+    collection: FrameCollection | None = None,
     parent: tuple[Session, int | None] | None = None,
     metadata: Mapping[str, Any] | None = None,
     tags: Sequence[str] = (),
@@ -101,7 +110,7 @@ def append(
     _check(drafts)
     if idempotency_key is not None:
         validation.check_id("Idempotency-Key", idempotency_key)
-    session = locked(session_id)
+    session = locked([session_id])[session_id]
     earlier = _earlier_answer(session, idempotency_key, request_sha256)
     if earlier is not None:
         return earlier
@@ -110,7 +119,7 @@ def append(
     if (fresh or not drafts) and not imported and not was_open:
         require_open(session)
     if fresh:
-        _insert(session, fresh, largest)
+        _insert([(session, fresh)], largest)
     if idempotency_key is not None:
         Delivery.objects.create(
             project_id=session.project_id,
@@ -122,21 +131,25 @@ def append(
     return sequences
 
 
-def locked(session_id: UUID) -> Session:
-    """The session, and nobody else appends to it until the transaction that is open ends. Raises `NotFound` (it was erased)."""
-    session = next(iter(Session.objects.raw(_LOCK, [session_id])), None)
-    if session is None:
+def locked(session_ids: Collection[UUID]) -> dict[UUID, Session]:
+    """The sessions, and nobody else appends to them until the transaction that is open ends. Raises `NotFound` (one was erased)."""
+    found = {each.id: each for each in Session.objects.raw(_LOCK, [list(session_ids)])}
+    if len(found) < len(session_ids):
         raise NotFound("The session was erased; nothing is recorded.", code="session_not_found")
-    return session
+    return found
 
 
-def append_new(session: Session, drafts: Sequence[ActionDraft]) -> None:
-    """Record actions that were checked and that a `locked` session does not have; durable when the open transaction ends.
+def append_new(some: Iterable[More]) -> None:
+    """Record actions that were checked and that their `locked` sessions, all of one project, do not have; durable when the open transaction ends.
 
-    It may have ended meanwhile: they began while it was open, and come late. Raises `TooLarge`.
+    A session may have ended meanwhile: they began while it was open, and come late. Raises `TooLarge`.
     """
-    for some in batched(drafts, MOST_ACTIONS, strict=False):
-        _insert(session, some, settings.MAX_ACTION_BYTES)
+    each = ((session, draft) for session, drafts in some for draft in drafts)
+    for together in batched(each, MOST_ACTIONS, strict=False):
+        by_session = groupby(together, key=itemgetter(0))
+        _insert(
+            [(session, [draft for _, draft in its]) for session, its in by_session], settings.MAX_ACTION_BYTES
+        )
 
 
 def require_open(session: Session) -> None:
@@ -188,8 +201,8 @@ def _earlier_answer(session: Session, key: str | None, request_sha256: str) -> l
 
 def _placed(session: Session, drafts: Sequence[ActionDraft]) -> tuple[list[int], list[ActionDraft]]:
     """The sequence of each, and those that the session does not have yet."""
-    found = known_ids(session.id, [draft.id for draft in drafts if draft.id is not None])
-    known = {client_id: sequence for client_id, (sequence, _) in found.items()}
+    found = known_ids([(session.id, draft.id) for draft in drafts if draft.id is not None])
+    known = {client_id: sequence for (_, client_id), (sequence, _) in found.items()}
     fresh: list[ActionDraft] = []
     sequences: list[int] = []
     for draft in drafts:
@@ -203,28 +216,53 @@ def _placed(session: Session, drafts: Sequence[ActionDraft]) -> tuple[list[int],
     return sequences, fresh
 
 
-def known_ids(session_id: UUID, ids: Sequence[str]) -> dict[str, tuple[int, str | None]]:
-    """Which of these client ids the session has: the sequence of each, and the SHA-256 of its source."""
-    if not ids:
+def known_ids(asked: Sequence[tuple[UUID, str]]) -> dict[tuple[UUID, str], tuple[int, str | None]]:
+    """Which of these client ids their sessions have: the sequence of each, and the SHA-256 of its source."""
+    if not asked:
         return {}
     with connection.cursor() as cursor:
-        cursor.execute(_KNOWN, [session_id, [storable(each) for each in ids]])
-        return {original(client_id): (sequence, source) for client_id, sequence, source in cursor.fetchall()}
+        cursor.execute(_KNOWN, [[session for session, _ in asked], [storable(each) for _, each in asked]])
+        return {(session, original(named)): (at, source) for session, named, at, source in cursor.fetchall()}
 
 
-def _insert(session: Session, drafts: Sequence[ActionDraft], largest: int) -> None:
-    parts = [rows.held(draft, largest) for draft in drafts]
-    kept = rows.keep_payloads(session, parts)
-    first = session.last_sequence + 1
-    actions = [
-        rows.action(session, sequence, draft, each, kept)
-        for sequence, (draft, each) in enumerate(zip(drafts, parts, strict=True), first)
+class _Placed(NamedTuple):
+    session: Session
+    sequence: int
+    draft: ActionDraft
+    parts: rows.Held
+
+
+def _insert(some: Sequence[More], largest: int) -> None:
+    """Into sessions of one project; a statement of each kind for all of them."""
+    placed = [
+        _Placed(session, sequence, draft, rows.held(draft, largest))
+        for session, drafts in some
+        for sequence, draft in enumerate(drafts, session.last_sequence + 1)
     ]
+    kept = rows.keep_payloads(some[0][0].project_id, [each.parts for each in placed])
+    actions = [rows.action(*each, kept) for each in placed]
     copy_in(Action, actions)
-    if any(each.texts for each in parts):
-        ids = dict(Action.objects.filter(session=session, sequence__gte=first).values_list("sequence", "id"))
-        found = zip(range(first, first + len(drafts)), drafts, parts, strict=True)
-        copy_in(Hit, [hit for at, draft, each in found for hit in rows.hits(ids[at], draft, each, kept)])
-    rows.count(session, actions)
+    _insert_hits([each for each in placed if each.parts.texts], kept)
+    by_session = {session: list(its) for session, its in groupby(actions, key=itemgetter("session_id"))}
+    for session, _ in some:
+        rows.count(session, by_session[session.id])
+    _count([session for session, _ in some])
+
+
+def _insert_hits(placed: Sequence[_Placed], kept: rows.Kept) -> None:
+    hits: list[rows.Row] = []
+    for session, its in groupby(placed, key=attrgetter("session")):
+        sequences = {each.sequence: each for each in its}
+        found = Action.objects.filter(session=session, sequence__in=sequences).values_list("sequence", "id")
+        ids = dict(found)
+        hits += [
+            hit for at, each in sequences.items() for hit in rows.hits(ids[at], each.draft, each.parts, kept)
+        ]
+    copy_in(Hit, hits)
+
+
+def _count(sessions: Sequence[Session]) -> None:
+    """Write the counters of these sessions, in one statement."""
+    new = [{name: getattr(session, name) for name in ("id", *rows.COUNTERS)} for session in sessions]
     with connection.cursor() as cursor:
-        cursor.execute(_COUNTED, [*(getattr(session, name) for name in rows.COUNTERS), session.id])
+        cursor.execute(_COUNTED, [json.dumps(new, default=str)])

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
+from uuid import UUID
 
 from timemachine.base.clock import now, written
 from timemachine.base.content import Content, content_of, text_bytes
@@ -126,10 +127,10 @@ def _size(value: Any) -> int:
     return len(text_bytes(text))
 
 
-def keep_payloads(session: Session, parts: Sequence[Held]) -> Kept:
+def keep_payloads(project_id: UUID, parts: Sequence[Held]) -> Kept:
     """Keep every payload and passage; the rows by content."""
     contents = (content for each in parts for content in (each.input, each.output, each.source, *each.texts))
-    return keep(session.project_id, (content for content in contents if content is not None))
+    return keep(project_id, (content for content in contents if content is not None))
 
 
 def action(session: Session, sequence: int, draft: ActionDraft, parts: Held, kept: Kept) -> Row:

@@ -43,6 +43,10 @@ NAMED_OTHERWISE = "otlp"
 """How the key of a session begins whose recorded name cannot be a key."""
 
 
+type Known = dict[str, tuple[int, str | None]]
+"""Actions of a session by their client id: the sequence of each, and the SHA-256 of its source."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
     """What became of the spans of a request: how many stand recorded, new or before, and which were refused."""
@@ -109,8 +113,7 @@ def _record_all(items: Sequence[_Item]) -> list[tuple[Session, list[Span]]]:
     """Record them, all of one sender; the sessions with what each got."""
     drafts = {id(item.span): item.draft for item in items}
     recorded = _at_home(items[0].project, [item.span for item in items], items[0].by)
-    for session, spans in recorded:
-        _record(session, [drafts[id(span)] for span in spans])
+    _record([(session, [drafts[id(span)] for span in spans]) for session, spans in recorded])
     return recorded
 
 
@@ -249,9 +252,11 @@ def _key(name: str) -> str:
     return validation.key_of(name, NAMED_OTHERWISE)
 
 
-def _record(session: Session, drafts: Sequence[ActionDraft]) -> None:
-    here = locked(session.id)
-    append_new(here, priced(_lacking(here, drafts), price_if_known))
+def _record(some: Sequence[tuple[Session, Sequence[ActionDraft]]]) -> None:
+    here = locked([session.id for session, _ in some])
+    known = _known((session, draft.id) for session, drafts in some for draft in drafts)
+    new = [(here[session.id], _lacking(session, drafts, known[session.id])) for session, drafts in some]
+    append_new((session, priced(drafts, price_if_known)) for session, drafts in new)
 
 
 def _describe(session: Session, spans: Sequence[Span]) -> None:
@@ -270,13 +275,19 @@ def _describe(session: Session, spans: Sequence[Span]) -> None:
     )
 
 
-def _lacking(session: Session, drafts: Sequence[ActionDraft]) -> list[ActionDraft]:
+def _known(asked: Iterable[tuple[Session, str | None]]) -> defaultdict[UUID, Known]:
+    """Which of these ids each session has."""
+    found: defaultdict[UUID, Known] = defaultdict(dict)
+    for (session, client_id), at in known_ids([(session.id, str(name)) for session, name in asked]).items():
+        found[session][client_id] = at
+    return found
+
+
+def _lacking(session: Session, drafts: Sequence[ActionDraft], known: Known) -> list[ActionDraft]:
     """Those that the session does not have. One whose span stands here already with other words becomes an event of its own beside it, so
     that nothing is lost; what was erased of an action does not come back with its span.
     """
-    ids = [str(draft.id) for draft in drafts]
-    known = known_ids(session.id, ids)
-    if not known and len(set(ids)) == len(ids):
+    if not known and len({draft.id for draft in drafts}) == len(drafts):
         return list(drafts)
     gone = _erased(session, known)
     sources = {client_id: source for client_id, (_, source) in known.items()}
@@ -292,11 +303,11 @@ def _lacking(session: Session, drafts: Sequence[ActionDraft]) -> list[ActionDraf
             others.setdefault(str(other.id), other)
         elif name not in known:
             new.setdefault(name, draft)
-    before = known_ids(session.id, list(others))
+    before = _known((session, name) for name in others)[session.id]
     return [*new.values(), *(other for name, other in others.items() if name not in before)]
 
 
-def _erased(session: Session, known: Mapping[str, tuple[int, str | None]]) -> set[str]:
+def _erased(session: Session, known: Known) -> set[str]:
     """Which of these actions something was erased of."""
     rows = ErasedField.objects.filter(session=session, sequence__in=[at for at, _ in known.values()])
     erased = set(rows.values_list("sequence", flat=True))
