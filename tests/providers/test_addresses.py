@@ -133,11 +133,27 @@ def test_a_name_with_one_inner_address_among_public_ones_is_refused(monkeypatch:
         check_address("https://models.example.com/v1", [])
 
 
-def test_a_name_that_leads_nowhere_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("failed", "says"),
+    [
+        (socket.gaierror(socket.EAI_NONAME, "Name or service not known"), "no name server knows it; check its name"),
+        (UnicodeError("label too long"), "no name server knows it; check its name"),
+        (socket.gaierror(socket.EAI_AGAIN, "Temporary failure"), "no name server answered just now; try again later"),
+        (OSError(24, "Too many open files"), r"looking it up failed \(Too many open files\); try again later"),
+    ],
+)  # fmt: skip
+def test_a_name_that_leads_nowhere_is_refused_in_words(
+    failed: Exception, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def nowhere(*_: Any, **__: Any) -> Any:
-        raise socket.gaierror("Name or service not known")
+        raise failed
 
     monkeypatch.setattr(socket, "getaddrinfo", nowhere)
-    with pytest.raises(InvalidInput, match="cannot be found") as refused:
+    with pytest.raises(InvalidInput, match=f"models.example.com cannot be found: {says}") as refused:
         check_address("https://models.example.com/v1", [])
     assert refused.value.code == "bad_address"
+
+
+def test_the_name_of_a_host_in_other_letters_is_asked_for_in_its_ascii_form() -> None:
+    with pytest.raises(InvalidInput, match="write it in its ASCII form, xn--…"):
+        read_address("https://exämple.org/v1")

@@ -56,6 +56,12 @@ def read_address(url: str, purpose: Purpose = MODELS) -> ServerAddress:
     except ValueError as why:
         raise _bad(url, f"it cannot be read: {why}", purpose) from why
     host = (parts.hostname or "").rstrip(".")
+    if not host.isascii():
+        raise _bad(
+            url,
+            "the name of its host has other letters than a to z: write it in its ASCII form, xn--…",
+            purpose,
+        )
     if parts.scheme not in {"http", "https"} or not _HOST.fullmatch(host):
         raise _bad(url, "it needs https:// and the name of a host", purpose)
     if "@" in parts.netloc or parts.query or parts.fragment or len(url) > LONGEST_URL:
@@ -119,9 +125,17 @@ def addresses_of(host: str, port: int) -> tuple[IPAddress, ...]:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as why:
         raise InvalidInput(
-            f"The host {host} cannot be found ({why}); check its name.", code="bad_address", host=host
+            f"The host {host} cannot be found: {_unfound(why)}", code="bad_address", host=host
         ) from why
     return tuple(dict.fromkeys(ip_address(str(sockaddr[0]).partition("%")[0]) for *_, sockaddr in found))
+
+
+def _unfound(why: OSError | UnicodeError) -> str:
+    if isinstance(why, socket.gaierror) and why.errno == socket.EAI_AGAIN:
+        return "no name server answered just now; try again later."
+    if isinstance(why, socket.gaierror | UnicodeError):
+        return "no name server knows it; check its name."
+    return f"looking it up failed ({why.strerror}); try again later."
 
 
 def is_public(address: IPAddress) -> bool:
