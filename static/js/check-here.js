@@ -585,6 +585,7 @@ export async function checkHere(address, place, wanted) {
     if (!answer.ok) throw new Error(`the evidence did not come (${answer.status})`);
     const check = await new Check(new Bundle(await answer.arrayBuffer()), say, wanted).run();
     place.replaceChildren(...told(check));
+    document.body.dispatchEvent(new Event("checked"));
   } catch (why) {
     place.replaceChildren(line("strong", "not verified", "verdict bad"), line("p", `${why.message}.`));
   }

@@ -124,6 +124,15 @@ def test_a_newcomer_records_replays_and_shares(
     answer = visitor.goto(opened)
     assert answer is not None
     assert answer.status == 404
+
+    # of the first step alone no state is signed before its evidence is asked for: then the head of the page says when it was
+    ada.goto(f"{session}/share/?step=1")
+    ada.get_by_role("button", name="Create link").click()
+    visitor.goto(ada.locator("input[readonly]").input_value())
+    visitor.get_by_role("button").first.click()
+    expect(visitor.locator("#sealed-at")).to_contain_text("a download signs a state of just this")
+    visitor.get_by_role("button", name="Check here").click()
+    expect(visitor.locator("#sealed-at")).not_to_contain_text("more than is shown")
     auditor.close()
 
 
