@@ -49,6 +49,15 @@ def test_a_link_withholds_by_a_profile(tm: Here) -> None:
     assert "withholds   Secrets and personal data, version 2" in ran.out.splitlines(), ran
 
 
+def test_a_link_that_withholds_nothing_says_what_the_built_in_profile_finds(tm: Here) -> None:
+    made = session(tm)
+    assert "built-in profile" not in tm.run("share", "create", "s1").out
+    append(made.id, [ActionDraft(kind="message", output="Write to ada@example.com")])
+    told = tm.run("share", "create", "s1").out
+    assert "found       1 place by the built-in profile, which anybody reads who opens it" in told
+    assert "built-in profile, which" not in tm.run("share", "create", "s1", "--redaction", "built-in").out
+
+
 def test_a_link_shows_its_address_once(tm: Here) -> None:
     session(tm)
     ran = tm.run(

@@ -55,6 +55,23 @@ def test_the_form_offers_profiles_and_previews_what_would_be_withheld(
     assert traces({"": Seen.at(visitor, there)}) == {}
 
 
+def test_whoever_makes_a_link_that_withholds_nothing_is_told_what_the_built_in_profile_finds_in_it(
+    session: Session, operator: Client
+) -> None:
+    address = f"/sessions/{session.id}/share/"
+    page = operator.post(address, form_at(operator, address))
+    told = words(page.text.split('role="alert"')[1])
+    assert re.search(
+        "Whoever opens it reads [0-9]+ places that the built-in profile finds , in 7 recorded steps: .*AWS access key id",
+        told,
+    )
+    made = ShareLink.objects.get()
+    assert "revoke it before you send it" in told
+    assert f'action="/shares/{made.id}/revoke/"' in page.text
+    withholds = form_at(operator, address, redaction="built-in")
+    assert 'role="alert"' not in operator.post(address, withholds).text
+
+
 def test_the_preview_of_evidence_alone_shows_what_such_a_link_shows(
     project: Project, session: Session, operator: Client
 ) -> None:

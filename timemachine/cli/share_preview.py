@@ -21,7 +21,7 @@ def preview_lines(found: dict[str, Any]) -> Iterator[str]:
             ("steps", _steps(found)),
             ("withholds", withholds(found["redaction"])),
             ("withheld", counted(found["withheld"], "place") if found["redaction"] else ""),
-            ("found", _unwithheld(found)),
+            ("found", unwithheld(found)),
             *(
                 (f"{each['rule']} ({each['what']})", f"{each['count']:,}")
                 for each in (*found["counts"], *found["found"])
@@ -44,17 +44,17 @@ def withholds(redaction: dict[str, Any] | None) -> str:
     return "nothing" if redaction is None else f"{redaction['name']}, version {redaction['version']}"
 
 
-def _sessions(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    for each in found["sessions"]:
-        by = f", by {each['agent']}" if each["agent"] else ""
-        yield "session", f"{shortened(each['name'])}{by}"
-
-
-def _unwithheld(found: dict[str, Any]) -> str:
+def unwithheld(found: dict[str, Any]) -> str:
     """What whoever opens a link would read that the built-in profile finds; nothing where the link has a profile."""
     if found["redaction"]:
         return ""
     return f"{counted(sum(each['count'] for each in found['found']), 'place')} by the built-in profile, which anybody reads who opens it"
+
+
+def _sessions(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for each in found["sessions"]:
+        by = f", by {each['agent']}" if each["agent"] else ""
+        yield "session", f"{shortened(each['name'])}{by}"
 
 
 def _steps(found: dict[str, Any]) -> str:

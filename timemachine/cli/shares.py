@@ -15,7 +15,7 @@ from timemachine.cli.group import InOrder
 from timemachine.cli.ids import is_there, is_uuid
 from timemachine.cli.moment import end_of, local
 from timemachine.cli.share_policy import policy
-from timemachine.cli.share_preview import preview_lines, shown, withholds
+from timemachine.cli.share_preview import preview_lines, shown, unwithheld, withholds
 from timemachine.cli.table import facts, table
 from timemachine.cli.terminal import complain, show
 from timemachine.cli.wording import shortened
@@ -72,7 +72,8 @@ def create(
             show(found, preview_lines(found), as_json=as_json)
         else:
             made = client.shares.create(**terms)
-            show(made, _made(made), as_json=as_json)
+            read = {} if as_json or made["redaction"] else client.shares.preview(**terms)
+            show(made, _made(made, read), as_json=as_json)
 
 
 @share.command("list")
@@ -129,7 +130,8 @@ def _type_of(client: "Client", target: str) -> str:
     )
 
 
-def _made(made: dict[str, Any]) -> Iterator[str]:
+def _made(made: dict[str, Any], read: dict[str, Any]) -> Iterator[str]:
+    """What a link is; of one that withholds nothing also what the built-in profile finds of what it lets anybody `read`."""
     yield made["url"]
     yield from facts(
         [
@@ -140,6 +142,7 @@ def _made(made: dict[str, Any]) -> Iterator[str]:
             ("opens", "any number of times" if made["max_opens"] is None else f"{made['max_opens']:,} times"),
             ("passphrase", "asked for" if made["passphrase"] else "none"),
             ("withholds", withholds(made["redaction"])),
+            ("found", unwithheld(read) if read.get("found") else ""),
             ("label", made["label"]),
         ]
     )

@@ -183,13 +183,18 @@ def _create(request: HttpRequest, who: Access, target: Shareable) -> HttpRespons
         return _form(request, target, form, 422)
     try:
         if "preview" in request.POST:
-            return _form(request, target, form, 200, preview=_preview(who, target, form))
+            would_be = commands.link_to(who.project, target, form.terms(), by=who.user.email)
+            return _form(request, target, form, 200, preview=_preview(would_be))
         made, token = commands.create_link(
             who.project, target, form.terms(), by=who.user.email, link_id=form.cleaned_data["form_id"]
         )
     except (InvalidInput, NotAllowed, Conflict) as why:
         return _form(request, target, form, form.refuse(why))
-    facts = {"shown": _shown(made), "url": commands.url_of(token)}
+    facts = {
+        "shown": _shown(made),
+        "url": commands.url_of(token),
+        "preview": _preview(made) if made.redaction is None else None,
+    }
     return render(request, "shares/created.html", facts, status=201)
 
 
@@ -218,9 +223,9 @@ def _form(
     return render(request, "shares/form.html", facts, status=status)
 
 
-def _preview(who: Access, target: Shareable, form: ShareForm) -> dict[str, Any]:
-    """What the link would show, and what the profile that was chosen would withhold of it, or the built-in one find; nothing is kept."""
-    found = preview_of(commands.link_to(who.project, target, form.terms(), by=who.user.email))
+def _preview(link: ShareLink) -> dict[str, Any]:
+    """What a link shows or would show, and what its profile withholds of it, or the built-in one finds; nothing is kept."""
+    found = preview_of(link)
     return {"of": found, "counts": tally_json(found.tally or found.found)}
 
 
