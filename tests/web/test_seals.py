@@ -73,7 +73,9 @@ def test_a_long_check_runs_in_the_background_and_the_page_follows_it(
     monkeypatch.setattr(commands, "AT_ONCE", 3)
     sealing.seal_session(session.id)
     operator.post(f"/sessions/{session.id}/evidence/check/")
-    assert 'hx-trigger="every 1s, checked from:body"' in operator.get(f"/sessions/{session.id}/evidence/").text
+    assert (
+        'hx-trigger="every 1s, checked from:body"' in operator.get(f"/sessions/{session.id}/evidence/").text
+    )
     commands.check(SealCheck.objects.get().id)
     part = operator.get(
         f"/sessions/{session.id}/evidence/", headers={"HX-Request": "true", "HX-Target": "div#seal"}
