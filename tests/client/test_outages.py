@@ -212,13 +212,14 @@ def test_one_action_that_cannot_be_taken_is_set_aside_and_the_others_arrive(
     with served.machine().session("Unfit", key="unfit") as s:
         for number in range(20):
             s.record("agent", number)
-        s.tool_call("t" * 2_000).__enter__().__exit__(None, None, None)
+        s.event("unfit", id="i" * 3_000)
         s.record("agent", 20)
+        assert not s.flush()
     assert served.outputs("unfit") == list(range(21))
     (aside,) = served.spool.glob("*.refused")
     kept = json.loads(aside.read_text())
     assert "1,000" in kept["why"]
-    assert kept["line"]["tool"] == "t" * 2_000
+    assert kept["line"]["id"] == "i" * 3_000
     assert "set aside" in caplog.text
 
 
@@ -232,8 +233,8 @@ def test_what_is_recorded_into_a_session_that_somebody_ended_is_set_aside_and_sa
     tm.client.sessions.end("over")
     for number in (2, 3):
         s.record("user", number)
-        assert s.flush()
-    tm.close()
+        assert not s.flush()
+    assert not tm.close()
     (aside,) = served.spool.glob("*.refused")
     kept = [json.loads(line) for line in aside.read_text().splitlines()]
     assert [each["line"]["output"] for each in kept] == [2, 3]

@@ -79,7 +79,7 @@ class Call:
             "input": self._given,
             "output": self.result,
         }
-        if failure is not None and not isinstance(failure, GeneratorExit):  # its reader has enough
+        if failure is not None and not is_no_error(failure):
             action["error"] = {"type": type(failure).__name__, "message": _words(failure)}
         self._recorder.add(action)
 
@@ -169,6 +169,13 @@ def _arguments_of(function: Callable[..., Any]) -> Callable[[tuple[Any, ...], di
         return {name: value for name, value in found.items() if name not in _OWN}
 
     return named
+
+
+def is_no_error(failure: BaseException) -> bool:
+    """Whether it only ends what runs: the reader of a generator has enough, or the program leaves and says that all is well."""
+    return isinstance(failure, GeneratorExit) or (
+        isinstance(failure, SystemExit) and failure.code in (None, 0)
+    )
 
 
 def _words(failure: BaseException) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from timemachine.client.course import Course, Shortfall
 from timemachine.client.errors import ClientError, NoServer, Refused
 from timemachine.client.outbox import Outbox, is_busy, is_passing
 from timemachine.client.spool import Spool, spools_in
@@ -32,6 +33,7 @@ class Delivery:
         self, connect: "Callable[[], Connection]", mine: Callable[[dict[str, Any]], bool], folder: Path
     ) -> None:
         self.away: ClientError | None = None
+        self.adopted = Shortfall()
         self._away_since = 0.0
         self._connect = connect
         self._mine = mine
@@ -45,9 +47,13 @@ class Delivery:
         self._away_until = 0.0
         self._pause = _FIRST_PAUSE
         self._adopted_at: float | None = None
+        self._is_closed = False
 
     def add(self, outbox: Outbox) -> None:
-        """Deliver what this one gets, too."""
+        """Deliver what this one gets, too; behind what was let go before and waits."""
+        if self._is_closed:
+            self._is_closed = False
+            self.adopt()
         with self._changes:
             self._outboxes.append(outbox)
             self._changes.notify()
@@ -75,6 +81,7 @@ class Delivery:
 
     def adopt(self) -> None:
         """Take over the spools of processes that are gone, if they are for this server and key."""
+        self._is_closed = False
         with self._adopts:
             own = {each.spool.path for each in self.outboxes()}
             for path in spools_in(self._folder):
@@ -86,13 +93,16 @@ class Delivery:
                     continue
                 with self._changes:
                     older = sum(each.adopted for each in self._outboxes)
-                    self._outboxes.insert(older, Outbox(spool, adopted=True))
+                    course = Course(spool.header["session"]["key"], whole=self.adopted)
+                    self._outboxes.insert(older, Outbox(spool, course, adopted=True))
 
     def close(self) -> None:
         """Let go of the spools: what waits in them is for the next process."""
         with self._changes:
             outboxes, self._outboxes = self._outboxes, []
+            self._is_closed = True
         for outbox in outboxes:
+            outbox.keep(self._folder)
             outbox.spool.remove()
 
     def forget(self) -> None:
@@ -115,7 +125,8 @@ class Delivery:
     def step(self) -> float:
         """Deliver one batch of each session that is due; the seconds after which to look again if nothing happens."""
         now = time.monotonic()
-        if self._adopted_at is None or now - self._adopted_at > _ADOPT_EVERY:
+        is_due = self._adopted_at is None or now - self._adopted_at > _ADOPT_EVERY
+        if is_due and not self._is_closed:
             self._adopted_at = now
             self.adopt()
         if now < self._away_until:

@@ -62,7 +62,7 @@ class TimeMachine(Reading):
         self.close()
 
     def close(self) -> bool:
-        """Deliver what can be delivered within `patience`; whether all was. The rest waits in the spool."""
+        """Deliver what can be delivered within `patience`; whether all was, and nothing was refused or lost. The rest waits in the spool."""
         return self.sender.close(self.patience)
 
     def flush(self, timeout: float = 30.0) -> bool:
@@ -70,9 +70,8 @@ class TimeMachine(Reading):
         done = self.sender.flush(timeout)
         if not done and self.strict:
             away = self.sender.delivery.away
-            raise NotRecorded(
-                f"Not everything is delivered: {away.message if away else 'the server has not taken it yet.'}"
-            )
+            told = str(self.sender.shortfall) if self.sender.shortfall else away.message if away else None
+            raise NotRecorded(f"Not everything is delivered: {told or 'the server has not taken it yet.'}")
         return done
 
     def deliver_spooled(self, timeout: float = 60.0) -> bool:
@@ -81,7 +80,7 @@ class TimeMachine(Reading):
         Whoever records does so by itself, when it begins and every five minutes.
         """
         self.sender.adopt()
-        return self.flush(timeout)
+        return self.flush(timeout) and not self.sender.delivery.adopted
 
     def session(  # type: ignore[override]  # each of the options by its name
         self,
@@ -115,6 +114,10 @@ class TimeMachine(Reading):
             "metadata": self._object("metadata", metadata),
             "tags": self._tags(tags),
         }
+        if checkpoint_every and state is None:
+            self.refuse(
+                "`checkpoint_every` needs `state`, a function that says what is to be kept; no checkpoint is set."
+            )
         if unknown := set(capture) - CAPTURES:
             self.refuse(f"{sorted(unknown)} cannot be captured; only 'sys' can.")
         server = self._server()

@@ -2,13 +2,17 @@
 
 import json
 import logging
+import secrets
 import threading
 import time
 from collections import deque
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
+from timemachine.client.course import Course
 from timemachine.client.errors import ClientError, NotUnderstood, Refused, Unreachable
+from timemachine.client.fitting import refitted
 from timemachine.client.retrying import TOO_MANY
 from timemachine.client.spool import END, Spool
 
@@ -28,6 +32,8 @@ _FAULT_PAUSES: Final = (1.0, 5.0, 15.0, 30.0)
 """Seconds between the attempts with an action at which the server fails; after the last one it is set aside."""
 _KEY_TAKEN: Final = "key_taken"
 _ENDED: Final = "session_ended"
+_OPEN: Final = "open"
+_NOT_THERE: Final = 404
 
 
 class Mark:
@@ -38,25 +44,37 @@ class Mark:
 
 
 class Outbox:
-    """What of one session waits. `stuck` says why the server will not take it for now, `refused` counts the actions that it never will.
+    """What of one session waits. `stuck` says why the server will not take it for now.
 
-    `next` is where the session goes on once the spool was let go.
+    `next` is where the session goes on once the spool was let go, or takes no more. A session whose key is that of one which had ended
+    before goes on under another key, unless it is strict; what is recorded into one that ends meanwhile is set aside.
     """
 
-    def __init__(self, spool: Spool, *, adopted: bool = False) -> None:
+    def __init__(self, spool: Spool, course: Course, *, adopted: bool = False) -> None:
         self.spool = spool
-        self.key = str(spool.header["session"]["key"])
+        self.course = course
         self.adopted = adopted
         self.closed = adopted
         self.next: Outbox | None = None
         self.stuck: ClientError | None = None
         self.not_before = 0.0  # by the monotonic clock
-        self.refused = 0
         self._started = False
+        self._unfitting = False
         self._said = False
         self._faults = 0
+        self._own = secrets.token_hex(4)
         self._marks: deque[tuple[int, Mark]] = deque()
         self._lock = threading.Lock()
+
+    @property
+    def key(self) -> str:
+        """What the session is called on the server."""
+        return self.course.key
+
+    @property
+    def last(self) -> "Outbox":
+        """The one in which the session stands now."""
+        return self if self.next is None else self.next.last
 
     @property
     def has_work(self) -> bool:
@@ -115,11 +133,62 @@ class Outbox:
 
     def _start(self, connection: "Connection") -> None:
         try:
-            connection.post("/api/sessions", self.spool.header["session"])
+            connection.post("/api/sessions", self.spool.header["session"] | {"key": self.key})
         except Refused as why:
             if why.code != _KEY_TAKEN:
                 raise
-        self._started = True
+            if self.adopted:
+                self._follow(connection)
+            elif (
+                not self.course.begun
+                and not self.course.strict
+                and self._state(connection, self.key) == _ENDED
+            ):
+                self._go_on(connection)
+        self._started = self.course.begun = True
+
+    def _go_on(self, connection: "Connection") -> None:
+        """Begin a session of another key: the one that was named had ended before anything was recorded here."""
+        session = self.spool.header["session"]
+        other = {
+            **session,
+            "key": self._other_key,
+            "metadata": {**session.get("metadata", {}), "asked_key": self.key},
+        }
+        try:
+            connection.post("/api/sessions", other)
+        except Refused as why:
+            if why.code != _KEY_TAKEN:
+                raise
+        log.warning(
+            "The session %s has ended; what is recorded now stands in a new one, %s.",
+            self.key,
+            self._other_key,
+        )
+        self.course.key = self._other_key
+
+    def _follow(self, connection: "Connection") -> None:
+        """Go on where the process that is gone did."""
+        if self._state(connection, self._other_key) is not None:
+            self.course.key = self._other_key
+
+    @property
+    def _other_key(self) -> str:
+        """The key of a session that goes on from one that has ended: of this spool alone, so that whoever takes it over finds the same."""
+        own = self.spool.path.stem[-8:] if self.spool.path else self._own
+        return f"{self.spool.header['session']['key'][:191]}-{own}"
+
+    def _state(self, connection: "Connection", key: str) -> str | None:
+        """Whether a session is open or has ended, as a key that may only record can ask; None where there is none."""
+        try:
+            connection.post(f"/api/sessions/{quote(key, safe='')}/actions", {"actions": []})
+        except Refused as why:
+            if why.status == _NOT_THERE:
+                return None
+            if why.code != _ENDED:
+                raise
+            return _ENDED
+        return _OPEN
 
     def _try(self, connection: "Connection", lines: list[bytes]) -> None:
         try:
@@ -130,9 +199,13 @@ class Outbox:
             self.not_before = time.monotonic() + _FAULT_PAUSES[self._faults]
             self._faults += 1
 
-    def _send(self, connection: "Connection", lines: list[bytes]) -> None:
-        """Send lines together; where the server cannot take one of them, in halves, until it stands alone and is set aside."""
-        body = b'{"actions":[' + b",".join(lines) + b"]}"
+    def _send(self, connection: "Connection", lines: list[bytes], form: list[bytes] | None = None) -> None:
+        """Send lines together, in a `form` that the server takes where it refused theirs; where it cannot take one of them, in halves,
+
+        until it stands alone and is set aside.
+        """
+        form = lines if form is None else form
+        body = b'{"actions":[' + b",".join(form) + b"]}"
         try:
             connection.call("POST", f"{self._path}/actions", content=body, content_type="application/json")
         except Refused as why:
@@ -142,10 +215,15 @@ class Outbox:
             is_fault = why.status == _FAULT
             if not is_fault and why.status not in _UNFIT:
                 raise
+            other = None if is_fault else refitted(form, why)
+            if other is not None:
+                self._tell_unfitting(why)
+                self._send(connection, lines, other)
+                return
             if len(lines) > 1:
                 half = len(lines) // 2
-                self._send(connection, lines[:half])
-                self._send(connection, lines[half:])
+                self._send(connection, lines[:half], form[:half])
+                self._send(connection, lines[half:], form[half:])
                 return
             if is_fault and self._faults < len(_FAULT_PAUSES):
                 raise
@@ -155,9 +233,8 @@ class Outbox:
         self._settle(lines)
 
     def _set_aside(self, lines: list[bytes], why: Refused) -> None:
-        self.refused += len(lines)
-        for line in lines:
-            self.spool.set_aside(line, why.message)
+        kept = sum(self.spool.set_aside(line, why.message) for line in lines)
+        self.course.shortfall.add(refused=kept, lost=len(lines) - kept, why=why.message)
         if why.code != _ENDED or not self._said:
             log.error(
                 "%d of the actions of session %s cannot be recorded and are set aside: %s",
@@ -168,6 +245,29 @@ class Outbox:
         self._said = self._said or why.code == _ENDED
         self._faults = 0
         self._settle(lines)
+
+    def _tell_unfitting(self, why: Refused) -> None:
+        if not self._unfitting:
+            self._unfitting = True
+            log.warning(
+                "Session %s: %s What the server does not take stands in the action's parameters.",
+                self.key,
+                why.message,
+            )
+
+    def keep(self, folder: Path) -> None:
+        """Have what waits in memory stand in a file, for the next process; what finds no place even now is lost."""
+        rest = [] if self.spool.path else self.spool.waiting(self.spool.end - self.spool.settled)
+        if not rest:
+            return
+        try:
+            kept = Spool.in_file(folder, self.spool.header)
+            kept.append(rest)
+            kept.remove()
+        except OSError as why:
+            lost = sum(line != END for line in rest)
+            self.course.shortfall.add(lost=lost, why=f"no file can be written ({why}).")
+            log.error("%d actions of session %s are lost: no file can be written (%s).", lost, self.key, why)  # noqa: TRY400  # said
 
     def _settle(self, lines: list[bytes]) -> None:
         self.spool.settle(sum(len(line) + 1 for line in lines))

@@ -1,5 +1,6 @@
 """What a `TimeMachine` reads and has done: sessions, replays, comparisons, and going on from a checkpoint."""
 
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from timemachine.client.errors import NotFound
 from timemachine.client.replayed import ReplayUnderWay, memory_shape
 from timemachine.client.server import Server
+
+log = logging.getLogger(__name__)
 
 if TYPE_CHECKING:  # its HTTP client takes a third of a second
     from timemachine.client.client import Client
@@ -120,7 +123,14 @@ class Reading(ABC):
         return memory_shape(result, diff=diff)
 
     def session_start(self, name: str, **more: Any) -> str:
-        """Start a session that is recorded into by `current`, and say its key; `more` are options of `session`."""
+        """Start a session that is recorded into by `current`, and say its key; `more` are options of `session`.
+
+        One that `session_start` began before and that is still open ends first, which is logged.
+        """
+        before, self._current = self._current, None
+        if before is not None and not before.is_over:
+            log.warning("Session %s was still open; it ends where %r begins.", before.key, name)
+            before.end()
         self._current = self.session(name, **more)
         return self._current.key
 

@@ -11,11 +11,14 @@ from contextvars import ContextVar
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self, overload
 
-from timemachine.client.calls import Call, recorded
+from timemachine.client.calls import Call, is_no_error, recorded
+from timemachine.client.course import Course
 from timemachine.client.errors import NotRecorded
+from timemachine.client.fitting import FIELDS, LEAST_NANOSECONDS, nanoseconds, set_apart
 from timemachine.client.sender import OURS
-from timemachine.client.snapshot import Frozen, frozen
+from timemachine.client.snapshot import Frozen, frozen, said
 from timemachine.client.spool import END
+from timemachine.client.usage import fields_of
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
@@ -76,9 +79,9 @@ class Session:
         state: Callable[[], dict[str, Any]] | None = None,
         capture: frozenset[str] = frozenset(),
     ) -> None:
-        self.key: str = header["session"]["key"]
+        self.course = Course(header["session"]["key"], strict=machine.strict, whole=machine.sender.shortfall)
         self.name: str = header["session"]["name"]
-        self.around: ContextVar[str | None] = ContextVar(f"around {self.key}", default=None)
+        self.around: ContextVar[str | None] = ContextVar("around", default=None)
         self._machine = machine
         self._header = header
         self._ends = end
@@ -96,6 +99,16 @@ class Session:
         self._prefix = secrets.token_hex(6)
         self._numbers = count(1)
         self._since = count(1)
+
+    @property
+    def key(self) -> str:
+        """What names it. Where a session of the key that was asked for had ended before, the server's answer changes it once."""
+        return self.course.key
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended here."""
+        return self._over
 
     @property
     def url(self) -> str:
@@ -180,9 +193,11 @@ class Session:
 
     def flush(self, timeout: float = _WAIT) -> bool:
         """Wait until all that was recorded so far is delivered; whether it is. Strict, it raises `NotRecorded` instead of saying no."""
-        if self._over and self._outbox is not None and self._outbox.spool.is_closed:
-            return True
-        done = self._machine.sender.flush(timeout, only=self._box())
+        outbox = self._outbox.last if self._outbox else None
+        if self._over and outbox is not None and outbox.spool.is_closed:
+            done = not self.course.shortfall
+        else:
+            done = self._machine.sender.flush(timeout, only=self._box())
         if not done and self._machine.strict:
             raise self._undelivered(timeout)
         return done
@@ -202,7 +217,7 @@ class Session:
                 self._machine.sender.put(outbox, END)
         self._machine.watch(self, frozenset())
         done = self._machine.sender.flush(self._machine.patience, only=outbox, patient=self._machine.strict)
-        outbox.closed = True
+        outbox.closed = outbox.last.closed = True
         self._machine.sender.delivery.news()
         if not done and self._machine.strict:
             raise self._undelivered(self._machine.patience)
@@ -211,7 +226,7 @@ class Session:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, failure: BaseException | None, _: object) -> None:
-        if failure is not None and kind is not None:
+        if failure is not None and kind is not None and not is_no_error(failure):
             error = {"type": kind.__name__, "message": str(failure)}
             self.add(
                 {
@@ -246,8 +261,6 @@ class Session:
         if "id" not in action:
             action["id"] = self.next_id()
             action["parent"] = action.get("parent") or self.around.get()
-        if "started_at" not in action:
-            action["started_at"] = time.time_ns()
         self._check(action)
         kept = frozen(action)
         with self._adding:
@@ -264,6 +277,9 @@ class Session:
         """Record on in a child process, under a prefix and with a spool of its own; its parent ends the session."""
         self._outbox = None
         self._ends = False
+        self.course = Course(
+            self.key, strict=self._machine.strict, begun=True, whole=self._machine.sender.shortfall
+        )
         self._begin()
 
     def _automatic(self) -> None:
@@ -288,6 +304,17 @@ class Session:
 
     def _check(self, action: dict[str, Any]) -> None:
         """Fields of a fixed vocabulary: a word that is none of it is kept as a tag, since the server would take the action with none."""
+        started = action.get("started_at")
+        if started is None:
+            action["started_at"] = time.time_ns()
+        elif type(started) is not int or started < LEAST_NANOSECONDS:
+            self._set_time(action, started)
+        if "usage" in action and type(action["usage"]) is not dict:
+            action["usage"] = fields_of(action["usage"])
+        if not action.keys() <= FIELDS:
+            unknown = sorted(action.keys() - FIELDS)
+            set_apart(action, unknown)
+            self._refuse(f"There is no field {', '.join(unknown)} of an action; it stands in its parameters.")
         role = action.get("role")
         if role is not None and role not in ROLES:
             self._as_tag(action, "role", role, _SAME_ROLE.get(role) if isinstance(role, str) else None)
@@ -298,10 +325,21 @@ class Session:
         if layer is not None and layer not in LAYERS:
             self._as_tag(action, "layer", layer, None)
 
+    def _set_time(self, action: dict[str, Any], given: Any) -> None:
+        moment = nanoseconds(given)
+        if moment is not None:
+            action["started_at"] = moment
+        else:
+            set_apart(action, ["started_at"])
+            self._refuse(
+                f"`started_at` is a datetime, its ISO text, or seconds since 1970, and not {said(given)[:60]}; it stands in the parameters."
+            )
+
     def _as_tag(self, action: dict[str, Any], field: str, word: Any, meant: str | None) -> None:
         action[field] = meant
         if meant is None:
-            action["tags"] = [*action.get("tags", ()), f"{field}:{word}"]
+            tags = action.get("tags") or ()
+            action["tags"] = [*([tags] if isinstance(tags, str) else tags), f"{field}:{word}"]
             self._refuse(f"`{field}` cannot be {word!r}; it is recorded as a tag.")
 
     def _asked(self, verb: str, body: dict[str, Any]) -> "Document":
@@ -317,6 +355,8 @@ class Session:
             OURS.busy = was_busy
 
     def _undelivered(self, seconds: float) -> NotRecorded:
+        if self.course.shortfall:
+            return NotRecorded(f"Session {self.key}: {self.course.shortfall}")
         why = (self._outbox.stuck if self._outbox else None) or self._machine.sender.delivery.away
         told = why.message if why else f"The server did not take all of it within {seconds:g} s."
         return NotRecorded(f"Session {self.key} is not delivered yet, and waits in the spool: {told}")

@@ -1,8 +1,8 @@
 """The recorder's two threads: one writes what is recorded into spools, the other delivers what is in them.
 
 What the caller's thread does is one append to a queue. The queue is bounded, the spools are not: while a server is away memory does
-not grow. Whoever records faster than the disk takes it waits up to a second; what finds no place then is counted, told in the log, and
-told in the session itself as the event `recorder.lost`.
+not grow. Whoever records faster than the disk takes it waits up to a second. Where the disk takes no more, a session goes on in memory, up to a
+limit. What finds no place then is counted, told in the log, by `flush` and `close`, and in the session itself as the event `recorder.lost`.
 """
 
 import atexit
@@ -14,12 +14,13 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Callable
-from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final, Protocol
 
+from timemachine.client.course import Course, Shortfall
 from timemachine.client.delivery import Delivery
+from timemachine.client.fitting import fitted, iso
 from timemachine.client.outbox import Mark, Outbox, line_of
 from timemachine.client.snapshot import said, thawed, written
 from timemachine.client.spool import END, Spool
@@ -35,7 +36,6 @@ _TAKEN: Final = 1_000
 _LOOK: Final = 0.02
 _GIVEN_UP: Final = 0.5  # seconds that a server is away before the end of a session does not wait for it
 _FORK_WAITS: Final = 2.0  # seconds that a fork waits for the first request
-_AGAIN: Final = 1.0  # seconds until a disk that was full is tried again
 
 _senders: "weakref.WeakSet[Sender]" = weakref.WeakSet()
 _held: list[threading.Lock] = []
@@ -45,6 +45,8 @@ OURS: Final = threading.local()
 
 class Holder(Protocol):
     """A session that has an outbox, and wants one of its own in a child process."""
+
+    course: Course
 
     def forked(self) -> None:
         """Begin anew."""
@@ -69,6 +71,8 @@ class Sender:
         self._queue: deque[tuple[Outbox, bytes | Mark]] = deque()
         self._queued_bytes = 0
         self._lost: dict[Outbox, int] = {}
+        self._told: set[str] = set()
+        self.shortfall = Shortfall()
         self._threads: list[threading.Thread] = []
         self._closing = False
         self._exits = False
@@ -77,7 +81,7 @@ class Sender:
     def open(self, header: dict[str, Any], holder: Holder) -> Outbox:
         """An outbox for a session."""
         _import_here()
-        outbox = Outbox(Spool.begun(self.folder, header))
+        outbox = Outbox(Spool.begun(self.folder, header), holder.course)
         self.delivery.add(outbox)
         self._holders.add(holder)
         self._start()
@@ -99,7 +103,10 @@ class Sender:
         self._start()
 
     def flush(self, timeout: float, *, only: Outbox | None = None, patient: bool = True) -> bool:
-        """Wait until all that was recorded so far is delivered; whether it is. Without patience not for a server that is away."""
+        """Wait until all that was recorded so far is delivered; whether it is: not where anything was refused or lost.
+
+        Without patience it does not wait for a server that is away.
+        """
         marks = [(outbox, Mark()) for outbox in ([only] if only else self.delivery.outboxes())]
         for outbox, mark in marks:
             self.put(outbox, mark)
@@ -108,7 +115,7 @@ class Sender:
             self.delivery.nudge()
         until = time.monotonic() + timeout
         reached = [self._reached(outbox, mark, until, patient=patient) for outbox, mark in marks]
-        return all(reached)
+        return all(reached) and not (only.course.shortfall if only else self.shortfall)
 
     def close(self, timeout: float = EXIT_SECONDS) -> bool:
         """Write everything down, deliver for so many seconds what a server takes that is there, and let go of the spools."""
@@ -119,7 +126,7 @@ class Sender:
             self.drain()
             self.delivery.close()
         self._closing = False
-        return done
+        return done and not self.shortfall
 
     def exit(self) -> None:
         """Close, and write down at once what is recorded while the interpreter ends: no thread of ours may do so then."""
@@ -135,7 +142,7 @@ class Sender:
             with self._lock:
                 lost, self._lost = self._lost, {}
             for outbox, count in lost.items():
-                self._append(outbox, [_lost_line(count)])
+                self._tell_lost(outbox, count)
         self.delivery.news()
 
     def forked(self) -> None:
@@ -165,18 +172,34 @@ class Sender:
             time.sleep(_LOOK)
             if self._queued(outbox, data, size):
                 return True
-        with self._lock:
-            first = outbox not in self._lost
-            self._lost[outbox] = self._lost.get(outbox, 0) + 1
-        if first:
-            log.error(
-                "Session %s: more is recorded than can be written down, and the rest is lost.", outbox.key
-            )
+        self._lose(outbox, 1, "more is recorded than can be written down.")
         return False
+
+    def _lose(self, outbox: Outbox, actions: int, why: str) -> None:
+        with self._lock:
+            self._lost[outbox] = self._lost.get(outbox, 0) + actions
+        outbox.course.shortfall.add(lost=actions, why=why)
+        if self._is_news(f"lost {outbox.key}"):
+            log.error("Session %s: %s What finds no place is lost, and counted.", outbox.key, why)
+
+    def _is_news(self, word: str) -> bool:
+        with self._lock:
+            is_news = word not in self._told
+            self._told.add(word)
+        return is_news
+
+    def _tell_lost(self, outbox: Outbox, count: int) -> None:
+        """Have the session itself say what it lost, as soon as there is a place for it."""
+        last = self._in_use(outbox)
+        try:
+            last.spool.append([_lost_line(count)], sync=self._sync, anyway=self._closing)
+        except (OSError, ValueError):
+            with self._lock:
+                self._lost[outbox] = self._lost.get(outbox, 0) + count
 
     def _reached(self, outbox: Outbox, mark: Mark, until: float, *, patient: bool) -> bool:
         while not mark.reached.wait(min(_LOOK, max(0.0, until - time.monotonic()))):
-            given_up = outbox.stuck is not None or (not patient and self.delivery.away_for > _GIVEN_UP)
+            given_up = outbox.last.stuck is not None or (not patient and self.delivery.away_for > _GIVEN_UP)
             if time.monotonic() >= until or given_up:
                 return mark.reached.is_set()
         return True
@@ -199,11 +222,8 @@ class Sender:
         self._append(outbox, lines)
 
     def _append(self, outbox: Outbox, lines: list[bytes]) -> Outbox:
-        """Add lines to a spool, and to the session's next one where it was let go; the outbox that has them.
-
-        A disk that is full is waited for, but not by a process that ends.
-        """
-        told = False
+        """Add lines to a spool, to the session's next one where it was let go, to memory where the disk takes none; the outbox that has them."""
+        outbox = outbox.last
         while lines:
             outbox = self._in_use(outbox)
             try:
@@ -211,26 +231,46 @@ class Sender:
             except (OSError, ValueError) as why:
                 if outbox.spool.is_closed:
                     continue
-                if not told:
-                    log.warning("The spool of session %s cannot be written: %s", outbox.key, why)
-                    told = True
-                if self._closing:
-                    log.error("%d actions of session %s are lost.", len(lines), outbox.key)  # noqa: TRY400  # said above
+                if outbox.spool.path is None:
+                    self._give_up(outbox, lines, str(why))
                     break
-                time.sleep(_AGAIN)
+                outbox = self._in_memory(outbox, why)
             else:
                 break
         return outbox
 
+    def _in_memory(self, outbox: Outbox, why: Exception) -> Outbox:
+        """Where a session goes on whose file takes no more: the file is delivered first, and once both are, the disk is tried again."""
+        if self._is_news("full"):
+            log.warning(
+                "The spool of session %s cannot be written (%s): what is recorded waits in memory.",
+                outbox.key,
+                why,
+            )
+        outbox.closed = True
+        return self._going_on(outbox, Spool.in_memory(outbox.spool.header))
+
+    def _give_up(self, outbox: Outbox, lines: list[bytes], why: str) -> None:
+        actions = sum(line != END for line in lines)
+        if actions < len(lines):
+            outbox.spool.append([END], anyway=True)
+        if actions:
+            self._lose(outbox, actions, f"{why}.")
+
     def _in_use(self, outbox: Outbox) -> Outbox:
         """The outbox itself, or the one in which its session goes on."""
-        while outbox.spool.is_closed:
-            if outbox.next is None:
-                outbox.next = Outbox(Spool.begun(self.folder, outbox.spool.header))
-                outbox.next.closed = outbox.closed
-                self.delivery.add(outbox.next)
-            outbox = outbox.next
-        return outbox
+        outbox = outbox.last
+        return (
+            self._going_on(outbox, Spool.begun(self.folder, outbox.spool.header))
+            if outbox.spool.is_closed
+            else outbox
+        )
+
+    def _going_on(self, outbox: Outbox, spool: Spool) -> Outbox:
+        outbox.next = Outbox(spool, outbox.course)
+        outbox.next.closed = outbox.closed
+        self.delivery.add(outbox.next)
+        return outbox.next
 
     def _start(self) -> None:
         if self._threads:
@@ -275,8 +315,9 @@ def _line(data: bytes) -> bytes:
     action = thawed(data)
     try:
         made = {name: value for name, value in action.items() if value is not None}
-        made["started_at"] = datetime.fromtimestamp(action["started_at"] / 1e9, UTC).isoformat()
-        return line_of(written(made))
+        if "started_at" in made:
+            made["started_at"] = iso(made["started_at"])
+        return line_of(fitted(written(made)))
     except (RecursionError, MemoryError, ValueError, TypeError, KeyError) as why:
         return line_of(_event("recorder.failed", str(action.get("id")), said(why)))
 

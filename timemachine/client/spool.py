@@ -14,9 +14,12 @@ import io
 import json
 import logging
 import os
+import re
 import secrets
 import threading
+import time
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -29,6 +32,8 @@ REFUSED: Final = ".refused"
 MOST_IN_MEMORY: Final = 64 * 1024 * 1024
 """Bytes that are kept where no file can be written at all."""
 _CHUNK: Final = 4 * 1024 * 1024
+_NAMED: Final = re.compile(r"([0-9a-f]{16})-([0-9a-f]{8})")
+_told: set[Path] = set()
 _LONGEST_HEADER: Final = 16 * 1024 * 1024
 
 
@@ -42,12 +47,7 @@ def spool_folder(chosen: str | os.PathLike[str] | None = None) -> Path:
 
 
 class _Memory(io.BytesIO):
-    """Where no file can be written. Raises `OSError` once it is full."""
-
-    def write(self, data: Any) -> int:
-        if self.tell() + len(data) > MOST_IN_MEMORY:
-            raise OSError(f"{MOST_IN_MEMORY:,} bytes wait in memory, and no file can be written")
-        return super().write(data)
+    """Where no file can be written."""
 
     def fileno(self) -> int:
         raise OSError("no file can be written")
@@ -68,20 +68,34 @@ class Spool:
         self._file = file
         self._begin = begin
         self._cut = 0
+        self._is_limited = path is None
         self._lock = threading.Lock()
 
     @classmethod
     def begun(cls, folder: Path, header: dict[str, Any]) -> Self:
         """A new file in the folder; in memory where no file can be written, which is said once."""
-        line = json.dumps(header).encode() + b"\n"
-        file: File
         try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            file, path = _begun(folder, line)
+            return cls.in_file(folder, header)
         except OSError as why:
-            log.warning("No spool can be written in %s (%s): what is recorded waits in memory.", folder, why)
-            return cls(_Memory(), None, header, 0)
+            if folder not in _told:
+                _told.add(folder)
+                log.warning(
+                    "No spool can be written in %s (%s): what is recorded waits in memory.", folder, why
+                )
+            return cls.in_memory(header)
+
+    @classmethod
+    def in_file(cls, folder: Path, header: dict[str, Any]) -> Self:
+        """A new file in the folder. Raises `OSError`."""
+        line = json.dumps(header).encode() + b"\n"
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        file, path = _begun(folder, line)
         return cls(file, path, header, len(line))
+
+    @classmethod
+    def in_memory(cls, header: dict[str, Any]) -> Self:
+        """A spool of at most `MOST_IN_MEMORY`, where no file takes any more."""
+        return cls(_Memory(), None, header, 0)
 
     @classmethod
     def taken_over(cls, path: Path) -> "Self | None":
@@ -104,15 +118,17 @@ class Spool:
         file.truncate(begin + spool.end)
         return spool
 
-    def append(self, lines: Sequence[bytes], *, sync: bool = False) -> int:
-        """Add lines; the place after them. Raises `OSError`, and has taken none of them then."""
+    def append(self, lines: Sequence[bytes], *, sync: bool = False, anyway: bool = False) -> int:
+        """Add lines; the place after them. Raises `OSError`, and has taken none of them then; in memory they find a place `anyway`."""
         data = b"".join(line + b"\n" for line in lines)
         with self._lock:
             end = self._begin + self.end - self._cut
+            if self._is_limited and not anyway and end + len(data) > MOST_IN_MEMORY:
+                raise OSError(f"{MOST_IN_MEMORY:,} bytes wait in memory, and no file can be written")
             try:
                 self._file.seek(end)
                 _write_all(self._file, data)
-                if sync:
+                if sync and self.path is not None:
                     os.fsync(self._file.fileno())
             except OSError:
                 with contextlib.suppress(OSError):
@@ -146,14 +162,22 @@ class Spool:
                     self._file.truncate(self._begin)
                     self._cut = self.end
 
-    def set_aside(self, line: bytes, why: str) -> None:
-        """Keep a line that can never be delivered, with the reason, beside the spool."""
+    def set_aside(self, line: bytes, why: str) -> bool:
+        """Keep a line that can never be delivered, with the reason, beside the spool; whether there is a place for it."""
         if self.path is None:
-            return
-        kept = json.dumps({"why": why, "session": self.header["session"]}).encode()[:-1]
-        with contextlib.suppress(OSError), _opened(self.path.with_suffix(REFUSED), os.O_CREAT) as file:
-            file.seek(0, os.SEEK_END)
-            _write_all(file, kept + b', "line": ' + line + b"}\n")
+            return False
+        kept = json.dumps({"why": why, **self.header}).encode()[:-1]
+        try:
+            with _opened(self.path.with_suffix(REFUSED), os.O_CREAT) as file:
+                end = file.seek(0, os.SEEK_END)
+                try:
+                    _write_all(file, kept + b', "line": ' + line + b"}\n")
+                except OSError:
+                    file.truncate(end)
+                    raise
+        except OSError:
+            return False
+        return True
 
     def remove(self) -> None:
         """Let go of the file, and remove it if nothing waits in it."""
@@ -172,13 +196,24 @@ class Spool:
 
 def spools_in(folder: Path) -> Iterator[Path]:
     """The files in a folder, the oldest first."""
+    yield from files_in(folder, {ENDING, BEGINNING})
+
+
+def files_in(folder: Path, endings: AbstractSet[str]) -> Iterator[Path]:
+    """The files of these endings in a folder, in the order in which they were begun."""
     found = []
     with contextlib.suppress(OSError):
         for path in folder.iterdir():
             with contextlib.suppress(OSError):
-                if path.suffix in {ENDING, BEGINNING}:
-                    found.append((path.stat().st_mtime_ns, path))
+                if path.suffix in endings:
+                    found.append((_begun_at(path), path))
     yield from (path for _, path in sorted(found))
+
+
+def _begun_at(path: Path) -> int:
+    """Nanoseconds since 1970, as its name says; of a name that says nothing, when it was last written."""
+    named = _NAMED.fullmatch(path.stem)
+    return int(named[1], 16) if named else path.stat().st_mtime_ns
 
 
 def _opened(path: Path, flags: int) -> io.FileIO:
@@ -191,7 +226,7 @@ def _opened(path: Path, flags: int) -> io.FileIO:
 def _begun(folder: Path, line: bytes) -> tuple[io.FileIO, Path]:
     """A new file with its first line, and its name. One that somebody looks at before it is locked is theirs to remove; another is begun."""
     while True:
-        beginning = folder / (secrets.token_hex(8) + BEGINNING)
+        beginning = folder / f"{time.time_ns():016x}-{secrets.token_hex(4)}{BEGINNING}"
         file = _opened(beginning, os.O_CREAT | os.O_EXCL)
         if not _is_held(file) and _is_still(file, beginning):
             _write_all(file, line)

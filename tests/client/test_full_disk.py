@@ -1,0 +1,76 @@
+"""A disk that is full costs no record: what it does not take waits in memory, and what finds no place there is counted and said."""
+
+from tests.client.conftest import Served
+from timemachine.payloads.queries import value
+from timemachine.recording.models import Session
+
+FULL = """
+import resource, sys
+from timemachine.client import TimeMachine
+tm = TimeMachine(patience={patience})
+s = tm.session("Full", key="full")
+s.record("agent", "0" * 1000)
+tm.sender.drain()
+resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
+for number in range(1, 50):
+    s.record("agent", str(number) + "0" * 1000)
+tm.sender.drain()
+{then}
+"""
+
+
+def said(served: Served) -> list[str]:
+    """What the session holds, in short."""
+    return [str(each).removesuffix("0" * 1000) for each in served.outputs("full")]
+
+
+def test_what_a_full_disk_does_not_take_is_delivered_from_memory(served: Served) -> None:
+    then = "s.end()\nprint(s.flush(), tm.flush(), tm.close())"
+    out, err = served.run(FULL.format(patience=20, limit=8_000, then=then)).communicate()
+    assert out == "True True True\n"
+    assert err.count("waits in memory") == 1
+    assert said(served) == ["", *map(str, range(1, 50))]
+    assert Session.objects.get(key="full").status == "ended"
+    assert served.spooled() == []
+
+
+def test_what_waits_in_memory_when_a_process_ends_goes_to_a_file_if_one_takes_it(served: Served) -> None:
+    served.gate.shut()
+    then = "resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)"
+    process = served.run(
+        FULL.format(patience=0.1, limit=8_000, then="print(tm.close())")
+        .replace("(8000, 8000)", "(8000, resource.RLIM_INFINITY)")
+        .replace("print(", f"{then}\nprint(")
+    )
+    out, err = process.communicate()
+    assert out == "False\n"
+    assert "lost" not in err
+    served.gate.open()
+    assert served.machine().deliver_spooled()
+    assert said(served) == ["", *map(str, range(1, 50))]
+
+
+def test_what_no_file_takes_when_a_process_ends_is_counted_and_said(served: Served) -> None:
+    served.gate.shut()
+    out, err = served.run(FULL.format(patience=0.1, limit=8_000, then="print(tm.close())")).communicate()
+    assert out == "False\n"
+    kept = sum(len(path.read_bytes().splitlines()) - 1 for path in served.spooled())
+    assert f"{50 - kept} actions of session full are lost" in err
+
+
+def test_what_finds_no_place_in_memory_either_is_counted_and_told_in_the_session(served: Served) -> None:
+    then = "print(s.flush(10))\ns.end()\nprint(tm.close())"
+    program = FULL.format(patience=10, limit=2_000, then=then).replace(
+        "import resource, sys",
+        "import resource, sys\nfrom timemachine.client import spool\nspool.MOST_IN_MEMORY = 20_000",
+    )
+    program = program.replace(
+        "for number in", "tm.sender.delivery._away_until = __import__('time').monotonic() + 2\nfor number in"
+    )
+    out, err = served.run(program).communicate()
+    assert out == "False\nFalse\n"
+    assert err.count("What finds no place is lost, and counted.") == 1
+    found = served.actions("full")
+    lost = sum(value(each.output)["actions"] for each in found if each.name == "recorder.lost")
+    assert lost > 0
+    assert len([each for each in found if each.name != "recorder.lost"]) + lost == 50

@@ -1,0 +1,100 @@
+"""The key of a session that has ended names no second one: what is recorded under it again stands in a new session, and somebody hears of it."""
+
+import json
+
+import pytest
+
+from tests.client.conftest import Served
+from timemachine.client.errors import NotRecorded
+from timemachine.recording.models import Session
+
+
+def test_a_key_that_is_used_again_after_its_end_gives_a_new_session(
+    served: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    for said in ("first", "second", "third"):
+        with served.machine().session("Nightly", key="nightly") as s:
+            s.record("user", said)
+            assert s.flush()
+            s.record("agent", said)
+    assert served.outputs("nightly") == ["first", "first"]
+    others = list(Session.objects.exclude(key="nightly").order_by("id"))
+    assert [served.outputs(each.key) for each in others] == [["second", "second"], ["third", "third"]]
+    assert s.key == others[1].key
+    assert s.url.endswith(f"/sessions/{s.key}/")
+    assert [(each.status, each.metadata) for each in others] == [("ended", {"asked_key": "nightly"})] * 2
+    assert f"what is recorded now stands in a new one, {s.key}" in caplog.text
+    assert list(served.spool.glob("*.refused")) == []
+
+
+def test_what_a_closed_machine_goes_on_with_stands_in_the_same_session(served: Served) -> None:
+    with served.machine().session("Nightly", key="nightly") as s:
+        s.record("user", "first")
+    tm = served.machine()
+    again = tm.session("Nightly", key="nightly", end=False)
+    for said in (1, 2, 3):
+        again.record("user", said)
+        assert tm.close()
+    assert served.outputs(again.key) == [1, 2, 3]
+    assert Session.objects.count() == 2
+
+
+def test_whoever_takes_over_a_spool_finds_the_session_that_it_went_on_in(served: Served) -> None:
+    with served.machine().session("Nightly", key="nightly") as s:
+        s.record("user", "first")
+    tm = served.machine(patience=0.2)
+    again = tm.session("Nightly", key="nightly")
+    again.record("user", "one")
+    assert again.flush()
+    served.gate.shut()
+    again.record("user", "two")
+    again.end()
+    tm.close()
+    served.gate.open()
+    assert served.machine().deliver_spooled()
+    assert served.outputs(again.key) == ["one", "two"]
+    assert Session.objects.get(key=again.key).status == "ended"
+
+
+def test_strict_sets_aside_what_comes_for_a_session_that_has_ended_and_raises(served: Served) -> None:
+    with served.machine().session("Nightly", key="nightly") as s:
+        s.record("user", "first")
+    tm = served.machine(strict=True)
+    again = tm.session("Nightly", key="nightly")
+    again.record("user", "second")
+    with pytest.raises(NotRecorded, match=r"1 actions were refused.*spool list.*has ended"):
+        again.flush()
+    with pytest.raises(NotRecorded, match="has ended"):
+        again.end()
+    with pytest.raises(NotRecorded, match="has ended"):
+        tm.flush()
+    (aside,) = served.spool.glob("*.refused")
+    assert json.loads(aside.read_text())["line"]["output"] == "second"
+    assert Session.objects.count() == 1
+
+
+def test_what_waits_after_a_close_arrives_before_what_is_recorded_then(served: Served) -> None:
+    served.gate.shut()
+    tm = served.machine(patience=0.1)
+    s = tm.session("Closed", key="closed", end=False)
+    for number in range(4):
+        s.record("user", number)
+        tm.close()
+    served.gate.open()
+    s.record("user", 4)
+    assert s.flush()
+    assert served.outputs("closed") == [0, 1, 2, 3, 4]
+
+
+def test_spools_are_taken_over_in_the_order_in_which_they_were_begun(served: Served) -> None:
+    served.gate.shut()
+    tm = served.machine(patience=0.05)
+    s = tm.session("Closed", key="closed", end=False)
+    for number in range(6):
+        s.record("user", number)
+        tm.close()
+    oldest = served.spooled()[0]
+    oldest.write_bytes(oldest.read_bytes())  # it is the last that was written
+    served.gate.open()
+    assert served.machine().deliver_spooled()
+    assert served.outputs("closed") == list(range(6))

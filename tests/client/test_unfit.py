@@ -1,0 +1,206 @@
+"""A call is recorded whatever came with it: what is known is taken, the rest is kept as it was given, and nothing costs the call."""
+
+import dataclasses
+import datetime as dt
+import types
+from collections import namedtuple
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from tests.client.conftest import Served
+from timemachine.api.action_schemas import ActionIn, UsageIn
+from timemachine.client import fitting, usage
+from timemachine.client.errors import NotRecorded
+from timemachine.payloads.queries import value
+
+
+class PromptDetails(BaseModel):
+    """As a library of OpenAI has it."""
+
+    cached_tokens: int
+    audio_tokens: int | None = None
+
+
+class ChatUsage(BaseModel):
+    """As a library of OpenAI has it."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+    prompt_tokens_details: PromptDetails
+
+
+@dataclasses.dataclass
+class DataUsage:
+    """Tokens in a dataclass."""
+
+    input_tokens: int
+    output_tokens: int
+
+
+class Plain:
+    """Tokens in an object of no special kind."""
+
+    def __init__(self) -> None:
+        self.prompt_token_count = 7
+        self.candidates_token_count = 3
+        self.thoughts_token_count = 2
+        self._client = object()
+
+
+Named = namedtuple("Named", "input_tokens output_tokens")  # noqa: PYI024  # it is what is tested
+
+ANTHROPIC = types.SimpleNamespace(
+    input_tokens=10,
+    output_tokens=4,
+    cache_read_input_tokens=90,
+    cache_creation_input_tokens=None,
+    service_tier="standard",
+)
+USAGES: list[tuple[Any, tuple[int | None, int | None, int | None], Any]] = [
+    (
+        ChatUsage(
+            prompt_tokens=5,
+            completion_tokens=2,
+            total_tokens=7,
+            prompt_tokens_details=PromptDetails(cached_tokens=3),
+        ),
+        (5, 2, 3),
+        "prompt_tokens",
+    ),
+    (ANTHROPIC, (100, 4, 90), "service_tier"),
+    (DataUsage(1, 2), (1, 2, None), None),
+    (Named(1, 2), (1, 2, None), None),
+    (Plain(), (7, 5, None), "thoughts_token_count"),
+    ({"input_tokens": 1, "output_tokens": 2, "audio_tokens": 9}, (1, 2, None), "audio_tokens"),
+    (
+        {"input_tokens": 9, "output_tokens": 2, "input_tokens_details": {"cached_tokens": 4}},
+        (9, 2, 4),
+        "input_tokens",
+    ),
+    ({"prompt_eval_count": 3, "eval_count": 1}, (3, 1, None), "eval_count"),
+    ({"input_tokens": "many"}, (None, None, None), "input_tokens"),
+    ("a lot", (None, None, None), None),
+]
+
+
+def test_the_usage_of_any_library_is_read_and_kept_as_it_was(served: Served) -> None:
+    with served.machine().session("Usage", key="usage") as s:
+        for given, _, _ in USAGES:
+            with s.llm_call("openai:gpt-4o", "hi") as call:
+                call.output = "Hello."
+                call.usage = given
+        assert s.flush()
+    found = served.actions("usage")
+    assert [(each.input_tokens, each.output_tokens, each.cached_tokens) for each in found] == [
+        tokens for _, tokens, _ in USAGES
+    ]
+    for each, (_, _, kept) in zip(found, USAGES, strict=True):
+        given = (each.parameters or {}).get("as_given", {}).get("usage", {})
+        assert kept is None or kept in given
+    assert (found[-1].parameters or {})["as_given"] == {"usage": "a lot"}
+    assert {value(each.output) for each in found} == {"Hello."}
+    assert list(served.spool.glob("*.refused")) == []
+
+
+def test_fields_that_there_are_not_and_values_that_do_not_fit_cost_no_action(
+    served: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    with served.machine().session("Odd", key="odd") as s:
+        s.record("user", "plain")
+        with s.tool_call("search", {"q": "x"}, temperature=0.5, parameters={"seed": 1}) as call:
+            call.result = "a"
+        s.record("user", "typed", iteration="third", importance=[1], error="went wrong", tags="one")
+        s.record("user", "far", importance=7, iteration=2)
+        s.add({"kind": "thought", "output": "kind"})
+        s.event("too long", tool="t" * 2_000)
+        s.record("user", "search", retrieval={"mode": "lexical", "why": "because"})
+        assert s.flush()
+    found = served.actions("odd")
+    assert served.outputs("odd") == ["plain", "a", "typed", "far", "kind", None, "search"]
+    given = [(each.parameters or {}).get("as_given") for each in found]
+    assert given == [
+        None,
+        {"temperature": 0.5},
+        {"iteration": "third", "importance": [1]},
+        {"importance": 7},
+        {"kind": "thought"},
+        {"tool": "t" * 2_000},
+        {"retrieval": {"mode": "lexical", "why": "because"}},
+    ]
+    assert (found[1].parameters or {})["seed"] == 1
+    assert (found[2].error_message, found[2].tags, found[3].iteration, found[4].kind) == (
+        "went wrong",
+        ["one"],
+        2,
+        "event",
+    )
+    assert "temperature" in caplog.text
+    assert "parameters" in caplog.text
+    assert list(served.spool.glob("*.refused")) == []
+
+
+def test_many_unfit_actions_go_together(served: Served) -> None:
+    with served.machine().session("Many", key="many") as s:
+        for number in range(300):
+            s.record("agent", number, iteration="x")
+        assert s.flush()
+    assert served.outputs("many") == list(range(300))
+
+
+AT = dt.datetime(2026, 1, 2, 3, 4, 5, tzinfo=dt.UTC)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [AT, AT.isoformat(), "2026-01-02T03:04:05Z", AT.timestamp(), int(AT.timestamp()), int(AT.timestamp()) * 10**9,
+     AT.astimezone(dt.timezone(dt.timedelta(hours=5))), AT.astimezone().replace(tzinfo=None)],
+)  # fmt: skip
+def test_a_start_is_a_moment_its_text_or_seconds(served: Served, given: Any) -> None:
+    with served.machine().session("Times", key="times") as s:
+        s.record("user", "x", started_at=given)
+    assert [each.started_at for each in served.actions("times")] == [AT]
+
+
+def test_a_start_that_is_no_moment_is_said_and_kept_beside(
+    served: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    odd = ["soon", int(AT.timestamp() * 1000), True, [1]]
+    with served.machine().session("Times", key="odd-times") as s:
+        for given in odd:
+            s.record("user", "x", started_at=given)
+    found = served.actions("odd-times")
+    assert [each.started_at for each in found] == [None] * 4
+    assert [(each.parameters or {})["as_given"]["started_at"] for each in found] == odd
+    assert "`started_at` is a datetime, its ISO text, or seconds since 1970" in caplog.text
+    with served.machine(strict=True).session("Strict") as s, pytest.raises(NotRecorded, match="seconds"):
+        s.record("user", "x", started_at="soon")
+
+
+def test_strict_refuses_a_field_that_there_is_not(served: Served) -> None:
+    with (
+        served.machine(strict=True).session("Strict") as s,
+        pytest.raises(NotRecorded, match="no field temper"),
+    ):
+        s.record("user", "x", temper=1)
+
+
+def test_the_recorder_knows_the_fields_that_the_api_has() -> None:
+    assert set(ActionIn.model_fields) == fitting.FIELDS
+    assert set(UsageIn.model_fields) == usage.TOKENS
+
+
+def test_a_usage_whose_own_code_fails_is_kept_as_what_it_says(served: Served) -> None:
+    class Failing:
+        def model_dump(self) -> None:
+            raise RuntimeError
+
+        def __repr__(self) -> str:
+            return "<failing>"
+
+    with served.machine().session("Failing", key="failing") as s:
+        s.add({"kind": "llm_call", "usage": Failing(), "output": "x"})
+    assert served.outputs("failing") == ["x"]
+    assert (served.actions("failing")[0].parameters or {})["as_given"] == {"usage": "<failing>"}

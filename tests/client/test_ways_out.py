@@ -1,0 +1,53 @@
+"""What a program does wrong or in its own way at the ends of a session is recorded as what it is, and said where it costs something."""
+
+import pytest
+
+from tests.client.conftest import Served
+from timemachine.client.errors import NotRecorded
+from timemachine.recording.models import Session
+
+
+@pytest.mark.parametrize("way_out", ["sys.exit(0)", "sys.exit()"])
+def test_a_program_that_leaves_and_says_that_all_is_well_is_no_error(served: Served, way_out: str) -> None:
+    program = (
+        "import sys\nfrom timemachine.client import TimeMachine\n"
+        "with TimeMachine().session('Leaves', key='leaves') as s:\n"
+        f"  with s.tool_call('t'):\n    {way_out}"
+    )
+    process = served.run(program)
+    assert process.communicate() == ("", "")
+    assert process.returncode == 0
+    assert [(each.kind, each.error_type) for each in served.actions("leaves")] == [("tool_call", None)]
+
+
+def test_a_program_that_leaves_with_a_code_is_one(served: Served) -> None:
+    program = "import sys\nfrom timemachine.client import TimeMachine\nwith TimeMachine().session('Leaves', key='leaves'): sys.exit(3)"
+    process = served.run(program)
+    assert "SystemExit" not in process.communicate()[1]
+    assert process.returncode == 3
+    assert [each.error_type for each in served.actions("leaves")] == ["SystemExit"]
+
+
+def test_automatic_checkpoints_without_a_state_are_complained_of(
+    served: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    with served.machine().session("No state", checkpoint_every=2) as s:
+        s.record("user", "x")
+    assert "`checkpoint_every` needs `state`" in caplog.text
+    with pytest.raises(NotRecorded, match="needs `state`"):
+        served.machine(strict=True).session("No state", checkpoint_every=2)
+
+
+def test_a_second_session_start_ends_the_first(served: Served, caplog: pytest.LogCaptureFixture) -> None:
+    tm = served.machine()
+    first = tm.session_start("First")
+    tm.current.record("user", "one")
+    second = tm.session_start("Second")
+    tm.current.record("user", "two")
+    tm.session_end()
+    assert {key: Session.objects.get(key=key).status for key in (first, second)} == {
+        first: "ended",
+        second: "ended",
+    }
+    assert (served.outputs(first), served.outputs(second)) == (["one"], ["two"])
+    assert f"Session {first} was still open" in caplog.text
