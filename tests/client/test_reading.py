@@ -117,3 +117,21 @@ def test_what_is_not_delivered_yet_is_replayed_too(served: Served, worker: None)
         under_way = tm.replay(s)
     under_way.cancel()
     assert under_way.wait().status in {"done", "cancelled"}
+
+
+def test_what_was_just_recorded_is_told_again_whole_or_in_part(served: Served) -> None:
+    with served.machine() as tm, tm.session("Story", key="story") as session:
+        session.record("user", "It fails.", "error")
+        session.record("agent", "I guess.", "hypothesis")
+        session.record("agent", "Close it.", "solution")
+        assert [each["output"] for each in tm.transcript(session)["items"]] == [
+            "It fails.",
+            "I guess.",
+            "Close it.",
+        ]
+        chosen = tm.transcript(session, significance=["decision", "solution"], form="messages")
+        assert chosen["messages"] == [
+            {"role": "user", "content": "[2 turns left out]"},
+            {"role": "assistant", "content": "Close it."},
+        ]
+        assert "[3] agent, solution: Close it." in tm.transcript_text("story", min_importance=0.9)

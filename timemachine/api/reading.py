@@ -20,7 +20,7 @@ from timemachine.notes.queries import notes_of
 from timemachine.payloads.queries import value
 from timemachine.recording.branches import family_of
 from timemachine.recording.models import Action, Session
-from timemachine.recording.queries import action_of, actions_of, session_of
+from timemachine.recording.queries import WEIGHED, action_of, actions_of, session_of
 from timemachine.timeline.document import action_json, with_everything
 from timemachine.timeline.moment import state_at
 from timemachine.timeline.sessions import Wanted, sessions_page
@@ -46,7 +46,7 @@ def actions(request: HttpRequest, session_id: str, wanted: Query[ActionFilter]) 
     if wanted.tag:
         rows = rows.filter(tags__contains=[wanted.tag])
     if wanted.min_importance is not None:
-        rows = rows.filter(importance__gte=wanted.min_importance)
+        rows = rows.annotate(weighed=WEIGHED).filter(weighed__gte=wanted.min_importance)
     if wanted.after is not None:
         rows = rows.filter(sequence__gt=read_place(wanted.after, paging.number))
     found = sized_page(with_everything(rows), wanted.limit, "sequence", sizes.of_action(), action_json)

@@ -26,6 +26,7 @@ from timemachine.cli.sweeps import sweep
 from timemachine.cli.table import facts, table
 from timemachine.cli.terminal import Progress, complain, say, say_all, show
 from timemachine.cli.totals import totals
+from timemachine.cli.transcripts import transcript
 from timemachine.cli.trials import trial
 from timemachine.cli.walk import action_lines
 from timemachine.cli.where import where
@@ -191,6 +192,7 @@ def import_(*, files: tuple[str, ...], format_name: str | None, as_json: bool) -
 
 session.add_command(export)
 session.add_command(erase)
+session.add_command(transcript)
 session.add_command(totals)
 session.add_command(branches)
 session.add_command(compare)

@@ -106,6 +106,13 @@ class Connection:
             repeatable=repeatable,
         )
 
+    def text(self, path: str, query: Mapping[str, Any]) -> str:
+        """What is at the path, as plain text. Raises as `call` does."""
+        return patiently(
+            lambda: self._text(self._send("GET", path, self._headers("text/plain"), query, None)),
+            self._longest_wait,
+        )
+
     def download(self, path: str, target: Path, query: Mapping[str, Any] | None = None) -> Mapping[str, str]:
         """Write what is at the path to a file, which is whole or not there; the headers of the answer. Raises as `call` does, and `OSError`."""
         return patiently(lambda: self._download(path, target, query), self._longest_wait)
@@ -221,6 +228,12 @@ class Connection:
                 facts=facts if isinstance(facts, dict) else {},
                 retry_after=seconds_of(response.headers.get("retry-after")),
             )
+        raise self._not_ours(response)
+
+    def _text(self, response: httpx.Response) -> str:
+        if response.is_success and response.headers.get("content-type", "").startswith("text/plain"):
+            return response.text
+        self._answer(response)
         raise self._not_ours(response)
 
     def _not_ours(self, response: httpx.Response) -> NotUnderstood:

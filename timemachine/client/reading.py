@@ -82,6 +82,19 @@ class Reading(ABC):
         self._delivered(b)
         return self.client.sessions.compare(_key(a), _key(b))
 
+    def transcript(self, session: "str | Session", **asked: Any) -> "Document":
+        """The session's turns in order, all or those `asked` for: by `significance`, `role`, `kind`, `tag`, `min_importance`, `budget` (tokens).
+
+        `items` are the turns; with `form="messages"` it has `messages` for a chat model instead.
+        """
+        self._delivered(session)
+        return self.client.sessions.transcript(_key(session), **asked)
+
+    def transcript_text(self, session: "str | Session", **asked: Any) -> str:
+        """The same as words for a prompt."""
+        self._delivered(session)
+        return self.client.sessions.transcript_text(_key(session), **asked)
+
     def resume(self, session: "str | Session", checkpoint: int | str | None = None, **more: Any) -> Resumed:
         """What the agent knew at a checkpoint (the last one where none is named), and a new session whose parent is (session, sequence).
 

@@ -101,6 +101,18 @@ class Sessions:
         """One action, whole."""
         return self._connection.get(f"{_path(session)}/actions/{sequence}")
 
+    def transcript(self, session: str, *, form: str = "json", **asked: Any) -> Document:
+        """The session told again, whole or in part: as `json` its turns are `items`, as `messages` of a chat `messages`.
+
+        `asked` are `significance`, `role`, `kind` and `tag` (a word or several), `min_importance`, and `budget` in tokens; `turns` and `tokens`
+        say how many of those recorded are told.
+        """
+        return self._connection.get(_path(session) + "/transcript", _told(asked) | {"as": form})
+
+    def transcript_text(self, session: str, **asked: Any) -> str:
+        """The same as words for a prompt, behind a line that says how much of the session that is."""
+        return self._connection.text(_path(session) + "/transcript", _told(asked) | {"as": "text"})
+
     def export(self, session: str, target: Path, *, format: str | None = None) -> int:  # noqa: A002
         """Write the session as a file of that format, our own without one; the last sequence that is in it."""
         told = self._connection.download(_path(session) + "/export", target, {"format": format})
@@ -122,3 +134,10 @@ class Sessions:
 
 def _path(session: str) -> str:
     return f"{_SESSIONS}/{segment(session, 'session')}"
+
+
+def _told(asked: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: given if given is None or isinstance(given, str | float | int) else ",".join(given)
+        for name, given in asked.items()
+    }

@@ -21,11 +21,15 @@ from django.db.models import F, Sum
 
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now
+from timemachine.base.content import value_of
 from timemachine.base.errors import Unavailable
 from timemachine.base.faithful import searchable
 from timemachine.payloads.queries import Head, heads
 from timemachine.recording.models import Action, Session
+from timemachine.recording.told import Turn
+from timemachine.recording.told import text_of as text_of_turn
 from timemachine.retrieval.embedding.table import WORDLLAMA, Vectors
+from timemachine.retrieval.embedding.wordllama import count_tokens
 from timemachine.retrieval.identifiers import identifiers
 from timemachine.search.models import ActionMeaning, IndexedSession, SearchedAction
 from timemachine.search.texts import LONGEST, text_of, unmarked
@@ -45,6 +49,7 @@ LONGEST_NAME: Final = 16_384
 """How many characters of a label, name, tool or error are searched: their first ones."""
 
 _NAMES: Final = ("label", "name", "tool", "error_type", "error_message")
+_TOLD: Final = ("sequence", "kind", "role", "agent", "name", "tool", "model", "significance")
 _BEHIND: Final = """
 SELECT s.id, coalesce(i.indexed_through, 0), s.last_sequence
 FROM tm_session s LEFT JOIN tm_indexed_session i ON i.session_id = s.id
@@ -76,12 +81,12 @@ _LET_GO: Final = (
     "UPDATE tm_indexing SET lease_until = NULL, rung_at = %(rung_at)s WHERE project_id = %(project)s"
 )
 _KEEP_WORDS: Final = """
-INSERT INTO tm_searched_action (action_id, project_id, session_id, sequence, kind, words, weights, cut)
+INSERT INTO tm_searched_action (action_id, project_id, session_id, sequence, kind, words, weights, cut, tokens)
 SELECT given.action, %(project)s, %(session)s, given.sequence, given.kind,
-       made.words, tm_bm25_weights(made.words), given.cut OR made.cut
+       made.words, tm_bm25_weights(made.words), given.cut OR made.cut, given.tokens
 FROM unnest(%(actions)s::bigint[], %(sequences)s::bigint[], %(kinds)s::text[], %(names)s::text[],
-            %(bodies)s::text[], %(identifiers)s::jsonb[], %(cuts)s::boolean[])
-     AS given(action, sequence, kind, names, body, identifiers, cut)
+            %(bodies)s::text[], %(identifiers)s::jsonb[], %(cuts)s::boolean[], %(tokens)s::integer[])
+     AS given(action, sequence, kind, names, body, identifiers, cut, tokens)
 CROSS JOIN LATERAL tm_action_words(
     given.names, given.body, ARRAY(SELECT jsonb_array_elements_text(given.identifiers))
 ) AS made
@@ -91,7 +96,7 @@ ON CONFLICT (action_id) DO NOTHING
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Text:
-    """What is searched of one action. `cut`: it has more text than that."""
+    """What is searched of one action. `cut`: it has more text than that. `tokens`: how many it has as it is told, where they were counted."""
 
     action: int
     sequence: int
@@ -99,6 +104,7 @@ class _Text:
     names: str
     body: str
     cut: bool
+    tokens: int | None
 
 
 class _OvertakenError(Exception):
@@ -173,7 +179,7 @@ def index_anew(session: Session, sequences: Collection[int]) -> None:
         model.objects.filter(session=session, sequence__in=wanted).delete()
     for some in batched(wanted, BATCH):
         actions = Action.objects.filter(session=session, sequence__in=some).order_by("sequence")
-        texts = _texts(list(actions.only("sequence", "kind", "input_id", "output_id", *_NAMES)))
+        texts = _texts(list(actions.only("input_id", "output_id", *_NAMES, *_TOLD)))
         _keep_words(session.project_id, session.id, texts)
         ActionMeaning.objects.bulk_create(_meanings(session.project_id, session.id, texts))
 
@@ -211,9 +217,7 @@ def index_some(project_id: UUID, session_id: UUID, through: int) -> int:
     if last is None:
         return 0
     actions = Action.objects.filter(session_id=session_id, sequence__gt=through, sequence__lte=last)
-    texts = _texts(
-        list(actions.only("sequence", "kind", "input_id", "output_id", *_NAMES).order_by("sequence"))
-    )
+    texts = _texts(list(actions.only("input_id", "output_id", *_NAMES, *_TOLD).order_by("sequence")))
     meanings = _meanings(project_id, session_id, texts)
     try:
         _begin(project_id, session_id)
@@ -261,7 +265,23 @@ def _text(action: Action, found: Mapping[int, Head]) -> _Text:
         body="\n".join(text_of(head.media_type, head.data) for head in payloads),
         cut=any(head.size > len(head.data) for head in payloads)
         or any(len(name) > LONGEST_NAME for name in names),
+        tokens=_tokens(action, found),
     )
+
+
+def _tokens(action: Action, found: Mapping[int, Head]) -> int | None:
+    """How many tokens the step has as it is told; None where not all of it was read, or the tokenizer is missing."""
+    heads_of = {name: found[row] for name in ("input", "output") if (row := getattr(action, f"{name}_id"))}
+    if any(head.size > len(head.data) for head in heads_of.values()):
+        return None
+    said = {name: value_of(head.media_type, head.data) for name, head in heads_of.items()}
+    told = {name: getattr(action, name) for name in _TOLD}
+    try:
+        return count_tokens(
+            text_of_turn(Turn(**told, **said, error=(action.error_type, action.error_message)))
+        )
+    except Unavailable:
+        return None
 
 
 def _meanings(project_id: UUID, session_id: UUID, texts: Sequence[_Text]) -> list[ActionMeaning]:
@@ -318,6 +338,7 @@ def _keep_words(project_id: UUID, session_id: UUID, texts: Sequence[_Text]) -> N
         "bodies": [unmarked(text.body) for text in texts],
         "identifiers": [json.dumps(identifiers(f"{text.names}\n{text.body}")) for text in texts],
         "cuts": [text.cut for text in texts],
+        "tokens": [text.tokens for text in texts],
     }
     with connection.cursor() as cursor:
         cursor.execute(_KEEP_WORDS, facts)

@@ -27,12 +27,17 @@ class OfAction(models.Model):
 
 
 class SearchedAction(OfAction):
-    """The words of an action, stemmed, and its identifiers behind a "=". `cut`: some of its text is not among them."""
+    """The words of an action, stemmed, and its identifiers behind a "=". `cut`: some of its text is not among them.
+
+    `tokens` is how many the step has as it is told (`recording.told`), by the tokenizer of `retrieval.embedding.wordllama`; None where it
+    was not counted.
+    """
 
     kind = models.CharField(max_length=12)
     words = SearchVectorField()
     weights = WeightsField()
     cut = models.BooleanField()
+    tokens = models.IntegerField(null=True)
 
     class Meta:
         db_table = "tm_searched_action"

@@ -1,0 +1,60 @@
+"""session transcript, against a real server."""
+
+import json
+
+from tests.cli.terminal import Here
+from timemachine.recording.commands import append, start_session
+from timemachine.recording.draft import ActionDraft
+
+TURNS = (
+    ("user", "It fails.", "error"),
+    ("agent", "A guess.", "hypothesis"),
+    ("agent", "Close it.", "solution"),
+)
+
+
+def told(tm: Here) -> None:
+    session = start_session(tm.project, name="Story", key="story", by="test")
+    append(
+        session.id,
+        [
+            ActionDraft(kind="message", role=role, output=text, significance=word)
+            for role, text, word in TURNS
+        ],
+    )
+
+
+def test_a_session_is_told_as_words_for_a_prompt(tm: Here) -> None:
+    told(tm)
+    head, *turns = tm.run("session", "transcript", "story").out.split("\n\n")
+    assert head.startswith("Story (story), begun ")
+    assert turns == [
+        "[1] user, error: It fails.",
+        "[2] agent, hypothesis: A guess.",
+        "[3] agent, solution: Close it.",
+        "",
+    ]
+    chosen = tm.run(
+        "session", "transcript", "story", "--significance", "error", "--significance", "solution"
+    ).out
+    assert chosen.split("\n\n")[1:] == [turns[0], "[1 turn left out]", turns[2], ""]
+    assert "2 of 3 turns" in chosen
+
+
+def test_a_session_is_told_as_the_api_tells_it_and_as_a_chat(tm: Here) -> None:
+    told(tm)
+    found = tm.json("session", "transcript", "story", "--min-importance", "0.9")
+    assert ([each["sequence"] for each in found["items"]], found["turns"]) == (
+        [3],
+        {"kept": 1, "recorded": 3},
+    )
+    chat = json.loads(tm.run("session", "transcript", "story", "--role", "agent", "--as", "messages").out)
+    assert [each["content"] for each in chat["messages"]] == ["[1 turn left out]", "A guess.", "Close it."]
+
+
+def test_what_cannot_be_told_says_why(tm: Here) -> None:
+    told(tm)
+    refused = tm.run("session", "transcript", "story", "--significance", "great")
+    assert (refused.code, "normal, hypothesis" in refused.err) == (1, True)
+    assert tm.run("session", "transcript", "nobody").code == 1
+    assert tm.run("session", "transcript", "story", "--budget", "0").code == 2
