@@ -100,6 +100,25 @@ def test_what_repeats_a_step_that_is_recorded_meanwhile_goes_with_it(transaction
     assert everywhere() == {}
 
 
+def test_a_reason_that_says_what_is_recorded_meanwhile_and_goes_is_refused(transactional_db: None) -> None:
+    begun = start_session(Project.objects.create(name="Meanwhile"), name="goes on", by="test")
+    append(begun.id, [ActionDraft(kind="message", output="Nothing is said here.")])
+    begun.refresh_from_db()
+    found = erasing.work(erasing.prepare(begun, by="ada", fields=["output"]).id)
+    assert found is not None
+    erasing.confirm(found, reason=f"Asked for: {SENTENCE}", by="ada")
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            Session.objects.select_for_update().get(pk=begun.pk)
+            erasure = in_a_thread(pool, lambda: erasing.work(found.id))
+            wait_until(lambda: waiting() == 1)
+            append(begun.id, [ActionDraft(kind="message", output=SENTENCE)])
+        done = erasure.result()
+    assert done is not None
+    assert (done.status, done.reason) == ("found", None)
+    assert "This reason holds what must not stay" in (done.problem or "")
+
+
 def test_a_comparison_that_is_sealed_while_one_of_its_sessions_loses_fields_is_sealed_as_what_is_left(
     session: Session, tmp_path: Path
 ) -> None:

@@ -171,6 +171,8 @@ def _erase(row: Erasure) -> None:
             steps = touched(session, look)
         else:
             steps = sorted({*steps, *touched(session, look, after=seen_through)})
+        if session.last_sequence > seen_through:
+            _require_unquoted(row, chosen, row.reason or "")
         watched = erased_fields.watch(session, _with_children(session, steps))
         found = apply(session, look, steps)
         by, reason, at = row.confirmed_by or "", row.reason or "", now()
