@@ -9,7 +9,8 @@ import pytest
 from django.test import Client
 
 from tests.builders import tamper
-from tests.sharing.recorded import recorded, replayed
+from tests.sharing.conftest import replay, session
+from tests.sharing.recorded import recorded
 from tests.web.people import browser_of
 from tests.web.share_forms import created_at, form_at
 from tests.web.visitors import opened, shared
@@ -20,15 +21,7 @@ from timemachine.replay.models import Replay
 from timemachine.sharing.models import ShareLink
 from timemachine.sharing.terms import Terms
 
-
-@pytest.fixture
-def session(project: Project) -> Session:
-    return recorded(project)
-
-
-@pytest.fixture
-def replay(session: Session) -> Replay:
-    return replayed(session)
+__all__ = ["replay", "session"]
 
 
 def test_a_viewer_sees_the_links_and_can_neither_create_nor_revoke(

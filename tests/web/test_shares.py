@@ -8,7 +8,8 @@ import pytest
 from django.test import Client
 
 from tests.builders import compared, recorded_session, tamper
-from tests.sharing.recorded import FROZEN, recorded, replayed
+from tests.sharing.conftest import replay, session
+from tests.sharing.recorded import FROZEN
 from tests.web.share_forms import created_at, form_at
 from tests.web.visitors import opened, shared
 from timemachine.accounts.models import Project
@@ -27,15 +28,7 @@ from timemachine.sharing.commands import revoke
 from timemachine.sharing.models import ShareLink
 from timemachine.web import side_by_side
 
-
-@pytest.fixture
-def session(project: Project) -> Session:
-    return recorded(project)
-
-
-@pytest.fixture
-def replay(session: Session) -> Replay:
-    return replayed(session)
+__all__ = ["replay", "session"]
 
 
 def test_a_link_is_created_opened_without_an_account_revoked_and_then_not_found(
