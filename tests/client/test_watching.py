@@ -1,6 +1,9 @@
 """With `capture={"sys"}` a session holds the files that were opened and the requests that were made while it was open, and no others."""
 
 import asyncio
+import importlib
+import subprocess
+import sys
 import urllib.request
 from pathlib import Path
 
@@ -60,6 +63,61 @@ def test_files_and_requests_are_recorded_while_the_session_is_open(served: Serve
 async def awaited(url: str) -> None:
     async with httpx.AsyncClient() as client:
         await client.post(url)
+
+
+def test_what_becomes_of_files_and_which_programs_run_is_recorded(served: Served, tmp_path: Path) -> None:
+    code, other = tmp_path / "tool.py", tmp_path / "other.py"
+    with served.machine().session("Watched", key="watched", capture={"sys"}) as s:
+        code.write_text("x = 1\n")
+        code.read_bytes()
+        sys.path.insert(0, str(tmp_path))
+        try:
+            assert importlib.import_module("tool").x == 1
+        finally:
+            sys.path.remove(str(tmp_path))
+            del sys.modules["tool"]
+        code.rename(other)
+        other.unlink()
+        subprocess.run([sys.executable, "-c", "pass", "--api-key", "sesame", "--token=sesame"], check=True)
+        assert s.flush()
+    found = [(each.name, value(each.output)) for each in served.actions("watched")]
+    own = [(name, data) for name, data in found if "path" in data and str(tmp_path) in data["path"]]
+    assert own == [
+        ("file.open", {"path": str(code), "mode": "w"}),
+        ("file.open", {"path": str(code), "mode": "r"}),
+        ("file.rename", {"path": str(code), "target": str(other)}),
+        ("file.remove", {"path": str(other)}),
+    ]
+    ran = [data for name, data in found if name == "process.start"]
+    assert ran == [
+        {
+            "program": sys.executable,
+            "arguments": [sys.executable, "-c", "pass", "--api-key", "withheld", "--token=withheld"],
+        }
+    ]
+
+
+def test_requests_of_aiohttp_are_recorded(served: Served) -> None:
+    aiohttp = pytest.importorskip("aiohttp")
+
+    async def requests(url: str) -> None:
+        async with aiohttp.ClientSession() as client:
+            async with client.get(f"{url}/a?token=sesame"):
+                pass
+            with pytest.raises(aiohttp.ClientError):
+                await client.post("http://127.0.0.1:1/")
+
+    with (
+        other_server(answering(200, b"ok")) as url,
+        served.machine().session("Watched", key="watched", capture={"sys"}),
+    ):
+        asyncio.run(requests(url))
+    found = [
+        (each.name, value(each.output).get("status"))
+        for each in served.actions("watched")
+        if "http" in str(each.name)
+    ]
+    assert found == [("http.get", 200), ("http.post", None)]
 
 
 @pytest.mark.parametrize(

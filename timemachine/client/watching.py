@@ -1,16 +1,19 @@
-"""What the system does while a session is open: files that are opened, HTTP requests that are made, as events of the layer `sys`.
+"""What the system does while a session is open, as events of the layer `sys`: files that are opened, removed or renamed, programs, HTTP requests.
 
-Files, `http.client`, `urllib.request` and whatever stands on them (`requests`, `urllib3`) tell of themselves by Python's audit events (PEP 578), whose
-hook stays for the life of the process and does nothing while nobody records. httpx has none; its transports are wrapped while somebody does. The
-recorder's own requests and spools are left out, and so are the files of imports.
+Files, programs, `http.client`, `urllib.request` and whatever stands on them (`requests`, `urllib3`) tell of themselves by Python's audit events
+(PEP 578), whose hook stays for the life of the process and does nothing while nobody records. httpx and aiohttp have none; they are wrapped
+while somebody does. The recorder's own requests and spools are left out, and so is what Python itself reads of code.
 """
 
+import inspect
 import os
 import re
 import sys
 import threading
 import time
 from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, Final, Protocol
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -22,7 +25,11 @@ SECRET: Final = re.compile(
 )
 WITHHELD: Final = "withheld"
 _OWN: Final = "timemachine"
-_CODE: Final = (".py", ".pyc", ".so", ".pth", ".pyd", BEGINNING, ENDING, REFUSED)
+_SPOOLS: Final = (BEGINNING, ENDING, REFUSED)
+_CODE: Final = (".py", ".pyc", ".so", ".pth", ".pyd")
+_READS_CODE: Final = re.compile(
+    r"<frozen (importlib|zipimport|runpy|site)|[/\\](linecache|tokenize|inspect|runpy|py_compile)\.py$|[/\\]importlib[/\\]"
+)
 _REQUEST: Final = re.compile(rb"([A-Z]+) (\S+) HTTP/1\.[01]\r\n")
 _HTTPS: Final = 443
 
@@ -34,6 +41,7 @@ class Listener(Protocol):
         """Record an event."""
 
 
+type Event = tuple[str, dict[str, Any], dict[str, Any]]
 _listeners: list[Listener] = []
 _lock = threading.Lock()
 _hooked = threading.Event()
@@ -81,7 +89,7 @@ def _heard(event: str, args: tuple[Any, ...]) -> None:
     _tell(lambda: _EVENTS[event](*args))
 
 
-def _tell(found: Callable[[], tuple[str, dict[str, Any], dict[str, Any]] | None]) -> None:
+def _tell(found: Callable[[], Event | None]) -> None:
     """Record what was found; nothing that goes wrong here is the agent's."""
     OURS.busy = True
     try:
@@ -96,13 +104,63 @@ def _tell(found: Callable[[], tuple[str, dict[str, Any], dict[str, Any]] | None]
         OURS.busy = False
 
 
-def _opened(path: Any, mode: Any, flags: Any) -> tuple[str, dict[str, Any], dict[str, Any]] | None:
+def _opened(path: Any, mode: Any, flags: Any) -> Event | None:
     if isinstance(path, int):
         return None
     name = os.fsdecode(path)
-    if name.endswith(_CODE):
+    if name.endswith(_SPOOLS) or (name.endswith(_CODE) and _is_python_itself()):
         return None
     return "file.open", {"path": name, "mode": mode or _mode(flags)}, {}
+
+
+def _is_python_itself() -> bool:
+    """Whether it is Python that opens the file: to import it, or to show a line of it."""
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_code.co_filename == __file__:
+        frame = frame.f_back
+    return frame is not None and _READS_CODE.search(frame.f_code.co_filename) is not None
+
+
+def _removed(path: Any, *_: Any) -> Event | None:
+    name = os.fsdecode(path)
+    return None if name.endswith(_SPOOLS) or _is_python_itself() else ("file.remove", {"path": name}, {})
+
+
+def _renamed(path: Any, target: Any, *_: Any) -> Event | None:
+    names = os.fsdecode(path), os.fsdecode(target)
+    if names[1].endswith(_SPOOLS) or _is_python_itself():
+        return None
+    return "file.rename", {"path": names[0], "target": names[1]}, {}
+
+
+def _started(program: Any, words: Any, folder: Any, _: Any) -> Event | None:
+    command = [words] if isinstance(words, str | bytes | os.PathLike) else list(words)
+    data = {
+        "program": os.fsdecode(program if program is not None else command[0]),
+        "arguments": without_secrets([os.fsdecode(each) for each in command]),
+        "folder": None if folder is None else os.fsdecode(folder),
+    }
+    return "process.start", {name: each for name, each in data.items() if each is not None}, {}
+
+
+def without_secrets(words: list[str]) -> list[str]:
+    """The words of a command, without the values of those whose names are those of secrets."""
+    found: list[str] = []
+    for word in words:
+        name, equals, _ = word.partition("=")
+        before = words[len(found) - 1] if found else ""
+        if equals and SECRET.search(name):
+            found.append(f"{name}={WITHHELD}")
+        elif (
+            before.startswith("-")
+            and "=" not in before
+            and SECRET.search(before)
+            and not word.startswith("-")
+        ):
+            found.append(WITHHELD)
+        else:
+            found.append(word)
+    return found
 
 
 def _mode(flags: Any) -> str | None:
@@ -113,7 +171,7 @@ def _mode(flags: Any) -> str | None:
     )
 
 
-def _sent(connection: Any, data: Any) -> tuple[str, dict[str, Any], dict[str, Any]] | None:
+def _sent(connection: Any, data: Any) -> Event | None:
     request = _REQUEST.match(data) if isinstance(data, bytes) else None
     if request is None:
         return None
@@ -127,8 +185,11 @@ def _sent(connection: Any, data: Any) -> tuple[str, dict[str, Any], dict[str, An
     return f"http.{method.lower()}", {"method": method, "url": told(url)}, {}
 
 
-_EVENTS: Final[dict[str, Callable[..., tuple[str, dict[str, Any], dict[str, Any]] | None]]] = {
+_EVENTS: Final[dict[str, Callable[..., Event | None]]] = {
     "open": _opened,
+    "os.remove": _removed,
+    "os.rename": _renamed,
+    "subprocess.Popen": _started,
     "http.client.send": _sent,
 }
 
@@ -136,10 +197,13 @@ _EVENTS: Final[dict[str, Callable[..., tuple[str, dict[str, Any], dict[str, Any]
 def _wrap() -> None:
     import httpx
 
-    for owner, name, wrapped in (
+    wrappings: list[tuple[Any, str, Callable[[Any], Any]]] = [
         (httpx.HTTPTransport, "handle_request", _sync),
         (httpx.AsyncHTTPTransport, "handle_async_request", _async),
-    ):
+    ]
+    if find_spec("aiohttp") is not None:
+        wrappings.append((import_module("aiohttp").ClientSession, "_request", _aiohttp))
+    for owner, name, wrapped in wrappings:
         before = getattr(owner, name)
         _unwrapped.append((owner, name, before))
         setattr(owner, name, wrapped(before))
@@ -173,19 +237,34 @@ def _async(before: Any) -> Any:
     return handle_async_request
 
 
+def _aiohttp(before: Any) -> Any:
+    async def _request(self: Any, method: str, str_or_url: Any, **more: Any) -> Any:
+        began = time.perf_counter_ns()
+        try:
+            response = await before(self, method, str_or_url, **more)
+        except Exception as why:
+            _asked(method.upper(), str(str_or_url), began, None, why)
+            raise
+        _asked(method.upper(), str(response.url), began, response.status, None)
+        return response
+
+    return _request
+
+
 def _requested(request: Any, began: int, status: int | None, why: Exception | None) -> None:
-    if _OWN in request.extensions or getattr(OURS, "busy", False):
+    if _OWN not in request.extensions:
+        _asked(request.method, str(request.url), began, status, why)
+
+
+def _asked(method: str, url: str, began: int, status: int | None, why: Exception | None) -> None:
+    if getattr(OURS, "busy", False):
         return
 
-    def found() -> tuple[str, dict[str, Any], dict[str, Any]]:
+    def found() -> Event:
         more: dict[str, Any] = {"duration_ms": (time.perf_counter_ns() - began) / 1e6}
         if why is not None:
             more["error"] = {"type": type(why).__name__, "message": str(why)}
-        data = {"method": request.method, "url": told(str(request.url)), "status": status}
-        return (
-            f"http.{request.method.lower()}",
-            {name: each for name, each in data.items() if each is not None},
-            more,
-        )
+        data = {"method": method, "url": told(url), "status": status}
+        return f"http.{method.lower()}", {name: each for name, each in data.items() if each is not None}, more
 
     _tell(found)
