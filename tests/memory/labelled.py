@@ -1,0 +1,90 @@
+"""Pairs of errors in the recordings that somebody read and called the same problem or different ones.
+
+README.md beside this says by which rule, and how many errors there are. `labelled_errors.json` only refers to the recordings; none of their
+text is in it.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any, Literal
+
+LABELS = Path(__file__).with_name("labelled_errors.json")
+
+type Kind = Literal["failed_call", "failed_run", "nothing_to_run", "labelled_mistake"]
+type Label = Literal["same", "different"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledError:
+    """A place in a recording: `run` is that of a tau-bench file's list, None elsewhere; `run` and `message` count from 0."""
+
+    name: str
+    set: str
+    file: str
+    message: int
+    sha256: str
+    kind: Kind
+    run: int | None = None
+
+    @property
+    def action_id(self) -> str:
+        """The id that the importer gives to the action of this message."""
+        return f"message-{self.message if self.run is None else self.message + 1}"
+
+    def path(self, recordings: Path) -> Path:
+        """The file it stands in."""
+        return recordings / self.set / self.file
+
+    def text(self, recordings: Path) -> str:
+        """What the recording says there, read without the importer."""
+        found = json.loads(self.path(recordings).read_text(encoding="utf-8"))
+        messages: list[dict[str, Any]] = found["history"] if self.run is None else found[self.run]["traj"]
+        content: str = messages[self.message]["content"]
+        return content
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledPair:
+    """Two errors by their names, what somebody called them, and why."""
+
+    one: str
+    other: str
+    label: Label
+    reason: str
+
+
+def labelled_errors() -> dict[str, LabelledError]:
+    """Every error that was labelled, by its name."""
+    return {name: LabelledError(name=name, **found) for name, found in _file()["errors"].items()}
+
+
+def labelled_pairs() -> list[LabelledPair]:
+    """Every pair that was labelled, as it was written down."""
+    return [LabelledPair(**found) for found in _file()["pairs"]]
+
+
+def problems(pairs: Iterable[LabelledPair]) -> list[frozenset[str]]:
+    """The errors that are the same problem, directly or over others; an error that is like no other stands alone."""
+    found: dict[str, frozenset[str]] = {}
+    for pair in pairs:
+        of_one = found.setdefault(pair.one, frozenset({pair.one}))
+        of_other = found.setdefault(pair.other, frozenset({pair.other}))
+        if pair.label == "same":
+            joined = of_one | of_other
+            found.update(dict.fromkeys(joined, joined))
+    return sorted(set(found.values()), key=sorted)
+
+
+def unlisted(errors: Iterable[str], pairs: Iterable[LabelledPair]) -> set[frozenset[str]]:
+    """The pairs that nobody wrote down."""
+    return {frozenset(both) for both in combinations(errors, 2)} - {
+        frozenset({pair.one, pair.other}) for pair in pairs
+    }
+
+
+def _file() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(LABELS.read_text(encoding="utf-8"))
+    return found
