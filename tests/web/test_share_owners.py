@@ -264,3 +264,12 @@ def test_a_log_that_was_changed_is_said_on_the_page_of_its_link(
     said = operator.get(f"/shares/{link.id}/").text
     assert "This log is not whole" in said
     assert "Line 2: it was changed" in said
+
+
+def test_the_list_shows_the_begin_of_a_long_name_and_all_of_it_on_hover(
+    project: Project, session: Session, operator: Client
+) -> None:
+    name = f"key {'ä' * 200}"
+    link, _ = shared(project, session)
+    ShareLink.objects.filter(pk=link.pk).update(revoked_at=now(), revoked_by=name)
+    assert f'by <bdi><span title="{name}">{name[:60]}…</span></bdi>' in operator.get("/shares/").text

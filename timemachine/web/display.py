@@ -56,6 +56,7 @@ MODULES_OF_TAGS: Final = (
 )
 THEMES: Final = furniture.THEMES
 _LOCAL_COMMAND: Final = f"key {LOCAL_KEY}"
+LONGEST_WHO: Final = 60
 
 
 @register.filter
@@ -183,10 +184,13 @@ def plain(value: Any) -> str:
 
 @register.filter
 def who(name: str | None) -> str:
-    """A person or a program as it was noted; the command on the server's machine in two words, with what was noted on hover."""
+    """A person or a program as it was noted; the begin of a long name, and the command on the server's machine in two words, with what was noted on hover."""
+    noted = shown(name)
     if name == _LOCAL_COMMAND:
-        return format_html('<span title="{}">timemachine command</span>', shown(name))
-    return shown(name)
+        return format_html('<span title="{}">timemachine command</span>', noted)
+    if len(noted) > LONGEST_WHO:
+        return format_html('<span title="{}">{}…</span>', noted, noted[:LONGEST_WHO])
+    return noted
 
 
 @register.filter
