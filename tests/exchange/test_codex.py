@@ -10,6 +10,7 @@ from timemachine.base.errors import InvalidInput
 from timemachine.exchange.commands import import_file
 from timemachine.exchange.formats.codex import read
 from timemachine.exchange.report import SessionDraft
+from timemachine.recording.commands import start_session
 from timemachine.recording.draft import ActionDraft, Usage
 from timemachine.recording.models import Action
 
@@ -189,5 +190,26 @@ def test_a_rollout_that_has_grown_adds_what_is_new_and_hangs_on_the_one_it_was_f
 def test_a_fork_of_a_session_that_is_not_here_hangs_on_none(project: Project) -> None:
     done = import_file(project, lines(*CODEX_RECORDS), by="test")
     assert [each.session.parent for each in done.sessions] == [None]
+    odd = lines(codex_line("session_meta", id="odd", forked_from_id="not a key " * 30))
+    assert import_file(project, odd, by="test").sessions[0].session.parent is None
     done = import_file(project, lines(codex_line("session_meta", id="me", forked_from_id="me")), by="test")
     assert [each.session.parent for each in done.sessions] == [None]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("how", ["imported", "recorded"])
+def test_a_fork_that_comes_before_its_parent_hangs_on_it_once_that_is_here(
+    project: Project, how: str
+) -> None:
+    other = Project.objects.create(name="Other")
+    elsewhere = import_file(other, lines(*CODEX_RECORDS), by="test").sessions[0].session
+    fork = import_file(project, lines(*CODEX_RECORDS), by="test").sessions[0].session
+    if how == "imported":
+        import_file(project, lines(codex_line("session_meta", id="c0")), by="test")
+    else:
+        start_session(project, name="First", key="c0", by="test")
+    fork.refresh_from_db()
+    elsewhere.refresh_from_db()
+    assert fork.parent is not None
+    assert (fork.parent.key, fork.parent.project, fork.parent_key) == ("c0", project, None)
+    assert elsewhere.parent is None

@@ -15,6 +15,7 @@ from timemachine.recording.changes import end_later
 from timemachine.recording.commands import MOST_ACTIONS, append, end_session, locked, start_session
 from timemachine.recording.models import Session
 from timemachine.recording.pricing import priced
+from timemachine.recording.validation import KEY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,9 +128,11 @@ def _start(project: Project, draft: SessionDraft, format_name: str, by: str) -> 
     )
 
 
-def _parent(project: Project, draft: SessionDraft) -> tuple[Session, int | None] | None:
-    """The session that it goes on from, where that is here, and the step at which it left it, where the file says so."""
+def _parent(project: Project, draft: SessionDraft) -> tuple[Session | str, int | None] | None:
+    """The session that it goes on from, its key where it is not here yet, and the step at which it left it, where the file says so."""
     if draft.forked_from is None or draft.forked_from == draft.key:
         return None
     found = Session.objects.of(project).filter(key=draft.forked_from).first()
-    return None if found is None else (found, draft.forked_at)
+    if found is None and not KEY.fullmatch(draft.forked_from):
+        return None
+    return found or draft.forked_from, draft.forked_at

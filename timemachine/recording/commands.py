@@ -48,13 +48,16 @@ def start_session(
     agent: str | None = None,
     user: str | None = None,
     collection: FrameCollection | None = None,
-    parent: tuple[Session, int | None] | None = None,
+    parent: tuple[Session | str, int | None] | None = None,
     metadata: Mapping[str, Any] | None = None,
     tags: Sequence[str] = (),
     started_at: datetime | None = None,
     imported_as: str | None = None,
 ) -> Session:
-    """A new session that records. Raises `Conflict` where the key is taken, `InvalidInput` where it has a wrong form, or what it is called is too long."""
+    """A new session that records. Raises `Conflict` where the key is taken, `InvalidInput` where it has a wrong form, or what it is called is too long.
+
+    A parent that is not here yet is named by its key, and is tied to it when it comes.
+    """
     if not name.strip():
         raise InvalidInput("A session needs a name.", code="invalid_field", field="name")
     validation.check_head(name=name, agent=agent, user=user, tags=tags)
@@ -62,14 +65,15 @@ def start_session(
     branched_from, sequence = parent or (None, None)
     try:
         with transaction.atomic():
-            return Session.objects.create(
+            begun = Session.objects.create(
                 project=project,
                 key=chosen,
                 name=name,
                 agent=agent,
                 user=user,
                 collection=collection,
-                parent=branched_from,
+                parent=branched_from if isinstance(branched_from, Session) else None,
+                parent_key=branched_from if isinstance(branched_from, str) else None,
                 parent_sequence=sequence,
                 metadata=dict(metadata or {}),
                 tags=list(tags),
@@ -77,6 +81,9 @@ def start_session(
                 started_at=started_at or now(),
                 imported_as=imported_as,
             )
+            awaiting = Session.objects.filter(project=project, parent_key=chosen)
+            awaiting.exclude(id=begun.parent_id or begun.id).update(parent=begun, parent_key=None)
+            return begun
     except IntegrityError as why:
         if "session_key_once" not in str(why):
             raise

@@ -39,6 +39,7 @@ class Session(models.Model):
     status = models.CharField(max_length=10, default=RECORDING)
     parent = models.ForeignKey("self", null=True, on_delete=models.DB_SET_NULL, related_name="branches")
     parent_sequence = models.BigIntegerField(null=True)
+    parent_key = models.CharField(max_length=200, null=True)
     metadata = FaithfulJSONField(default=dict)
     tags = ArrayField(FaithfulTextField(), default=list)
     created_at = models.DateTimeField(db_default=Now())
@@ -69,7 +70,14 @@ class Session(models.Model):
                 condition=Q(status__in=("recording", "ended")), name="session_status_known"
             ),
         ]
-        indexes = [models.Index(fields=["project", "-started_at", "-id"], name="session_newest_first")]
+        indexes = [
+            models.Index(fields=["project", "-started_at", "-id"], name="session_newest_first"),
+            models.Index(
+                fields=["project", "parent_key"],
+                condition=Q(parent_key__isnull=False),
+                name="session_awaits_parent",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.name} ({self.key})"
