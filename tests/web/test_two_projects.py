@@ -120,6 +120,7 @@ def theirs(other_project: Project, settings: Settings) -> Theirs:
         "actions": str(ask.sequence),
         "payloads": ask.input.sha256,
         "export": "timemachine",
+        "transcript": "text",
         "form": "csv",
         "members": str(admin.pk),
         "invitations": str(SignInLink.objects.get(purpose="invite").pk),

@@ -4,6 +4,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from django.http import StreamingHttpResponse
+
 from timemachine.base.clock import written
 from timemachine.memory.transcript import Asked, Transcript
 from timemachine.recording.told import left_out, messages_of, text_of
@@ -104,7 +106,14 @@ def _document(head: Mapping[str, Any], name: str, items: Iterator[str]) -> Itera
     yield "]}"
 
 
-def in_pieces(parts: Iterator[str]) -> Iterator[bytes]:
+def sent(found: Transcript, form: str) -> StreamingHttpResponse:
+    """The answer that streams the transcript in one of `FORMS`."""
+    media_type, write = FORMS[form]
+    headers = {"Cache-Control": "private, no-store", "X-Content-Type-Options": "nosniff"}
+    return StreamingHttpResponse(_in_pieces(write(found)), content_type=media_type, headers=headers)
+
+
+def _in_pieces(parts: Iterator[str]) -> Iterator[bytes]:
     """The parts as bytes, many together: each piece that is sent costs the server something."""
     waiting: list[str] = []
     size = 0

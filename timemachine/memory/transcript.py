@@ -4,9 +4,10 @@ Never by similarity and never the first so many: what is not told was not asked 
 and it is said how many turns that were.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import batched
+from itertools import batched, islice
 from typing import Any, Final
 
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum, Value
@@ -15,6 +16,7 @@ from django.db.models.functions import Coalesce
 from timemachine.base.clock import written
 from timemachine.base.content import value_of
 from timemachine.base.errors import Unavailable
+from timemachine.base.faithful import storable
 from timemachine.memory.selection import Weighed, fitting, gaps
 from timemachine.recording.models import Action, Session
 from timemachine.recording.queries import WEIGHED
@@ -57,7 +59,7 @@ class Asked:
             ("kind", self.kinds),
         ):
             found &= Q(**{f"{name}__in": wanted}) if wanted else Q()
-        found &= Q(tags__overlap=list(self.tags)) if self.tags else Q()
+        found &= Q(tags__overlap=[storable(tag) for tag in self.tags]) if self.tags else Q()
         return found & (Q() if self.min_importance is None else Q(weighed__gte=self.min_importance))
 
 
@@ -99,13 +101,14 @@ class Transcript:
         """How many turns are left out behind the last that is told."""
         return 0 if self.sequences is None else list(gaps(self.sequences, self.through))[-1]
 
-    def turns(self) -> Iterator[Told]:
-        """The turns in their order, read as they are told."""
+    def turns(self, after: int = 0) -> Iterator[Told]:
+        """The turns in their order, those behind the step `after`, read as they are told."""
         if self.sequences is None:
-            yield from (_told(row, 0) for row in _pages(self.session, self.through))
+            yield from (_told(row, 0) for row in _pages(self.session, after, self.through))
             return
-        missing = gaps(self.sequences, self.through)
-        for some in batched(self.sequences, PAGE):
+        begin = bisect_right(self.sequences, after)
+        missing = islice(gaps(self.sequences, self.through), begin, None)
+        for some in batched(self.sequences[begin:], PAGE):
             rows = _rows(Action.objects.filter(session=self.session, sequence__in=some))
             yield from (_told(row, next(missing)) for row in rows)
 
@@ -202,8 +205,7 @@ class _Row:
     document: dict[str, Any]
 
 
-def _pages(session: Session, through: int) -> Iterator[_Row]:
-    at = 0
+def _pages(session: Session, at: int, through: int) -> Iterator[_Row]:
     while at < through:
         page = _rows(Action.objects.filter(session=session, sequence__gt=at, sequence__lte=through), PAGE)
         if not page:

@@ -41,7 +41,7 @@ class Turn:
 def text_of(turn: Turn) -> str:
     """One step: its number, who speaks or what is done, its significance where that is not `normal`, and what was said."""
     weight = f", {turn.significance}" if turn.significance not in {None, "normal"} else ""
-    return f"[{turn.sequence}] {_who(turn)}{weight}: {_content(turn)}"
+    return f"[{turn.sequence}] {who_of(turn)}{weight}: {content_of(turn)}"
 
 
 def messages_of(turn: Turn) -> list[dict[str, str]]:
@@ -60,7 +60,7 @@ def left_out(turns: int) -> str:
 
 def _spoken(turn: Turn) -> Iterator[tuple[str, str]]:
     if turn.kind == "message":
-        yield _CHAT_ROLES.get(turn.role or "", "user"), _content(turn)
+        yield _CHAT_ROLES.get(turn.role or "", "user"), content_of(turn)
     elif turn.kind == "ask":
         yield "user", _written(turn.input)
         yield "assistant", _written(turn.output) if turn.error == (None, None) else _failed(turn)
@@ -69,10 +69,11 @@ def _spoken(turn: Turn) -> Iterator[tuple[str, str]]:
             yield _CHAT_ROLES.get(str(message.get("role", "")), "user"), _said(message)
         yield "assistant", _joined(_said(turn.output), _failed(turn))
     else:
-        yield "assistant" if turn.kind in _OF_THE_AGENT else "user", f"{_who(turn)}: {_content(turn)}"
+        yield "assistant" if turn.kind in _OF_THE_AGENT else "user", f"{who_of(turn)}: {content_of(turn)}"
 
 
-def _who(turn: Turn) -> str:
+def who_of(turn: Turn) -> str:
+    """Who speaks, or what is done."""
     if turn.kind == "message":
         return turn.role or "message"
     named = turn.tool or turn.name if turn.kind in {"tool_call", "tool_result"} else turn.name
@@ -80,7 +81,8 @@ def _who(turn: Turn) -> str:
     return " ".join(filter(None, (_KINDS.get(turn.kind, turn.kind), named)))
 
 
-def _content(turn: Turn) -> str:
+def content_of(turn: Turn) -> str:
+    """What was said, asked, answered and gone wrong."""
     if turn.kind == "message":
         return _joined(_written(turn.input) if turn.output is None else _written(turn.output), _failed(turn))
     if turn.kind == "llm_call":

@@ -14,6 +14,7 @@ from timemachine.web.views import (
     suggest,
     tail,
     timeline,
+    transcripts,
 )
 
 
@@ -44,6 +45,8 @@ urlpatterns = [
     path("sessions/<session:id>/notes/<uuid:note>/", notes.note, name="note"),
     path("sessions/<session:id>/notes/<uuid:note>/delete/", notes.delete, name="delete_note"),
     path("sessions/<session:id>/branches/", branches.branches, name="branches"),
+    path("sessions/<session:id>/transcript/", transcripts.transcript, name="transcript"),
+    path("sessions/<session:id>/transcript/<str:form>", transcripts.file, name="transcript_file"),
     path("sessions/<session:id>/export/", exporting.choose, name="session_export"),
     path("sessions/<session:id>/export/<str:format_name>", exporting.file, name="export_file"),
     path("sessions/<session:id>/payloads/<sha256:sha256>", sessions.payload, name="payload"),

@@ -1,0 +1,95 @@
+"""The page that tells a session again."""
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from timemachine.accounts.models import Project
+from timemachine.recording.commands import append, start_session
+from timemachine.recording.draft import ActionDraft
+from timemachine.recording.models import Session
+
+pytestmark = pytest.mark.django_db
+TURNS = (
+    ("user", "It fails.", "error"),
+    ("agent", "A guess.", "hypothesis"),
+    ("agent", "Close it.", "solution"),
+)
+
+
+@pytest.fixture
+def story(project: Project) -> str:
+    session = start_session(project, name="Story", key="story", by="test")
+    turns = [
+        ActionDraft(kind="message", role=role, output=text, significance=word) for role, text, word in TURNS
+    ]
+    append(session.id, turns)
+    return "story"
+
+
+def page(viewer: Client, session: str, **asked: Any) -> str:
+    return viewer.get(f"/sessions/{session}/transcript/", asked).content.decode()
+
+
+def test_every_turn_is_told_with_its_step_and_its_significance(viewer: Client, story: str) -> None:
+    shown = page(viewer, story)
+    assert [shown.index(text) for _, text, _ in TURNS] == sorted(shown.index(text) for _, text, _ in TURNS)
+    assert "<b>3</b> of 3 turns" in shown
+    assert shown.count('<span class="significance">') == 3
+    address = f'href="/sessions/{Session.objects.get().id}/transcript/"'
+    assert address in viewer.get("/sessions/story/").content.decode()
+
+
+def test_what_is_chosen_is_told_with_marks_and_downloads_of_the_same(viewer: Client, story: str) -> None:
+    shown = page(viewer, story, significance=["error", "solution"])
+    assert ("It fails." in shown, "A guess." in shown, "Close it." in shown) == (True, False, True)
+    assert ("<b>2</b> of 3 turns" in shown, "1 turn left out" in shown) == (True, True)
+    address = f"/sessions/{Session.objects.get().id}/transcript/messages?significance=error&amp;significance=solution"
+    assert address in shown
+    answer = viewer.get(address.replace("&amp;", "&"))
+    assert answer["Content-Disposition"] == 'attachment; filename="story-messages.json"'
+    told = json.loads(answer.getvalue())["messages"]
+    assert [each["content"] for each in told] == ["It fails.", "[1 turn left out]", "Close it."]
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"budget": "much"}, "is no number of tokens"),
+        ({"min_importance": "2"}, "is no importance"),
+        ({"significance": "great"}, "it is one or more of normal"),
+        ({"after": "x"}, "does not know that place"),
+    ],
+)
+def test_what_cannot_be_asked_for_says_why_and_shows_every_turn(
+    viewer: Client, story: str, asked: dict[str, str], words: str
+) -> None:
+    shown = page(viewer, story, **asked)
+    assert (words in shown, "A guess." in shown, "Every turn is shown" in shown) == (True, True, True)
+
+
+def test_where_nothing_is_told_it_says_why(viewer: Client, project: Project, story: str) -> None:
+    assert "No turn is told." in page(viewer, story, role="system")
+    assert "fits into so few tokens" in page(viewer, story, budget="1")
+    start_session(project, name="Empty", key="empty", by="test")
+    assert "Nothing is recorded in this session yet." in page(viewer, "empty")
+
+
+def test_a_long_session_is_told_in_pages_and_a_long_turn_cut_with_its_step(
+    viewer: Client, project: Project
+) -> None:
+    session = start_session(project, name="Long", key="long", by="test")
+    append(
+        session.id, [ActionDraft(kind="message", role="agent", output=f"turn {at} ") for at in range(1, 251)]
+    )
+    append(session.id, [ActionDraft(kind="message", role="agent", output="x" * 5_000)])
+    first, second = page(viewer, "long"), page(viewer, "long", after="200")
+    assert ("turn 200 " in first, "turn 201 " in first, "after=200" in first) == (True, False, True)
+    assert ("turn 200 " in second, "turn 201 " in second, "Next turns" in second) == (False, True, False)
+    assert ("x" * 4_000 in second, "x" * 4_001 in second, "the whole step" in second) == (True, False, True)
+
+
+def test_a_form_that_there_is_not_is_not_found(viewer: Client, story: str) -> None:
+    assert viewer.get("/sessions/story/transcript/poem").status_code == 404
