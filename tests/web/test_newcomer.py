@@ -1,7 +1,7 @@
 """A newcomer in a real browser: from nothing to the timeline of a first session."""
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 from pytest_django.fixtures import Settings
 from pytest_django.live_server_helper import LiveServer
 
@@ -34,8 +34,8 @@ def test_a_newcomer_comes_from_nothing_to_a_timeline(
     _record(page, "Find", "how long are invoices kept", "shredded by the archive team")
     _record(page, "Ask", "In which class are train tickets booked?", "second class")
     page.get_by_role("button", name="End session").click()
-    assert page.get_by_role("heading", name="My first session").is_visible()
-    assert "ended" in page.locator("main").inner_text()
+    expect(page.get_by_role("heading", name="My first session")).to_be_visible()
+    expect(page.locator("main")).to_contain_text("ended")
     context.close()
     assert complaints == []
     session = Session.objects.get()
