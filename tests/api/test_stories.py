@@ -46,6 +46,34 @@ def test_a_session_is_recorded_walked_and_ended(api: Program, session: str) -> N
     assert [turn["content"] for turn in state["messages"]] == ["How long are invoices kept?", asked["answer"]]
 
 
+def test_another_action_of_the_same_id_is_not_recorded_and_said_to_be_another(
+    api: Program, session: str
+) -> None:
+    def sent(*actions: dict[str, Any]) -> Any:
+        return api.post(f"/sessions/{session}/actions", {"actions": list(actions)}).json()
+
+    one = {"id": "a", "kind": "tool_call", "tool": "look", "input": {"q": 1}, "output": "x", "tags": ["t"]}
+    environment = {"id": "c", "kind": "checkpoint", "name": "c", "output": {"environment": {"API_KEY": "s"}}}
+    assert sent(one, environment) == {"sequences": [1, 2]}
+    assert sent(one, environment, {"id": "b", "kind": "event"}) == {"sequences": [1, 2, 3]}
+    for change in ({"output": "y"}, {"input": None}, {"tool": "see"}, {"kind": "event"}):
+        assert sent({"kind": "event"}, {**one, **change})["differing"] == [1]
+    twice = sent({"id": "d", "kind": "event"}, {"id": "d", "kind": "event", "output": 1})
+    assert (twice["sequences"][0], twice["differing"]) == (twice["sequences"][1], [1])
+    first = api.get(f"/sessions/{session}/actions/1").json()
+    assert (first["output"], first["input"], first["tool"]) == ("x", {"q": 1}, "look")
+
+
+def test_only_what_the_agent_heard_and_said_are_messages_of_its_state(api: Program, session: str) -> None:
+    for layer in ("agent", "tool", "sys", None):
+        api.post(
+            f"/sessions/{session}/actions",
+            {"kind": "message", "role": "user", "layer": layer, "output": str(layer)},
+        )
+    state = api.get(f"/sessions/{session}/state", at=4).json()
+    assert [turn["content"] for turn in state["messages"]] == ["agent", "None"]
+
+
 def test_actions_from_elsewhere_are_appended_one_or_many_and_once(api: Program, session: str) -> None:
     one = api.post(f"/sessions/{session}/actions", {"kind": "message", "role": "user", "output": "hallo"})
     assert (one.status_code, one.json()) == (201, {"sequences": [1]})

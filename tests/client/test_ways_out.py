@@ -1,5 +1,7 @@
 """What a program does wrong or in its own way at the ends of a session is recorded as what it is, and said where it costs something."""
 
+import json
+
 import pytest
 
 from tests.client.conftest import Served
@@ -26,6 +28,22 @@ def test_a_program_that_leaves_with_a_code_is_one(served: Served) -> None:
     assert "SystemExit" not in process.communicate()[1]
     assert process.returncode == 3
     assert [each.error_type for each in served.actions("leaves")] == ["SystemExit"]
+
+
+def test_another_action_of_an_id_that_is_taken_is_set_aside_and_said(
+    served: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    with served.machine().session("Ids", key="ids") as s:
+        s.event("one", {"n": 1}, id="same")
+        s.event("one", {"n": 1}, id="same")
+        assert s.flush()
+        s.event("one", {"n": 2}, id="same")
+        s.record("user", "after")
+        assert not s.flush()
+    assert served.outputs("ids") == [{"n": 1}, "after"]
+    (aside,) = served.spool.glob("*.refused")
+    assert json.loads(aside.read_text())["line"]["output"] == {"n": 2}
+    assert "another action of this id" in caplog.text
 
 
 def test_automatic_checkpoints_without_a_state_are_complained_of(

@@ -21,12 +21,15 @@ from timemachine.api.puts import collection_for, frames_in, puts_json
 from timemachine.base.clock import written
 from timemachine.base.content import sha256_hex
 from timemachine.base.errors import InvalidInput
+from timemachine.erasure.queries import erased_of
 from timemachine.evidence.erasing import erase_session
 from timemachine.jobs import ring_backlog, ring_indexing, ring_seal
 from timemachine.providers.prices import price_if_known
 from timemachine.recording import changes, commands
+from timemachine.recording.again import differing, repeated
 from timemachine.recording.checkpoints import STATE, set_checkpoint
 from timemachine.recording.checkpoints import resume as resumed
+from timemachine.recording.draft import ActionDraft
 from timemachine.recording.models import Session
 from timemachine.recording.moments import moment
 from timemachine.recording.pricing import priced
@@ -79,18 +82,28 @@ def append(request: HttpRequest, session_id: str, payload: ActionsIn) -> Status[
     """One action, or up to 1,000 in `actions`: all are recorded, durably and in order, or none.
 
     An action with an `id` that the session has is that action, and the same `Idempotency-Key` again gets the first answer: both
-    may be sent again. A call that says its model and tokens and not its cost is priced. 429 (`busy`) says that nothing was recorded, and `Retry-After` when to send it again.
+    may be sent again. Where one says something else than the action of its id, that one stays, and `differing` has the places in the request,
+    from 0, of those that are not recorded therefore. A call that says its model and tokens and not its cost is priced. 429 (`busy`) says that nothing was recorded, and `Retry-After` when to send it again.
     """
     who = caller(request, "record")
     session = session_of(who.project, session_id)
+    drafts = payload.drafts()
     sequences = commands.append(
         session.id,
-        priced(payload.drafts(), price_if_known),
+        priced(drafts, price_if_known),
         idempotency_key=request.headers.get("Idempotency-Key"),
         request_sha256=sha256_hex(request.body),
     )
     ring_indexing(who.project.id)
-    return Status(201, {"sequences": sequences})
+    return Status(201, {"sequences": sequences, **_others(session, drafts, sequences)})
+
+
+def _others(session: Session, drafts: list[ActionDraft], sequences: list[int]) -> dict[str, list[int]]:
+    """Which of them came under the id of another action, where there are any; what was erased since is not compared."""
+    again = repeated(session, drafts, sequences)
+    erased = erased_of(session, sorted(set(again.values()))) if again else {}
+    other = differing(session, drafts, {place: at for place, at in again.items() if at not in erased})
+    return {"differing": other} if other else {}
 
 
 @routers.sessions.post("/{session_id}/put", response={201: dict[str, Any]}, summary="Put and record it")

@@ -207,7 +207,9 @@ class Outbox:
         form = lines if form is None else form
         body = b'{"actions":[' + b",".join(form) + b"]}"
         try:
-            connection.call("POST", f"{self._path}/actions", content=body, content_type="application/json")
+            answer = connection.call(
+                "POST", f"{self._path}/actions", content=body, content_type="application/json"
+            )
         except Refused as why:
             if why.code == _ENDED:
                 self._set_aside(lines, why)
@@ -230,11 +232,22 @@ class Outbox:
             self._set_aside(lines, why)
             return
         self._faults = 0
+        self._keep_others([form[place] for place in answer.get("differing", ())])
         self._settle(lines)
 
+    def _keep_others(self, lines: list[bytes]) -> None:
+        """Set aside what came under the id of another action: the server has that one, and says so."""
+        if lines:
+            why = "The session has another action of this id, which stays; give each action an id of its own."
+            self._keep_aside(lines, why)
+            log.error("%d of the actions of session %s are set aside: %s", len(lines), self.key, why)
+
+    def _keep_aside(self, lines: list[bytes], why: str) -> None:
+        kept = sum(self.spool.set_aside(line, why) for line in lines)
+        self.course.shortfall.add(refused=kept, lost=len(lines) - kept, why=why)
+
     def _set_aside(self, lines: list[bytes], why: Refused) -> None:
-        kept = sum(self.spool.set_aside(line, why.message) for line in lines)
-        self.course.shortfall.add(refused=kept, lost=len(lines) - kept, why=why.message)
+        self._keep_aside(lines, why.message)
         if why.code != _ENDED or not self._said:
             log.error(
                 "%d of the actions of session %s cannot be recorded and are set aside: %s",
