@@ -1,16 +1,25 @@
-"""The key is replaced while something is sealed."""
+"""The key is replaced, also while something is sealed; bundles say which key took its place."""
 
+import json
 from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
+from pathlib import Path
+from typing import Any
 
+import pytest
 from django.db import connection, transaction
+from pytest_django.fixtures import Settings
 
 from tests.evidence.sessions import long_session, message
 from tests.threads import in_a_thread
+from tests.verifier.bundles import packed, unpacked
 from tests.waiting import wait_until
 from timemachine.accounts.models import Project
-from timemachine.evidence import log, sealing
+from timemachine.evidence import exporting, keys, log, sealing
 from timemachine.evidence.models import SealCheckpoint
 from timemachine.recording.commands import append
+from timemachine.recording.models import Session
+from timemachine.verifier import tm_verify
 
 
 def somebody_waits() -> bool:
@@ -32,3 +41,73 @@ def test_what_is_sealed_while_the_key_is_replaced_is_signed_by_the_new_one(
             wait_until(somebody_waits, seconds=20)
         sealed.result(20)
     assert SealCheckpoint.objects.latest("id").key == new
+
+
+@pytest.mark.django_db
+def test_who_knows_the_key_that_sealed_it_learns_from_a_bundle_which_key_signs_today(
+    project: Project, tmp_path: Path
+) -> None:
+    session = long_session(project, 2)
+    sealing.seal_session(session.id)
+    first = keys.key_in_use(project).fingerprint
+    assert "replaced.json" not in unpacked(written(session, link={"id": "x"}))
+    second, third = (log.replace_key(project, by="ada@example.org").fingerprint for _ in range(2))
+    files = unpacked(written(session, link={"id": "x"}))
+    assert b"ada@example.org" not in files["replaced.json"]
+    report = tm_verify.verify(str(packed(files, tmp_path / "x.zip")), third)
+    assert report.problems == []
+    assert [(each.replaces, each.key, each.vouched) for each in report.replaced] == [
+        (first, second, True),
+        (second, third, True),
+    ]
+    assert f"{first} by {second}, under the earlier one's signature" in "\n".join(tm_verify.told(report))
+    assert "KEY REPLACED" in tm_verify.verify(str(tmp_path / "x.zip"), first).problems[0]["says"]
+
+
+@pytest.mark.django_db
+def test_a_replaced_key_that_could_not_be_read_vouches_for_none(
+    project: Project, settings: Settings, tmp_path: Path
+) -> None:
+    session = long_session(project, 2)
+    sealing.seal_session(session.id)
+    settings.SECRET_KEY = "another one, under which the first cannot be read"
+    log.replace_key(project, by="ada@example.org")
+    files = unpacked(written(session))
+    assert "replaced.json" not in files
+    assert tm_verify.verify(str(packed(files, tmp_path / "x.zip"))).problems == []
+
+
+@pytest.mark.django_db
+def test_what_was_done_to_the_entries_of_replaced_keys_is_found(project: Project, tmp_path: Path) -> None:
+    session = long_session(project, 2)
+    sealing.seal_session(session.id)
+    log.replace_key(project, by="ada@example.org")
+    files = unpacked(written(session))
+    (said,) = json.loads(files["replaced.json"])
+    sealed = json.loads(files["session/log.json"])
+    entry = said["entries"][0]
+    forged = entry["entry"].replace('"key":"ed25519:', '"key":"ed25519:0')
+    for wrong, where, says in (
+        (5, "replaced.json", "This is no entry of a log."),
+        ({**said, "entries": [{**entry, "entry": forged}]}, "replaced.json 1", "is not in the log that was signed"),
+        ({**said, "entries": [{**entry, "path": 5}]}, "replaced.json", "This is no entry of a log."),
+        (
+            {"checkpoint": sealed["checkpoint"], "entries": [{name: sealed[name] for name in ("index", "entry", "path")}]},
+            "replaced.json 0",
+            "The entry is about something else.",
+        ),
+    ):  # fmt: skip
+        files["replaced.json"] = json.dumps([wrong]).encode()
+        report = tm_verify.verify(str(packed(files, tmp_path / "x.zip")))
+        assert report.replaced == []
+        assert any(each["where"] == where and says in each["says"] for each in report.problems), (
+            wrong,
+            report.problems,
+        )
+
+
+def written(session: Session, **more: Any) -> bytes:
+    """The bytes of a session's bundle."""
+    target = BytesIO()
+    exporting.write_session(target, session, **more)
+    return target.getvalue()

@@ -10,6 +10,7 @@ TREE/proofs.jsonl          audit paths, where not every record is shown
 TREE/log.json              the state's entry in the project's log, with its audit path
 TREE/earlier.json          the log's entries of the seals before this one, where it ran again or was sealed anew after an erasure
 TREE/erased.json           the log's tombstones of fields that were erased, where there are any and all that is left is told
+replaced.json              the log's entries by which keys were replaced, where an earlier one signed what is in it, each under a state that this one signed
 report.html                what is in it, to be read and printed
 README.txt                 how to check it, and what it does not prove
 """
@@ -23,6 +24,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import batched
 from typing import IO, Any, Final
+from uuid import UUID
 
 from django.db.models import QuerySet
 
@@ -42,6 +44,7 @@ from timemachine.evidence.models import (
 )
 from timemachine.evidence.readme import About, readme
 from timemachine.evidence.record import Field, Record
+from timemachine.evidence.replacements import replacements
 from timemachine.evidence.report import NAME as REPORT
 from timemachine.evidence.report import Shown, report
 from timemachine.evidence.report_rows import Rows
@@ -103,6 +106,7 @@ def write(target: IO[bytes], parts: Sequence[Part], about: Mapping[str, Any]) ->
     for part in parts:
         _tree(bundle, part)
     _payloads(bundle)
+    _replaced(bundle, parts[0].seal.project_id)
     anchored.write_dated(bundle.zipped, bundle.dated)
     write_keys(bundle.zipped, bundle.keys)
     about_it = readme(bundle.trees[0], key.fingerprint, _about(bundle, about))
@@ -112,6 +116,13 @@ def write(target: IO[bytes], parts: Sequence[Part], about: Mapping[str, Any]) ->
     bundle.zipped.add(REPORT, report(shown, about, key.fingerprint).encode())
     sign(bundle.zipped, key, bundle.trees[0], bundle.trees, {"about": about})
     bundle.zipped.close()
+
+
+def _replaced(bundle: Bundle, project: UUID) -> None:
+    """Which keys were replaced by which since the earliest that signed what is in it: who holds an earlier fingerprint finds that of today."""
+    found = [_in_log(bundle, state, [index]) for state, index in replacements(project, set(bundle.keys))]
+    if found:
+        bundle.zipped.add("replaced.json", dumped(found))
 
 
 def _about(bundle: Bundle, about: Mapping[str, Any]) -> About:

@@ -61,7 +61,7 @@ _REPLAYS: Final = """\
 - That a replay shows why the model answered as it did: providers change their models.
 """
 _REPLACED: Final = """\
-The key of the seal was replaced since; the log of the project says by which, under its signature.
+The key of the seal was replaced since; replaced.json says by which, under its signature.
 """
 _TIMESTAMPS: Final = """
 Timestamps

@@ -44,7 +44,7 @@ from types import MappingProxyType
 from typing import IO, Any, NamedTuple, NoReturn
 
 FORMAT = "timemachine-evidence-1"
-STATEMENT, KEYS, PAYLOADS = "statement.json", "keys.json", "payloads.jsonl"
+STATEMENT, KEYS, PAYLOADS, REPLACED = "statement.json", "keys.json", "payloads.jsonl", "replaced.json"
 STATEMENT_TYPE = "application/vnd.in-toto+json"
 CHECKPOINT_TYPE = "application/vnd.timemachine.checkpoint.v1"
 MOST_PROBLEMS = 100  # that are named; the others are counted
@@ -115,7 +115,7 @@ ONLY_RECORDS = " AS FAR AS ITS RECORDS GO"  # where something else is wrong
 TOLD_COUNTS = {"unfit_fields": "fields that do not fit", "withheld": "fields withheld"}
 ONE = re.compile(r"\b(file|signature|record|field|link|proof|line|state)s( that do)?\b")
 KEY_BESIDE = (
-    "That one signed some of what is in it. Where it was replaced since, the bundle of the project's log says by which key, under its "
+    "That one signed some of what is in it. Where it was replaced since, KEY REPLACED, or the bundle of the project's log, says by which key, under its "
     "signature: check that, and ask whoever gave you the fingerprint."
 )
 HOW_THERE = (
@@ -1056,6 +1056,7 @@ def _read(path: str, wanted_key: str | None, found: Found, helpers: list[Helper 
         telling = Telling(sealed, untold, unfit, tombstones, tree.withholds, tree.erased is not None)
         name, at = f"{tree.path} record", last.at if last else ""
         trees[tree.origin] = Leaves(leaves, tree.size, tree.root, tree.complete, name, at, telling, run)
+    _replacements(bundle, stated, keys, report)
     _timestamps(bundle, _log_states(bundle, stated), report)
     _links(bundle, stated.trees, records, trees, report)
     _files(bundle, stated.files, report)
@@ -1824,13 +1825,38 @@ def _entries_in_log(
 ) -> Iterator[tuple[int, Any]]:
     """The entries of the log that tell of earlier seals, each with its audit path."""
     found, where = bundle.document(f"{tree.path}/earlier.json"), f"{tree.path} earlier seals"
-    if not isinstance(found, dict):
-        return
+    if isinstance(found, dict):
+        for index, entry, _key in _proven(found, tree.log, keys, report, where):
+            yield index, entry
+
+
+def _replacements(bundle: Bundle, stated: Stated, keys: Mapping[str, bytes], report: Report) -> None:
+    """Which keys that signed what is in a bundle were replaced by which, by entries of the log under states that these keys signed."""
+    found = bundle.document(REPLACED)
+    for said in found if stated.trees and isinstance(found, list) else ():
+        if not isinstance(said, dict):
+            report.problem("key", REPLACED, "This is no entry of a log.")
+            continue
+        for index, entry, signed_by in _proven(said, stated.trees[0].log, keys, report, REPLACED):
+            try:
+                if entry["entry"] != "key":
+                    raise ValueError("this entry is of something else")
+                key, before = text(entry["key"]), text(entry["replaces"])
+            except WRONG_FORM:
+                report.problem("key", f"{REPLACED} {index}", "The entry is about something else.")
+                continue
+            report.replaced.append(Replaced(index, key, before, signed_by == before))
+
+
+def _proven(
+    found: Mapping[str, Any], log: str, keys: Mapping[str, bytes], report: Report, where: str
+) -> Iterator[tuple[int, Any, str]]:
+    """The entries that are in a signed state of that log, each by its audit path, and whose signature the state has."""
     entries = found.get("entries")
     signature = opened(found.get("checkpoint"), CHECKPOINT_TYPE, keys, report, where)
     state = parsed_state(signature[0], where) if signature else None
-    if state and state.origin != tree.log:
-        report.problem("log", where, f"They are in {state.origin}, and not in {tree.log}.")
+    if state and state.origin != log:
+        report.problem("log", where, f"They are in {state.origin}, and not in {log}.")
         return
     for each in entries if state and isinstance(entries, list) else ():
         try:
@@ -1843,7 +1869,7 @@ def _entries_in_log(
             report.problem("log", f"{where} {index}", "The entry is not in the log that was signed.")
         else:
             report.checked["proofs"] += 1
-            yield index, entry
+            yield index, entry, signature[1] if signature else ""
 
 
 def tombstone_of(index: int, entry: Any) -> Tombstone:
