@@ -72,8 +72,40 @@ def test_a_child_after_something_else_stands_at_the_margin() -> None:
     assert seen(nest(steps)) == [(1, 0), (2, 0), (3, 0)]
 
 
-def test_a_child_that_arrived_before_its_parent_stands_at_the_margin() -> None:
+def test_what_comes_directly_before_its_parent_is_set_in() -> None:
     steps = [under(1, "late"), Step(sequence=2, client_id="late")]
+    places = nest(steps)
+    assert seen(places) == [(1, 1), (2, 0)]
+    assert [(place.above, place.below, place.inside) for place in places] == [((), (2,), 0), ((), (), 0)]
+
+
+def test_blocks_that_are_recorded_when_they_are_over_stand_behind_all_that_is_in_them() -> None:
+    steps = [
+        Step(sequence=1),
+        under(2, "inner", "tool_call", "t"),
+        under(3, "t", "tool_result"),
+        under(4, "inner", "message"),
+        under(5, "outer", "llm_call", "inner"),
+        under(6, "outer", "message"),
+        Step(sequence=7, kind="tool_call", client_id="outer"),
+        under(8, "outer", "message"),
+        Step(sequence=9),
+    ]
+    places = nest(steps)
+    assert [(place.step.sequence, place.above, place.below) for place in places] == [
+        (1, (), ()), (2, (), (7, 5)), (3, (2,), (7, 5)), (4, (), (7, 5)), (5, (), (7,)), (6, (), (7,)), (7, (), ()), (8, (7,), ()), (9, (), ()),
+    ]  # fmt: skip
+
+
+def test_what_something_else_parts_from_its_later_parent_stands_at_the_margin() -> None:
+    steps = [under(1, "late"), Step(sequence=2), Step(sequence=3, client_id="late")]
+    assert seen(nest(steps)) == [(1, 0), (2, 0), (3, 0)]
+    far = [*(under(n, "late") for n in range(1, REACH + 3)), Step(sequence=REACH + 3, client_id="late")]
+    assert [place.depth for place in nest(far)] == [0, 0, *[1] * REACH, 0]
+
+
+def test_no_fold_hides_what_came_before_it() -> None:
+    steps = [under(1, "a", "find"), Step(sequence=2, kind="ask", client_id="a")]
     assert seen(nest(steps)) == [(1, 0), (2, 0)]
 
 
@@ -120,6 +152,16 @@ def test_what_is_under_a_step_directly_follows_it(steps: list[Step], unfolded: s
         following = places[index + 1 : index + 1 + place.inside]
         assert all(place.step.sequence in each.above for each in following)
         assert sum(place.step.sequence in each.above for each in places) == place.inside
+
+
+@given(sessions())
+def test_between_a_step_and_what_it_is_inside_of_all_is_inside(steps: list[Step]) -> None:
+    places = nest(steps)
+    for place in places:
+        for outer in place.below:
+            between = places[place.step.sequence - 1 : outer - 1]
+            assert outer > place.step.sequence
+            assert all(outer in each.below for each in between)
 
 
 @given(sessions(), st.integers(1, 30))

@@ -52,6 +52,22 @@ def test_the_find_inside_an_ask_unfolds_and_folds(operator: Client, project: Pro
     assert rows(get(operator, "/sessions/s/" + again[1].replace("&amp;", "&"))) == [1, 2, 4, 5]
 
 
+def test_what_a_block_contains_is_set_in_and_says_so_though_it_was_recorded_first(
+    operator: Client, project: Project
+) -> None:
+    inside = [ActionDraft(kind="tool_call", tool="look", id=each, parent="block") for each in ("a", "b")]
+    block = ActionDraft(kind="llm_call", model="local:x", id="block")
+    recorded(project, [ActionDraft(kind="message", output="hi"), *inside, block])
+    page = get(operator, "/sessions/s/")
+    assert re.findall(r'<li id="s(\d)" class="row d(\d)', page) == [
+        ("1", "0"),
+        ("2", "1"),
+        ("3", "1"),
+        ("4", "0"),
+    ]
+    assert page.count('<span class="within">in 4</span>') == 2
+
+
 def test_selecting_what_is_inside_unfolds_it(operator: Client, project: Project) -> None:
     recorded(project, story())
     assert rows(get(operator, "/sessions/s/?step=3")) == [1, 2, 3, 4, 5]

@@ -3,6 +3,7 @@
 The order is always that of the sequence. A step is under its recorded parent when everything between them is under it too.
 Where something else came between (two calls, then their two results) it stands beside its parent, under what both are in. The
 outermost is at most `REACH` steps away; any other step stands at the margin, and its parent is only named in its details.
+What is recorded when it is over, as a block of the recorder, comes behind what is in it: steps directly before their parent are set in, too.
 """
 
 from collections import Counter
@@ -31,7 +32,10 @@ class Nestable(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place[N: Nestable]:
-    """Where a step stands: under which steps (the outermost first), how many are inside it, and whether a fold hides it."""
+    """Where a step stands: under which steps (the outermost first), how many are inside it, and whether a fold hides it.
+
+    `below` are those further down that it is inside of, as they were recorded after it (the outermost first); `inside` does not count such.
+    """
 
     step: N
     above: tuple[int, ...]
@@ -39,11 +43,12 @@ class Place[N: Nestable]:
     folds: bool
     unfolded: bool
     hidden: bool
+    below: tuple[int, ...] = ()
 
     @property
     def depth(self) -> int:
         """0 at the margin."""
-        return len(self.above)
+        return len(self.above) + len(self.below)
 
 
 def nest[N: Nestable](
@@ -51,6 +56,7 @@ def nest[N: Nestable](
 ) -> list[Place[N]]:
     """The place of each step. Steps come in their order; `unfolded` ones show what is inside, and `selected` is never hidden."""
     chains = _chains(steps)
+    later = _later(steps, chains)
     inside = Counter(sequence for chain in chains for sequence in chain)
     needed = next((chain for step, chain in zip(steps, chains, strict=True) if step.sequence == selected), ())
     open_ = {*unfolded, *needed}
@@ -63,8 +69,9 @@ def nest[N: Nestable](
             folds=step.kind in FOLDING and inside[step.sequence] > 0,
             unfolded=step.sequence in open_,
             hidden=not closed.isdisjoint(chain),
+            below=below,
         )
-        for step, chain in zip(steps, chains, strict=True)
+        for step, chain, below in zip(steps, chains, later, strict=True)
     ]
 
 
@@ -84,6 +91,32 @@ def _chains[N: Nestable](steps: Sequence[N]) -> list[tuple[int, ...]]:
         group.add(step, chain)
         chains.append(chain)
     return chains
+
+
+def _later[N: Nestable](steps: Sequence[N], chains: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """For each step the sequences of those after it that it is inside of: everything between the two is inside as well."""
+    found: list[tuple[int, ...]] = [() for _ in steps]
+    blocks: list[
+        tuple[int, int]
+    ] = []  # of outermost steps with all that is inside them: where each begins, and its outermost step
+    for place, (step, chain) in enumerate(zip(steps, chains, strict=True)):
+        if chain:
+            continue
+        end = begin = place
+        while step.kind not in FOLDING and blocks and _is_in(steps[blocks[-1][1]], step):
+            if step.sequence - steps[blocks[-1][0]].sequence > REACH:
+                break
+            begin, _ = blocks.pop()
+        for inner in range(begin, end):
+            found[inner] = (step.sequence, *found[inner])
+        blocks.append((begin, place))
+    return found
+
+
+def _is_in(inner: Nestable, outer: Nestable) -> bool:
+    if inner.parent_id_given is not None:
+        return inner.parent_id_given == outer.client_id
+    return inner.parent_sequence == outer.sequence
 
 
 class _Group[N: Nestable]:

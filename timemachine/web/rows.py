@@ -15,6 +15,7 @@ from timemachine.web.library import register
 from timemachine.web.steps import kind_badge, query, row_label
 from timemachine.web.withheld import drawing
 
+DEEPEST: Final = 9  # that the style sheet sets in
 BAR_STEPS: Final = 12
 QUICK: Final = (
     'hx-include="#tab" hx-target="#step" hx-swap="outerHTML" hx-push-url="true" hx-sync="#main:replace"'
@@ -61,12 +62,13 @@ def _row(
     mark = '<span class="mark">error</span>' if row.failed else ""
     pin = f'<span class="noted">{counted(notes, "note") if notes > 1 else "note"}</span>' if notes else ""
     verdict = f'<span class="replayed">{replayed}</span>' if replayed else ""
+    within = f'<span class="within">in {place.below[-1]}</span>' if place.below and not place.above else ""
     current = ' aria-current="step"' if selected else ""
     return (
-        f'<li id="s{row.sequence}" class="row d{place.depth}{" folds" if place.folds else ""}">'
+        f'<li id="s{row.sequence}" class="row d{min(place.depth, DEEPEST)}{" folds" if place.folds else ""}">'
         f'<a href="?step={row.sequence}{ends["kept"]}#s{row.sequence}" hx-get="?step={row.sequence}{ends["quick"]}"'
         f' {QUICK}{current}><span class="seq">{row.sequence}</span>{kind_badge(row.kind)}'
-        f'<span class="label">{label}</span>{_significance(row)}{pin}{mark}{verdict}{took(row.duration_ms)}</a>{fold}</li>\n'
+        f'<span class="label">{label}</span>{_significance(row)}{within}{pin}{mark}{verdict}{took(row.duration_ms)}</a>{fold}</li>\n'
     )
 
 
