@@ -22,6 +22,7 @@ from timemachine.evidence.anchors import anchor_json, anchors_of, key_for_witnes
 from timemachine.evidence.models import TIMESTAMP, WITNESS, Anchor, Anchored
 from timemachine.evidence.note import known_size
 from timemachine.evidence.outside import Unreached, post
+from timemachine.evidence.timestamping import time_told
 from timemachine.recording.commands import append, start_session
 from timemachine.recording.draft import ActionDraft
 from timemachine.recording.models import Session
@@ -196,6 +197,16 @@ def test_an_authority_dates_states_of_the_log_and_openssl_verifies_that(
         assert told(project)[TIMESTAMP].size == 3
     report, files = bundle(project, tmp_path / "log.zip")
     assert report.problems == []
+    stamped = Anchored.objects.filter(kind=TIMESTAMP).order_by("-checkpoint__size")
+    assert [each.entries for each in report.dated] == [3, 2]
+    assert [each.at for each in report.dated] == [
+        f"{time_told(bytes(each.answer)):%Y-%m-%dT%H:%M:%SZ}" for each in stamped
+    ]
+    assert f"TIMESTAMP {report.dated[0].at} of the log with its first 3 entries (timestamps/3.tsr)" in list(
+        tm_verify.told(report)
+    )
+    swapped = files | {"timestamps/3.tsr": files["timestamps/2.tsr"]}
+    assert ("timestamp", "timestamps/3.tsr") in faults(packed(swapped, tmp_path / "forged.zip"))
     (says,) = [each for each in report.not_checked if "openssl" in each]
     command = says[says.index("openssl") :].replace("AUTHORITY.pem", str(authority.certificate))
     (tmp_path / "timestamps").mkdir()

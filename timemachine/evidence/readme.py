@@ -69,8 +69,8 @@ Timestamps
 An authority (RFC 3161) dated signed states of the log: N.tsr is its answer to
 the bytes of N.json. Such a timestamp says that this state, and so every seal in it, was there by that time; not
 when anything was recorded, nor how long before. tm_verify.py checks that what is dated is a signed state of this
-log. It does not check whether the answer is of these bytes, the authority's signature, or its chain of certificates.
-OpenSSL does, with the authority's own certificate, which you get from the authority:
+log, that the answer is of these bytes, and says its time. It does not check the authority's signature, nor its
+chain of certificates. OpenSSL does, with the authority's own certificate, which you get from the authority:
 
     openssl ts -verify -in timestamps/N.tsr -data timestamps/N.json -CAfile AUTHORITY.pem
 """

@@ -13,7 +13,7 @@ Take this file and the key's fingerprint from somewhere else than the bundle: a 
 proves nothing. What is checked: every file against the signed statement; every signature; every record's form, place and hash chain;
 the tree over the records (RFC 6962) against the signed checkpoints; every disclosed field against its salted commitment; every
 replayed step's link to the record that it repeats; the checkpoint's entry in the project's log. Of a whole log: every root that was ever
-signed, and that nothing which was sealed is gone without a tombstone.
+signed, and that nothing which was sealed is gone without a tombstone. Of a timestamp: that it is of the signed state beside it; not whose it is.
 
 A bundle that is large is read by two processes of this program at once, on a machine that lets it start another.
 """
@@ -52,7 +52,11 @@ MOST_COUNTED = 100_000  # faults, or lines in doubt, after which the check stops
 MOST_FORGED = (
     1_000  # signatures that are not valid, each of which takes some milliseconds, after which it stops
 )
-MOST_ERASURES, MOST_RECORDS = 20, 10  # erasures that are told, and records of each; --json has all
+MOST_ERASURES, MOST_RECORDS, MOST_DATED = (
+    20,
+    10,
+    10,
+)  # erasures that are told, records of each, timestamps; --json has all
 LONGEST_WORDS = 2_000  # characters of a line that is told
 LARGEST_SMALL_FILE = 64 * 1024 * 1024
 CHUNK = 1 << 20
@@ -139,6 +143,11 @@ DAMAGE = (
     zlib.error,
     struct.error,
 )
+# DER, as far as a timestamp needs it, and the hashes that authorities take.
+SEQUENCE, OCTETS, OBJECT_ID, GENERALIZED_TIME, EXPLICIT = 0x30, 0x04, 0x06, 0x18, 0xA0
+LONG, SIZES = 0x80, range(1, 5)  # of a length that is written in so many bytes
+_SHA_2 = bytes.fromhex("6086480165030402")
+IMPRINTS = {_SHA_2 + b"\1": "sha256", _SHA_2 + b"\2": "sha384", _SHA_2 + b"\3": "sha512"}
 WRONG_FORM = (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError)
 
 
@@ -423,6 +432,22 @@ def _fields(number: int) -> str:
     return "1 field" if number == 1 else f"{number:,} fields"
 
 
+class Dated(NamedTuple):
+    """A timestamp (RFC 3161): the log's signed state of so many entries was there by then, as its authority says; `file` has it.
+
+    `compared` says whether it was found to be of that state: None where its hash is one that is not known here.
+    """
+
+    entries: int
+    at: str
+    file: str
+    compared: bool | None
+
+    def __str__(self) -> str:
+        what = "" if self.compared else ", by a hash that is not known here"
+        return f"{self.at} of the log with its first {self.entries:,} {'entry' if self.entries == 1 else 'entries'}{what} ({self.file})"
+
+
 class Report:
     """What was checked and what was found."""
 
@@ -455,6 +480,7 @@ class Report:
         self.earlier: list[Earlier] = []
         self.erasures: list[Tombstone] = []
         self.replaced: list[Replaced] = []
+        self.dated: list[Dated] = []
         self.missing: list[tuple[str, str]] = []
         self.entered: list[Entered] = []
         self.older: Begin | None = None
@@ -486,6 +512,7 @@ class Report:
             "earlier_seals": [each._asdict() for each in self.earlier],
             "erasures": [each._asdict() for each in self.erasures],
             "replaced_keys": [each._asdict() for each in self.replaced],
+            "timestamps": [each._asdict() for each in self.dated],
             "older": self.older._asdict() if self.older else None,
             "no_longer_told": [{"where": where, "why": why} for where, why in self.missing],
             "checked": self.checked,
@@ -792,6 +819,12 @@ class Bundle:
             for _ in self.lines(name):
                 pass
         return self.hashes.get(name)
+
+    def content(self, name: str) -> bytes | None:
+        """The bytes of a small file; None where it is not there, damaged or large."""
+        if not self.hash(name) or self.members[name].size > LARGEST_SMALL_FILE:
+            return None
+        return b"".join(self._chunks(name))
 
     def document(self, name: str) -> Any:
         """A JSON document; None where there is none or it is no JSON."""
@@ -2040,7 +2073,7 @@ def _log_states(bundle: Bundle, stated: Stated) -> list[Any]:
 
 
 def _timestamps(bundle: Bundle, signed: Sequence[Any], report: Report) -> None:
-    """Each timestamp is beside the signed state that it dates; whether it is the authority's, OpenSSL tells."""
+    """Each timestamp is of the signed state beside it; whether it is the authority's, OpenSSL tells."""
     dated, states = [], {json.dumps(each, sort_keys=True) for each in signed}
     for name in sorted(bundle.names):
         match = re.fullmatch(r"timestamps/([0-9]{1,15})\.tsr", name)
@@ -2052,15 +2085,82 @@ def _timestamps(bundle: Bundle, signed: Sequence[Any], report: Report) -> None:
             report.problem("timestamp", name, "What it dates is not among the signed states of the log.")
         else:
             dated.append(int(match[1]))
+            _stamp(bundle, dated[-1], name, state, report)
+    report.dated.sort(reverse=True)
     if dated:
         last = max(dated)
         command = (
             f"openssl ts -verify -in timestamps/{last}.tsr -data timestamps/{last}.json -CAfile AUTHORITY.pem"
         )
         report.not_checked.append(
-            f"The timestamps of {_counted(len(dated), 'states')} of the log: whether they are of these bytes, and the authority's "
-            f"signature and chain of certificates. For the newest: {command}"
+            f"The timestamps of {_counted(len(dated), 'states')} of the log: the authority's signature and chain of certificates, "
+            f"so whether the authority said so. For the newest: {command}"
         )
+
+
+def _stamp(bundle: Bundle, entries: int, name: str, state: str, report: Report) -> None:
+    answer, data = bundle.content(name), bundle.content(state)
+    if answer is None or data is None:
+        return  # told with the files
+    try:
+        algorithm, imprint, at = timestamp(answer)
+    except WRONG_FORM:
+        report.problem("timestamp", name, "It is no timestamp: it has not the form of one (RFC 3161).")
+        return
+    known = IMPRINTS.get(algorithm)
+    if known and hashlib.new(known, data).digest() != imprint:
+        report.problem("timestamp", name, f"It is of something else than {state}.")
+        return
+    report.dated.append(Dated(entries, at, name, True if known else None))
+
+
+def timestamp(answer: bytes) -> tuple[bytes, bytes, str]:
+    """Of an authority's answer (RFC 3161) the hash's algorithm, what was hashed to, and when it says so. Raises one of `WRONG_FORM`."""
+    _status, token = _within(answer, SEQUENCE)
+    _type, signed = _within(token, SEQUENCE)
+    content = _within(_within(signed, EXPLICIT)[0], SEQUENCE)[2]
+    _type, info = _within(content, SEQUENCE)
+    (octets,) = _within(info, EXPLICIT)
+    _version, _policy, imprint, _serial, at, *_ = _within(_content(octets, OCTETS), SEQUENCE)
+    algorithm, digest = _within(imprint, SEQUENCE)
+    when = re.fullmatch(
+        rb"(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d(?:\.\d{1,9})?)Z", _content(at, GENERALIZED_TIME)
+    )
+    if when is None:
+        raise ValueError("it tells no time")
+    year, month, day, hour, minute, second = (each.decode() for each in when.groups())
+    told_at = f"{year}-{month}-{day}T{hour}:{minute}:{second}Z"
+    return _content(_within(algorithm, SEQUENCE)[0], OBJECT_ID), _content(digest, OCTETS), told_at
+
+
+def _within(element: bytes, tag: int) -> list[bytes]:
+    """The elements in an element of that tag (DER). Raises `ValueError` or `IndexError`."""
+    content, found, begin = _content(element, tag), list[bytes](), 0
+    while begin < len(content):
+        head, length = _length(content[begin : begin + 6])
+        found.append(content[begin : begin + head + length])
+        begin += head + length
+    if begin != len(content):
+        raise ValueError("it ends before its end")
+    return found
+
+
+def _content(element: bytes, tag: int) -> bytes:
+    head, length = _length(element[:6])
+    if element[0] != tag or len(element) != head + length:
+        raise ValueError("it has another form")
+    return element[head:]
+
+
+def _length(begin: bytes) -> tuple[int, int]:
+    """How long an element's tag and length are, and its content."""
+    first = begin[1]
+    if first < LONG:
+        return 2, first
+    many = first - LONG
+    if many not in SIZES or len(begin) < 2 + many:
+        raise ValueError("it has another form")
+    return 2 + many, int.from_bytes(begin[2 : 2 + many], "big")
 
 
 def _access(bundle: Bundle, log: Log, lines: Sequence[bytes], report: Report) -> None:
@@ -2536,6 +2636,9 @@ def _told(report: Report) -> Iterator[str]:
     yield from _signed_by_others(report)
     yield from (f"EARLIER SEAL {each}" for each in report.earlier)
     yield from (f"KEY REPLACED (log entry {each.entry}) {each}" for each in report.replaced)
+    yield from (f"TIMESTAMP {each}" for each in report.dated[:MOST_DATED])
+    if len(report.dated) > MOST_DATED:
+        yield f"and {len(report.dated) - MOST_DATED:,} earlier timestamps; --json has all"
     yield from _older(report)
     counts = [
         _counted(count, TOLD_COUNTS.get(name, name.replace("_", " ")))
