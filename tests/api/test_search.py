@@ -88,8 +88,8 @@ def test_pages_go_on_where_the_last_one_ended(api: Program, project: Project) ->
     [
         ({"q": ""}, "unknown_search"),
         ({"q": "-only"}, "unknown_search"),
-        ({"q": "x", "mode": "fuzzy"}, "invalid_field"),
-        ({"q": "x", "kind": "dance"}, "invalid_field"),
+        ({"q": "x", "mode": "fuzzy"}, "invalid_request"),
+        ({"q": "x", "kind": "dance"}, "invalid_request"),
         ({"q": "x", "limit": 0}, "invalid_field"),
         ({"q": "x", "after": "nowhere"}, "unknown_after"),
         ({"q": "x", "session": "nobody"}, "session_not_found"),

@@ -82,6 +82,8 @@ def test_sessions_are_listed_and_compared(served: Served) -> None:
             s.record("agent", number)
     assert [each["key"] for each in tm.sessions(agent="desk")] == ["s2", "s1"]
     assert list(tm.sessions(agent="nobody")) == []
+    assert [each["key"] for each in tm.sessions(agent="desk", limit=1)] == ["s2"]
+    assert [each["key"] for each in tm.sessions(agent="desk", limit=1_000)] == ["s2", "s1"]
     assert tm.compare("s1", s) == tm.client.sessions.compare("s1", "s2")
     assert tm.compare("s1", s)["items"]
     assert s.url == f"{served.gate.url}/sessions/s2/"

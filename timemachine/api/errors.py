@@ -177,6 +177,7 @@ _SAYS: Final = {
     "string_type": "it is a text",
     "bool_type": "it is true or false",
     "bool_parsing": "it is true or false",
+    "literal_error": "it is one of {expected}",
     "list_type": "it is a list",
     "dict_type": "it is an object",
     "string_too_short": "it has {min_length:,} characters or more",

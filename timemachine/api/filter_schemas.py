@@ -1,6 +1,11 @@
 """What may be asked of costs, of what steps add up to, and of the search."""
 
+from typing import Literal
+
+from pydantic import Field
+
 from timemachine.api.schemas import Strict
+from timemachine.recording.vocabulary import Kind
 
 
 class CostFilter(Strict):
@@ -34,17 +39,17 @@ class SearchIn(Strict):
     """
 
     q: str
-    mode: str = "hybrid"
-    kind: str = ""
+    mode: Literal["hybrid", "text", "semantic"] = "hybrid"
+    kind: Literal[Kind, ""] = ""
     tool: str = ""
     model: str = ""
     agent: str = ""
-    status: str = ""
+    status: Literal["error", "ok", "recording", "ended", ""] = ""
     since: str = ""
     until: str = ""
     session: str = ""
     user: str = ""
     tag: str = ""
-    min_cost: float | None = None
+    min_cost: float | None = Field(default=None, ge=0)
     limit: int = 50
     after: str | None = None

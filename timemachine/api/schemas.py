@@ -6,7 +6,7 @@ from ninja import Schema
 from pydantic import AwareDatetime, ConfigDict, Field
 
 from timemachine.base.errors import InvalidInput
-from timemachine.base.faithful import storable
+from timemachine.recording.vocabulary import Kind, Layer, Role, Significance, Status
 
 Mode = Literal["hybrid", "semantic", "lexical"]
 
@@ -270,14 +270,14 @@ class SessionFilter(Strict):
     agent: str = ""
     user: str = ""
     tool: str = ""
-    kind: str = ""
+    kind: Literal[Kind, ""] = ""
     model: str = ""
-    status: str = ""
+    status: Literal[Status, ""] = ""
     tag: str = ""
     q: str = ""
     since: str = ""
     until: str = ""
-    min_cost: float | None = None
+    min_cost: float | None = Field(default=None, ge=0)
     limit: int = 50
     after: str | None = None
 
@@ -287,18 +287,16 @@ class ActionFilter(Strict):
 
     after: str | None = None
     limit: int = 50
-    kind: str = ""
-    layer: str = ""
-    role: str = ""
-    significance: str = ""
-    min_importance: float | None = None
+    kind: Literal[Kind, ""] = ""
+    layer: Literal[Layer, ""] = ""
+    role: Literal[Role, ""] = ""
+    significance: Literal[Significance, ""] = ""
+    min_importance: float | None = Field(default=None, ge=0, le=1)
     tag: str = ""
     model: str = ""
     tool: str = ""
 
     def exactly(self) -> dict[str, str]:
         """The fields that have to match as they are."""
-        plain = {name: storable(getattr(self, name)) for name in ("kind", "layer", "role", "significance")}
-        return {
-            name: asked for name, asked in {**plain, "model": self.model, "tool": self.tool}.items() if asked
-        }
+        names = ("kind", "layer", "role", "significance", "model", "tool")
+        return {name: asked for name in names if (asked := getattr(self, name))}

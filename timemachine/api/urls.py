@@ -41,6 +41,7 @@ from timemachine.api import transcripts as _transcripts  # noqa: F401  # adds to
 from timemachine.api import trials as _trials  # noqa: F401  # adds to routers.sessions
 from timemachine.api import where as _where  # noqa: F401  # adds to routers.sessions
 from timemachine.api.access import BearerKey
+from timemachine.api.asked_only import asked_only
 from timemachine.api.described import with_refusals
 from timemachine.base.content import parse_json
 
@@ -70,6 +71,7 @@ api = Api(
     urls_namespace="api",
 )
 errors.install(api)
+api.add_decorator(asked_only)
 api.add_router("/sessions", routers.sessions)
 api.add_router("/replays", replays.router)
 api.add_router("/compare", compare.router)

@@ -58,7 +58,10 @@ class Reading(ABC):
         return Client(self._found_server())
 
     def sessions(self, **wanted: Any) -> "Iterator[Document]":
-        """The sessions, newest first; `wanted` are `agent`, `user`, `tool`, `kind`, `model`, `status`, `tag`, `q`, `since`, `until`, `min_cost`."""
+        """The sessions, newest first; `wanted` are `agent`, `user`, `tool`, `kind`, `model`, `status`, `tag`, `q`, `since`, `until`, `min_cost`.
+
+        With `limit` the first so many; without it all of them, page by page.
+        """
         return self.client.sessions.every(**wanted)
 
     def replay(

@@ -1,6 +1,7 @@
 """Sessions of a server."""
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +40,10 @@ class Sessions:
         """
         return self._connection.get(_SESSIONS, {"limit": limit, "after": after, **wanted})
 
-    def every(self, **wanted: Any) -> Iterator[Document]:
-        """Every session of the list, newest first; `wanted` as of `page`."""
-        return every(lambda after: self.page(limit=LARGEST_PAGE, after=after, **wanted))
+    def every(self, *, limit: int | None = None, **wanted: Any) -> Iterator[Document]:
+        """Every session of the list, newest first, or the first `limit`, however many pages that takes; `wanted` as of `page`."""
+        size = LARGEST_PAGE if limit is None else min(limit, LARGEST_PAGE)
+        return islice(every(lambda after: self.page(limit=size, after=after, **wanted)), limit)
 
     def append(
         self, session: str, actions: Sequence[Document], *, idempotency_key: str | None = None

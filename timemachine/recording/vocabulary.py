@@ -1,8 +1,8 @@
 """The words an action may use. Pure."""
 
-from typing import Final
+from typing import Final, Literal, get_args
 
-KINDS: Final = (
+Kind = Literal[
     "put",
     "find",
     "ask",
@@ -13,9 +13,16 @@ KINDS: Final = (
     "message",
     "event",
     "checkpoint",
-)
-LAYERS: Final = ("agent", "tool", "sys")
-ROLES: Final = ("user", "agent", "system", "tool")
+]
+Layer = Literal["agent", "tool", "sys"]
+Role = Literal["user", "agent", "system", "tool"]
+Significance = Literal["normal", "hypothesis", "error", "decision", "solution", "breakthrough"]
+Status = Literal["recording", "ended"]
+
+KINDS: Final[tuple[str, ...]] = get_args(Kind)
+LAYERS: Final[tuple[str, ...]] = get_args(Layer)
+ROLES: Final[tuple[str, ...]] = get_args(Role)
+STATUSES: Final[tuple[str, ...]] = get_args(Status)
 DEFAULT_IMPORTANCE: Final = {
     "normal": 0.72,
     "hypothesis": 0.75,
@@ -24,7 +31,7 @@ DEFAULT_IMPORTANCE: Final = {
     "solution": 0.95,
     "breakthrough": 0.97,
 }
-SIGNIFICANCES: Final = tuple(DEFAULT_IMPORTANCE)
+SIGNIFICANCES: Final[tuple[str, ...]] = get_args(Significance)
 MODES: Final = ("hybrid", "semantic", "lexical")
 
 PARTIAL_TEXT: Final = "partial_text"

@@ -14,6 +14,7 @@ from timemachine.base.clock import begin_as_written, parse_time, time_as_written
 from timemachine.base.errors import InvalidInput
 from timemachine.base.faithful import storable
 from timemachine.recording.models import Session
+from timemachine.recording.vocabulary import KINDS, STATUSES
 from timemachine.rollup.models import Usage
 from timemachine.search.queries import sessions_saying
 
@@ -68,13 +69,26 @@ def sessions_page(
 
 
 def sessions_matching(project: Project, wanted: Wanted) -> QuerySet[Session]:
-    """The project's sessions that fit, newest first."""
+    """The project's sessions that fit, newest first. Raises `InvalidInput` for a kind or a status that there is not."""
+    _check(wanted)
     sessions = Session.objects.of(project)
     if wanted.q:
         sessions = sessions.filter(_named(wanted.q) | _saying(project, wanted.q))
     if wanted.named:
         sessions = sessions.filter(_named(wanted.named))
     return _narrowed(sessions, wanted).order_by("-started_at", "-id")
+
+
+def _check(wanted: Wanted) -> None:
+    for name, choices in (("kind", KINDS), ("status", STATUSES)):
+        given: str = getattr(wanted, name)
+        if given and given not in choices:
+            raise InvalidInput(
+                f"`{name}` cannot be {given[:80]!r}; it is one of {', '.join(choices)}.",
+                code="invalid_field",
+                field=name,
+                allowed=list(choices),
+            )
 
 
 def _named(text: str) -> Q:
@@ -92,10 +106,10 @@ def _saying(project: Project, text: str) -> Q:
 
 def _narrowed(sessions: QuerySet[Session], wanted: Wanted) -> QuerySet[Session]:
     for name in ("agent", "user", "status"):
-        if asked := _asked(wanted, name):
+        if asked := getattr(wanted, name):
             sessions = sessions.filter(**{name: asked})
     for name in ("tool", "kind", "model"):
-        if asked := _asked(wanted, name):
+        if asked := getattr(wanted, name):
             sessions = sessions.filter(Exists(Usage.objects.filter(session=OuterRef("id"), **{name: asked})))
     if wanted.tag:
         sessions = sessions.filter(tags__contains=[wanted.tag])
@@ -110,12 +124,6 @@ def _started(sessions: QuerySet[Session], wanted: Wanted) -> QuerySet[Session]:
     if wanted.until:
         sessions = sessions.filter(started_at__lte=time_as_written(wanted.until))
     return sessions
-
-
-def _asked(wanted: Wanted, name: str) -> str:
-    """The value that is asked for; a plain column would refuse U+0000, the others' fields make it storable themselves."""
-    value: str = getattr(wanted, name)
-    return storable(value) if name in {"status", "kind"} else value
 
 
 def _written(session: Session) -> str:

@@ -1,0 +1,55 @@
+"""What lists and searches are narrowed by: a filter that nothing knows is refused, never one that holds for everything."""
+
+import pytest
+
+from tests.api.conftest import Program
+
+
+@pytest.mark.parametrize(
+    ("path", "names"),
+    [
+        ("/sessions?status=finished", "`status`"),
+        ("/sessions?kind=dance", "`kind`"),
+        ("/sessions?min_cost=-1", "`min_cost`"),
+        ("/sessions?min_cost=cheap", "`min_cost`"),
+        ("/sessions?limit=201", "`limit`"),
+        ("/sessions?agnet=coder", "`agnet`"),
+        ("/sessions?offset=50", "`offset`"),
+        ("/sessions/run-1?as=text", "`as`"),
+        ("/sessions/run-1/actions?kind=dance", "`kind`"),
+        ("/sessions/run-1/actions?layer=moon", "`layer`"),
+        ("/sessions/run-1/actions?role=boss", "`role`"),
+        ("/sessions/run-1/actions?significance=great", "`significance`"),
+        ("/sessions/run-1/actions?min_importance=7", "`min_importance`"),
+        ("/sessions/run-1/actions?status=error", "`status`"),
+        ("/search?q=x&kind=dance", "`kind`"),
+        ("/search?q=x&status=finished", "`status`"),
+        ("/search?q=x&mode=psychic", "`mode`"),
+        ("/search?q=x&min_cost=-1", "`min_cost`"),
+        ("/search?q=x&project=other", "`project`"),
+    ],
+)
+def test_a_filter_that_nothing_knows_is_refused_by_its_name(
+    api: Program, session: str, path: str, names: str
+) -> None:
+    answer = api.get(path)
+    assert (answer.status_code, names in answer.json()["message"]) == (422, True), answer.json()
+
+
+def test_a_parameter_that_is_not_there_is_named_with_those_that_are(api: Program, session: str) -> None:
+    told = api.get("/sessions/run-1/export?fromat=zip").json()
+    assert told["message"] == "There is no parameter `fromat`; there are format."
+    assert told["facts"]["fields"] == ["fromat"]
+
+
+def test_who_has_no_key_is_asked_for_it_before_anything_else(api: Program) -> None:
+    assert api.client.get("/api/sessions?agnet=coder").status_code == 401
+
+
+def test_an_empty_filter_asks_for_any(api: Program, session: str) -> None:
+    for path in (
+        "/sessions?kind=&status=&min_cost=0",
+        "/sessions/run-1/actions?kind=&layer=&role=&significance=",
+        "/search?q=x&kind=&status=",
+    ):
+        assert api.get(path).status_code == 200

@@ -1,0 +1,45 @@
+"""What an address is asked with: nothing but what it knows. A filter that is misspelt would else be one that holds for everything."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.http import HttpRequest
+
+from timemachine.base.errors import InvalidInput
+
+
+def asked_only[**P, Answer](view: Callable[P, Answer]) -> Callable[P, Answer]:
+    """An operation of the API that refuses query parameters of other names than its own, after it knows who asks. Raises `InvalidInput`."""
+    known = _known(view)
+
+    @wraps(view)
+    def within(*given: P.args, **named: P.kwargs) -> Answer:
+        request = given[0]
+        if isinstance(request, HttpRequest):
+            _check(sorted(set(request.GET) - known), sorted(known))
+        return view(*given, **named)
+
+    return within
+
+
+def _known(view: Any) -> set[str]:
+    """The names that ninja reads from the query for this operation."""
+    models = view._ninja_operation.models  # noqa: SLF001  # ninja keeps it there for decorators
+    return {
+        name
+        for model in models
+        if model.__ninja_param_source__ == "query"
+        for name in model.__ninja_flatten_map__
+    }
+
+
+def _check(unknown: list[str], known: list[str]) -> None:
+    if not unknown:
+        return
+    there = f"there are {', '.join(known)}" if known else "this address has none"
+    raise InvalidInput(
+        f"There is no parameter `{unknown[0][:80]}`; {there}.",
+        code="invalid_request",
+        fields=[each[:80] for each in unknown],
+    )
