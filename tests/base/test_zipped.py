@@ -85,7 +85,19 @@ def test_a_name_that_stands_there_twice_is_refused() -> None:
 
 
 def test_a_bomb_is_refused_by_its_ratio() -> None:
-    assert "times its size; 200 are the most" in reason(archive(("zeros", bytes(80_000_000))))
+    assert "times its size; 500 are the most" in reason(archive(("zeros", bytes(80_000_000))))
+
+
+def test_a_long_log_that_says_the_same_again_and_again_is_no_bomb() -> None:
+    said = "the same file, read once more\\n" * 500
+    lines = [f'{{"sequence": {n}, "at": {n * 7919 % 10**6}, "output": "{said}"}}\n' for n in range(4_500)]
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as made:
+        made.writestr("events.jsonl", "".join(lines))
+        (member,) = made.infolist()
+    assert member.file_size > 64 * 1024 * 1024
+    assert member.file_size / member.compress_size > 200
+    assert len(Archive(held.getvalue()).read("events.jsonl")) == member.file_size
 
 
 def test_a_directory_that_promises_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
