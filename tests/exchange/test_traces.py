@@ -25,6 +25,7 @@ from tests.exchange.samples import (
     otlp_span,
 )
 from timemachine.base.errors import InvalidInput
+from timemachine.exchange.attachments import Attachments
 from timemachine.exchange.registry import FORMATS
 from timemachine.exchange.report import Imported
 from timemachine.recording.draft import ActionDraft, Usage
@@ -243,6 +244,48 @@ def test_the_archive_of_inspect_makes_the_same_sessions_as_the_document() -> Non
     bare = read("inspect", archive({"samples/1_epoch_1.json": INSPECT_SAMPLE}))
     assert bare.report.notes == ("3 messages told an event again; each is kept in its source.",)
     assert bare.sessions[0].key.startswith("inspect-")
+
+
+def test_attachments_of_inspect_are_set_in_where_they_were_said() -> None:
+    long = "The whole manual. " * 50
+    sample = {
+        "id": 1,
+        "epoch": 1,
+        "attachments": {"a1": long, "a2": "Ten years."},
+        "messages": [
+            {"id": "m1", "role": "user", "content": "attachment://a1"},
+            {"id": "m2", "role": "user", "content": "attachment://gone"},
+        ],
+        "events": [
+            {
+                "event": "model",
+                "model": "openai/gpt-x",
+                "input": [{"role": "user", "content": [{"type": "text", "text": "attachment://a1"}]}],
+                "output": {"choices": [{"message": {"role": "assistant", "content": "attachment://a2"}}]},
+            },
+            {"event": "tool", "id": "c1", "function": "look", "arguments": {}, "result": "attachment://a2"},
+        ],
+        "output": {"completion": "attachment://a2"},
+    }
+    result = read("inspect", INSPECT_HEAD | {"samples": [sample]})
+    said, lost, call, _, returned, end, _ = result.sessions[0].actions
+    assert (said.output, lost.output, returned.output) == (long, "attachment://gone", "Ten years.")
+    assert call.input == [{"role": "user", "content": [{"type": "text", "text": long}]}]
+    assert call.output["content"] == "Ten years."
+    assert end.output == {"output": {"completion": "Ten years."}}
+    assert (said.source, call.source) == (sample["messages"][0], sample["events"][0])  # type: ignore[index]
+    assert end.source["attachments"] == sample["attachments"]
+    assert result.report.notes == (
+        "5 references to attachments: each was set in where it was said; the source keeps the reference.",
+        "1 reference to attachments: each leads to no attachment of the file, and stays as it is.",
+    )
+
+
+def test_an_attachment_is_not_set_in_without_end() -> None:
+    attached = Attachments(most=25)
+    attached.of({"a": "0123456789"})
+    assert attached.whole(["attachment://a"] * 3) == ["0123456789", "0123456789", "attachment://a"]
+    assert "1 reference to attachments: each stays as it is" in attached.notes()[1]
 
 
 def test_what_failed_in_inspect_says_so() -> None:

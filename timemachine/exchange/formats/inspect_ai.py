@@ -1,7 +1,8 @@
 """Logs of Inspect: the `.eval` archive and the plain JSON; a session for each sample and epoch. Pure.
 
 A record of the report is a sample without its messages and events, one of these, or the log without its samples. Where a sample has
-events, its calls of models and tools come from these, and the messages that tell them again become a part of their source.
+events, its calls of models and tools come from these, and the messages that tell them again become a part of their source. A text that
+stands in the sample's attachments is set in where it was said; the sources keep the references, and the sample's the attachments.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,6 +11,7 @@ from typing import Any, Final
 
 from timemachine.base.wording import counted
 from timemachine.base.zipped import Archive, is_zip
+from timemachine.exchange.attachments import Attachments
 from timemachine.exchange.chat import chat_actions
 from timemachine.exchange.document import document_of
 from timemachine.exchange.drafting import Ids, Keys, hopeless, linked, marked, only_object, session_of
@@ -50,9 +52,10 @@ def read(data: bytes) -> Imported:
     head, samples, notes = _archived(data) if is_zip(data) else _plain(data)
     if not samples:
         raise hopeless(TITLE, "there is no sample in it.")
-    ledger, keys = Ledger(), Keys(NAME)
+    ledger, keys, attached = Ledger(), Keys(NAME), Attachments()
     ledger.notes += notes
-    drafts = [_session(sample, head, ledger, keys) for sample in samples if _usable(sample, ledger)]
+    drafts = [_session(sample, head, ledger, keys, attached) for sample in samples if _usable(sample, ledger)]
+    ledger.notes += attached.notes()
     if not drafts:
         raise hopeless(TITLE, "no sample in it is an object.")
     ledger.use()
@@ -82,14 +85,17 @@ def _archived(data: bytes) -> tuple[dict[str, Any], list[Any], list[str]]:
     return told, samples, [_RETOLD] if len(archive.names) > len(names) + (head is not None) else []
 
 
-def _session(sample: dict[str, Any], head: dict[str, Any], ledger: Ledger, keys: Keys) -> SessionDraft:
+def _session(
+    sample: dict[str, Any], head: dict[str, Any], ledger: Ledger, keys: Keys, attached: Attachments
+) -> SessionDraft:
     about = record_at(head, "eval")
     run = word_at(about, "eval_id", "run_id", "task_id")
     name = f"{sample.get('id')}"[:80]
     told = None if run is None else f"{run}-{name}-{sample.get('epoch')}"
     base = ActionDraft(kind="event", agent=word_at(about, "solver") or word_at(about, "task"))
     ids = Ids()
-    actions = _actions(sample, base, ids, ledger)
+    attached.of(record_at(sample, "attachments"))
+    actions = _actions(sample, base, ids, ledger, attached)
     ledger.use()
     rest = {word: value for word, value in sample.items() if word not in {"messages", "events"}}
     failure = record_at(sample, "error")
@@ -103,7 +109,7 @@ def _session(sample: dict[str, Any], head: dict[str, Any], ledger: Ledger, keys:
         usage=None if with_calls else _together(record_at(sample, "model_usage")),
         error_type="sample_error" if failure else None,
         error_message=text_at(failure, "message"),
-        output={word: rest[word] for word in ("target", "scores", "output") if word in rest},
+        output=attached.whole({word: rest[word] for word in ("target", "scores", "output") if word in rest}),
         source=rest,
     )
     return session_of(
@@ -130,7 +136,9 @@ def _session(sample: dict[str, Any], head: dict[str, Any], ledger: Ledger, keys:
     )
 
 
-def _actions(sample: dict[str, Any], base: ActionDraft, ids: Ids, ledger: Ledger) -> list[ActionDraft]:
+def _actions(
+    sample: dict[str, Any], base: ActionDraft, ids: Ids, ledger: Ledger, attached: Attachments
+) -> list[ActionDraft]:
     """The messages in their order, and before each that tells an event again all events up to that one."""
     messages = _objects(list_at(sample, "messages"), ledger)
     events = _objects(list_at(sample, "events"), ledger)
@@ -145,11 +153,12 @@ def _actions(sample: dict[str, Any], base: ActionDraft, ids: Ids, ledger: Ledger
     for place, message in enumerate(messages):
         if place in owners:
             upto = max(done, owners[place] + 1)
-            actions += _of_events(events, range(done, upto), again, base, ids)
+            actions += _of_events(events, range(done, upto), again, base, ids, attached)
             done = upto
         else:
-            actions += chat_actions(message, base, ids, marked(f"message-{place}", message))
-    return [*actions, *_of_events(events, range(done, len(events)), again, base, ids)]
+            said = chat_actions(attached.whole(message), base, ids, marked(f"message-{place}", message))
+            actions += [each if each.source is None else replace(each, source=message) for each in said]
+    return [*actions, *_of_events(events, range(done, len(events)), again, base, ids, attached)]
 
 
 def _objects(records: Sequence[Any], ledger: Ledger) -> list[dict[str, Any]]:
@@ -188,25 +197,30 @@ def _of_events(
     again: dict[int, dict[str, Any]],
     base: ActionDraft,
     ids: Ids,
+    attached: Attachments,
 ) -> Iterator[ActionDraft]:
     for place in places:
         event = events[place]
-        source = event if place not in again else [event, again[place]]
-        yield from _event(event, replace(base, started_at=moment(event.get("timestamp")), source=source), ids)
+        kind = text_at(event, "event") or "unknown"
+        one = replace(
+            base,
+            id=ids.claim(marked(f"{kind[:40]}-event", event)),
+            started_at=moment(event.get("timestamp")),
+            source=event if place not in again else [event, again[place]],
+        )
+        yield from _event(kind, attached.whole(event), one, ids)
 
 
-def _event(event: dict[str, Any], base: ActionDraft, ids: Ids) -> Iterator[ActionDraft]:
-    kind = text_at(event, "event") or "unknown"
-    name = ids.claim(marked(f"{kind[:40]}-event", event))
+def _event(kind: str, event: dict[str, Any], base: ActionDraft, ids: Ids) -> Iterator[ActionDraft]:
     if kind == "model":
-        yield replace(_call(event, base), id=name)
+        yield _call(event, base)
     elif kind == "tool":
-        yield from _tool(event, replace(base, id=name), ids)
+        yield from _tool(event, base, ids)
     else:
         told = {word: value for word, value in event.items() if word not in {"event", "timestamp"}}
         failed = record_at(event, "error") if kind == "error" else {}
         yield replace(
-            base, id=name, layer="sys", role="system", name=kind[:80], output=told or None,
+            base, layer="sys", role="system", name=kind[:80], output=told or None,
             error_type="error" if failed else None, error_message=text_at(failed, "message"),
         )  # fmt: skip
 

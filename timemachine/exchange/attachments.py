@@ -1,0 +1,53 @@
+"""Texts that a file holds once and refers to by `attachment://` and an id, set in where they were said. Pure."""
+
+from typing import Any, Final
+
+from timemachine.base.wording import counted
+
+_REFERENCE: Final = "attachment://"
+MOST_SET_IN: Final = 256 * 1024 * 1024
+"""Characters that one file's references may become: a text may be referred to any number of times."""
+
+
+class Attachments:
+    """The texts of a file by their ids; it counts what was set in, what is not there, and what was too much."""
+
+    def __init__(self, most: int = MOST_SET_IN) -> None:
+        self._texts: dict[str, Any] = {}
+        self._left = most
+        self._set_in = self._missing = self._too_much = 0
+
+    def of(self, texts: dict[str, Any]) -> None:
+        """From here on these are the texts."""
+        self._texts = texts
+
+    def whole(self, value: Any) -> Any:
+        """The value with every text that is a reference replaced by what it refers to; one that leads nowhere stays."""
+        if isinstance(value, str):
+            return self._text(value) if value.startswith(_REFERENCE) else value
+        if isinstance(value, list):
+            return [self.whole(each) for each in value]
+        if isinstance(value, dict):
+            return {name: self.whole(each) for name, each in value.items()}
+        return value
+
+    def notes(self) -> list[str]:
+        """What the report says of them."""
+        told = (
+            (self._set_in, "was set in where it was said; the source keeps the reference."),
+            (self._missing, "leads to no attachment of the file, and stays as it is."),
+            (self._too_much, f"stays as it is: {MOST_SET_IN:,} characters are set in at most."),
+        )
+        return [f"{counted(count, 'reference')} to attachments: each {says}" for count, says in told if count]
+
+    def _text(self, reference: str) -> str:
+        text = self._texts.get(reference.removeprefix(_REFERENCE))
+        if not isinstance(text, str):
+            self._missing += 1
+            return reference
+        if len(text) > self._left:
+            self._too_much += 1
+            return reference
+        self._left -= len(text)
+        self._set_in += 1
+        return text
