@@ -7,16 +7,15 @@ and it is said how many turns that were.
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import batched, islice
+from itertools import islice
 from typing import Any, Final
 
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum, Value
+from django.db.models import OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
-from timemachine.base.clock import written
-from timemachine.base.content import value_of
 from timemachine.base.errors import Unavailable
 from timemachine.base.faithful import storable
+from timemachine.memory.reading import Row, counted, rows
 from timemachine.memory.selection import Weighed, fitting, gaps
 from timemachine.recording.models import Action, Session
 from timemachine.recording.queries import WEIGHED
@@ -24,7 +23,6 @@ from timemachine.recording.told import Turn, left_out, text_of
 from timemachine.retrieval.embedding.wordllama import count_tokens
 from timemachine.search.models import SearchedAction
 
-PAGE: Final = 1_000
 MOST_COUNTED: Final = 2_000
 """So many turns whose tokens no worker counted yet are counted while somebody waits, up to `MOST_BYTES` of them; more are estimated."""
 MOST_BYTES: Final = 4 * 1024 * 1024
@@ -33,9 +31,6 @@ BYTES_A_TOKEN: Final = 4
 
 _TOKENS: Final = Subquery(SearchedAction.objects.filter(action=OuterRef("pk")).values("tokens"))
 _SIZE: Final = Coalesce("input__size", 0) + Coalesce("output__size", 0)
-_PLAIN: Final = ("sequence", "kind", "role", "agent", "name", "tool", "model", "significance")
-_MORE: Final = ("weighed", "tags", "started_at", "duration_ms", "error_type", "error_message")
-_PAYLOADS: Final = ("input__media_type", "input__data", "output__media_type", "output__data")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,22 +99,21 @@ class Transcript:
     def turns(self, after: int = 0) -> Iterator[Told]:
         """The turns in their order, those behind the step `after`, read as they are told."""
         if self.sequences is None:
-            yield from (_told(row, 0) for row in _pages(self.session, after, self.through))
+            yield from (_told(row, 0) for row in rows(self.session.id, after, self.through))
             return
         begin = bisect_right(self.sequences, after)
         missing = islice(gaps(self.sequences, self.through), begin, None)
-        for some in batched(self.sequences[begin:], PAGE):
-            rows = _rows(Action.objects.filter(session=self.session, sequence__in=some))
-            yield from (_told(row, next(missing)) for row in rows)
+        for row in rows(self.session.id, after, self.through, self.sequences[begin:]):
+            yield _told(row, next(missing))
 
 
 def transcript_of(session: Session, asked: Asked) -> Transcript:
     """What of the session is told to whoever asks so; of one that still records, what stood when it was asked."""
     through = session.last_sequence
     actions = Action.objects.filter(session=session, sequence__lte=through).annotate(weighed=WEIGHED)
-    counted = actions.aggregate(turns=Count("pk"), counted=Count(_TOKENS), tokens=Sum(_TOKENS))
-    missing = _missing(actions) if counted["counted"] < counted["turns"] else _Missing({}, estimated=False)
-    recorded = Amount(turns=counted["turns"], tokens=(counted["tokens"] or 0) + sum(missing.tokens.values()))
+    turns, known, tokens = counted(session.id, through)
+    missing = _missing(session, actions) if known < turns else _Missing({}, estimated=False)
+    recorded = Amount(turns=turns, tokens=tokens + sum(missing.tokens.values()))
     if asked == Asked():
         return _transcript(session, asked, through, (recorded, recorded), missing, None)
     chosen = _chosen(actions, asked, through, missing.tokens)
@@ -173,15 +167,15 @@ def _chosen(
     return fitting(found, asked.budget, last=through, mark_tokens=_tokens(left_out(through)))
 
 
-def _missing(actions: QuerySet[Action]) -> _Missing:
+def _missing(session: Session, actions: QuerySet[Action]) -> _Missing:
     """Counted now where it is little, else estimated."""
     uncounted = actions.annotate(tokens=_TOKENS).filter(tokens=None)
     sizes = dict(uncounted.annotate(bytes=_SIZE).values_list("sequence", "bytes")[: MOST_COUNTED + 1])
     if len(sizes) <= MOST_COUNTED and sum(sizes.values()) <= MOST_BYTES:
         try:
-            rows = _rows(uncounted)
+            found = rows(session.id, 0, max(sizes), sorted(sizes))
             return _Missing(
-                {row.turn.sequence: count_tokens(text_of(row.turn)) for row in rows}, estimated=False
+                {row.turn.sequence: count_tokens(text_of(row.turn)) for row in found}, estimated=False
             )
         except Unavailable:
             pass
@@ -196,48 +190,5 @@ def _tokens(text: str) -> int:
         return -(-len(text) // BYTES_A_TOKEN)
 
 
-# --- reading
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    turn: Turn
-    document: dict[str, Any]
-
-
-def _pages(session: Session, at: int, through: int) -> Iterator[_Row]:
-    while at < through:
-        page = _rows(Action.objects.filter(session=session, sequence__gt=at, sequence__lte=through), PAGE)
-        if not page:
-            return
-        at = page[-1].turn.sequence
-        yield from page
-
-
-def _rows(actions: QuerySet[Action], most: int | None = None) -> list[_Row]:
-    found = actions.annotate(weighed=WEIGHED).order_by("sequence")
-    return [_row(row) for row in found.values_list(*_PLAIN, *_MORE, *_PAYLOADS)[:most]]
-
-
-def _row(row: tuple[Any, ...]) -> _Row:
-    plain: dict[str, Any] = dict(zip(_PLAIN, row, strict=False))
-    weighed, tags, started_at, duration_ms, error_type, error_message, *payloads = row[len(_PLAIN) :]
-    said: dict[str, Any] = {
-        name: None if data is None else value_of(media_type, bytes(data))
-        for name, media_type, data in (("input", *payloads[:2]), ("output", *payloads[2:]))
-    }
-    failed = error_type is not None or error_message is not None
-    document = {
-        **plain,
-        "importance": weighed,
-        "tags": tags,
-        "started_at": written(started_at),
-        "duration_ms": duration_ms,
-        **said,
-        "error": {"type": error_type, "message": error_message} if failed else None,
-    }
-    return _Row(Turn(**plain, **said, error=(error_type, error_message)), document)
-
-
-def _told(row: _Row, missing: int) -> Told:
+def _told(row: Row, missing: int) -> Told:
     return Told(turn=row.turn, document=row.document, left_out=missing)

@@ -1,0 +1,142 @@
+"""The turns of a session as rows, in plain SQL: to make these statements from models takes longer than they do."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import batched
+from typing import Any, Final
+from uuid import UUID
+
+from django.db import connection
+
+from timemachine.base.clock import written
+from timemachine.base.content import value_of
+from timemachine.base.faithful import original
+from timemachine.recording.told import Turn
+from timemachine.recording.vocabulary import DEFAULT_IMPORTANCE
+
+PAGE: Final = 1_000
+PAGE_BYTES: Final = 16 * 1024 * 1024
+
+_WEIGHED: Final = " ".join(f"WHEN '{word}' THEN {weight}" for word, weight in DEFAULT_IMPORTANCE.items())
+_OF: Final = "a.session_id = %(session)s AND a.sequence > %(after)s AND a.sequence <= %(through)s {chosen}"
+_CHOSEN: Final = "AND a.sequence = ANY(%(chosen)s)"
+_COUNTED: Final = """
+SELECT count(*), count(w.tokens), coalesce(sum(w.tokens), 0)::bigint
+FROM tm_action a LEFT JOIN tm_searched_action w ON w.action_id = a.id
+WHERE a.session_id = %(session)s AND a.sequence <= %(through)s
+"""
+_SIZES: Final = f"""
+SELECT a.sequence, coalesce(i.size, 0) + coalesce(o.size, 0)
+FROM tm_action a LEFT JOIN tm_payload i ON i.id = a.input_id LEFT JOIN tm_payload o ON o.id = a.output_id
+WHERE {_OF} ORDER BY a.sequence LIMIT {PAGE}
+"""  # noqa: S608
+_ROWS: Final = f"""
+SELECT a.sequence, a.kind, a.role, a.agent, a.name, a.tool, a.model, a.significance,
+       coalesce(a.importance, CASE a.significance {_WEIGHED} END), a.tags, a.started_at, a.duration_ms,
+       a.error_type, a.error_message, i.media_type, i.data, o.media_type, o.data
+FROM tm_action a LEFT JOIN tm_payload i ON i.id = a.input_id LEFT JOIN tm_payload o ON o.id = a.output_id
+WHERE {_OF} ORDER BY a.sequence
+"""  # noqa: S608
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A turn: what is told of it, and as a document."""
+
+    turn: Turn
+    document: dict[str, Any]
+
+
+def counted(session: UUID, through: int) -> tuple[int, int, int]:
+    """How many turns a session has up to that step, of how many a worker counted the tokens, and how many tokens those are."""
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNTED, {"session": session, "through": through})
+        turns, known, tokens = cursor.fetchone()
+        return turns, known, tokens
+
+
+def rows(session: UUID, after: int, through: int, chosen: Sequence[int] | None = None) -> Iterator[Row]:
+    """The turns behind the step `after` up to `through`, in order, of those that are `chosen`: so many at once as memory has room for."""
+    if chosen is None:
+        yield from _pages({"session": session, "through": through}, after, "")
+        return
+    for some in batched(chosen, PAGE):
+        facts = {"session": session, "through": some[-1], "chosen": list(some)}
+        yield from _pages(facts, some[0] - 1, _CHOSEN)
+
+
+def _pages(facts: dict[str, Any], after: int, condition: str) -> Iterator[Row]:
+    while sizes := _fetched(_SIZES.format(chosen=condition), facts | {"after": after}):
+        last = _last_that_fits(sizes)
+        for row in _fetched(_ROWS.format(chosen=condition), facts | {"after": after, "through": last}):
+            yield _row(row)
+        if last == facts["through"]:
+            return
+        after = last
+
+
+def _fetched(sql: str, facts: dict[str, Any]) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, facts)
+        found: list[tuple[Any, ...]] = cursor.fetchall()
+        return found
+
+
+def _last_that_fits(sizes: Sequence[tuple[Any, ...]]) -> int:
+    """The last of those whose payloads fit into `PAGE_BYTES` together, and always the first."""
+    last, total = int(sizes[0][0]), 0
+    for sequence, size in sizes:
+        total += size
+        if total > PAGE_BYTES:
+            break
+        last = sequence
+    return last
+
+
+def _row(row: tuple[Any, ...]) -> Row:
+    sequence, kind, role, agent, name, tool, model, significance, weighed, tags, started_at, took, *rest = row
+    error_type, error_message, *payloads = rest
+    agent, name, tool, model, error_type, error_message = map(
+        _text, (agent, name, tool, model, error_type, error_message)
+    )
+    said, answered = _value(*payloads[:2]), _value(*payloads[2:])
+    turn = Turn(
+        sequence=sequence,
+        kind=kind,
+        role=role,
+        agent=agent,
+        name=name,
+        tool=tool,
+        model=model,
+        significance=significance,
+        input=said,
+        output=answered,
+        error=(error_type, error_message),
+    )
+    failed = error_type is not None or error_message is not None
+    document = {
+        "sequence": sequence,
+        "kind": kind,
+        "role": role,
+        "agent": agent,
+        "name": name,
+        "tool": tool,
+        "model": model,
+        "significance": significance,
+        "importance": weighed,
+        "tags": [original(tag) for tag in tags],
+        "started_at": written(started_at),
+        "duration_ms": took,
+        "input": said,
+        "output": answered,
+        "error": {"type": error_type, "message": error_message} if failed else None,
+    }
+    return Row(turn, document)
+
+
+def _text(stored: str | None) -> str | None:
+    return None if stored is None else original(stored)
+
+
+def _value(media_type: str | None, data: Any) -> Any:
+    return None if media_type is None else value_of(media_type, bytes(data))
