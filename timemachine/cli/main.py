@@ -22,6 +22,7 @@ from timemachine.cli.search import search
 from timemachine.cli.server import demo, status, up
 from timemachine.cli.sessions import session
 from timemachine.cli.shares import share
+from timemachine.cli.spool import spool
 from timemachine.cli.suites import suite
 from timemachine.client.errors import ClientError
 
@@ -65,6 +66,7 @@ for command in (
     evidence,
     models,
     key,
+    spool,
 ):
     cli.add_command(command)
 

@@ -137,7 +137,7 @@ class Outbox:
         except Refused as why:
             if why.code != _KEY_TAKEN:
                 raise
-            if self.adopted:
+            if self.adopted:  # a process that is gone began it
                 self._follow(connection)
             elif (
                 not self.course.begun

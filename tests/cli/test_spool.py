@@ -1,0 +1,145 @@
+"""spool list, send and drop: what was recorded on this machine and did not arrive is seen, sent again, or dropped."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.terminal import Here, Terminal
+from timemachine.client import TimeMachine
+from timemachine.payloads.queries import value
+from timemachine.recording.models import Session
+
+NOBODY = "http://127.0.0.1:9"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of spools that the environment names."""
+    monkeypatch.setenv("TIMEMACHINE_SPOOL", str(tmp_path / "spool"))
+    return tmp_path / "spool"
+
+
+@pytest.fixture
+def record(folder: Path) -> Callable[..., None]:
+    """Record some numbers into a session, in a machine that is closed then."""
+
+    def recorded(key: str, *numbers: int, url: str | None = None) -> None:
+        with TimeMachine(url, patience=0.3) as machine, machine.session(key.title(), key=key) as s:
+            for number in numbers:
+                s.record("user", number)
+
+    return recorded
+
+
+def outputs(key: str) -> list[object]:
+    """What a session holds."""
+    return [value(each.output) for each in Session.objects.get(key=key).actions.order_by("sequence")]
+
+
+def aside(tm: Here, folder: Path, key: str) -> str:
+    """The name of a file with two actions that came for a session which somebody had ended."""
+    machine = TimeMachine(patience=5)
+    s = machine.session("Ended", key=key)
+    s.record("user", 0)
+    assert s.flush()
+    assert tm.run("session", "end", key).code == 0
+    s.record("user", 1)
+    s.record("user", 2)
+    assert not machine.close()
+    (path,) = folder.glob("*.refused")
+    return path.name
+
+
+def test_nothing_is_left_where_all_arrived(tm: Here, record: Callable[..., None]) -> None:
+    record("one", 1)
+    assert tm.run("spool", "list").out == "Nothing is left here: all that was recorded has arrived.\n"
+    assert tm.json("spool", "list") == {"items": [], "next": None}
+    assert tm.run("spool", "send").out == "There is nothing to send.\n"
+
+
+def test_what_waits_is_listed_and_sent(tm: Here, record: Callable[..., None], folder: Path) -> None:
+    record("away", 1, 2, 3, url=NOBODY)
+    (path,) = folder.iterdir()
+    (item,) = tm.json("spool", "list")["items"]
+    assert (item["file"], item["session"], item["name"], item["actions"], item["state"], item["url"]) == (
+        path.name, "away", "Away", 3, "waits", NOBODY,
+    )  # fmt: skip
+    row = tm.run("spool", "list").out.splitlines()[1].split()
+    assert row == [path.name, "away", "3", "waits", NOBODY]
+    assert tm.run("spool", "send").out == "There is nothing to send.\n"  # it is for another server
+    assert tm.run("spool", "send", path.name).out == f"3 actions of {path.name} arrived in session away.\n"
+    assert outputs("away") == [1, 2, 3]
+    assert Session.objects.get(key="away").status == "ended"
+    assert list(folder.iterdir()) == []
+
+
+def test_what_was_refused_is_sent_as_another_session(tm: Here, folder: Path) -> None:
+    name = aside(tm, folder, "ended")
+    (item,) = tm.json("spool", "list")["items"]
+    assert (item["state"], item["actions"], "has ended" in item["why"]) == ("refused", 2, True)
+    ran = tm.run("spool", "send", name)
+    assert (ran.code, ran.out.split(" of ")[0]) == (1, "0 actions")
+    assert "2 actions did not arrive: The session ended has ended" in ran.err
+    (path,) = folder.iterdir()
+    assert tm.json("spool", "send", path.name, "--as", "rescued")["items"][0]["arrived"] == 2
+    assert outputs("rescued") == [1, 2]
+    assert outputs("ended") == [0]
+    assert {each.status for each in Session.objects.all()} == {"ended"}
+    assert Session.objects.get(key="rescued").name == "Ended"
+    assert list(folder.iterdir()) == []
+
+
+def test_what_waits_can_go_to_a_session_of_another_key(
+    tm: Here, record: Callable[..., None], folder: Path
+) -> None:
+    record("away", 1, 2, url=NOBODY)
+    (path,) = folder.iterdir()
+    assert tm.run("spool", "send", path.name, "--as", "other").code == 0
+    assert outputs("other") == [1, 2]
+    assert not Session.objects.filter(key="away").exists()
+    assert list(folder.iterdir()) == []
+
+
+def test_what_is_dropped_is_gone(tm: Here, folder: Path) -> None:
+    name = aside(tm, folder, "ended")
+    assert "answer yes" in tm.run("spool", "drop", name, given="no\n").err
+    assert [each.name for each in folder.iterdir()] == [name]
+    assert tm.run("spool", "drop", name, "--yes").out == f"{name} is dropped with 2 actions.\n"
+    assert list(folder.iterdir()) == []
+
+
+def test_what_a_process_has_in_use_is_left_to_it(tm: Here, folder: Path) -> None:
+    with TimeMachine(NOBODY, patience=0.1) as machine:
+        s = machine.session("Open", key="open")
+        s.record("user", 1)
+        machine.sender.drain()
+        (item,) = tm.json("spool", "list")["items"]
+        assert (item["state"], item["actions"]) == ("in_use", 1)
+        for words in (("send", item["file"]), ("drop", item["file"], "--yes")):
+            assert "end it first" in tm.refused("spool", *words)
+
+
+def test_while_no_server_is_there_all_of_it_stays(
+    tm: Here, record: Callable[..., None], folder: Path
+) -> None:
+    record("away", 1, 2, url=NOBODY)
+    (path,) = folder.iterdir()
+    ran = tm.run("spool", "send", path.name, TIMEMACHINE_URL=NOBODY)
+    assert (ran.code, "2 actions did not arrive" in ran.err) == (1, True)
+    assert list(folder.iterdir()) == [path]
+    assert tm.run("spool", "send", path.name).code == 0
+    assert outputs("away") == [1, 2]
+
+
+def test_files_that_are_not_there_are_refused(tm: Here, folder: Path) -> None:
+    folder.mkdir()
+    (folder / "odd.spool").write_bytes(b"something else\n")
+    for words in (("send", "nothing.spool"), ("drop", "odd.spool", "--yes"), ("drop", "../x", "--yes")):
+        assert "There is no file" in tm.refused("spool", *words)
+    assert [each.name for each in folder.iterdir()] == ["odd.spool"]
+
+
+@pytest.mark.parametrize("words", [("drop",), ("send", "--as", "k"), ("send", "a", "b", "--as", "k")])
+def test_wrong_usage_ends_with_two(words: tuple[str, ...], terminal: Terminal) -> None:
+    assert terminal.run("spool", *words).code == 2

@@ -1,0 +1,159 @@
+"""`spool`: what was recorded on this machine and is not on a server."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from timemachine.base.wording import counted
+from timemachine.cli import options
+from timemachine.cli.connecting import connected
+from timemachine.cli.failure import Failure
+from timemachine.cli.group import InOrder
+from timemachine.cli.question import confirmed
+from timemachine.cli.table import table
+from timemachine.cli.terminal import show
+from timemachine.cli.wording import shortened
+from timemachine.client.machine import key_id
+from timemachine.client.server import find_server
+from timemachine.client.spool import spool_folder
+
+if TYPE_CHECKING:
+    from timemachine.client.left import Left, Sent
+
+_FOLDER = click.option(
+    "--folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where the spools lie; TIMEMACHINE_SPOOL, else the user's state folder.",
+)
+_FILES = click.argument("names", metavar="FILE…", nargs=-1)
+
+
+@click.group(cls=InOrder)
+def spool() -> None:
+    """See, send again and drop what was recorded on this machine and has not arrived."""
+
+
+@spool.command("list")
+@_FOLDER
+@options.as_json
+def list_(*, folder: Path | None, as_json: bool) -> None:
+    """List the files: waiting for a server, refused by one, or in use by a process that records."""
+    from timemachine.client.left import left_in
+
+    found = left_in(spool_folder(folder))
+    show({"items": [_left_json(each) for each in found], "next": None}, _listed(found), as_json=as_json)
+
+
+@spool.command()
+@_FILES
+@click.option(
+    "--as",
+    "key",
+    metavar="KEY",
+    help="Send the one file to a session of this key instead, which ends with it.",
+)
+@_FOLDER
+@options.as_json
+def send(*, names: tuple[str, ...], key: str | None, folder: Path | None, as_json: bool) -> None:
+    """Send what waits and what was refused, once more.
+
+    Without FILE all that was recorded for this server with this key, but for what processes that record have in use. What arrived before
+    is not there twice.
+    """
+    from timemachine.client.left import IN_USE, left_in, named_in
+    from timemachine.client.left import send as sent
+
+    where = spool_folder(folder)
+    if key is not None and len(names) != 1:
+        raise click.UsageError("--as needs one FILE.")
+    with connected() as client:
+        if names:
+            chosen = named_in(where, names)
+        else:
+            server = find_server(os.environ)
+            ours = {(None, None), (server.url, key_id(server))}
+            chosen = [
+                each for each in left_in(where) if each.state != IN_USE and (each.url, each.key_id) in ours
+            ]
+        done = [sent(each, client.connection, key=key) for each in chosen]
+    show({"items": [_sent_json(each) for each in done], "next": None}, _sent(done), as_json=as_json)
+    short = sum(each.waiting + each.refused for each in done)
+    if short:
+        why = next(each.why for each in done if each.waiting or each.refused)
+        raise Failure(
+            f"{counted(short, 'action')} did not arrive: {why} `--as KEY` sends them to another session, and `spool drop` drops them."
+        )
+
+
+@spool.command()
+@_FILES
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@_FOLDER
+@options.as_json
+def drop(*, names: tuple[str, ...], yes: bool, folder: Path | None, as_json: bool) -> None:
+    """Remove files with what was recorded in them, after asking; there is no way back."""
+    from timemachine.client.left import drop as dropped
+    from timemachine.client.left import named_in
+
+    if not names:
+        raise click.UsageError("Say which FILE.")
+    chosen = named_in(spool_folder(folder), names)
+    actions = sum(each.actions for each in chosen)
+    if not yes and not confirmed(f"Drop {counted(actions, 'recorded action')} for good?"):
+        raise Failure("Nothing was dropped; answer yes, or say --yes.")
+    for each in chosen:
+        dropped(each)
+    items = [{"file": each.path.name, "actions": each.actions} for each in chosen]
+    told = [f"{each.path.name} is dropped with {counted(each.actions, 'action')}." for each in chosen]
+    show({"items": items, "next": None}, told, as_json=as_json)
+
+
+def _listed(found: "list[Left]") -> Iterator[str]:
+    if not found:
+        yield "Nothing is left here: all that was recorded has arrived."
+        return
+    rows = [
+        [
+            each.path.name,
+            each.session["key"],
+            f"{each.actions:,}",
+            each.state,
+            each.url or "any server",
+            shortened(each.why or "", 100),
+        ]
+        for each in found
+    ]
+    yield from table(["file", "session", "actions", "state", "server", "why"], rows, right=["actions"])
+
+
+def _sent(done: "list[Sent]") -> Iterator[str]:
+    if not done:
+        yield "There is nothing to send."
+    for each in done:
+        yield f"{counted(each.arrived, 'action')} of {each.path.name} arrived in session {each.session}."
+
+
+def _left_json(left: "Left") -> dict[str, Any]:
+    return {
+        "file": left.path.name,
+        "session": left.session["key"],
+        "name": left.session.get("name"),
+        "actions": left.actions,
+        "state": left.state.replace(" ", "_"),
+        "url": left.url,
+        "why": left.why,
+    }
+
+
+def _sent_json(sent: "Sent") -> dict[str, Any]:
+    return {
+        "file": sent.path.name,
+        "session": sent.session,
+        "arrived": sent.arrived,
+        "waiting": sent.waiting,
+        "refused": sent.refused,
+        "why": sent.why,
+    }

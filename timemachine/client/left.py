@@ -1,0 +1,179 @@
+"""What is left in a spool folder: recordings that wait for a server, and actions that one refused; listing, sending and dropping them."""
+
+import fcntl
+import io
+import json
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from timemachine.client.course import Course
+from timemachine.client.errors import ClientError, NotFound, Refused
+from timemachine.client.outbox import Outbox
+from timemachine.client.spool import END, ENDING, REFUSED, Spool, files_in
+
+if TYPE_CHECKING:  # its HTTP client takes a third of a second
+    from timemachine.client.connection import Connection
+
+IN_USE: Final = "in use"
+WAITS: Final = "waits"
+SET_ASIDE: Final = "refused"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Left:
+    """A file with so many actions of a session. `state` is `waits`, `refused` (`why` is the server's last reason) or `in use` by a process.
+
+    `url` and `key_id` say for which server and key it was recorded, None where none was known.
+    """
+
+    path: Path
+    session: dict[str, Any]
+    actions: int
+    state: str
+    why: str | None
+    url: str | None
+    key_id: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """What became of a file: under which key its actions arrived, how many did, how many wait still, how many were refused, and why."""
+
+    path: Path
+    session: str
+    arrived: int
+    waiting: int
+    refused: int
+    why: str | None
+
+
+def left_in(folder: Path) -> list[Left]:
+    """What is left in a folder, in the order in which it was begun."""
+    found = (_left(path) for path in files_in(folder, {ENDING, REFUSED}))
+    return [each for each in found if each is not None and (each.actions or each.state == WAITS)]
+
+
+def named_in(folder: Path, names: Sequence[str]) -> list[Left]:
+    """The files of these names. Raises `NotFound`."""
+    there = {each.path.name: each for each in left_in(folder)}
+    for name in names:
+        if name not in there:
+            raise NotFound(
+                f"There is no file {name} with recordings in {folder}; `timemachine spool list` names them."
+            )
+    return [there[name] for name in dict.fromkeys(names)]
+
+
+def send(left: Left, connection: "Connection", *, key: str | None = None) -> Sent:
+    """Send what is left of a session, to a session of another `key` where one is given, which ends with it.
+
+    What arrived before counts once. Raises `NotFound` where a process has it.
+    """
+    spool = _taken(left)
+    if key is not None or left.state == SET_ASIDE:
+        spool = _moved(spool, left, key)
+    before = _actions_of(spool)
+    course = Course(key or left.session["key"], strict=key is not None)
+    outbox = Outbox(spool, course, adopted=key is None)
+    why = _delivered(outbox, connection)
+    waiting = _actions_of(spool)
+    spool.remove()
+    short = course.shortfall
+    return Sent(
+        path=left.path,
+        session=course.key,
+        arrived=before - waiting - short.refused - short.lost,
+        waiting=waiting,
+        refused=short.refused,
+        why=why or short.why,
+    )
+
+
+def drop(left: Left) -> None:
+    """Remove a file for good. Raises `NotFound` where a process has it."""
+    spool = _taken(left)
+    left.path.unlink(missing_ok=True)
+    if spool is not None:
+        spool.forget()
+
+
+def _left(path: Path) -> Left | None:
+    try:
+        lines = path.read_bytes().split(b"\n")[:-1]  # what follows the last line end was cut off by a crash
+        heads = [json.loads(line) for line in (lines if path.suffix == REFUSED else lines[:1])]
+    except (OSError, ValueError):
+        return None
+    if not heads or not all(
+        isinstance(each, dict) and "key" in (each.get("session") or ()) for each in heads
+    ):
+        return None
+    is_aside = path.suffix == REFUSED
+    used = _is_used(path.with_suffix(ENDING))
+    return Left(
+        path=path,
+        session=heads[-1]["session"],
+        actions=len(lines) if is_aside else sum(line != END for line in lines[1:]),
+        state=IN_USE if used else SET_ASIDE if is_aside else WAITS,
+        why=heads[-1].get("why"),
+        url=heads[-1].get("url"),
+        key_id=heads[-1].get("key_id"),
+    )
+
+
+def _is_used(path: Path) -> bool:
+    """Whether a process holds the file's lock."""
+    try:
+        with io.FileIO(os.fspath(path), "r") as file:
+            fcntl.flock(file.fileno(), fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _taken(left: Left) -> Spool:
+    """The file's spool, which no other process has then; of one that was set aside an empty one in memory."""
+    taken = (
+        Spool.in_memory({"session": left.session})
+        if left.path.suffix == REFUSED
+        else Spool.taken_over(left.path)
+    )
+    if taken is None or (left.state == IN_USE and _is_used(left.path.with_suffix(ENDING))):
+        raise NotFound(f"A process that still runs has {left.path.name}; end it first.")
+    return taken
+
+
+def _moved(spool: Spool, left: Left, key: str | None) -> Spool:
+    """The same actions in a file of their own, which the first one goes for."""
+    if left.path.suffix == REFUSED:
+        kept = [json.loads(line)["line"] for line in left.path.read_bytes().split(b"\n")[:-1]]
+        lines = [json.dumps(each, separators=(",", ":")).encode() for each in kept]
+    else:
+        lines = [each for each in spool.waiting(spool.end) if each != END]
+    session = left.session | ({} if key is None else {"key": key})
+    header = {"spool": 1, "url": left.url, "key_id": left.key_id, "session": session}
+    moved = Spool.in_file(left.path.parent, header)
+    moved.append([*lines, *([] if key is None else [END])], sync=True)
+    left.path.unlink(missing_ok=True)
+    spool.forget()
+    return moved
+
+
+def _actions_of(spool: Spool) -> int:
+    return sum(line != END for line in spool.waiting(spool.end - spool.settled))
+
+
+def _delivered(outbox: Outbox, connection: "Connection") -> str | None:
+    """Deliver all of it; why that did not go."""
+    try:
+        while outbox.has_work:
+            time.sleep(max(0.0, outbox.not_before - time.monotonic()))
+            outbox.deliver(connection)
+    except ClientError as why:
+        return f"{why.message} ({why.code})" if isinstance(why, Refused) else why.message
+    return None
