@@ -110,7 +110,7 @@ _options: dict[str, Any] = {"prepare_threshold": 5}  # else none is ever prepare
 if (
     env.text("TIMEMACHINE_PROCESS") == "web"
 ):  # Celery's Django fixup would close a whole pool around every task
-    _options["pool"] = {"min_size": 1, "max_size": env.number("DATABASE_POOL_SIZE", 8), "timeout": 10}
+    _options["pool"] = {"min_size": 1, "max_size": env.number("DATABASE_POOL_SIZE", 8), "timeout": 2}
 DATABASES = {"default": {**dj_database_url.parse(_database_url()), "OPTIONS": _options, "CONN_MAX_AGE": 0}}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
