@@ -60,6 +60,7 @@ def test_the_example_is_recorded_as_it_stands(api: Program, session: str) -> Non
     for name in set(sent) - {"started_at"}:
         assert kept[name] == sent[name], name
     chosen = [
-        len(api.get("/sessions/run-1/actions", min_importance=least).json()["items"]) for least in (0.75, 0.76)
+        len(api.get("/sessions/run-1/actions", min_importance=least).json()["items"])
+        for least in (0.75, 0.76)
     ]
     assert chosen == [1, 0]
