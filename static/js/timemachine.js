@@ -86,6 +86,22 @@ document.addEventListener("click", (event) => {
   }
 });
 
+// --- files that are dropped on a page that imports are imported, wherever on it
+
+const importing = (event) => event.dataTransfer?.types.includes("Files") && document.querySelector(".import [type=file]");
+document.addEventListener("dragover", (event) => {
+  if (!importing(event)) return;
+  event.preventDefault();
+  event.dataTransfer.dropEffect = "copy";
+});
+document.addEventListener("drop", (event) => {
+  const file = importing(event);
+  if (!file || !event.dataTransfer.files.length) return;
+  event.preventDefault();
+  file.files = event.dataTransfer.files;
+  file.form.requestSubmit();
+});
+
 // --- a sentence of an answer leads where its mark does; whoever selects some of its words stays
 
 document.addEventListener("click", (event) => {

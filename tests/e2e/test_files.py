@@ -142,3 +142,22 @@ def test_a_worker_killed_half_way_through_a_file_loses_nothing_and_repeats_nothi
         }
         assert api.get("/collections/long").json()["frames"] == PASSAGES
         assert api.get("/sessions/s").json()["actions"] == PASSAGES
+
+
+@pytest.mark.browser
+def test_files_dropped_on_the_list_of_sessions_are_imported(ada: Page, product: Product) -> None:
+    ada.goto(product.url)
+    chat = '{"messages": [{"role": "user", "content": "%s"}]}\n'
+    dropped = ada.evaluate_handle(
+        """texts => {
+            const held = new DataTransfer();
+            texts.forEach((text, place) => held.items.add(new File([text], `dropped-${place}.jsonl`)));
+            return held;
+        }""",
+        [chat % "first dropped", chat % "second dropped"],
+    )
+    ada.locator("h1").dispatch_event("dragover", {"dataTransfer": dropped})
+    with ada.expect_navigation(url="**/import/done/"):
+        ada.locator("h1").dispatch_event("drop", {"dataTransfer": dropped})
+    for name in ("dropped-0.jsonl", "dropped-1.jsonl"):
+        expect(ada.get_by_role("heading", name=name)).to_be_visible()
