@@ -25,7 +25,7 @@ def record(folder: Path) -> Callable[..., None]:
     """Record some numbers into a session, in a machine that is closed then."""
 
     def recorded(key: str, *numbers: int, url: str | None = None) -> None:
-        with TimeMachine(url, patience=0.3) as machine, machine.session(key.title(), key=key) as s:
+        with TimeMachine(url, patience=20) as machine, machine.session(key.title(), key=key) as s:
             for number in numbers:
                 s.record("user", number)
 
@@ -39,7 +39,7 @@ def outputs(key: str) -> list[object]:
 
 def aside(tm: Here, folder: Path, key: str) -> str:
     """The name of a file with two actions that came for a session which somebody had ended."""
-    machine = TimeMachine(patience=5)
+    machine = TimeMachine(patience=20)
     s = machine.session("Ended", key=key)
     s.record("user", 0)
     assert s.flush()
