@@ -15,6 +15,7 @@ from timemachine.exchange.commands import import_file
 from timemachine.exchange.registry import read, recognise
 from timemachine.exchange.report import SessionDraft
 from timemachine.recording.models import Action, Session
+from timemachine.timeline.document import action_json, with_everything
 
 pytestmark = pytest.mark.recordings
 FORMAT_OF = {
@@ -206,3 +207,77 @@ def test_the_labelled_mistake_is_the_significant_step(recordings: Path) -> None:
         assert wrong.output == whole["history"][int(whole["mistake_step"])]["content"]
         assert (wrong.agent, wrong.tags) == (whole["mistake_agent"], ("mistake",))
         assert session.metadata["mistake_reason"] == whole["mistake_reason"]
+
+
+def values_in(value: Any) -> Counter[str]:
+    """Every text, number and flag in it, wherever it stands."""
+    if isinstance(value, dict):
+        return sum((values_in(each) for each in value.values()), Counter())
+    if isinstance(value, list | tuple):
+        return sum((values_in(each) for each in value), Counter())
+    return Counter() if value in (None, "") else Counter([json.dumps(value)])
+
+
+def raw_values(path: Path) -> Counter[str]:
+    text = path.read_text(encoding="utf-8")
+    return values_in(raw_lines(path) if path.suffix == ".jsonl" else json.loads(text))
+
+
+@pytest.mark.parametrize("folder", FORMAT_OF)
+def test_every_value_of_a_file_stands_in_the_source_of_a_step_as_often_as_in_the_file(
+    recordings: Path, folder: str
+) -> None:
+    for path in files(recordings, folder):
+        sessions = read(path.read_bytes()).sessions
+        kept = values_in([action.source for session in sessions for action in session.actions])
+        assert raw_values(path) - kept == Counter(), path.name
+
+
+@pytest.mark.django_db
+def test_what_is_recorded_of_a_file_has_the_counts_of_the_raw_file_and_every_value_of_it(
+    recordings: Path, project: Project
+) -> None:
+    for path in files(recordings):
+        done = import_file(project, path.read_bytes(), by="test", filename=path.name)
+        rows = Action.objects.filter(session__in=[each.session for each in done.sessions])
+        kinds = Counter(rows.values_list("kind", flat=True))
+        assert kinds == {kind: n for kind, n in COUNTED[path.parent.name](path).items() if n}, path.name
+        kept = values_in([action_json(row).get("source") for row in with_everything(rows)])
+        assert raw_values(path) - kept == Counter(), path.name
+
+
+def said_in_codex(path: Path) -> list[Any]:
+    items = [line["payload"] for line in raw_lines(path) if line["type"] == "response_item"]
+    return [block["text"] for item in items if item["type"] == "message" for block in item["content"]]
+
+
+def said_in_swe_agent(path: Path) -> list[Any]:
+    steps = json.loads(path.read_text(encoding="utf-8"))["trajectory"]
+    return [step[part] for step in steps for part in ("thought", "action", "observation")]
+
+
+def said_in_tau_bench(path: Path) -> list[Any]:
+    runs = json.loads(path.read_text(encoding="utf-8"))
+    return [message["content"] for run in runs for message in run["traj"]]
+
+
+def said_in_who_and_when(path: Path) -> list[Any]:
+    return [each["content"] for each in json.loads(path.read_text(encoding="utf-8"))["history"]]
+
+
+SAID = {
+    "codex": said_in_codex,
+    "swe_agent": said_in_swe_agent,
+    "tau_bench": said_in_tau_bench,
+    "who_and_when": said_in_who_and_when,
+}
+
+
+@pytest.mark.parametrize("folder", SAID)
+def test_every_text_that_was_said_stands_in_the_input_or_output_of_a_step_as_often(
+    recordings: Path, folder: str
+) -> None:
+    for path in files(recordings, folder):
+        actions = [action for session in read(path.read_bytes()).sessions for action in session.actions]
+        kept = values_in([(action.input, action.output) for action in actions])
+        assert values_in(SAID[folder](path)) - kept == Counter(), path.name
