@@ -1,0 +1,50 @@
+"""What narrows a list by the API narrows it by the command and on the page too."""
+
+import click
+import pytest
+from ninja import Schema
+
+from timemachine.api.filter_schemas import SearchIn
+from timemachine.api.schemas import SessionFilter
+from timemachine.cli.main import cli
+from timemachine.web.views.search import ASKED
+from timemachine.web.views.sessions import FILTERS
+
+PAGING = {"limit", "after"}
+
+
+def options_of(*names: str) -> set[str]:
+    command: click.Command = cli
+    for name in names:
+        assert isinstance(command, click.Group)
+        command = command.commands[name]
+    found = {str(each.name) for each in command.params if isinstance(each, click.Option)} - {
+        "as_json",
+        "help",
+    }
+    return {"q" if name == "query" else name for name in found} - PAGING
+
+
+@pytest.mark.parametrize(
+    ("schema", "words", "page"),
+    [(SessionFilter, ("session", "list"), FILTERS), (SearchIn, ("search",), ASKED)],
+)
+def test_api_command_and_page_narrow_by_the_same(
+    schema: type[Schema], words: tuple[str, ...], page: tuple[str, ...]
+) -> None:
+    asked = set(schema.model_fields) - PAGING
+    assert {
+        "agent",
+        "user",
+        "tool",
+        "since",
+        "until",
+        "kind",
+        "model",
+        "tag",
+        "status",
+        "min_cost",
+        "q",
+    } <= asked
+    assert options_of(*words) == asked
+    assert set(page) == asked
