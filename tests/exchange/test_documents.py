@@ -176,7 +176,7 @@ def test_what_an_assistant_writes_is_kept_part_by_part() -> None:
         ("event", "oracle", None, "?"),
         ("tool_call", None, None, None),
     ]
-    assert [each.agent for each in found.actions[:4]] == ["bot", "bot", "bot", "assistant"]
+    assert [each.agent for each in found.actions[:4]] == ["bot", "bot", "bot", None]
     assert (found.actions[6].error_type, found.actions[6].error_message) == ("tool_error", "It failed.")
     assert len(result.report.skipped) == 1
 

@@ -26,7 +26,8 @@ SECRET: Final = re.compile(
 WITHHELD: Final = "withheld"
 _OWN: Final = "timemachine"
 _SPOOLS: Final = (BEGINNING, ENDING, REFUSED)
-_CODE: Final = (".py", ".pyc", ".so", ".pth", ".pyd")
+_CODE: Final = re.compile(r"\.(py|pyc|so|pth|pyd)(\.\d+)?$")
+"""Behind a number: what Python compiled, while it is being written."""
 _READS_CODE: Final = re.compile(
     r"<frozen (importlib|zipimport|runpy|site)|[/\\](linecache|tokenize|inspect|runpy|py_compile)\.py$|[/\\]importlib[/\\]"
 )
@@ -108,7 +109,7 @@ def _opened(path: Any, mode: Any, flags: Any) -> Event | None:
     if isinstance(path, int):
         return None
     name = os.fsdecode(path)
-    if name.endswith(_SPOOLS) or (name.endswith(_CODE) and _is_python_itself()):
+    if name.endswith(_SPOOLS) or (_CODE.search(name) and _is_python_itself()):
         return None
     return "file.open", {"path": name, "mode": mode or _mode(flags)}, {}
 

@@ -16,7 +16,7 @@ from timemachine.recording.draft import ActionDraft
 
 NAME: Final = "openai_chat"
 TITLE: Final = "chats in OpenAI's form (.jsonl, an object with messages on each line)"
-_STEM: Final = ActionDraft(kind="event", agent="assistant")
+_STEM: Final = ActionDraft(kind="event")
 
 
 def recognises(opening: Opening) -> bool:
@@ -67,6 +67,4 @@ def _session(chat: dict[str, Any], ledger: Ledger, keys: Keys) -> SessionDraft:
             actions += chat_actions(message, _STEM, ids, f"message-{place}")
         else:
             ledger.skip("It is no message: no object.")
-    return session_of(
-        keys.of(None, chat), linked(actions), agent="assistant", metadata={"model": word_at(chat, "model")}
-    )
+    return session_of(keys.of(None, chat), linked(actions), metadata={"model": word_at(chat, "model")})
