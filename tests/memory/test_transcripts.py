@@ -7,6 +7,7 @@ import pytest
 
 from tests.api.conftest import Program, api, stranger
 from timemachine.accounts.models import Project
+from timemachine.recording.models import Session
 from timemachine.recording.told import left_out
 from timemachine.retrieval.embedding.wordllama import TOKENIZER_NAME, count_tokens
 from timemachine.search import indexing
@@ -111,7 +112,7 @@ def test_a_budget_is_filled_by_importance_and_told_in_order(api: Program) -> Non
     for budget, found in enumerate(kept, start=1):
         assert found == sorted(best[: len(found)])
         text = told(api, "six", budget=budget, **{"as": "text"})
-        assert not found or count_tokens(text.partition("\n\n")[2].replace("\n\n", "")) <= budget
+        assert not found or count_tokens(text.partition("\n\n")[2]) <= budget
 
 
 def test_tokens_are_those_that_a_worker_counted_or_counted_at_once_alike(
@@ -122,7 +123,7 @@ def test_tokens_are_those_that_a_worker_counted_or_counted_at_once_alike(
         pass
     assert told(api, story)["tokens"] == before
     text = told(api, story, **{"as": "text"})
-    assert before["recorded"] == sum(count_tokens(each) for each in text.split("\n\n")[1:-1])
+    assert before["recorded"] == sum(count_tokens(f"{each}\n\n") for each in text.split("\n\n")[1:-1])
 
 
 def test_ten_thousand_turns_are_told_whole_and_in_order_counted_or_estimated(
@@ -138,6 +139,29 @@ def test_ten_thousand_turns_are_told_whole_and_in_order_counted_or_estimated(
         assert [turn["output"] for turn in each["items"]] == [turn["output"] for turn in turns]
         assert each["turns"] == {"kept": 10_000, "recorded": 10_000}
     assert (estimated["tokens"]["estimated"], found["tokens"]["estimated"]) == (True, False)
+
+
+def test_a_long_turn_is_estimated_and_the_short_ones_beside_it_are_counted(
+    api: Program, project: Project
+) -> None:
+    record(api, "wide", said("user", "word " * 40_000), said("agent", "Short."))
+    before = told(api, "wide")["tokens"]
+    while indexing.work_off(project.id):
+        pass
+    assert told(api, "wide")["tokens"] == before
+    assert before["estimated"] is True
+    assert before["recorded"] == 200_016 // 4 + count_tokens("[2] agent: Short.\n\n")
+    assert sequences(told(api, "wide", budget=20)) == [2]
+
+
+def test_while_a_worker_counts_no_turn_is_counted_twice_or_not_at_all(api: Program, project: Project) -> None:
+    record(api, "busy", *(said("agent", f"This is turn {number}.") for number in range(1_500)))
+    session = Session.objects.get()
+    whole = told(api, "busy")["tokens"]
+    for through in (0, 500, 1_000):
+        indexing.index_some(project.id, session.id, through)
+        assert told(api, "busy")["tokens"] == whole
+        assert told(api, "busy", budget=10_000_000)["tokens"] == whole
 
 
 def test_calls_tools_and_asks_are_told_as_words_and_as_a_chat(api: Program) -> None:

@@ -60,7 +60,7 @@ def test_what_is_chosen_is_told_with_marks_and_downloads_of_the_same(viewer: Cli
         ({"budget": "much"}, "is no number of tokens"),
         ({"min_importance": "2"}, "is no importance"),
         ({"significance": "great"}, "it is one or more of normal"),
-        ({"after": "x"}, "does not know that place"),
+        ({"after": "x", "significance": "solution"}, "does not know that place"),
     ],
 )
 def test_what_cannot_be_asked_for_says_why_and_shows_every_turn(

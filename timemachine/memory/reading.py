@@ -17,6 +17,7 @@ from timemachine.recording.vocabulary import DEFAULT_IMPORTANCE
 PAGE: Final = 1_000
 PAGE_BYTES: Final = 16 * 1024 * 1024
 
+_PLAIN: Final = ("sequence", "kind", "role", "agent", "name", "tool", "model", "significance")
 _WEIGHED: Final = " ".join(f"WHEN '{word}' THEN {weight}" for word, weight in DEFAULT_IMPORTANCE.items())
 _OF: Final = "a.session_id = %(session)s AND a.sequence > %(after)s AND a.sequence <= %(through)s {chosen}"
 _CHOSEN: Final = "AND a.sequence = ANY(%(chosen)s)"
@@ -94,12 +95,8 @@ def _last_that_fits(sizes: Sequence[tuple[Any, ...]]) -> int:
 
 
 def _row(row: tuple[Any, ...]) -> Row:
-    sequence, kind, role, agent, name, tool, model, significance, weighed, tags, started_at, took, *rest = row
-    error_type, error_message, *payloads = rest
-    agent, name, tool, model, error_type, error_message = map(
-        _text, (agent, name, tool, model, error_type, error_message)
-    )
-    said, answered = _value(*payloads[:2]), _value(*payloads[2:])
+    sequence, kind, role, *names, significance, weighed, tags, started_at, took, error, message = row[:14]
+    agent, name, tool, model, *failed = map(_text, (*names, error, message))
     turn = Turn(
         sequence=sequence,
         kind=kind,
@@ -109,29 +106,21 @@ def _row(row: tuple[Any, ...]) -> Row:
         tool=tool,
         model=model,
         significance=significance,
-        input=said,
-        output=answered,
-        error=(error_type, error_message),
+        input=_value(*row[14:16]),
+        output=_value(*row[16:]),
+        error=(failed[0], failed[1]),
     )
-    failed = error_type is not None or error_message is not None
-    document = {
-        "sequence": sequence,
-        "kind": kind,
-        "role": role,
-        "agent": agent,
-        "name": name,
-        "tool": tool,
-        "model": model,
-        "significance": significance,
-        "importance": weighed,
-        "tags": [original(tag) for tag in tags],
-        "started_at": written(started_at),
-        "duration_ms": took,
-        "input": said,
-        "output": answered,
-        "error": {"type": error_type, "message": error_message} if failed else None,
-    }
-    return Row(turn, document)
+    times = {"started_at": written(started_at), "duration_ms": took}
+    return Row(
+        turn, _document(turn, {"importance": weighed, "tags": [original(tag) for tag in tags], **times})
+    )
+
+
+def _document(turn: Turn, more: dict[str, Any]) -> dict[str, Any]:
+    said = {"input": turn.input, "output": turn.output}
+    kind, message = turn.error
+    failed = None if turn.error == (None, None) else {"type": kind, "message": message}
+    return {name: getattr(turn, name) for name in _PLAIN} | more | said | {"error": failed}
 
 
 def _text(stored: str | None) -> str | None:

@@ -8,7 +8,7 @@ from django.http import StreamingHttpResponse
 
 from timemachine.base.clock import written
 from timemachine.memory.transcript import Asked, Transcript
-from timemachine.recording.told import left_out, messages_of, text_of
+from timemachine.recording.told import left_out, messages_of, paragraph, text_of
 from timemachine.retrieval.embedding.wordllama import TOKENIZER_NAME
 
 _PIECE: Final = 64 * 1024
@@ -28,13 +28,13 @@ def as_messages(found: Transcript) -> Iterator[str]:
 
 def as_text(found: Transcript) -> Iterator[str]:
     """A line of what it is, and every turn, with marks where some are left out."""
-    yield f"{in_words(found)}\n\n"
+    yield paragraph(in_words(found))
     for turn in found.turns():
         if turn.left_out:
-            yield f"{left_out(turn.left_out)}\n\n"
-        yield f"{_sendable(text_of(turn.turn))}\n\n"
+            yield paragraph(left_out(turn.left_out))
+        yield paragraph(_sendable(text_of(turn.turn)))
     if found.left_out_after:
-        yield f"{left_out(found.left_out_after)}\n\n"
+        yield paragraph(left_out(found.left_out_after))
 
 
 def in_words(found: Transcript) -> str:

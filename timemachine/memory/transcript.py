@@ -7,10 +7,10 @@ and it is said how many turns that were.
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import accumulate
 from typing import Any, Final
 
-from django.db.models import OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from timemachine.base.errors import Unavailable
@@ -19,15 +19,18 @@ from timemachine.memory.reading import Row, counted, rows
 from timemachine.memory.selection import Weighed, fitting, gaps
 from timemachine.recording.models import Action, Session
 from timemachine.recording.queries import WEIGHED
-from timemachine.recording.told import Turn, left_out, text_of
+from timemachine.recording.snapshot import snapshot
+from timemachine.recording.told import LONGEST_COUNTED, Turn, left_out, paragraph, text_of
 from timemachine.retrieval.embedding.wordllama import count_tokens
 from timemachine.search.models import SearchedAction
 
 MOST_COUNTED: Final = 2_000
 """So many turns whose tokens no worker counted yet are counted while somebody waits, up to `MOST_BYTES` of them; more are estimated."""
-MOST_BYTES: Final = 4 * 1024 * 1024
+MOST_BYTES: Final = 512 * 1024
 BYTES_A_TOKEN: Final = 4
 """By which tokens are estimated: about what English prose has."""
+BYTES_BEFORE: Final = 16
+"""About how many bytes say whose turn it is."""
 
 _TOKENS: Final = Subquery(SearchedAction.objects.filter(action=OuterRef("pk")).values("tokens"))
 _SIZE: Final = Coalesce("input__size", 0) + Coalesce("output__size", 0)
@@ -101,53 +104,42 @@ class Transcript:
         if self.sequences is None:
             yield from (_told(row, 0) for row in rows(self.session.id, after, self.through))
             return
-        begin = bisect_right(self.sequences, after)
-        missing = islice(gaps(self.sequences, self.through), begin, None)
-        for row in rows(self.session.id, after, self.through, self.sequences[begin:]):
-            yield _told(row, next(missing))
+        missing = dict(zip(self.sequences, gaps(self.sequences, self.through), strict=False))
+        chosen = self.sequences[bisect_right(self.sequences, after) :]
+        for row in rows(self.session.id, after, self.through, chosen):
+            yield _told(row, missing[row.turn.sequence])
 
 
 def transcript_of(session: Session, asked: Asked) -> Transcript:
     """What of the session is told to whoever asks so; of one that still records, what stood when it was asked."""
     through = session.last_sequence
     actions = Action.objects.filter(session=session, sequence__lte=through).annotate(weighed=WEIGHED)
-    turns, known, tokens = counted(session.id, through)
-    missing = _missing(session, actions) if known < turns else _Missing({}, estimated=False)
+    with snapshot():  # a worker counts meanwhile
+        turns, known, tokens = counted(session.id, through)
+        missing = _missing(session, actions) if known < turns else _Missing({}, estimated=False)
+        chosen = None if asked == Asked() else _chosen(actions, asked, through, missing.tokens)
     recorded = Amount(turns=turns, tokens=tokens + sum(missing.tokens.values()))
-    if asked == Asked():
-        return _transcript(session, asked, through, (recorded, recorded), missing, None)
-    chosen = _chosen(actions, asked, through, missing.tokens)
-    kept = Amount(turns=len(chosen), tokens=sum(turn.tokens for turn in chosen))
-    sequences = [turn.sequence for turn in chosen]
-    return _transcript(session, asked, through, (kept, recorded), missing, sequences)
+    return Transcript(
+        session=session,
+        asked=asked,
+        through=through,
+        kept=recorded if chosen is None else _amount(chosen),
+        recorded=recorded,
+        estimated=missing.estimated,
+        sequences=None if chosen is None else [turn.sequence for turn in chosen],
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class _Missing:
-    """The tokens of turns that no worker counted, by sequence, and whether they are estimated."""
+    """The tokens of turns that no worker counted, by sequence, and whether some of them are estimated."""
 
     tokens: Mapping[int, int]
     estimated: bool
 
 
-def _transcript(
-    session: Session,
-    asked: Asked,
-    through: int,
-    amounts: tuple[Amount, Amount],
-    missing: _Missing,
-    sequences: Sequence[int] | None,
-) -> Transcript:
-    kept, recorded = amounts
-    return Transcript(
-        session=session,
-        asked=asked,
-        through=through,
-        kept=kept,
-        recorded=recorded,
-        estimated=missing.estimated,
-        sequences=sequences,
-    )
+def _amount(turns: Sequence[Weighed]) -> Amount:
+    return Amount(turns=len(turns), tokens=sum(turn.tokens for turn in turns))
 
 
 def _chosen(
@@ -158,36 +150,46 @@ def _chosen(
         Weighed(
             sequence=sequence,
             importance=importance,
-            tokens=missing.get(sequence, 0) if tokens is None else tokens,
+            tokens=missing[sequence] if tokens is None else tokens,
         )
         for sequence, importance, tokens in rows.values_list("sequence", "weighed", "tokens")
     ]
     if asked.budget is None:
         return found
-    return fitting(found, asked.budget, last=through, mark_tokens=_tokens(left_out(through)))
+    return fitting(found, asked.budget, last=through, mark_tokens=_tokens(paragraph(left_out(through))))
 
 
 def _missing(session: Session, actions: QuerySet[Action]) -> _Missing:
-    """Counted now where it is little, else estimated."""
-    uncounted = actions.annotate(tokens=_TOKENS).filter(tokens=None)
-    sizes = dict(uncounted.annotate(bytes=_SIZE).values_list("sequence", "bytes")[: MOST_COUNTED + 1])
-    if len(sizes) <= MOST_COUNTED and sum(sizes.values()) <= MOST_BYTES:
-        try:
-            found = rows(session.id, 0, max(sizes), sorted(sizes))
-            return _Missing(
-                {row.turn.sequence: count_tokens(text_of(row.turn)) for row in found}, estimated=False
-            )
-        except Unavailable:
-            pass
-    whole = uncounted.annotate(bytes=_SIZE + Value(BYTES_A_TOKEN)).values_list("sequence", "bytes")
-    return _Missing({sequence: -(-size // BYTES_A_TOKEN) for sequence, size in whole}, estimated=True)
+    """Short ones are counted now, as many as nobody waits long for; the others are estimated."""
+    uncounted = actions.annotate(tokens=_TOKENS, bytes=_SIZE).filter(tokens=None).order_by("sequence")
+    sizes = dict(uncounted.values_list("sequence", "bytes"))
+    short = [sequence for sequence, size in sizes.items() if size <= LONGEST_COUNTED]
+    fitting_now = [
+        sequence
+        for sequence, total in zip(short, accumulate(sizes[each] for each in short), strict=True)
+        if total <= MOST_BYTES
+    ][:MOST_COUNTED]
+    estimated = {sequence: estimate(size) for sequence, size in sizes.items()}
+    try:
+        now = {
+            row.turn.sequence: count_tokens(paragraph(text_of(row.turn)))
+            for row in rows(session.id, 0, session.last_sequence, fitting_now)
+        }
+    except Unavailable:
+        now = {}
+    return _Missing(estimated | now, estimated=len(now) < len(sizes))
+
+
+def estimate(size: int) -> int:
+    """About how many tokens so many bytes are, with what stands before them."""
+    return -(-(size + BYTES_BEFORE) // BYTES_A_TOKEN)
 
 
 def _tokens(text: str) -> int:
     try:
         return count_tokens(text)
     except Unavailable:
-        return -(-len(text) // BYTES_A_TOKEN)
+        return estimate(len(text))
 
 
 def _told(row: Row, missing: int) -> Told:

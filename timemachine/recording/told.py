@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+LONGEST_COUNTED: Final = 16_384
+"""Turns of more bytes than that are not counted in tokens, but estimated: to count one takes a second for each half megabyte or so."""
 _CHAT_ROLES: Final = {
     "agent": "assistant",
     "assistant": "assistant",
@@ -56,6 +58,11 @@ def messages_of(turn: Turn) -> list[dict[str, str]]:
 def left_out(turns: int) -> str:
     """The mark of turns that are not told."""
     return f"[{turns:,} turn{'s' if turns != 1 else ''} left out]"
+
+
+def paragraph(text: str) -> str:
+    """A turn or a mark as it stands in a text of several: tokens are counted of this."""
+    return f"{text}\n\n"
 
 
 def _spoken(turn: Turn) -> Iterator[tuple[str, str]]:

@@ -26,7 +26,7 @@ from timemachine.base.errors import Unavailable
 from timemachine.base.faithful import searchable
 from timemachine.payloads.queries import Head, heads
 from timemachine.recording.models import Action, Session
-from timemachine.recording.told import Turn
+from timemachine.recording.told import LONGEST_COUNTED, Turn, paragraph
 from timemachine.recording.told import text_of as text_of_turn
 from timemachine.retrieval.embedding.table import WORDLLAMA, Vectors
 from timemachine.retrieval.embedding.wordllama import count_tokens
@@ -270,16 +270,15 @@ def _text(action: Action, found: Mapping[int, Head]) -> _Text:
 
 
 def _tokens(action: Action, found: Mapping[int, Head]) -> int | None:
-    """How many tokens the step has as it is told; None where not all of it was read, or the tokenizer is missing."""
+    """How many tokens the step has as it is told; None where it is long, or the tokenizer is missing."""
     heads_of = {name: found[row] for name in ("input", "output") if (row := getattr(action, f"{name}_id"))}
-    if any(head.size > len(head.data) for head in heads_of.values()):
+    if sum(head.size for head in heads_of.values()) > LONGEST_COUNTED:
         return None
     said = {name: value_of(head.media_type, head.data) for name, head in heads_of.items()}
     told = {name: getattr(action, name) for name in _TOLD}
     try:
-        return count_tokens(
-            text_of_turn(Turn(**told, **said, error=(action.error_type, action.error_message)))
-        )
+        turn = Turn(**told, **said, error=(action.error_type, action.error_message))
+        return count_tokens(paragraph(text_of_turn(turn)))
     except Unavailable:
         return None
 

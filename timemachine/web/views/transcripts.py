@@ -49,7 +49,7 @@ def transcript(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
         asked = asked_for(**here)
         after = _after(request)
     except InvalidInput as why:
-        wrong, after = why, 0
+        wrong, asked, after = why, Asked(), 0
     found = transcript_of(session, asked)
     told = list(islice(found.turns(after), SHOWN + 1))
     shown = [_line(each) for each in told[:SHOWN]]
