@@ -153,7 +153,7 @@ class SideBySide:
                 self._take_ahead()
             if not self._taken and not self._answered:
                 return written
-            if self._listen(LOOK_AGAIN if room > 0 else None):
+            if self._listen(LOOK_AGAIN if room > 0 or self._is_to_look_ahead() else None):
                 self._look_at = 0.0
             written += self._write_if_due()
 
@@ -165,11 +165,15 @@ class SideBySide:
         """Take some that there is no place for yet, where every place of the one provider is this replay's: then no other worker calls it,
         and none can begin to before there are fewer steps than places here.
         """
-        ahead = len(self._taken) - self._places
-        if not self._may_take_ahead or not 0 <= ahead <= AHEAD // 2 or monotonic() < self._look_ahead_at:
+        if not self._is_to_look_ahead() or monotonic() < self._look_ahead_at:
             return
+        ahead = len(self._taken) - self._places
         if not self._take(AHEAD - ahead, spared=self._answered | self._taken, ahead=True):
             self._look_ahead_at = monotonic() + LOOK_AGAIN
+
+    def _is_to_look_ahead(self) -> bool:
+        """Whether so few are taken ahead that more might be."""
+        return self._may_take_ahead and 0 <= len(self._taken) - self._places <= AHEAD // 2
 
     def _take(self, most: int, *, spared: Mapping[int, Lease], ahead: bool = False) -> int:
         """Take up to so many steps and give them to the threads; how many there were. Those that are `spared` need no place."""
