@@ -74,3 +74,22 @@ def test_what_finds_no_place_in_memory_either_is_counted_and_told_in_the_session
     lost = sum(value(each.output)["actions"] for each in found if each.name == "recorder.lost")
     assert lost > 0
     assert len([each for each in found if each.name != "recorder.lost"]) + lost == 50
+
+
+def test_what_was_lost_is_told_before_the_end_of_the_session_and_what_fits_is_kept(served: Served) -> None:
+    program = FULL.format(patience=20, limit=2_000, then="s.end()\nprint(tm.close())").replace(
+        "import resource, sys",
+        "import resource, sys\nfrom timemachine.client import spool\nspool.MOST_IN_MEMORY = 20_000",
+    )
+    program = program.replace(
+        "for number in",
+        "tm.sender.delivery._away_until = __import__('time').monotonic() + 2\nwith tm.sender._drains:\n for number in",
+    ).replace("\n    s.record(", "\n  s.record(")
+    out, _ = served.run(program).communicate()
+    assert out == "False\n"
+    *found, last = served.actions("full")
+    assert last.name == "recorder.lost"
+    assert len(found) + value(last.output)["actions"] == 50
+    assert 15 < len(found) < 25
+    assert Session.objects.get(key="full").status == "ended"
+    assert list(served.spool.iterdir()) == []

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from timemachine.client import spool as spools
 from timemachine.client.outbox import header_of
 from timemachine.client.spool import Spool, spools_in
 
@@ -72,3 +73,29 @@ def test_a_file_that_is_none_of_ours_stays_as_it_is(tmp_path: Path) -> None:
     path.write_bytes(b"something else\n")
     assert [Spool.taken_over(each) for each in spools_in(tmp_path)] == [None]
     assert path.read_bytes() == b"something else\n"
+
+
+def test_memory_is_full_of_what_waits_and_not_of_what_has_arrived(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spools, "MOST_IN_MEMORY", 100)
+    spool = Spool.in_memory(HEADER)
+    lines = [b"%09d" % number for number in range(14)]
+    spool.append(lines[:9])
+    spool.settle(50)
+    spool.append(lines[9:])
+    assert spool.waiting(1_000) == lines[5:]
+    with pytest.raises(OSError, match="no file can be written"):
+        spool.append(lines[:2])
+    spool.settle(90)
+    assert spool.waiting(1_000) == []
+
+
+def test_a_memory_that_something_still_waits_in_is_not_let_go(tmp_path: Path) -> None:
+    for spool in (Spool.in_memory(HEADER), Spool.begun(tmp_path, HEADER)):
+        spool.append([b"1"])
+        assert not spool.remove(only_settled=True)
+        spool.append([b"2"])
+        assert spool.waiting(100) == [b"1", b"2"]
+        spool.settle(4)
+        assert spool.remove(only_settled=True)
+        assert spool.is_closed
+    assert list(tmp_path.iterdir()) == []

@@ -80,6 +80,17 @@ USAGES: list[tuple[Any, tuple[int | None, int | None, int | None], Any]] = [
         (9, 2, 4),
         "input_tokens",
     ),
+    (
+        {
+            "prompt_tokens": 100,
+            "completion_tokens": 4,
+            "total_tokens": 104,
+            "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": 90,
+        },
+        (100, 4, 90),
+        "cache_read_input_tokens",
+    ),
     ({"prompt_eval_count": 3, "eval_count": 1}, (3, 1, None), "eval_count"),
     ({"input_tokens": "many"}, (None, None, None), "input_tokens"),
     ("a lot", (None, None, None), None),
@@ -167,12 +178,14 @@ def test_a_start_is_a_moment_its_text_or_seconds(served: Served, given: Any) -> 
 def test_a_start_that_is_no_moment_is_said_and_kept_beside(
     served: Served, caplog: pytest.LogCaptureFixture
 ) -> None:
-    odd = ["soon", int(AT.timestamp() * 1000), True, [1]]
+    odd = ["soon", int(AT.timestamp() * 1000), True, [1], 10**21, 10**27, 10**28]
     with served.machine().session("Times", key="odd-times") as s:
         for given in odd:
             s.record("user", "x", started_at=given)
-    found = served.actions("odd-times")
-    assert [each.started_at for each in found] == [None] * 4
+        s.record("user", "after", started_at=AT)
+    *found, after = served.actions("odd-times")
+    assert (value(after.output), after.started_at) == ("after", AT)
+    assert [each.started_at for each in found] == [None] * len(odd)
     assert [(each.parameters or {})["as_given"]["started_at"] for each in found] == odd
     assert "`started_at` is a datetime, its ISO text, or seconds since 1970" in caplog.text
     with served.machine(strict=True).session("Strict") as s, pytest.raises(NotRecorded, match="seconds"):

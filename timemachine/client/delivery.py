@@ -178,10 +178,11 @@ class Delivery:
 
     def _let_go(self) -> None:
         with self._changes:
-            over = [each for each in self._outboxes if each.is_over]
-            self._outboxes = [each for each in self._outboxes if each not in over]
-        for outbox in over:
-            outbox.spool.remove()
+            self._outboxes = [
+                each
+                for each in self._outboxes
+                if not (each.is_over and each.spool.remove(only_settled=True))  # unless more came just now
+            ]
 
     def _deliver(self, outbox: Outbox) -> None:
         if self._connection is not None:

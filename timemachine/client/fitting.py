@@ -20,9 +20,9 @@ FIELDS: Final = frozenset(
 )  # fmt: skip
 """The fields of an action, as the API has them."""
 AS_GIVEN: Final = "as_given"
-LEAST_NANOSECONDS: Final = 10**17
-"""Numbers from here on are nanoseconds since 1970: those of 1973. As seconds they would lie beyond all calendars."""
 _SECONDS: Final = range(-2_208_988_800, 221_845_392_000)  # 1900 to 9000, as the server takes them
+NANOSECONDS: Final = range(10**17, _SECONDS.stop * 10**9)
+"""Whole numbers that are nanoseconds since 1970: those of 1973 to 9000. As seconds they would lie beyond all calendars."""
 _NEEDED: Final = "id"
 
 
@@ -37,7 +37,7 @@ def nanoseconds(given: Any) -> int | None:
         return None
     if isinstance(given, bool) or not isinstance(given, int | float):
         return None
-    if type(given) is int and given >= LEAST_NANOSECONDS:
+    if type(given) is int and given in NANOSECONDS:
         return given
     return round(given * 1e9) if _SECONDS.start <= given < _SECONDS.stop else None
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, Self, overload
 from timemachine.client.calls import Call, is_no_error, recorded
 from timemachine.client.course import Course
 from timemachine.client.errors import NotRecorded
-from timemachine.client.fitting import FIELDS, LEAST_NANOSECONDS, nanoseconds, set_apart
+from timemachine.client.fitting import FIELDS, NANOSECONDS, nanoseconds, set_apart
 from timemachine.client.sender import OURS
 from timemachine.client.snapshot import Frozen, frozen, said
 from timemachine.client.spool import END
@@ -307,7 +307,7 @@ class Session:
         started = action.get("started_at")
         if started is None:
             action["started_at"] = time.time_ns()
-        elif type(started) is not int or started < LEAST_NANOSECONDS:
+        elif type(started) is not int or started not in NANOSECONDS:
             self._set_time(action, started)
         if "usage" in action and type(action["usage"]) is not dict:
             action["usage"] = fields_of(action["usage"])

@@ -217,23 +217,42 @@ class Sender:
                 outbox = self._append(outbox, lines)
                 lines = []
                 outbox.mark(each)
+            elif each == END:
+                outbox = self._append(outbox, lines)
+                lines = []
+                outbox = self._append(outbox, [*self._lost_before(outbox), END], anyway=True)
             else:
-                lines.append(END if each == END else _line(each))
+                lines += self._lines(outbox, each)
         self._append(outbox, lines)
 
-    def _append(self, outbox: Outbox, lines: list[bytes]) -> Outbox:
+    def _lines(self, outbox: Outbox, data: bytes) -> list[bytes]:
+        """An action's line; none where not even its failure can be written, which is counted as a loss."""
+        try:
+            return [_line(data)]
+        except Exception as why:
+            log.exception("An action of session %s cannot be written.", outbox.key)
+            self._lose(outbox, 1, f"an action cannot be written ({why!r}).")
+            return []
+
+    def _lost_before(self, outbox: Outbox) -> list[bytes]:
+        """What a session says of its losses before its end; behind it the server takes nothing."""
+        last = outbox.last
+        with self._lock:
+            count = sum(self._lost.pop(each) for each in list(self._lost) if each.last is last)
+        return [_lost_line(count)] if count else []
+
+    def _append(self, outbox: Outbox, lines: list[bytes], *, anyway: bool = False) -> Outbox:
         """Add lines to a spool, to the session's next one where it was let go, to memory where the disk takes none; the outbox that has them."""
         outbox = outbox.last
         while lines:
             outbox = self._in_use(outbox)
             try:
-                outbox.spool.append(lines, sync=self._sync)
+                outbox.spool.append(lines, sync=self._sync, anyway=anyway)
             except (OSError, ValueError) as why:
                 if outbox.spool.is_closed:
                     continue
                 if outbox.spool.path is None:
-                    self._give_up(outbox, lines, str(why))
-                    break
+                    return self._append_what_fits(outbox, lines, str(why))
                 outbox = self._in_memory(outbox, why)
             else:
                 break
@@ -250,12 +269,13 @@ class Sender:
         outbox.closed = True
         return self._going_on(outbox, Spool.in_memory(outbox.spool.header))
 
-    def _give_up(self, outbox: Outbox, lines: list[bytes], why: str) -> None:
-        actions = sum(line != END for line in lines)
-        if actions < len(lines):
-            outbox.spool.append([END], anyway=True)
-        if actions:
-            self._lose(outbox, actions, f"{why}.")
+    def _append_what_fits(self, outbox: Outbox, lines: list[bytes], why: str) -> Outbox:
+        """Add lines to a memory that has no place for all of them; those that find none are lost."""
+        half = len(lines) // 2
+        if half:
+            return self._append(self._append(outbox, lines[:half]), lines[half:])
+        self._lose(outbox, 1, f"{why}.")
+        return outbox
 
     def _in_use(self, outbox: Outbox) -> Outbox:
         """The outbox itself, or the one in which its session goes on."""
@@ -294,7 +314,10 @@ class Sender:
             self._wake.wait()
             time.sleep(_GATHER)
             self._wake.clear()
-            self.drain()
+            try:
+                self.drain()
+            except Exception:
+                log.exception("The recorder could not write down what is recorded; it goes on with the next.")
 
     def _delivering(self) -> None:
         OURS.busy = True
@@ -318,7 +341,7 @@ def _line(data: bytes) -> bytes:
         if "started_at" in made:
             made["started_at"] = iso(made["started_at"])
         return line_of(fitted(written(made)))
-    except (RecursionError, MemoryError, ValueError, TypeError, KeyError) as why:
+    except (RecursionError, MemoryError, ValueError, TypeError, KeyError, OSError, OverflowError) as why:
         return line_of(_event("recorder.failed", str(action.get("id")), said(why)))
 
 

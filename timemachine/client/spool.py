@@ -122,6 +122,8 @@ class Spool:
         """Add lines; the place after them. Raises `OSError`, and has taken none of them then; in memory they find a place `anyway`."""
         data = b"".join(line + b"\n" for line in lines)
         with self._lock:
+            if self._is_limited and self.end - self._cut + len(data) > MOST_IN_MEMORY:
+                self._cut_settled()
             end = self._begin + self.end - self._cut
             if self._is_limited and not anyway and end + len(data) > MOST_IN_MEMORY:
                 raise OSError(f"{MOST_IN_MEMORY:,} bytes wait in memory, and no file can be written")
@@ -162,6 +164,16 @@ class Spool:
                     self._file.truncate(self._begin)
                     self._cut = self.end
 
+    def _cut_settled(self) -> None:
+        """Free what of the memory has arrived."""
+        if self.settled > self._cut and not self.is_closed:
+            self._file.seek(self.settled - self._cut)
+            rest = self._file.read()
+            self._file.seek(0)
+            self._file.truncate()
+            _write_all(self._file, rest)
+            self._cut = self.settled
+
     def set_aside(self, line: bytes, why: str) -> bool:
         """Keep a line that can never be delivered, with the reason, beside the spool; whether there is a place for it."""
         if self.path is None:
@@ -179,13 +191,18 @@ class Spool:
             return False
         return True
 
-    def remove(self) -> None:
-        """Let go of the file, and remove it if nothing waits in it."""
-        with self._lock, contextlib.suppress(OSError):
-            if self.path is not None and self.settled == self.end:
-                self.path.unlink(missing_ok=True)
+    def remove(self, *, only_settled: bool = False) -> bool:
+        """Let go of the file, and remove it if nothing waits in it; or let go of it `only_settled`. Whether it is let go."""
+        with self._lock:
+            if only_settled and self.settled < self.end:
+                return False
             self.is_closed = True
-            self._file.close()
+            with contextlib.suppress(OSError):
+                if self.path is not None and self.settled == self.end:
+                    self.path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                self._file.close()
+            return True
 
     def forget(self) -> None:
         """Let go of the file in a child process: it is its parent's, and stays locked by it."""

@@ -71,7 +71,10 @@ def _anthropic(given: _Usage) -> dict[str, int | None]:
 
 
 def _chat(given: _Usage) -> dict[str, int | None]:
-    """Chat completions; where a server leaves reasoning out of the completion, the total says what was written."""
+    """Chat completions; where a server leaves reasoning out of the completion, the total says what was written.
+
+    What stands beside them of a cache, as LiteLLM has it of Anthropic, is counted in the prompt.
+    """
     read, written = _count(given, "prompt_tokens"), _count(given, "completion_tokens")
     total = _count(given, "total_tokens")
     if read is not None and written is not None and total is not None:
@@ -80,7 +83,11 @@ def _chat(given: _Usage) -> dict[str, int | None]:
         "input_tokens": read,
         "output_tokens": written,
         "total_tokens": total,
-        "cached_tokens": _count(_part(given, "prompt_tokens_details"), "cached_tokens"),
+        "cached_tokens": _first(
+            _count(_part(given, "prompt_tokens_details"), "cached_tokens"),
+            _count(given, "cache_read_input_tokens"),
+        ),
+        "cache_write_tokens": _count(given, "cache_creation_input_tokens"),
         "reasoning_tokens": _count(_part(given, "completion_tokens_details"), "reasoning_tokens"),
     }
 
@@ -117,8 +124,8 @@ def _ours(given: _Usage) -> dict[str, int | None]:
 
 
 _READERS: Final[tuple[tuple[frozenset[str], Callable[[_Usage], dict[str, int | None]]], ...]] = (
-    (frozenset({"cache_read_input_tokens", "cache_creation_input_tokens"}), _anthropic),
     (frozenset({"prompt_tokens", "completion_tokens"}), _chat),
+    (frozenset({"cache_read_input_tokens", "cache_creation_input_tokens"}), _anthropic),
     (
         frozenset(
             {"prompt_token_count", "candidates_token_count", "promptTokenCount", "candidatesTokenCount"}
@@ -137,6 +144,10 @@ def _count(given: _Usage, *names: str) -> int | None:
         if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST:
             return value
     return None
+
+
+def _first(*found: int | None) -> int | None:
+    return next((each for each in found if each is not None), None)
 
 
 def _part(given: _Usage, name: str) -> _Usage:
