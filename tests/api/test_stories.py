@@ -70,8 +70,10 @@ def test_only_what_the_agent_heard_and_said_are_messages_of_its_state(api: Progr
             f"/sessions/{session}/actions",
             {"kind": "message", "role": "user", "layer": layer, "output": str(layer)},
         )
-    state = api.get(f"/sessions/{session}/state", at=4).json()
-    assert [turn["content"] for turn in state["messages"]] == ["agent", "None"]
+    prompt = {"kind": "message", "role": "system", "layer": "sys", "output": "You are brief."}
+    api.post(f"/sessions/{session}/actions", prompt)
+    state = api.get(f"/sessions/{session}/state", at=5).json()
+    assert [turn["content"] for turn in state["messages"]] == ["agent", "None", "You are brief."]
 
 
 def test_actions_from_elsewhere_are_appended_one_or_many_and_once(api: Program, session: str) -> None:

@@ -20,7 +20,7 @@ from timemachine.timeline.queries import state_at
 
 pytestmark = pytest.mark.django_db
 START = datetime(2026, 11, 20, 9, tzinfo=UTC)
-MOST_QUERIES = 9
+MOST_QUERIES = 10
 
 
 def drafts(number: int) -> list[ActionDraft]:

@@ -7,6 +7,7 @@ from tests.timeline.conftest import Record
 from timemachine.accounts.models import Project
 from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
 from timemachine.retrieval.commands import NewFrame, collection_named, put
+from timemachine.timeline.between import between
 from timemachine.timeline.queries import state_at
 
 pytestmark = pytest.mark.django_db
@@ -82,6 +83,22 @@ def test_only_the_latest_messages_are_given_and_all_are_counted(record: Record) 
     state = state_at(session, 8, most_messages=3)
     assert [said.text.text for said in state.messages] == ["message 6", "message 7", "message 8"]
     assert state.message_count == 8
+
+
+def test_a_system_prompt_is_said_and_what_the_system_notes_is_not(record: Record) -> None:
+    session = record(
+        [
+            ActionDraft(kind="message", role="system", layer="sys", output="You are brief."),
+            ActionDraft(kind="message", role="user", layer="sys", output="a reminder"),
+            ActionDraft(kind="message", layer="tool", output="a note"),
+            ActionDraft(kind="message", role="user", output="Hello"),
+        ]
+    )
+    state = state_at(session, 4)
+    assert [said.text.text for said in state.messages] == ["You are brief.", "Hello"]
+    assert state.message_count == 2
+    found = between(session, None, session.actions.get(sequence=3))
+    assert ([said.text.text for said in found.messages], found.message_count) == (["You are brief."], 1)
 
 
 def test_a_message_without_a_text_is_counted_and_not_made_up(record: Record) -> None:

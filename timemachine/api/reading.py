@@ -22,7 +22,7 @@ from timemachine.recording.branches import family_of
 from timemachine.recording.models import Action, Session
 from timemachine.recording.queries import WEIGHED, action_of, actions_of, session_of
 from timemachine.timeline.document import action_json, with_everything
-from timemachine.timeline.moment import state_at
+from timemachine.timeline.moment import state_at, talking
 from timemachine.timeline.sessions import Wanted, sessions_page
 from timemachine.timeline.summary import summary_of
 
@@ -86,7 +86,7 @@ def branches(request: HttpRequest, session_id: str) -> dict[str, Any]:
 
 @routers.sessions.get("/{session_id}/state", summary="The state at a step")
 def state(request: HttpRequest, session_id: str, at: int) -> dict[str, Any]:
-    """What was known at step `at`: messages (of the layer agent, or of none), frames used, running totals."""
+    """What was known at step `at`: messages (system prompts among them, and nothing that tools and the system said among themselves), frames used, running totals."""
     session = session_of(caller(request, "read").project, session_id)
     action_of(session, at)
     found = state_at(session, at, most_messages=0, most_frames=MOST_FRAMES)
@@ -136,9 +136,7 @@ def checkpoints(
 
 def _messages(session: Session, at: int) -> list[dict[str, Any]]:
     """Every message up to a step, whole; an ask is its question and its answer. What tools and the system said among themselves is none."""
-    talking = actions_of(session).filter(kind__in=("message", "ask"), sequence__lte=at)
-    talking = talking.exclude(kind="message", layer__in=("tool", "sys"))
-    return [turn for row in talking for turn in _turns(row)]
+    return [turn for row in talking(actions_of(session).filter(sequence__lte=at)) for turn in _turns(row)]
 
 
 def _turns(row: Action) -> list[dict[str, Any]]:

@@ -83,6 +83,10 @@ class Session(models.Model):
         return f"{self.name} ({self.key})"
 
 
+UNSAID = Q(kind="message", layer__in=("tool", "sys")) & (Q(role=None) | ~Q(role="system"))
+"""Messages that nobody said to the agent, and it to nobody: what tools and the system said among themselves. A system prompt is said."""
+
+
 class Action(models.Model):
     """One recorded step. Append-only: a trigger refuses every change; `recording.erasure` is the one way out."""
 
@@ -164,6 +168,7 @@ class Action(models.Model):
                 condition=Q(parent_id_given__isnull=False),
                 name="action_children_by_id",
             ),
+            models.Index(fields=["session", "sequence"], condition=UNSAID, name="action_unsaid"),
         ]
 
     def __str__(self) -> str:

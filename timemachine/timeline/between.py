@@ -12,7 +12,15 @@ from timemachine.retrieval.models import Collection, Frame
 from timemachine.retrieval.queries import GONE
 from timemachine.rollup.queries import frames_first_used, totals_through
 from timemachine.rollup.totals import NOTHING, Totals
-from timemachine.timeline.moment import Said, UsedFrame, messages_in, messages_of, moment_of, used_frames
+from timemachine.timeline.moment import (
+    Said,
+    UsedFrame,
+    messages_in,
+    messages_of,
+    moment_of,
+    unsaid_in,
+    used_frames,
+)
 from timemachine.timeline.putting import frames_put, puttings_of
 
 MOST_MESSAGES: Final = 5
@@ -47,7 +55,7 @@ class Between:
     """What the steps after `first` and up to `last` changed; `first` is 0 for the beginning of the session.
 
     `messages` are the latest of `message_count`, `frames_used` the latest of the `frames_used_count` that were used for the first
-    time. `collection` is None where the session has none.
+    time; `unsaid` messages are none of these. `collection` is None where the session has none.
     """
 
     first: int
@@ -55,6 +63,7 @@ class Between:
     before: Totals
     after: Totals
     messages: Sequence[Said]
+    unsaid: int
     frames_used: Sequence[UsedFrame]
     frames_used_count: int
     collection: Comings | None
@@ -62,7 +71,7 @@ class Between:
     @property
     def message_count(self) -> int:
         """How many messages were said, an ask as one."""
-        return messages_in(self.after) - messages_in(self.before)
+        return messages_in(self.after) - messages_in(self.before) - self.unsaid
 
     @property
     def more_messages(self) -> bool:
@@ -71,7 +80,7 @@ class Between:
 
 
 def between(session: Session, first: Action | None, last: Action) -> Between:
-    """What changed from the state at one step to that at a later one; None is the beginning. Fourteen queries at most."""
+    """What changed from the state at one step to that at a later one; None is the beginning. Fifteen queries at most."""
     after = first.sequence if first is not None else 0
     steps = Action.objects.filter(session=session, sequence__gt=after, sequence__lte=last.sequence)
     used = frames_first_used(session, after, last.sequence)
@@ -81,6 +90,7 @@ def between(session: Session, first: Action | None, last: Action) -> Between:
         before=totals_through(session, after) if after else NOTHING,
         after=totals_through(session, last.sequence),
         messages=messages_of(steps, MOST_MESSAGES),
+        unsaid=unsaid_in(steps),
         frames_used=used_frames(used[:MOST_FRAMES]),
         frames_used_count=used.count(),
         collection=_comings(session, first, last),

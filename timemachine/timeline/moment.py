@@ -8,7 +8,7 @@ from typing import Final
 from django.db.models import QuerySet
 
 from timemachine.base.clock import parse_time
-from timemachine.recording.models import Action, Session
+from timemachine.recording.models import UNSAID, Action, Session
 from timemachine.retrieval.queries import frames_at
 from timemachine.rollup.models import FirstUse
 from timemachine.rollup.queries import frames_used_through, totals_through
@@ -55,7 +55,7 @@ class State:
 
 
 def state_at(session: Session, sequence: int, *, most_messages: int = 50, most_frames: int = 200) -> State:
-    """Everything known when that step had been recorded. Seven queries at most, none of which reads the whole session."""
+    """Everything known when that step had been recorded. Eight queries at most, none of which reads the whole session."""
     until = Action.objects.filter(session=session, sequence__lte=sequence)
     as_of = moment_of(until.order_by("-sequence").first(), session)
     totals = totals_through(session, sequence)
@@ -63,7 +63,7 @@ def state_at(session: Session, sequence: int, *, most_messages: int = 50, most_f
         sequence=sequence,
         totals=totals,
         messages=messages_of(until, most_messages),
-        message_count=messages_in(totals),
+        message_count=messages_in(totals) - unsaid_in(until),
         frames_used=used_frames(frames_used_through(session, sequence, most_frames)),
         frames_existed=_frames_existed(session, as_of),
         as_of=as_of,
@@ -71,8 +71,18 @@ def state_at(session: Session, sequence: int, *, most_messages: int = 50, most_f
 
 
 def messages_in(totals: Totals) -> int:
-    """How many of the counted steps are messages; an ask is one."""
+    """How many of the counted steps are messages, said or not; an ask is one."""
     return sum(totals.kinds.get(kind, 0) for kind in TALKING)
+
+
+def unsaid_in(actions: QuerySet[Action]) -> int:
+    """How many of these are messages that were not said to the agent or by it. One query, of an index that has only these."""
+    return actions.filter(UNSAID).count()
+
+
+def talking(actions: QuerySet[Action]) -> QuerySet[Action]:
+    """Those of them that say something to the agent, or by it: messages and asks."""
+    return actions.filter(kind__in=TALKING).exclude(UNSAID)
 
 
 def moment_of(action: Action | None, session: Session) -> datetime:
@@ -88,7 +98,7 @@ def messages_of(actions: QuerySet[Action], most: int) -> list[Said]:
     if not most:
         return []
     first, *others = [
-        actions.filter(kind=kind).order_by("-sequence")[:most] for kind in TALKING
+        talking(actions).filter(kind=kind).order_by("-sequence")[:most] for kind in TALKING
     ]  # each by its index
     latest = [*first.union(*others, all=True).order_by("-sequence")[:most]][::-1]
     found = heads(
