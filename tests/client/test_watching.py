@@ -12,7 +12,7 @@ import pytest
 
 from tests.client.conftest import Served
 from tests.client.other_server import answering, other_server
-from timemachine.client import watching
+from timemachine.client import command_words, watching
 from timemachine.payloads.queries import value
 
 
@@ -129,4 +129,37 @@ def test_requests_of_aiohttp_are_recorded(served: Served) -> None:
     ],
 )
 def test_an_address_is_told_without_its_secrets(url: str, shown: str) -> None:
-    assert watching.told(url) == shown
+    assert command_words.told(url) == shown
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        (
+            ["curl", "-H", "Authorization: Bearer sk-1", "-u", "ann:pw", "https://u:p@host/x?token=a&q=1"],
+            ["curl", "-H", "Authorization: withheld", "-u", "ann:withheld", "https://host/x?token=withheld&q=1"],
+        ),
+        (["curl", "-HX-Own: sk-1", "-uann:pw"], ["curl", "-HX-Own: withheld", "-uann:withheld"]),
+        (["curl", "--header=Cookie: a=1; b=2", "-H", "Accept: a/b"], ["curl", "--header=Cookie: withheld", "-H", "Accept: a/b"]),
+        (["psql", "postgres://u:pw@h/db"], ["psql", "postgres://h/db"]),
+        (["prog", "DATABASE_URL=postgres://u:pw@h/db"], ["prog", "DATABASE_URL=postgres://h/db"]),
+        (["sh", "-c", "A=1 TOKEN=abc prog | cat > 'x y'"], ["sh", "-c", "A=1 TOKEN=withheld prog | cat > 'x y'"]),
+        (
+            ["bash", "-lc", 'curl -H "Authorization: Bearer sk-1" -u ann:pw https://u:p@h/x; A_KEY=1;b'],
+            ["bash", "-lc", 'curl -H "Authorization: withheld" -u ann:withheld https://h/x; A_KEY=withheld;b'],
+        ),
+        (["ssh", "host", "TOKEN=abc prog"], ["ssh", "host", "TOKEN=withheld"]),
+        (["ssh", "host", "A=1 psql postgres://u:pw@h/db"], ["ssh", "host", "A=1 psql postgres://h/db"]),
+        (["git", "commit", "-m", "fix: it works"], ["git", "commit", "-m", "fix: it works"]),
+        (["python", "-u", "a.py", ":" * 5_000], ["python", "-u", "a.py", ":" * 5_000]),
+    ],
+)  # fmt: skip
+def test_a_command_is_recorded_without_its_secrets(
+    served: Served, command: list[str], shown: list[str]
+) -> None:
+    with served.machine().session("Watched", key="watched", capture={"sys"}) as s:
+        with pytest.raises(FileNotFoundError):
+            subprocess.run(["/nowhere/" + command[0], *command[1:]], check=False)
+        assert s.flush()
+    (ran,) = [each for each in served.actions("watched") if each.name == "process.start"]
+    assert value(ran.output)["arguments"] == ["/nowhere/" + shown[0], *shown[1:]]

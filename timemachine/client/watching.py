@@ -15,15 +15,11 @@ from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Final, Protocol
-from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from timemachine.client.command_words import told, without_secrets
 from timemachine.client.sender import OURS
 from timemachine.client.spool import BEGINNING, ENDING, REFUSED
 
-SECRET: Final = re.compile(
-    r"key|token|secret|passw|credential|auth|cookie|private|signature|sig$", re.IGNORECASE
-)
-WITHHELD: Final = "withheld"
 _OWN: Final = "timemachine"
 _SPOOLS: Final = (BEGINNING, ENDING, REFUSED)
 _CODE: Final = re.compile(r"\.(py|pyc|so|pth|pyd)(\.\d+)?$")
@@ -69,19 +65,6 @@ def forget(session: Listener) -> None:
             while _unwrapped:
                 owner, name, before = _unwrapped.pop()
                 setattr(owner, name, before)
-
-
-def told(url: str) -> str:
-    """An address without a user, and without the values of a query whose names are those of secrets."""
-    try:
-        parts = urlsplit(url)
-        query = [
-            (name, WITHHELD if SECRET.search(name) else value)
-            for name, value in parse_qsl(parts.query, keep_blank_values=True)
-        ]
-        return parts._replace(netloc=parts.netloc.rpartition("@")[2], query=urlencode(query)).geturl()
-    except ValueError:
-        return "an address that cannot be read"
 
 
 def _heard(event: str, args: tuple[Any, ...]) -> None:
@@ -142,26 +125,6 @@ def _started(program: Any, words: Any, folder: Any, _: Any) -> Event | None:
         "folder": None if folder is None else os.fsdecode(folder),
     }
     return "process.start", {name: each for name, each in data.items() if each is not None}, {}
-
-
-def without_secrets(words: list[str]) -> list[str]:
-    """The words of a command, without the values of those whose names are those of secrets."""
-    found: list[str] = []
-    for word in words:
-        name, equals, _ = word.partition("=")
-        before = words[len(found) - 1] if found else ""
-        if equals and SECRET.search(name):
-            found.append(f"{name}={WITHHELD}")
-        elif (
-            before.startswith("-")
-            and "=" not in before
-            and SECRET.search(before)
-            and not word.startswith("-")
-        ):
-            found.append(WITHHELD)
-        else:
-            found.append(word)
-    return found
 
 
 def _mode(flags: Any) -> str | None:
