@@ -4,10 +4,15 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
+from tests.client.conftest import Served
 from timemachine.client import TimeMachine
+from timemachine.client.delivery import Delivery
+from timemachine.client.errors import NoServer
+from timemachine.client.outbox import header_of
 from timemachine.client.recorder import Session
-from timemachine.client.spool import spools_in
+from timemachine.client.spool import Spool, spools_in
 
 NOBODY = "http://127.0.0.1:9"
 
@@ -81,3 +86,38 @@ def test_nothing_that_another_thread_records_comes_behind_the_end(tmp_path: Path
     tm.close()
     lines = [path.read_bytes().splitlines() for path in spools_in(tmp_path)]
     assert [each[-1] for each in lines] == [b"!end"] * 50
+
+
+def test_nothing_is_delivered_while_what_a_close_left_waits(served: Served) -> None:
+    served.gate.shut()
+    tm = served.machine(patience=0.05)
+    with tm.session("Ended") as ended:
+        ended.record("user", 1)
+    assert not tm.close()
+    assert (ended.flush(0.1), tm.flush(0.1), tm.close()) == (False, False, False)
+    served.gate.open()
+    assert tm.deliver_spooled()
+    assert (ended.flush(), tm.flush(), tm.close()) == (True, True, True)
+    assert served.outputs(ended.key) == [1]
+
+
+def test_a_close_lets_go_of_what_is_taken_over_at_that_moment(tmp_path: Path) -> None:
+    for key in ("one", "two"):
+        spool = Spool.in_file(tmp_path, header_of({"key": key, "name": key}, url=None, key_id=None))
+        spool.append([b"1"])
+        spool.remove()
+
+    def closed_meanwhile(_: dict[str, Any]) -> bool:
+        delivery.close()
+        return True
+
+    def nowhere() -> Any:
+        raise NoServer("There is none.")
+
+    delivery = Delivery(nowhere, closed_meanwhile, tmp_path)
+    delivery.step()
+    assert delivery.outboxes() == []
+    taken = [spool for spool in map(Spool.taken_over, spools_in(tmp_path)) if spool is not None]
+    assert len(taken) == 2
+    for spool in taken:
+        spool.remove()

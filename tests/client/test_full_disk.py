@@ -1,5 +1,7 @@
 """A disk that is full costs no record: what it does not take waits in memory, and what finds no place there is counted and said."""
 
+import pytest
+
 from tests.client.conftest import Served
 from timemachine.payloads.queries import value
 from timemachine.recording.models import Session
@@ -92,4 +94,22 @@ def test_what_was_lost_is_told_before_the_end_of_the_session_and_what_fits_is_ke
     assert len(found) + value(last.output)["actions"] == 50
     assert 15 < len(found) < 25
     assert Session.objects.get(key="full").status == "ended"
+    assert list(served.spool.iterdir()) == []
+
+
+@pytest.mark.parametrize("limit", [0, 600])
+def test_a_file_that_takes_nothing_does_not_stay(served: Served, limit: int) -> None:
+    served.gate.shut()
+    program = f"""
+import resource
+from timemachine.client import TimeMachine
+tm = TimeMachine(patience=0.1)
+resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
+s = tm.session("Full", key="full")
+s.record("agent", "0" * 1000)
+print(tm.close(), s.flush(0.1))
+"""
+    out, err = served.run(program).communicate()
+    assert out == "False False\n"
+    assert "1 actions of session full are lost" in err
     assert list(served.spool.iterdir()) == []

@@ -98,3 +98,41 @@ def test_spools_are_taken_over_in_the_order_in_which_they_were_begun(served: Ser
     served.gate.open()
     assert served.machine().deliver_spooled()
     assert served.outputs("closed") == list(range(6))
+
+
+def test_a_child_and_whoever_comes_later_go_on_in_the_same_session(served: Served) -> None:
+    with served.machine().session("Nightly", key="nightly") as s:
+        s.record("user", "first")
+    program = """
+import os
+from timemachine.client import TimeMachine
+tm = TimeMachine()
+s = tm.session("Nightly", key="nightly", end=False)
+s.record("user", "parent")
+if not (child := os.fork()):
+    s.record("user", "child")
+    os._exit(not tm.close())
+print(os.waitpid(child, 0)[1], tm.close())
+"""
+    assert served.run(program).communicate()[0] == "0 True\n"
+    other = Session.objects.exclude(key="nightly").get()
+    assert sorted(served.outputs(other.key)) == ["child", "parent"]
+    assert list(served.spool.iterdir()) == []
+
+
+def test_the_next_process_finds_the_session_that_a_later_spool_belongs_to(served: Served) -> None:
+    with served.machine().session("Nightly", key="nightly") as s:
+        s.record("user", "first")
+    tm = served.machine(patience=0.5)
+    again = tm.session("Nightly", key="nightly")
+    again.record("user", "one")
+    assert again.flush()
+    assert tm.close()
+    served.gate.shut()
+    again.record("user", "two")
+    again.end()
+    tm.close()
+    served.gate.open()
+    assert served.machine().deliver_spooled()
+    assert served.outputs(again.key) == ["one", "two"]
+    assert list(served.spool.iterdir()) == []

@@ -24,7 +24,7 @@ _ADOPT_EVERY: Final = 300.0
 
 
 class Delivery:
-    """The outboxes of one recorder. `away` is why the server cannot be had at this moment.
+    """The outboxes of one recorder. `away` is why the server cannot be had at this moment; one that `is_closed` takes nothing over.
 
     `connect` raises `NoServer` while none is known; `mine` says whether a spool of a process that is gone is for this server and key.
     """
@@ -47,12 +47,13 @@ class Delivery:
         self._away_until = 0.0
         self._pause = _FIRST_PAUSE
         self._adopted_at: float | None = None
-        self._is_closed = False
+        self.is_closed = False
+        self._left: list[Outbox] = []
 
     def add(self, outbox: Outbox) -> None:
         """Deliver what this one gets, too; behind what was let go before and waits."""
-        if self._is_closed:
-            self._is_closed = False
+        if self.is_closed:
+            self.is_closed = False
             self.adopt()
         with self._changes:
             self._outboxes.append(outbox)
@@ -81,7 +82,10 @@ class Delivery:
 
     def adopt(self) -> None:
         """Take over the spools of processes that are gone, if they are for this server and key."""
-        self._is_closed = False
+        self.is_closed = False
+        self._take_over()
+
+    def _take_over(self) -> None:
         with self._adopts:
             own = {each.spool.path for each in self.outboxes()}
             for path in spools_in(self._folder):
@@ -91,19 +95,32 @@ class Delivery:
                 if not self._mine(spool.header):
                     spool.forget()
                     continue
-                with self._changes:
-                    older = sum(each.adopted for each in self._outboxes)
-                    course = Course(spool.header["session"]["key"], whole=self.adopted)
-                    self._outboxes.insert(older, Outbox(spool, course, adopted=True))
+                if not self._taken(spool):
+                    spool.forget()
+                    return
+
+    def _taken(self, spool: Spool) -> bool:
+        """Deliver what a spool holds, before what is recorded here; not where this was closed meanwhile."""
+        course = Course(spool.header["session"]["key"], whole=self.adopted)
+        with self._changes:
+            if not self.is_closed:
+                older = sum(each.adopted for each in self._outboxes)
+                self._outboxes.insert(older, Outbox(spool, course, adopted=True))
+            return not self.is_closed
 
     def close(self) -> None:
         """Let go of the spools: what waits in them is for the next process."""
         with self._changes:
             outboxes, self._outboxes = self._outboxes, []
-            self._is_closed = True
+            self.is_closed = True
         for outbox in outboxes:
             outbox.keep(self._folder)
             outbox.spool.remove()
+        self._left = [each for each in [*self._left, *outboxes] if each.spool.waits]
+
+    def waits(self, course: Course | None = None) -> bool:
+        """Whether something still waits that a close let go of, of one session or of all."""
+        return any(each.spool.waits for each in list(self._left) if course is None or each.course is course)
 
     def forget(self) -> None:
         """Let go of the spools in a child process: they are its parent's."""
@@ -126,9 +143,9 @@ class Delivery:
         """Deliver one batch of each session that is due; the seconds after which to look again if nothing happens."""
         now = time.monotonic()
         is_due = self._adopted_at is None or now - self._adopted_at > _ADOPT_EVERY
-        if is_due and not self._is_closed:
+        if is_due and not self.is_closed:
             self._adopted_at = now
-            self.adopt()
+            self._take_over()
         if now < self._away_until:
             return self._away_until - now
         worked = False

@@ -62,7 +62,6 @@ class Outbox:
         self._unfitting = False
         self._said = False
         self._faults = 0
-        self._own = secrets.token_hex(4)
         self._marks: deque[tuple[int, Mark]] = deque()
         self._lock = threading.Lock()
 
@@ -139,12 +138,11 @@ class Outbox:
                 raise
             if self.adopted:  # a process that is gone began it
                 self._follow(connection)
-            elif (
-                not self.course.begun
-                and not self.course.strict
-                and self._state(connection, self.key) == _ENDED
-            ):
-                self._go_on(connection)
+            elif not self.course.strict and self._state(connection, self.key) == _ENDED:
+                if self.course.begun:
+                    self._follow(connection)
+                else:
+                    self._go_on(connection)
         self._started = self.course.begun = True
 
     def _go_on(self, connection: "Connection") -> None:
@@ -168,15 +166,14 @@ class Outbox:
         self.course.key = self._other_key
 
     def _follow(self, connection: "Connection") -> None:
-        """Go on where the process that is gone did."""
+        """Go on where another spool of the session did."""
         if self._state(connection, self._other_key) is not None:
             self.course.key = self._other_key
 
     @property
     def _other_key(self) -> str:
-        """The key of a session that goes on from one that has ended: of this spool alone, so that whoever takes it over finds the same."""
-        own = self.spool.path.stem[-8:] if self.spool.path else self._own
-        return f"{self.spool.header['session']['key'][:191]}-{own}"
+        """The key of a session that goes on from one that has ended: the same in all its spools, so that whoever takes one over finds it."""
+        return f"{self.spool.header['session']['key'][:191]}-{suffix_of(self.spool)}"
 
     def _state(self, connection: "Connection", key: str) -> str | None:
         """Whether a session is open or has ended, as a key that may only record can ask; None where there is none."""
@@ -275,8 +272,13 @@ class Outbox:
             return
         try:
             kept = Spool.in_file(folder, self.spool.header)
-            kept.append(rest)
-            kept.remove()
+            try:
+                kept.append(rest)
+            except OSError:
+                kept.remove()
+                raise
+            self.spool.forget()
+            self.spool = kept
         except OSError as why:
             lost = sum(line != END for line in rest)
             self.course.shortfall.add(lost=lost, why=f"no file can be written ({why}).")
@@ -304,8 +306,13 @@ def is_busy(why: ClientError) -> bool:
 
 
 def header_of(session: dict[str, Any], *, url: str | None, key_id: str | None) -> dict[str, Any]:
-    """What a spool says of itself; `session` is the body of the request that starts it."""
-    return {"spool": 1, "url": url, "key_id": key_id, "session": session}
+    """What a spool says of itself; `session` is the body of the request that starts it, and `suffix` ends its key if that is another's."""
+    return {"spool": 1, "url": url, "key_id": key_id, "suffix": secrets.token_hex(4), "session": session}
+
+
+def suffix_of(spool: Spool) -> str:
+    """What the session's other key ends with; that of a spool from before it was chosen is in its name."""
+    return str(spool.header.get("suffix") or (spool.path.stem if spool.path else "")[-8:])
 
 
 def line_of(action: dict[str, Any]) -> bytes:

@@ -195,7 +195,7 @@ class Session:
         """Wait until all that was recorded so far is delivered; whether it is. Strict, it raises `NotRecorded` instead of saying no."""
         outbox = self._outbox.last if self._outbox else None
         if self._over and outbox is not None and outbox.spool.is_closed:
-            done = not self.course.shortfall
+            done = not self.course.shortfall and not self._machine.sender.delivery.waits(self.course)
         else:
             done = self._machine.sender.flush(timeout, only=self._box())
         if not done and self._machine.strict:
@@ -278,7 +278,10 @@ class Session:
         self._outbox = None
         self._ends = False
         self.course = Course(
-            self.key, strict=self._machine.strict, begun=True, whole=self._machine.sender.shortfall
+            self.key,
+            strict=self._machine.strict,
+            begun=self.course.begun,
+            whole=self._machine.sender.shortfall,
         )
         self._begin()
 

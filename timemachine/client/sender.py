@@ -115,7 +115,14 @@ class Sender:
             self.delivery.nudge()
         until = time.monotonic() + timeout
         reached = [self._reached(outbox, mark, until, patient=patient) for outbox, mark in marks]
-        return all(reached) and not (only.course.shortfall if only else self.shortfall)
+        course = only.course if only else None
+        return all(reached) and self._has_arrived(course, until) and not (course or self).shortfall
+
+    def _has_arrived(self, course: Course | None, until: float) -> bool:
+        """Whether what a close let go of has arrived, too; its file goes a moment later."""
+        while self.delivery.waits(course) and not self.delivery.is_closed and time.monotonic() < until:
+            time.sleep(_LOOK)
+        return not self.delivery.waits(course)
 
     def close(self, timeout: float = EXIT_SECONDS) -> bool:
         """Write everything down, deliver for so many seconds what a server takes that is there, and let go of the spools."""

@@ -118,6 +118,11 @@ class Spool:
         file.truncate(begin + spool.end)
         return spool
 
+    @property
+    def waits(self) -> bool:
+        """Whether something in it has not arrived: of a file that was let go, for as long as it is there."""
+        return self.settled < self.end and (self.path is None or self.path.exists())
+
     def append(self, lines: Sequence[bytes], *, sync: bool = False, anyway: bool = False) -> int:
         """Add lines; the place after them. Raises `OSError`, and has taken none of them then; in memory they find a place `anyway`."""
         data = b"".join(line + b"\n" for line in lines)
@@ -246,8 +251,13 @@ def _begun(folder: Path, line: bytes) -> tuple[io.FileIO, Path]:
         beginning = folder / f"{time.time_ns():016x}-{secrets.token_hex(4)}{BEGINNING}"
         file = _opened(beginning, os.O_CREAT | os.O_EXCL)
         if not _is_held(file) and _is_still(file, beginning):
-            _write_all(file, line)
-            return file, beginning.rename(beginning.with_suffix(ENDING))
+            try:
+                _write_all(file, line)
+                return file, beginning.rename(beginning.with_suffix(ENDING))
+            except OSError:
+                beginning.unlink(missing_ok=True)
+                file.close()
+                raise
         file.close()
         beginning.unlink(missing_ok=True)
 
