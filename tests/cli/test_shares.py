@@ -58,6 +58,18 @@ def test_a_link_that_withholds_nothing_says_what_the_built_in_profile_finds(tm: 
     assert "built-in profile, which" not in tm.run("share", "create", "s1", "--redaction", "built-in").out
 
 
+def test_the_address_is_told_though_what_the_link_shows_cannot_be_looked_through(tm: Here) -> None:
+    session(tm)
+    tamper("UPDATE tm_payload SET media_type = 'application/json', data = %s", ["{"])
+    ran = tm.run("share", "create", "s1")
+    assert ran.code == 0, ran
+    address, *lines = ran.out.splitlines()
+    assert "/share/" in address
+    assert [line.split(":")[0] for line in lines if line.startswith("found")] == [
+        "found       unknown, for it could not be looked through"
+    ]
+
+
 def test_a_link_shows_its_address_once(tm: Here) -> None:
     session(tm)
     ran = tm.run(

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from tests.builders import compared, recorded_session, replayed
 from tests.erasure.canary import SENTENCE, everywhere
@@ -17,6 +18,7 @@ from tests.threads import in_a_thread
 from tests.waiting import wait_until
 from timemachine.accounts.models import Project
 from timemachine.erasure import commands as erasing
+from timemachine.erasure.models import Erasure
 from timemachine.evidence import access, commands, exporting, sealing
 from timemachine.evidence.access import Head
 from timemachine.evidence.erasing import erase_session
@@ -117,6 +119,38 @@ def test_a_reason_that_says_what_is_recorded_meanwhile_and_goes_is_refused(trans
     assert done is not None
     assert (done.status, done.reason) == ("found", None)
     assert "This reason holds what must not stay" in (done.problem or "")
+
+
+def test_recording_does_not_wait_until_all_steps_are_compared_with_the_reason_again(
+    transactional_db: None,
+) -> None:
+    begun = start_session(Project.objects.create(name="Meanwhile"), name="goes on", by="test")
+    append(begun.id, [ActionDraft(kind="message", output="Nothing is said here.")])
+    begun.refresh_from_db()
+    found = erasing.work(erasing.prepare(begun, by="ada", fields=["output"]).id)
+    assert found is not None
+    erasing.confirm(found, reason="asked for", by="ada")
+    asked = list[str]()
+
+    def erase() -> Erasure | None:
+        with CaptureQueriesContext(connection) as queries:
+            done = erasing.work(found.id)
+        asked.extend(each["sql"] for each in queries)
+        return done
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            Session.objects.select_for_update().get(pk=begun.pk)
+            erasure = in_a_thread(pool, erase)
+            wait_until(lambda: waiting() == 1)
+            append(begun.id, [ActionDraft(kind="message", input="Go on.")])
+        done = erasure.result()
+    assert done is not None
+    assert done.status == "done", done.problem
+    holding = next(place for place, sql in enumerate(asked) if "tm_session" in sql and "FOR UPDATE" in sql)
+    whole = '"tm_action"."sequence" > 0'
+    assert any(whole in sql for sql in asked[:holding])
+    assert not [sql for sql in asked[holding:] if whole in sql and " IN (" not in sql]
 
 
 def test_a_comparison_that_is_sealed_while_one_of_its_sessions_loses_fields_is_sealed_as_what_is_left(

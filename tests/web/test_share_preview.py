@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from tests.builders import compared, recorded_session
+from tests.builders import compared, recorded_session, tamper
 from tests.web.share_forms import created_at, form_at
 from tests.web.test_share_redaction import RULES, TRACES, Seen, session, traces
 from tests.web.timelines import words
@@ -18,6 +18,7 @@ from timemachine.recording.models import Session
 from timemachine.redaction.commands import make_profile
 from timemachine.redaction.profile import BUILT_IN
 from timemachine.redaction.rules import read_rules
+from timemachine.sharing import preview
 from timemachine.sharing.commands import link_to
 from timemachine.sharing.models import ShareLink
 from timemachine.sharing.preview import preview_of
@@ -72,6 +73,17 @@ def test_whoever_makes_a_link_that_withholds_nothing_is_told_what_the_built_in_p
     assert 'role="alert"' not in operator.post(address, withholds).text
 
 
+def test_an_address_is_shown_though_what_the_link_shows_cannot_be_looked_through(
+    session: Session, operator: Client
+) -> None:
+    address = f"/sessions/{session.id}/share/"
+    said = form_at(operator, address)
+    tamper("UPDATE tm_payload SET media_type = 'application/json', data = %s", ["{"])
+    page = operator.post(address, said)
+    assert (page.status_code, "/share/" in page.text) == (201, True)
+    assert ShareLink.objects.count() == 1
+
+
 def test_the_preview_of_evidence_alone_shows_what_such_a_link_shows(
     project: Project, session: Session, operator: Client
 ) -> None:
@@ -113,6 +125,23 @@ def test_a_row_names_the_field_and_over_several_sessions_the_session(
     assert f'<a href="/sessions/{session.id}/?step=' in text
     assert "of Flight of withheld: bird" in words(text)
     assert "Session Flight of withheld: bird" in words(text)
+
+
+def test_of_the_answers_of_replays_no_more_is_read_than_of_steps(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(preview, "MOST_BYTES", 0)
+    found = []
+    for many in (2, 3):
+        session = recorded_session(project, key=f"s{many}")
+        comparison = compared(project, [session], *(f"local:extractive-{each}" for each in (1, 3, 5)[:many]))
+        tamper(
+            "UPDATE tm_payload SET data = %s WHERE id IN (SELECT output_id FROM tm_replay_step)",
+            ["a@example.com"],
+        )
+        target = target_of(project, "comparison", comparison.id)
+        found.append(preview_of(link_to(project, target, Terms(), by="test")).total_found)
+    assert found[0] == found[1] > 0
 
 
 @pytest.mark.parametrize("many", [1, 4])

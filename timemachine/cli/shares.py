@@ -1,6 +1,6 @@
 """`share`: links that show one session, replay or comparison to somebody without an account, and who opened them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -72,8 +72,7 @@ def create(
             show(found, preview_lines(found), as_json=as_json)
         else:
             made = client.shares.create(**terms)
-            read = {} if as_json or made["redaction"] else client.shares.preview(**terms)
-            show(made, _made(made, read), as_json=as_json)
+            show(made, _made(made, partial(_found, client, terms)), as_json=as_json)
 
 
 @share.command("list")
@@ -130,8 +129,19 @@ def _type_of(client: "Client", target: str) -> str:
     )
 
 
-def _made(made: dict[str, Any], read: dict[str, Any]) -> Iterator[str]:
-    """What a link is; of one that withholds nothing also what the built-in profile finds of what it lets anybody `read`."""
+def _found(client: "Client", terms: dict[str, Any]) -> str:
+    """What the built-in profile finds in what a link shows that withholds nothing; the link is there, so that nothing here may fail."""
+    from timemachine.client.errors import ClientError
+
+    try:
+        read = client.shares.preview(**terms)
+    except ClientError as why:
+        return f"unknown, for it could not be looked through: {why.message}"
+    return unwithheld(read) if read["found"] else ""
+
+
+def _made(made: dict[str, Any], found: Callable[[], str]) -> Iterator[str]:
+    """The address before all else, for it is shown once; then what the link is, and of one that withholds nothing what was `found` in it."""
     yield made["url"]
     yield from facts(
         [
@@ -142,7 +152,7 @@ def _made(made: dict[str, Any], read: dict[str, Any]) -> Iterator[str]:
             ("opens", "any number of times" if made["max_opens"] is None else f"{made['max_opens']:,} times"),
             ("passphrase", "asked for" if made["passphrase"] else "none"),
             ("withholds", withholds(made["redaction"])),
-            ("found", unwithheld(read) if read.get("found") else ""),
+            ("found", found() if made["redaction"] is None else ""),
             ("label", made["label"]),
         ]
     )

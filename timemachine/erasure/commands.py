@@ -148,9 +148,9 @@ def _look(row: Erasure) -> None:
     )
 
 
-def _require_unquoted(row: Erasure, chosen: Chosen, reason: str) -> None:
-    """Raise `ReasonTells` where a text of a field that was chosen stands in the reason."""
-    if quotes(reason, erased_texts(row.session, chosen)):
+def _require_unquoted(row: Erasure, chosen: Chosen, reason: str, *, after: int = 0) -> None:
+    """Raise `ReasonTells` where a text of a field that was chosen, of the steps behind one, stands in the reason."""
+    if quotes(reason, erased_texts(row.session, chosen, after=after)):
         raise tells(WHAT_IS_ERASED)
 
 
@@ -172,7 +172,7 @@ def _erase(row: Erasure) -> None:
         else:
             steps = sorted({*steps, *touched(session, look, after=seen_through)})
         if session.last_sequence > seen_through:
-            _require_unquoted(row, chosen, row.reason or "")
+            _require_unquoted(row, chosen, row.reason or "", after=seen_through)
         watched = erased_fields.watch(session, _with_children(session, steps))
         found = apply(session, look, steps)
         by, reason, at = row.confirmed_by or "", row.reason or "", now()

@@ -154,13 +154,13 @@ def _remember(look: Look, action: Action, seen: Seen) -> None:
             look.payloads.add(row)
 
 
-def erased_texts(session: Session, chosen: Chosen) -> Iterator[str]:
-    """The texts of the fields that were chosen by their paths, as they are now. Reads the steps for which they were chosen."""
+def erased_texts(session: Session, chosen: Chosen, *, after: int = 0) -> Iterator[str]:
+    """The texts of the fields that were chosen by their paths, as they are now. Reads the steps behind one for which they were chosen."""
     look = Look(chosen=chosen.by_path())
     if any(path.of_session for path in chosen.rules.paths):
         yield from _gone(look.session(session))
     if any(not path.of_session for path in chosen.rules.paths):
-        for action in actions_of(session, chosen.steps):
+        for action in actions_of(session, chosen.steps, after):
             yield from _gone(look.action(action))
 
 

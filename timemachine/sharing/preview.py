@@ -116,9 +116,13 @@ def _note_steps(preview: Preview, rules: Rules) -> None:
 
 
 def _note_answers(preview: Preview, rules: Rules) -> None:
-    """What is withheld of the answers that replays got."""
+    """What is withheld of the first answers that replays got: `MOST_STEPS` and `MOST_BYTES` of them at most."""
     steps = counted_steps(preview.link).filter(output__isnull=False).select_related("output", "replay")
+    size = 0
     for step in steps.order_by("id")[:MOST_STEPS].iterator(AT_ONCE):
+        if step.output is None or size > MOST_BYTES:
+            break
+        size += step.output.size
         found = redact_value(payloads.value(step.output), rules)
         touched = {"new answer": found.value} if found.touched else {}
         preview.note(step.replay.session_id, step.sequence, touched, found.tally)

@@ -1,5 +1,6 @@
 """Share links as their project sees them: the list, the form that creates one, the log of each, and the end of one."""
 
+import logging
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 from uuid import UUID
@@ -32,6 +33,7 @@ from timemachine.web.access import Access
 from timemachine.web.redirects import see_other
 from timemachine.web.share_forms import PolicyForm, ShareForm
 
+logger = logging.getLogger(__name__)
 SHOWN_LINKS: Final = 50
 SHOWN_OPENINGS: Final = 5
 LOG_LINES: Final = 200
@@ -185,6 +187,7 @@ def _create(request: HttpRequest, who: Access, target: Shareable) -> HttpRespons
         if "preview" in request.POST:
             would_be = commands.link_to(who.project, target, form.terms(), by=who.user.email)
             return _form(request, target, form, 200, preview=_preview(would_be))
+        unaware = _unaware(commands.link_to(who.project, target, form.terms(), by=who.user.email))
         made, token = commands.create_link(
             who.project, target, form.terms(), by=who.user.email, link_id=form.cleaned_data["form_id"]
         )
@@ -193,9 +196,22 @@ def _create(request: HttpRequest, who: Access, target: Shareable) -> HttpRespons
     facts = {
         "shown": _shown(made),
         "url": commands.url_of(token),
-        "preview": _preview(made) if made.redaction is None else None,
+        "preview": unaware,
     }
     return render(request, "shares/created.html", facts, status=201)
+
+
+def _unaware(link: ShareLink) -> dict[str, Any] | None:
+    """What the built-in profile finds in a link that would withhold nothing; None where it cannot be looked through, which keeps no link from being made."""
+    if link.redaction is not None:
+        return None
+    try:
+        return _preview(link)
+    except Exception:
+        logger.exception(
+            "What a link to the %s %s shows could not be looked through", link.target_type, link.target_id
+        )
+        return None
 
 
 def _looked_at(request: HttpRequest) -> str | None:
