@@ -1,5 +1,6 @@
 """The parts of `make up` that need no server."""
 
+import os
 import signal
 import socket
 import subprocess
@@ -16,6 +17,7 @@ from timemachine.embedded.address import Address, answers, chosen_address, refus
 from timemachine.embedded.children import Program, run
 from timemachine.embedded.leftovers import kill_leftovers
 from timemachine.embedded.logs import last_words, open_log
+from timemachine.embedded.programs import web_server
 from timemachine.embedded.supervisor import Supervisor
 
 TRACEBACK = 'Traceback (most recent call last):\n  File "x.py", line 1\n    y\nKeyError: 1\nDETAIL: more\n'
@@ -167,6 +169,18 @@ def test_a_folder_that_cannot_be_made_is_one_sentence(
     monkeypatch.setenv("TIMEMACHINE_HOME", str(empty_home / "file" / "home"))
     assert up.main() == 1
     assert "cannot be made (Not a directory); set TIMEMACHINE_HOME" in capsys.readouterr().err
+
+
+def test_every_thread_of_the_web_server_gets_a_connection_and_none_is_told_that_the_database_is_away(
+    empty_home: Path,
+) -> None:
+    program = web_server(Address(host="127.0.0.1", port=8000), {})
+    threads = int(program.command[program.command.index("--blocking-threads") + 1])
+    asked = "from django.conf import settings; print(settings.DATABASES['default']['OPTIONS']['pool']['max_size'])"
+    environment = os.environ | program.environment | {"DJANGO_SETTINGS_MODULE": "timemachine.config.settings"}
+    environment.pop("DATABASE_POOL_SIZE", None)
+    said = subprocess.check_output([sys.executable, "-c", asked], env=environment, text=True)
+    assert int(said) >= threads
 
 
 def _say_once(server: socket.socket, said: bytes) -> None:

@@ -110,7 +110,8 @@ _options: dict[str, Any] = {"prepare_threshold": 5}  # else none is ever prepare
 if (
     env.text("TIMEMACHINE_PROCESS") == "web"
 ):  # Celery's Django fixup would close a whole pool around every task
-    _options["pool"] = {"min_size": 1, "max_size": env.number("DATABASE_POOL_SIZE", 8), "timeout": 2}
+    # a connection for each of its 20 threads: who waits for one waits for a database that is away
+    _options["pool"] = {"min_size": 1, "max_size": env.number("DATABASE_POOL_SIZE", 24), "timeout": 2}
 DATABASES = {"default": {**dj_database_url.parse(_database_url()), "OPTIONS": _options, "CONN_MAX_AGE": 0}}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -246,7 +247,7 @@ EVIDENCE_HOSTS_ALLOWED = env.names("EVIDENCE_HOSTS_ALLOWED")
 MODEL_CALLS_AT_ONCE = env.number("MODEL_CALLS_AT_ONCE", 16)
 ASKS_AT_ONCE = env.number(
     "ASKS_AT_ONCE", 5
-)  # of the web server's eight threads, so that three are left for pages
+)  # of the web server's twenty threads, so that most are left for pages
 EMBEDDING_MODEL = env.text("EMBEDDING_MODEL", "wordllama")
 MODEL_PRICES = env.text("MODEL_PRICES")
 ANSWER_CACHE_MAX_MB = env.number("ANSWER_CACHE_MAX_MB", 64)

@@ -44,7 +44,7 @@ _WITHOUT_TEXTS = {
 _SETTINGS = _WITHOUT_TEXTS | {
     "listen_addresses": "",
     "shared_buffers": "256MB",
-    "max_connections": "60",
+    "max_connections": "100",
     "log_timezone": "UTC",
 }
 _THROWAWAY = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
