@@ -54,6 +54,7 @@ from timemachine.sharing.models import ShareGrant, ShareLink, ShareMiss, ShareOp
 from timemachine.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun, SuiteSession, SuiteStep
 from timemachine.sweeping.models import Sweep, SweepRow
 from timemachine.traces.models import Trace
+from timemachine.weight.models import Compression, CompressionChange, Declined, Weight, WeightChange
 
 __all__ = [
     "AccessHead",
@@ -74,6 +75,9 @@ __all__ = [
     "Comparison",
     "ComparisonFindings",
     "ComparisonReplay",
+    "Compression",
+    "CompressionChange",
+    "Declined",
     "Delivery",
     "EarlierSeal",
     "EmbeddingWork",
@@ -137,4 +141,6 @@ __all__ = [
     "Trace",
     "Usage",
     "User",
+    "Weight",
+    "WeightChange",
 ]

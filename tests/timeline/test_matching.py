@@ -76,7 +76,7 @@ def session(record: Record) -> Session:
         ("-tokens:>5", [1, 2, 3, 4]),
         ("cost:<0.01", [6]),
         ("cost:0.02", [1]),
-        ("importance:>0.5", [4]),
+        ("importance:>0.5", [4, 5]),
         ("iteration:2", [4]),
         ("null", [1, 3]),
         ('"null check"', [3]),

@@ -20,11 +20,13 @@ from timemachine.notes.queries import notes_of
 from timemachine.payloads.queries import value
 from timemachine.recording.branches import family_of
 from timemachine.recording.models import Action, Session
-from timemachine.recording.queries import WEIGHED, action_of, actions_of, session_of
+from timemachine.recording.queries import action_of, actions_of, session_of
 from timemachine.timeline.document import action_json, with_everything
 from timemachine.timeline.moment import state_at, talking
 from timemachine.timeline.sessions import Wanted, sessions_page
 from timemachine.timeline.summary import summary_of
+from timemachine.weight.document import weighed
+from timemachine.weight.effective import IMPORTANCE, SIGNIFICANCE
 
 MOST_FRAMES = 100_000
 
@@ -43,10 +45,12 @@ def actions(request: HttpRequest, session_id: str, wanted: Query[ActionFilter]) 
     """The session's actions in their order, whole."""
     session = session_of(caller(request, "read").project, session_id)
     rows = Action.objects.filter(session=session, **wanted.exactly())
+    if wanted.significance:
+        rows = rows.annotate(now_significance=SIGNIFICANCE).filter(now_significance=wanted.significance)
     if wanted.tag:
         rows = rows.filter(tags__contains=[wanted.tag])
     if wanted.min_importance is not None:
-        rows = rows.annotate(weighed=WEIGHED).filter(weighed__gte=wanted.min_importance)
+        rows = rows.annotate(weighed=IMPORTANCE).filter(weighed__gte=wanted.min_importance)
     if wanted.after is not None:
         rows = rows.filter(sequence__gt=read_place(wanted.after, paging.number))
     found = sized_page(with_everything(rows), wanted.limit, "sequence", sizes.of_action(), action_json)
@@ -55,16 +59,24 @@ def actions(request: HttpRequest, session_id: str, wanted: Query[ActionFilter]) 
 
 @routers.sessions.get("/{session_id}/actions/{sequence}", summary="One action")
 def action(request: HttpRequest, session_id: str, sequence: int) -> dict[str, Any]:
-    """One action, whole; `erased` names the fields of it that were erased, where there are any."""
-    session = session_of(caller(request, "read").project, session_id)
+    """One action, whole; `erased` names the fields of it that were erased, where there are any.
+
+    Its significance and importance are those in force; where somebody changed them, `recorded` says what was recorded.
+    """
+    return action_of_session(session_of(caller(request, "read").project, session_id), sequence)
+
+
+def action_of_session(session: Session, sequence: int) -> dict[str, Any]:
+    """One action as a document, with what is in force for it and what was erased of it. Raises `NotFound`."""
     row = action_of(session, sequence)
     (found,) = _with_erased(session, [action_json(with_everything(Action.objects.filter(id=row.id)).get())])
     return found
 
 
 def _with_erased(session: Session, documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The actions; those of which something was erased say what. One query."""
+    """The actions; those of which something was erased, or whose weight was changed, say what. Two queries."""
     erased = erased_of(session, [each["sequence"] for each in documents])
+    documents = weighed(session, documents)
     return [
         each | {"erased": [field_json(row) for row in erased[each["sequence"]]]}
         if each["sequence"] in erased

@@ -298,5 +298,5 @@ class ActionFilter(Strict):
 
     def exactly(self) -> dict[str, str]:
         """The fields that have to match as they are."""
-        names = ("kind", "layer", "role", "significance", "model", "tool")
+        names = ("kind", "layer", "role", "model", "tool")
         return {name: asked for name in names if (asked := getattr(self, name))}

@@ -12,13 +12,12 @@ from timemachine.base.clock import written
 from timemachine.base.content import value_of
 from timemachine.base.faithful import original
 from timemachine.recording.told import Turn
-from timemachine.recording.vocabulary import DEFAULT_IMPORTANCE
+from timemachine.weight.effective import IMPORTANCE_SQL, JOINED, SIGNIFICANCE_SQL
 
 PAGE: Final = 1_000
 PAGE_BYTES: Final = 16 * 1024 * 1024
 
 _PLAIN: Final = ("sequence", "kind", "role", "agent", "name", "tool", "model", "significance")
-_WEIGHED: Final = " ".join(f"WHEN '{word}' THEN {weight}" for word, weight in DEFAULT_IMPORTANCE.items())
 _OF: Final = "a.session_id = %(session)s AND a.sequence > %(after)s AND a.sequence <= %(through)s {chosen}"
 _CHOSEN: Final = "AND a.sequence = ANY(%(chosen)s)"
 _COUNTED: Final = """
@@ -32,10 +31,11 @@ FROM tm_action a LEFT JOIN tm_payload i ON i.id = a.input_id LEFT JOIN tm_payloa
 WHERE {_OF} ORDER BY a.sequence LIMIT {PAGE}
 """  # noqa: S608
 _ROWS: Final = f"""
-SELECT a.sequence, a.kind, a.role, a.agent, a.name, a.tool, a.model, a.significance,
-       coalesce(a.importance, CASE a.significance {_WEIGHED} END), a.tags, a.started_at, a.duration_ms,
+SELECT a.sequence, a.kind, a.role, a.agent, a.name, a.tool, a.model, {SIGNIFICANCE_SQL},
+       {IMPORTANCE_SQL}, a.tags, a.started_at, a.duration_ms,
        a.error_type, a.error_message, i.media_type, i.data, o.media_type, o.data
 FROM tm_action a LEFT JOIN tm_payload i ON i.id = a.input_id LEFT JOIN tm_payload o ON o.id = a.output_id
+{JOINED}
 WHERE {_OF} ORDER BY a.sequence
 """  # noqa: S608
 

@@ -18,11 +18,11 @@ from timemachine.base.faithful import storable
 from timemachine.memory.reading import Row, counted, rows
 from timemachine.memory.selection import Weighed, fitting, gaps
 from timemachine.recording.models import Action, Session
-from timemachine.recording.queries import WEIGHED
 from timemachine.recording.snapshot import snapshot
 from timemachine.recording.told import LONGEST_COUNTED, Turn, left_out, paragraph, text_of
 from timemachine.retrieval.embedding.wordllama import count_tokens
 from timemachine.search.models import SearchedAction
+from timemachine.weight.effective import IMPORTANCE, SIGNIFICANCE
 
 MOST_COUNTED: Final = 2_000
 """So many turns whose tokens no worker counted yet are counted while somebody waits, up to `MOST_BYTES` of them; more are estimated."""
@@ -49,10 +49,10 @@ class Asked:
 
     @property
     def condition(self) -> Q:
-        """The condition on actions that have `weighed`."""
+        """The condition on actions that have `weighed` and `now_significance`."""
         found = Q()
         for name, wanted in (
-            ("significance", self.significances),
+            ("now_significance", self.significances),
             ("role", self.roles),
             ("kind", self.kinds),
         ):
@@ -113,7 +113,9 @@ class Transcript:
 def transcript_of(session: Session, asked: Asked) -> Transcript:
     """What of the session is told to whoever asks so; of one that still records, what stood when it was asked."""
     through = session.last_sequence
-    actions = Action.objects.filter(session=session, sequence__lte=through).annotate(weighed=WEIGHED)
+    actions = Action.objects.filter(session=session, sequence__lte=through).annotate(
+        weighed=IMPORTANCE, now_significance=SIGNIFICANCE
+    )
     with snapshot():  # a worker counts meanwhile
         turns, known, tokens = counted(session.id, through)
         missing = _missing(session, actions) if known < turns else _Missing({}, estimated=False)

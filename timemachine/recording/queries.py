@@ -5,25 +5,17 @@ from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
-from django.db.models import Case, Exists, FloatField, OuterRef, Q, QuerySet, Value, When
-from django.db.models.functions import Coalesce
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from timemachine.accounts.models import Project
 from timemachine.base.errors import NotFound
 from timemachine.base.ids import uuid_of
 from timemachine.base.numbers import whole_number
 from timemachine.recording.models import KEY_PATTERN, Action, Session
-from timemachine.recording.vocabulary import DEFAULT_IMPORTANCE
 
 KEY: Final = re.compile(KEY_PATTERN)
 FAILED: Final = Q(error_type__isnull=False) | Q(error_message__isnull=False)
 """Which actions recorded an error."""
-WEIGHED: Final = Coalesce(
-    "importance",
-    Case(*(When(significance=word, then=Value(found)) for word, found in DEFAULT_IMPORTANCE.items())),
-    output_field=FloatField(),
-)
-"""The importance of an action: what it was given, else what its significance is worth; None where it has neither."""
 
 
 def session_of(project: Project, id_or_key: str | UUID) -> Session:

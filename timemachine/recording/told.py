@@ -73,8 +73,8 @@ def _spoken(turn: Turn) -> Iterator[tuple[str, str]]:
         yield "assistant", _written(turn.output) if turn.error == (None, None) else _failed(turn)
     elif turn.kind == "llm_call":
         for message in _given(turn.input):
-            yield _CHAT_ROLES.get(str(message.get("role", "")), "user"), _said(message)
-        yield "assistant", _joined(_said(turn.output), _failed(turn))
+            yield _CHAT_ROLES.get(str(message.get("role", "")), "user"), said_in(message)
+        yield "assistant", _joined(said_in(turn.output), _failed(turn))
     else:
         yield "assistant" if turn.kind in _OF_THE_AGENT else "user", f"{who_of(turn)}: {content_of(turn)}"
 
@@ -93,8 +93,8 @@ def content_of(turn: Turn) -> str:
     if turn.kind == "message":
         return _joined(_written(turn.input) if turn.output is None else _written(turn.output), _failed(turn))
     if turn.kind == "llm_call":
-        asked = "\n".join(filter(None, (_said(each) for each in _given(turn.input))))
-        return _joined(_answered(asked, _said(turn.output)), _failed(turn))
+        asked = "\n".join(filter(None, (said_in(each) for each in _given(turn.input))))
+        return _joined(_answered(asked, said_in(turn.output)), _failed(turn))
     return _joined(_answered(_written(turn.input), _written(turn.output)), _failed(turn))
 
 
@@ -120,15 +120,15 @@ def _given(value: Any) -> list[dict[str, Any]]:
     return messages[own[-1] + 1 :] if own else messages
 
 
-def _said(value: Any) -> str:
+def said_in(value: Any) -> str:
     """The text of a message, or of the parts of one; whatever has none as it is written."""
     if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
-        return "\n".join(filter(None, map(_said, value)))
+        return "\n".join(filter(None, map(said_in, value)))
     if isinstance(value, dict):
         found = next((value[name] for name in _SAID if isinstance(value.get(name), str | list)), None)
         rest = {name: each for name, each in value.items() if name == "tool_calls" and each}
         if found is not None or rest:
-            return _joined("" if found is None else _said(found), _written(rest or None))
+            return _joined("" if found is None else said_in(found), _written(rest or None))
     return _written(value)
 
 

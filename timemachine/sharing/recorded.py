@@ -47,7 +47,8 @@ class Recorded:
         """The page of `PAGE` steps in which that step lies, of those up to `last`; nothing folds."""
         first = (min(max(around, 1), last) - 1) // PAGE * PAGE + 1
         end = min(first + PAGE - 1, last)
-        found = rows_of(self.session, Q(sequence__gte=first - REACH, sequence__lte=end), PAGE + REACH)
+        around_it = Q(sequence__gte=first - REACH, sequence__lte=end)
+        found = rows_of(self.session, around_it, PAGE + REACH, recorded=True)
         places = nest(found, unfolded={row.sequence for row in found})
         shown = [place for place in places if place.step.sequence >= first]
         rows = self.veil.rows(self.session.id, [place.step for place in shown])

@@ -4,13 +4,21 @@ import re
 from decimal import Decimal
 from typing import Final
 
-from django.db.models import F, Q
+from django.db.models import F, Q, Value
 from django.db.models.functions import Coalesce
-from django.db.models.lookups import Exact, GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual
+from django.db.models.lookups import (
+    Exact,
+    GreaterThan,
+    GreaterThanOrEqual,
+    IsNull,
+    LessThan,
+    LessThanOrEqual,
+)
 
 from timemachine.base.faithful import storable
 from timemachine.recording.queries import FAILED
 from timemachine.timeline.filter import LAST, Filter, Measured, Named, Said, Term
+from timemachine.weight.effective import IMPORTANCE, SIGNIFICANCE
 
 _COMPARED: Final = {
     ">": GreaterThan,
@@ -22,9 +30,9 @@ _COMPARED: Final = {
 _COLUMNS: Final = {
     "took": "duration_ms",
     "cost": "cost_usd",
-    "importance": "importance",
     "iteration": "iteration",
 }
+_SIGNIFICANCE: Final = Coalesce(SIGNIFICANCE, Value(""))
 _TOKENS: Final = ("total_tokens", "input_tokens", "output_tokens")
 _SEARCHED: Final = ("label", "error_message")
 
@@ -59,6 +67,8 @@ def _is(field: str, value: str) -> Q:
         return Q(tags__contains=[value])
     if field == "agent":
         return like("agent", value) | (Q(agent=None) & like("session__agent", value))
+    if field == "significance":
+        return Q(Exact(_SIGNIFICANCE, value))
     return like(field, value)
 
 
@@ -78,6 +88,8 @@ def _measured(term: Measured) -> Q:
         both = Coalesce(F("input_tokens"), 0) + Coalesce(F("output_tokens"), 0)
         recorded = Q.create([Q(**{f"{column}__isnull": False}) for column in _TOKENS], connector=Q.OR)
         return recorded & Q(compared(Coalesce(F("total_tokens"), both), int(term.number)))
+    if term.field == "importance":
+        return Q(IsNull(IMPORTANCE, False)) & Q(compared(IMPORTANCE, term.number))  # noqa: FBT003
     number = Decimal(repr(term.number)) if term.field == "cost" else term.number
     return Q(**{f"{_COLUMNS[term.field]}__{compared.lookup_name}": number})
 

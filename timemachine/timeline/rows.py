@@ -4,13 +4,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet
+from django.db.models import BooleanField, ExpressionWrapper, F, Q, QuerySet
 
 from timemachine.recording.models import Action, Session
 from timemachine.recording.queries import FAILED
 from timemachine.timeline.filter import EVERYTHING, Filter
 from timemachine.timeline.matching import matching
 from timemachine.timeline.nesting import REACH, Place, flat, nest
+from timemachine.weight.effective import SIGNIFICANCE
 
 SIDE: Final = 50
 """How many rows a page shows first, on each side of its step: more than the highest screen, few enough to be drawn at once."""
@@ -23,7 +24,6 @@ COLUMNS: Final = (
     "name",
     "tool",
     "duration_ms",
-    "significance",
     "client_id",
     "parent_id_given",
     "parent_sequence",
@@ -33,7 +33,7 @@ COLUMNS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One line of the timeline, as it was recorded."""
+    """One line of the timeline. `significance` is what is in force, or what was recorded where a reader sees the record alone."""
 
     sequence: int
     kind: str
@@ -143,22 +143,31 @@ def first_match(session: Session, shown: Filter) -> int | None:
     return found.values_list("sequence", flat=True).first()
 
 
-def rows_of(session: Session, condition: Q, limit: int) -> list[Row]:
-    """The first rows that fulfil a condition. One query."""
-    return [Row(**values) for values in _rows(session).filter(condition).order_by("sequence")[:limit]]
+def rows_of(session: Session, condition: Q, limit: int, *, recorded: bool = False) -> list[Row]:
+    """The first rows that fulfil a condition; with `recorded` without what was said of them since. One query."""
+    found = _rows(session, recorded=recorded).filter(condition).order_by("sequence")[:limit]
+    return [_row(values) for values in found]
 
 
-def _rows(session: Session) -> QuerySet[Action, dict[str, Any]]:
+def _rows(session: Session, *, recorded: bool = False) -> QuerySet[Action, dict[str, Any]]:
     failed = ExpressionWrapper(FAILED, output_field=BooleanField())
-    steps: QuerySet[Action] = Action.objects.filter(session=session).annotate(failed=failed)
-    found: QuerySet[Action, dict[str, Any]] = steps.values(*COLUMNS, "failed")
+    weight = F("significance") if recorded else SIGNIFICANCE
+    steps: QuerySet[Action] = Action.objects.filter(session=session).annotate(
+        failed=failed, weight_now=weight
+    )
+    found: QuerySet[Action, dict[str, Any]] = steps.values(*COLUMNS, "failed", "weight_now")
     return found
+
+
+def _row(values: dict[str, Any]) -> Row:
+    significance = values.pop("weight_now")
+    return Row(**values, significance=significance)
 
 
 def steps_before(session: Session, sequence: int, limit: int, view: View) -> list[Row]:
     """The last recorded steps before one, so many, in their order. One query."""
     found = _rows(session).filter(matching(view.shown), sequence__lt=sequence).order_by("-sequence")[:limit]
-    return [Row(**values) for values in reversed(found)]
+    return [_row(values) for values in reversed(found)]
 
 
 def steps_from(session: Session, sequence: int, limit: int, view: View) -> list[Row]:

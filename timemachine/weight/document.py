@@ -1,0 +1,47 @@
+"""What is in force for steps as documents of the API."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from timemachine.base.clock import written
+from timemachine.recording.models import Session
+from timemachine.weight.models import WeightChange
+from timemachine.weight.queries import InForce, in_force
+
+
+def weighed(session: Session, documents: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The steps as documents, with the significance and importance that are in force.
+
+    Where that is not what was recorded, `recorded` says what was, and `weighed` who said otherwise and when, or that the session was
+    compressed. One query.
+    """
+    found = in_force(session, [each["sequence"] for each in documents])
+    return [_weighed(each, found.get(each["sequence"])) for each in documents]
+
+
+def _weighed(document: dict[str, Any], now: InForce | None) -> dict[str, Any]:
+    if now is None or (
+        now.by is None
+        and (now.significance, now.importance) == (document["significance"], document["importance"])
+    ):
+        return document
+    recorded = {name: document[name] for name in ("significance", "importance")}
+    return document | {
+        "significance": now.significance,
+        "importance": now.importance,
+        "recorded": recorded,
+        "weighed": {"by": now.by, "at": written(now.at), "compressed": now.compressed},
+    }
+
+
+def change_json(change: WeightChange) -> dict[str, Any]:
+    """A change: what it was set to (null: what was recorded), by whom, when, and by which proposal."""
+    return {
+        "id": str(change.id),
+        "sequence": change.sequence,
+        "significance": change.significance,
+        "importance": change.importance,
+        "proposal": change.rule,
+        "by": change.by,
+        "at": written(change.at),
+    }
