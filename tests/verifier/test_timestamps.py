@@ -59,6 +59,22 @@ def test_what_has_another_form_is_no_timestamp(none: bytes) -> None:
         tm_verify.timestamp(none)
 
 
+def indefinite(der: bytes) -> bytes:
+    """The element in BER, with its end marked behind it and its length not said."""
+    head = 2 if der[1] < 0x80 else 2 + der[1] - 0x80
+    return bytes([der[0], 0x80]) + der[head:] + bytes(2)
+
+
+def test_a_timestamp_whose_lengths_are_not_said_is_not_checked_and_no_fault(
+    made: Made, tmp_path: Path
+) -> None:
+    report = checked(made, tmp_path, lambda state: indefinite(answer(dates=state)))
+    assert [each for each in report.problems if each["code"] == "timestamp"] == []
+    (says,) = (each for each in report.not_checked if each.startswith("timestamps/1.tsr: "))
+    assert "openssl ts -verify -in timestamps/1.tsr -data timestamps/1.json" in says
+    assert report.dated == []
+
+
 @pytest.mark.parametrize(
     ("said", "problem", "told"),
     [
