@@ -7,6 +7,7 @@ import pytest
 
 from tests.cli.terminal import Here, Terminal
 from timemachine.client import TimeMachine
+from timemachine.client.spool import Spool
 from timemachine.payloads.queries import value
 from timemachine.recording.models import Session
 
@@ -138,6 +139,55 @@ def test_files_that_are_not_there_are_refused(tm: Here, folder: Path) -> None:
     for words in (("send", "nothing.spool"), ("drop", "odd.spool", "--yes"), ("drop", "../x", "--yes")):
         assert "There is no file" in tm.refused("spool", *words)
     assert [each.name for each in folder.iterdir()] == ["odd.spool"]
+
+
+def test_what_a_crash_cut_in_half_hides_nothing_that_was_set_aside(tm: Here, folder: Path) -> None:
+    name = aside(tm, folder, "ended")
+    whole = (folder / name).read_bytes()
+    first = whole.split(b"\n")[0]
+    (folder / name).write_bytes(first[:20] + b"\n" + whole + first[:-9])
+    (item,) = tm.json("spool", "list")["items"]
+    assert (item["session"], item["state"], item["actions"]) == ("ended", "refused", 2)
+    assert tm.json("spool", "send", name, "--as", "rescued")["items"][0]["arrived"] == 2
+    assert outputs("rescued") == [1, 2]
+    assert list(folder.iterdir()) == []
+
+
+def test_what_is_set_aside_stands_behind_a_line_that_a_crash_cut_in_half(tm: Here, folder: Path) -> None:
+    header = {"session": {"key": "one", "name": "One"}}
+    spool = Spool.in_file(folder, header)
+    assert spool.path is not None
+    spool.path.with_suffix(".refused").write_bytes(b'{"why": "cut')
+    assert spool.set_aside(b'{"kind":"event"}', "no")
+    spool.remove()
+    (item,) = tm.json("spool", "list")["items"]
+    assert (item["session"], item["actions"], item["why"]) == ("one", 1, "no")
+
+
+def test_what_cannot_be_read_is_named_with_the_reason(tm: Here, folder: Path) -> None:
+    (folder / "odd.refused").mkdir(parents=True)
+    (item,) = tm.json("spool", "list")["items"]
+    assert (item["file"], item["state"], item["actions"], item["why"]) == (
+        "odd.refused", "unreadable", None, "Is a directory",
+    )  # fmt: skip
+    assert "unreadable" in tm.run("spool", "list").out
+    assert tm.run("spool", "send").out == "There is nothing to send.\n"
+    for words in (("send", "odd.refused"), ("drop", "odd.refused", "--yes")):
+        assert "odd.refused cannot be read or written (Is a directory)" in tm.refused("spool", *words)
+
+
+def test_a_folder_that_cannot_be_read_is_not_told_as_an_empty_one(tm: Here, folder: Path) -> None:
+    folder.write_text("no folder")
+    assert "cannot be read or written (Not a directory)" in tm.refused("spool", "list")
+
+
+def test_what_is_lost_on_its_way_ends_with_one(
+    tm: Here, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = aside(tm, folder, "ended")
+    monkeypatch.setattr(Spool, "set_aside", lambda *_: False)  # the disk is full
+    ran = tm.run("spool", "send", name)
+    assert (ran.code, "2 actions did not arrive" in ran.err) == (1, True)
 
 
 @pytest.mark.parametrize("words", [("drop",), ("send", "--as", "k"), ("send", "a", "b", "--as", "k")])

@@ -1,7 +1,7 @@
 """`spool`: what was recorded on this machine and is not on a server."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,7 +63,7 @@ def send(*, names: tuple[str, ...], key: str | None, folder: Path | None, as_jso
     Without FILE all that was recorded for this server with this key, but for what processes that record have in use. What arrived before
     is not there twice.
     """
-    from timemachine.client.left import IN_USE, left_in, named_in
+    from timemachine.client.left import IN_USE, UNREADABLE, left_in, named_in
     from timemachine.client.left import send as sent
 
     where = spool_folder(folder)
@@ -76,13 +76,15 @@ def send(*, names: tuple[str, ...], key: str | None, folder: Path | None, as_jso
             server = find_server(os.environ)
             ours = {(None, None), (server.url, key_id(server))}
             chosen = [
-                each for each in left_in(where) if each.state != IN_USE and (each.url, each.key_id) in ours
+                each
+                for each in left_in(where)
+                if each.state not in {IN_USE, UNREADABLE} and (each.url, each.key_id) in ours
             ]
         done = [sent(each, client.connection, key=key) for each in chosen]
     show({"items": [_sent_json(each) for each in done], "next": None}, _sent(done), as_json=as_json)
-    short = sum(each.waiting + each.refused for each in done)
+    short = sum(each.short for each in done)
     if short:
-        why = next(each.why for each in done if each.waiting or each.refused)
+        why = next(each.why for each in done if each.short)
         raise Failure(
             f"{counted(short, 'action')} did not arrive: {why} `--as KEY` sends them to another session, and `spool drop` drops them."
         )
@@ -101,14 +103,20 @@ def drop(*, names: tuple[str, ...], yes: bool, folder: Path | None, as_json: boo
     if not names:
         raise click.UsageError("Say which FILE.")
     chosen = named_in(spool_folder(folder), names)
-    actions = sum(each.actions for each in chosen)
-    if not yes and not confirmed(f"Drop {counted(actions, 'recorded action')} for good?"):
+    if not yes and not confirmed(f"Drop {_together(chosen)} for good?"):
         raise Failure("Nothing was dropped; answer yes, or say --yes.")
     for each in chosen:
         dropped(each)
     items = [{"file": each.path.name, "actions": each.actions} for each in chosen]
-    told = [f"{each.path.name} is dropped with {counted(each.actions, 'action')}." for each in chosen]
+    told = [f"{each.path.name} is dropped with {_together([each])}." for each in chosen]
     show({"items": items, "next": None}, told, as_json=as_json)
+
+
+def _together(chosen: "Sequence[Left]") -> str:
+    """So many actions; of a file that cannot be read it is not known."""
+    if any(each.actions is None for each in chosen):
+        return "an unknown number of actions"
+    return counted(sum(each.actions or 0 for each in chosen), "action")
 
 
 def _listed(found: "list[Left]") -> Iterator[str]:
@@ -118,8 +126,8 @@ def _listed(found: "list[Left]") -> Iterator[str]:
     rows = [
         [
             each.path.name,
-            each.session["key"],
-            f"{each.actions:,}",
+            each.session.get("key", "unknown"),
+            "unknown" if each.actions is None else f"{each.actions:,}",
             each.state,
             each.url or "any server",
             shortened(each.why or "", 100),
@@ -139,7 +147,7 @@ def _sent(done: "list[Sent]") -> Iterator[str]:
 def _left_json(left: "Left") -> dict[str, Any]:
     return {
         "file": left.path.name,
-        "session": left.session["key"],
+        "session": left.session.get("key"),
         "name": left.session.get("name"),
         "actions": left.actions,
         "state": left.state.replace(" ", "_"),
@@ -155,5 +163,6 @@ def _sent_json(sent: "Sent") -> dict[str, Any]:
         "arrived": sent.arrived,
         "waiting": sent.waiting,
         "refused": sent.refused,
+        "lost": sent.lost,
         "why": sent.why,
     }

@@ -51,13 +51,16 @@ class Delivery:
         self._left: list[Outbox] = []
 
     def add(self, outbox: Outbox) -> None:
-        """Deliver what this one gets, too; behind what was let go before and waits."""
-        if self.is_closed:
-            self.is_closed = False
+        """Deliver what this one gets, too; behind what was let go before and waits, also where it is let go at this moment."""
+        while not self._added(outbox):
             self.adopt()
+
+    def _added(self, outbox: Outbox) -> bool:
         with self._changes:
-            self._outboxes.append(outbox)
-            self._changes.notify()
+            if not self.is_closed:
+                self._outboxes.append(outbox)
+                self._changes.notify()
+            return not self.is_closed
 
     def outboxes(self) -> list[Outbox]:
         """Those that something may still come from."""
@@ -149,7 +152,8 @@ class Delivery:
         if now < self._away_until:
             return self._away_until - now
         worked = False
-        for outbox in list(self._due(now)):
+        due = list(self._due(now))
+        for outbox in (each for each in due if each.has_work):  # some may have been let go meanwhile
             try:
                 self._deliver(outbox)
             except ClientError as why:

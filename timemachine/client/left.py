@@ -5,7 +5,8 @@ import io
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -21,18 +22,20 @@ if TYPE_CHECKING:  # its HTTP client takes a third of a second
 IN_USE: Final = "in use"
 WAITS: Final = "waits"
 SET_ASIDE: Final = "refused"
+UNREADABLE: Final = "unreadable"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Left:
-    """A file with so many actions of a session. `state` is `waits`, `refused` (`why` is the server's last reason) or `in use` by a process.
+    """A file with so many actions of a session. `state` is `waits`, `refused` (`why` is the server's last reason), `in use` by a process or
 
-    `url` and `key_id` say for which server and key it was recorded, None where none was known.
+    `unreadable` (`why` is the system's reason; of which session and how many actions is not known then). `url` and `key_id` say for which
+    server and key it was recorded, None where none was known.
     """
 
     path: Path
     session: dict[str, Any]
-    actions: int
+    actions: int | None
     state: str
     why: str | None
     url: str | None
@@ -41,20 +44,30 @@ class Left:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """What became of a file: under which key its actions arrived, how many did, how many wait still, how many were refused, and why."""
+    """What became of a file: under which key its actions arrived, how many did, how many wait still, were refused or are lost, and why."""
 
     path: Path
     session: str
     arrived: int
     waiting: int
     refused: int
+    lost: int
     why: str | None
+
+    @property
+    def short(self) -> int:
+        """How many did not arrive."""
+        return self.waiting + self.refused + self.lost
 
 
 def left_in(folder: Path) -> list[Left]:
-    """What is left in a folder, in the order in which it was begun."""
+    """What is left in a folder, in the order in which it was begun. Raises `ClientError` where the folder cannot be read."""
+    with _told(folder):
+        if not folder.exists():
+            return []
+        os.scandir(folder).close()
     found = (_left(path) for path in files_in(folder, {ENDING, REFUSED}))
-    return [each for each in found if each is not None and (each.actions or each.state == WAITS)]
+    return [each for each in found if each is not None and (each.actions != 0 or each.state == WAITS)]
 
 
 def named_in(folder: Path, names: Sequence[str]) -> list[Left]:
@@ -71,11 +84,12 @@ def named_in(folder: Path, names: Sequence[str]) -> list[Left]:
 def send(left: Left, connection: "Connection", *, key: str | None = None) -> Sent:
     """Send what is left of a session, to a session of another `key` where one is given, which ends with it.
 
-    What arrived before counts once. Raises `NotFound` where a process has it.
+    What arrived before counts once. Raises `NotFound` where a process has it, `ClientError` where the file cannot be read or written.
     """
-    spool = _taken(left)
-    if key is not None or left.state == SET_ASIDE:
-        spool = _moved(spool, left, key)
+    with _told(left.path):
+        spool = _taken(left)
+        if key is not None or left.state == SET_ASIDE:
+            spool = _moved(spool, left, key)
     before = _actions_of(spool)
     course = Course(key or left.session["key"], strict=key is not None)
     outbox = Outbox(spool, course, adopted=key is None)
@@ -89,39 +103,67 @@ def send(left: Left, connection: "Connection", *, key: str | None = None) -> Sen
         arrived=before - waiting - short.refused - short.lost,
         waiting=waiting,
         refused=short.refused,
+        lost=short.lost,
         why=why or short.why,
     )
 
 
 def drop(left: Left) -> None:
-    """Remove a file for good. Raises `NotFound` where a process has it."""
-    spool = _taken(left)
-    left.path.unlink(missing_ok=True)
-    if spool is not None:
-        spool.forget()
+    """Remove a file for good. Raises `NotFound` where a process has it, `ClientError` where it cannot be removed."""
+    with _told(left.path):
+        spool = None if left.state == UNREADABLE else _taken(left)
+        left.path.unlink(missing_ok=True)
+        if spool is not None:
+            spool.forget()
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """What the system refuses, as a sentence."""
+    try:
+        yield
+    except OSError as why:
+        raise ClientError(
+            f"{path} cannot be read or written ({why.strerror or why}); what stands in it stays there."
+        ) from why
 
 
 def _left(path: Path) -> Left | None:
-    try:
-        lines = path.read_bytes().split(b"\n")[:-1]  # what follows the last line end was cut off by a crash
-        heads = [json.loads(line) for line in (lines if path.suffix == REFUSED else lines[:1])]
-    except (OSError, ValueError):
-        return None
-    if not heads or not all(
-        isinstance(each, dict) and "key" in (each.get("session") or ()) for each in heads
-    ):
-        return None
     is_aside = path.suffix == REFUSED
+    try:
+        lines = _lines_of(path)
+    except OSError as why:
+        unknown: dict[str, None] = dict.fromkeys(("actions", "url", "key_id"))
+        return Left(path=path, session={}, state=UNREADABLE, why=why.strerror or str(why), **unknown)
+    heads = _heads(lines if is_aside else lines[:1])
+    if not heads:
+        return None
     used = _is_used(path.with_suffix(ENDING))
     return Left(
         path=path,
         session=heads[-1]["session"],
-        actions=len(lines) if is_aside else sum(line != END for line in lines[1:]),
+        actions=len(heads) if is_aside else sum(line != END for line in lines[1:]),
         state=IN_USE if used else SET_ASIDE if is_aside else WAITS,
         why=heads[-1].get("why"),
         url=heads[-1].get("url"),
         key_id=heads[-1].get("key_id"),
     )
+
+
+def _lines_of(path: Path) -> list[bytes]:
+    """The lines of a file; what follows the last line end was cut off by a crash. Raises `OSError`."""
+    return path.read_bytes().split(b"\n")[:-1]
+
+
+def _heads(lines: Sequence[bytes]) -> list[dict[str, Any]]:
+    """Those of the lines that name a session, as they are read; one that a crash cut in half names none."""
+    found = []
+    for line in lines:
+        with suppress(ValueError, RecursionError):
+            head = json.loads(line)
+            if isinstance(head, dict) and "key" in (head.get("session") or ()):
+                found.append(head)
+    return found
 
 
 def _is_used(path: Path) -> bool:
@@ -138,6 +180,8 @@ def _is_used(path: Path) -> bool:
 
 def _taken(left: Left) -> Spool:
     """The file's spool, which no other process has then; of one that was set aside an empty one in memory."""
+    if left.state == UNREADABLE:
+        _lines_of(left.path)
     taken = (
         Spool.in_memory({"session": left.session})
         if left.path.suffix == REFUSED
@@ -151,14 +195,18 @@ def _taken(left: Left) -> Spool:
 def _moved(spool: Spool, left: Left, key: str | None) -> Spool:
     """The same actions in a file of their own, which the first one goes for."""
     if left.path.suffix == REFUSED:
-        kept = [json.loads(line)["line"] for line in left.path.read_bytes().split(b"\n")[:-1]]
+        kept = [each["line"] for each in _heads(_lines_of(left.path))]
         lines = [json.dumps(each, separators=(",", ":")).encode() for each in kept]
     else:
         lines = [each for each in spool.waiting(spool.end) if each != END]
     session = left.session | ({} if key is None else {"key": key})
     header = {"spool": 1, "url": left.url, "key_id": left.key_id, "session": session}
     moved = Spool.in_file(left.path.parent, header)
-    moved.append([*lines, *([] if key is None else [END])], sync=True)
+    try:
+        moved.append([*lines, *([] if key is None else [END])], sync=True)
+    except OSError:
+        moved.remove()
+        raise
     left.path.unlink(missing_ok=True)
     spool.forget()
     return moved

@@ -187,8 +187,9 @@ class Spool:
         try:
             with _opened(self.path.with_suffix(REFUSED), os.O_CREAT) as file:
                 end = file.seek(0, os.SEEK_END)
+                begin = b"\n" if _is_cut(file, end) else b""
                 try:
-                    _write_all(file, kept + b', "line": ' + line + b"}\n")
+                    _write_all(file, begin + kept + b', "line": ' + line + b"}\n")
                 except OSError:
                     file.truncate(end)
                     raise
@@ -319,6 +320,11 @@ def _whole_lines(file: File, begin: int) -> int:
             return end - size + last + 1
         end -= size
     return begin
+
+
+def _is_cut(file: io.FileIO, end: int) -> bool:
+    """Whether its last line has no end: a crash came while it was written."""
+    return bool(end) and os.pread(file.fileno(), 1, end - 1) != b"\n"
 
 
 def _write_all(file: File, data: bytes) -> None:
