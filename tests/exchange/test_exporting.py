@@ -1,9 +1,7 @@
 """What is exported and imported again is the same session; an export is of one moment, and takes no more memory for a longer one."""
 
 import json
-import string
 from collections.abc import Sequence
-from datetime import UTC
 from typing import Any
 
 import pytest
@@ -13,109 +11,20 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.builders import recorded_session
+from tests.drawn import drafts, objects, texts, words
 from tests.exchange.samples import OURS, lines
 from timemachine.accounts.models import Project
-from timemachine.base.content import text_sha256
 from timemachine.base.errors import Conflict, InvalidInput
 from timemachine.exchange.commands import import_file
 from timemachine.exchange.exporting import EXPORTS, exact, export_session
 from timemachine.exchange.registry import FORMATS
 from timemachine.recording.commands import append, end_session, start_session
-from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
+from timemachine.recording.draft import ActionDraft
 from timemachine.recording.erasure import erase_session
 from timemachine.recording.models import Action, Session
-from timemachine.recording.vocabulary import KINDS, LAYERS, MODES, ROLES, SIGNIFICANCES
 from timemachine.timeline.document import with_everything
 
 pytestmark = pytest.mark.django_db
-
-texts = st.text(st.characters(exclude_categories=()), max_size=12)
-words = st.none() | texts
-counts = st.none() | st.integers(0, 10**9)
-numbers = st.floats(allow_nan=False, allow_infinity=False, width=32)
-values: Any = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | numbers | texts,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
-    max_leaves=6,
-)
-objects = st.none() | st.dictionaries(texts, values, max_size=3)
-times = st.none() | st.datetimes(timezones=st.just(UTC)).filter(lambda at: 1900 < at.year < 9000)
-money = st.none() | st.decimals(0, 1_000_000, places=15)
-
-
-def hit(rank: int, text: str | None, hashed: bool, rest: dict[str, Any]) -> HitDraft:
-    sha256 = text_sha256("elsewhere" if text is None else text) if hashed else None
-    return HitDraft(rank=rank, text=text, sha256=sha256, **rest)
-
-
-hits = st.lists(
-    st.tuples(
-        words,
-        st.booleans(),
-        st.fixed_dictionaries(
-            {
-                "score": st.none() | numbers,
-                "scores": st.none() | st.dictionaries(texts, numbers, max_size=2),
-                "frame": st.none() | st.integers(0, 2**40) | texts,
-                "version": st.none() | st.integers(0, 2**31 - 1),
-                "title": words,
-                "uri": words,
-                "metadata": objects,
-                "matched": objects,
-            }
-        ),
-    ),
-    max_size=3,
-).map(lambda found: tuple(hit(rank, *each) for rank, each in enumerate(found, start=1)))
-retrievals = st.builds(
-    RetrievalDraft,
-    mode=st.none() | st.sampled_from(MODES),
-    top_k=counts,
-    adaptive=st.none() | st.booleans(),
-    cut_by=words,
-    as_of=times,
-    embedding_model=words,
-    semantic_search=words,
-    curve=objects,
-    below=objects,
-    not_embedded=counts,
-    thresholds=objects,
-    min_score=st.none() | numbers,
-    hits=hits,
-)
-drafts = st.builds(
-    ActionDraft,
-    kind=st.sampled_from(KINDS),
-    id=st.none() | st.text(string.printable, min_size=1, max_size=6),
-    layer=st.none() | st.sampled_from(LAYERS),
-    role=st.none() | st.sampled_from(ROLES),
-    agent=words,
-    name=words,
-    tool=words,
-    call_id=words,
-    parent=st.none() | st.integers(0, 9) | texts.map(lambda text: f"{text}!"),
-    significance=st.none() | st.sampled_from(SIGNIFICANCES),
-    importance=st.none() | st.floats(0, 1),
-    iteration=counts,
-    tags=st.lists(texts, max_size=3).map(tuple),
-    started_at=times,
-    duration_ms=st.none() | st.floats(0, 10**9),
-    input=values,
-    output=values,
-    error_type=words,
-    error_message=words,
-    model=words,
-    parameters=objects,
-    usage=st.none() | st.builds(Usage, **dict.fromkeys(Usage.__slots__, counts)),
-    cost_usd=money,
-    prices=objects,
-    cached=st.none() | st.booleans(),
-    saved_usd=money,
-    cached_from=objects,
-    grounding=objects,
-    retrieval=st.none() | retrievals,
-    source=values,
-).filter(lambda draft: draft.id is None or draft.id != draft.parent)
 
 
 def told(session: Session) -> list[dict[str, Any]]:
@@ -207,6 +116,26 @@ def test_a_branch_goes_on_from_the_step_that_it_left(project: Project) -> None:
     erase_session(branch)
     back = imported(project, data)
     assert (back.parent_id, back.parent_sequence) == (parent.id, 2)
+
+
+def test_a_parent_that_is_not_here_yet_is_named_in_an_export(
+    project: Project, other_project: Project
+) -> None:
+    branch = start_session(project, name="Branch", by="test", parent=("not-here", 4))
+    back = imported(other_project, exported(end_session(branch.id)))
+    assert (back.parent, back.parent_key, back.parent_sequence) == (None, "not-here", 4)
+
+
+@pytest.mark.parametrize("name", ["otlp_json", "atif", "zip"])
+def test_the_same_session_in_another_format_does_not_tell_its_steps_twice(
+    project: Project, other_project: Project, name: str
+) -> None:
+    session = recorded_session(project)
+    copy = imported(other_project, exported(session))
+    with pytest.raises(Conflict, match="imported here from another format"):
+        imported(other_project, exported(session, name))
+    copy.refresh_from_db()
+    assert copy.last_sequence == session.last_sequence
 
 
 def test_an_export_while_it_records_says_where_it_ends_and_a_later_one_adds_what_is_new(

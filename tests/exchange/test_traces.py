@@ -288,6 +288,14 @@ def test_an_attachment_is_not_set_in_without_end() -> None:
     assert "1 reference to attachments: each stays as it is" in attached.notes()[1]
 
 
+def test_attachments_make_no_message_too_large_to_be_recorded() -> None:
+    attached = Attachments(most_in_one=15)
+    attached.of({"a": "0123456789", "b": "01234"})
+    for _ in range(2):
+        whole = attached.whole({"a": "attachment://a", "again": "attachment://a", "b": "attachment://b"})
+        assert whole == {"a": "0123456789", "again": "attachment://a", "b": "01234"}
+
+
 def test_what_failed_in_inspect_says_so() -> None:
     sample = copy.deepcopy(INSPECT_SAMPLE)
     sample["events"][1]["error"] = "overloaded"

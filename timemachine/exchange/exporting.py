@@ -98,7 +98,7 @@ def export_session(session: Session, format_name: str | None = None) -> Exported
 
 def about(session: Session) -> dict[str, Any]:
     """The first line of an export: the session by names that mean the same elsewhere, no id of this server."""
-    parent = session.parent
+    parent = session.parent.key if session.parent else session.parent_key
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -108,7 +108,7 @@ def about(session: Session) -> dict[str, Any]:
         "user": session.user,
         "status": session.status,
         "collection": session.collection.name if session.collection else None,
-        "parent": None if parent is None else {"key": parent.key, "sequence": session.parent_sequence},
+        "parent": None if parent is None else {"key": parent, "sequence": session.parent_sequence},
         "imported_as": session.imported_as,
         "metadata": session.metadata,
         "tags": session.tags,

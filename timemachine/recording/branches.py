@@ -71,7 +71,12 @@ def family_of(session: Session) -> Family:
     )
 
 
-def _ids(query: str, first: UUID, limit: int) -> list[UUID]:
+def all_above(session: Session) -> list[UUID]:
+    """The session and all that it goes on from. One query."""
+    return _ids(_ABOVE, session.id, None)
+
+
+def _ids(query: str, first: UUID, limit: int | None) -> list[UUID]:
     with connection.cursor() as cursor:
         cursor.execute(query, [first, limit])
         return [found for (found,) in cursor]

@@ -3,8 +3,8 @@
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from itertools import batched, groupby
-from operator import attrgetter, itemgetter
+from itertools import batched, chain, groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -20,6 +20,7 @@ from timemachine.recording import rows, validation
 from timemachine.recording.draft import ActionDraft
 from timemachine.recording.environments import as_kept
 from timemachine.recording.models import Action, Delivery, Hit, Session
+from timemachine.recording.parents import found_or_awaited, hold_keys, tie_awaiting
 from timemachine.retrieval.models import Collection as FrameCollection
 
 MOST_ACTIONS = 1_000
@@ -35,6 +36,10 @@ _COUNTED = f"""
 UPDATE tm_session AS s SET {", ".join(f"{name} = new.{name}" for name in rows.COUNTERS)}
 FROM jsonb_populate_recordset(NULL::tm_session, %s) AS new WHERE s.id = new.id
 """  # noqa: S608
+_ROWS = """
+SELECT a.session_id, a.sequence, a.id FROM unnest(%s::uuid[], %s::bigint[]) AS asked(session, sequence)
+JOIN tm_action AS a ON a.session_id = asked.session AND a.sequence = asked.sequence
+"""
 type More = tuple[Session, Sequence[ActionDraft]]
 """A session, and what is recorded in it."""
 
@@ -56,15 +61,17 @@ def start_session(
 ) -> Session:
     """A new session that records. Raises `Conflict` where the key is taken, `InvalidInput` where it has a wrong form, or what it is called is too long.
 
-    A parent that is not here yet is named by its key, and is tied to it when it comes.
+    A parent that is not here yet is named by its key, and is tied to it when it comes, unless that one goes on from this session.
     """
     if not name.strip():
         raise InvalidInput("A session needs a name.", code="invalid_field", field="name")
     validation.check_head(name=name, agent=agent, user=user, tags=tags)
     chosen = validation.check_key(key) if key is not None else validation.new_key()
-    branched_from, sequence = parent or (None, None)
+    named, sequence = parent or (None, None)
     try:
         with transaction.atomic():
+            hold_keys(project, chosen, named if isinstance(named, str) else None)
+            branched_from, awaited = found_or_awaited(project, named)
             begun = Session.objects.create(
                 project=project,
                 key=chosen,
@@ -72,8 +79,8 @@ def start_session(
                 agent=agent,
                 user=user,
                 collection=collection,
-                parent=branched_from if isinstance(branched_from, Session) else None,
-                parent_key=branched_from if isinstance(branched_from, str) else None,
+                parent=branched_from,
+                parent_key=awaited,
                 parent_sequence=sequence,
                 metadata=dict(metadata or {}),
                 tags=list(tags),
@@ -81,8 +88,7 @@ def start_session(
                 started_at=started_at or now(),
                 imported_as=imported_as,
             )
-            awaiting = Session.objects.filter(project=project, parent_key=chosen)
-            awaiting.exclude(id=begun.parent_id or begun.id).update(parent=begun, parent_key=None)
+            tie_awaiting(begun)
             return begun
     except IntegrityError as why:
         if "session_key_once" not in str(why):
@@ -257,15 +263,14 @@ def _insert(some: Sequence[More], largest: int) -> None:
 
 
 def _insert_hits(placed: Sequence[_Placed], kept: rows.Kept) -> None:
-    hits: list[rows.Row] = []
-    for session, its in groupby(placed, key=attrgetter("session")):
-        sequences = {each.sequence: each for each in its}
-        found = Action.objects.filter(session=session, sequence__in=sequences).values_list("sequence", "id")
-        ids = dict(found)
-        hits += [
-            hit for at, each in sequences.items() for hit in rows.hits(ids[at], each.draft, each.parts, kept)
-        ]
-    copy_in(Hit, hits)
+    """The passages that were found, in any number of sessions."""
+    if not placed:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(_ROWS, [[each.session.id for each in placed], [each.sequence for each in placed]])
+        ids = {(session, sequence): row for session, sequence, row in cursor.fetchall()}
+    found = (rows.hits(ids[each.session.id, each.sequence], each.draft, each.parts, kept) for each in placed)
+    copy_in(Hit, list(chain.from_iterable(found)))
 
 
 def _count(sessions: Sequence[Session]) -> None:

@@ -69,6 +69,7 @@ PAYLOADS: Final = ("input", "output", "source")
 _copied: Final = attrgetter(*COPIED)
 TOKENS: Final = tuple(field.name for field in fields(Usage))
 _tokens: Final = attrgetter(*TOKENS)
+SAID: Final = ("tags", "parent_id_given", "parent_sequence", "retrieval", *COPIED, *TOKENS)
 OF_HIT: Final = ("rank", "score", "scores", "matched", "frame", "version", "title", "uri", "metadata")
 SEARCHED: Final = ("semantic_search", "curve", "below", "thresholds", "min_score")
 _beside: Final = attrgetter("name", "error_type", "error_message", "parameters", "prices", "cached_from", "grounding")  # fmt: skip
@@ -135,21 +136,27 @@ def keep_payloads(project_id: UUID, parts: Sequence[Held]) -> Kept:
 
 def action(session: Session, sequence: int, draft: ActionDraft, parts: Held, kept: Kept) -> Row:
     """The row of one action."""
-    usage = draft.usage or _NOT_COUNTED
     return {
         "project_id": session.project_id,
         "session_id": session.id,
         "sequence": sequence,
         "client_id": draft.id,
         "label": label(draft),
-        "tags": list(draft.tags),
         "recorded_at": now(),
+        **said(draft),
+        **{f"{name}_id": _row_of(getattr(parts, name), kept) for name in PAYLOADS},
+    }
+
+
+def said(draft: ActionDraft) -> Row:
+    """The columns that its sender fills, `SAID`, without payloads, passages and the id."""
+    return {
+        "tags": list(draft.tags),
         "parent_id_given": draft.parent if isinstance(draft.parent, str) else None,
         "parent_sequence": draft.parent if isinstance(draft.parent, int) else None,
         "retrieval": _retrieval(draft.retrieval),
         **dict(zip(COPIED, _copied(draft), strict=True)),
-        **{f"{name}_id": _row_of(getattr(parts, name), kept) for name in PAYLOADS},
-        **dict(zip(TOKENS, _tokens(usage), strict=True)),
+        **dict(zip(TOKENS, _tokens(draft.usage or _NOT_COUNTED), strict=True)),
     }
 
 

@@ -1,0 +1,99 @@
+"""Actions as Hypothesis draws them: whatever may be recorded."""
+
+import string
+from datetime import UTC
+from typing import Any
+
+from hypothesis import strategies as st
+
+from timemachine.base.content import text_sha256
+from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
+from timemachine.recording.vocabulary import KINDS, LAYERS, MODES, ROLES, SIGNIFICANCES
+
+texts = st.text(st.characters(exclude_categories=()), max_size=12)
+words = st.none() | texts
+counts = st.none() | st.integers(0, 10**9)
+numbers = st.floats(allow_nan=False, allow_infinity=False, width=32)
+values: Any = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | numbers | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=6,
+)
+objects = st.none() | st.dictionaries(texts, values, max_size=3)
+times = st.none() | st.datetimes(timezones=st.just(UTC)).filter(lambda at: 1900 < at.year < 9000)
+money = st.none() | st.decimals(0, 1_000_000, places=15)
+
+
+def hit(rank: int, text: str | None, hashed: bool, rest: dict[str, Any]) -> HitDraft:
+    sha256 = text_sha256("elsewhere" if text is None else text) if hashed else None
+    return HitDraft(rank=rank, text=text, sha256=sha256, **rest)
+
+
+hits = st.lists(
+    st.tuples(
+        words,
+        st.booleans(),
+        st.fixed_dictionaries(
+            {
+                "score": st.none() | numbers,
+                "scores": st.none() | st.dictionaries(texts, numbers, max_size=2),
+                "frame": st.none() | st.integers(0, 2**40) | texts,
+                "version": st.none() | st.integers(0, 2**31 - 1),
+                "title": words,
+                "uri": words,
+                "metadata": objects,
+                "matched": objects,
+            }
+        ),
+    ),
+    max_size=3,
+).map(lambda found: tuple(hit(rank, *each) for rank, each in enumerate(found, start=1)))
+retrievals = st.builds(
+    RetrievalDraft,
+    mode=st.none() | st.sampled_from(MODES),
+    top_k=counts,
+    adaptive=st.none() | st.booleans(),
+    cut_by=words,
+    as_of=times,
+    embedding_model=words,
+    semantic_search=words,
+    curve=objects,
+    below=objects,
+    not_embedded=counts,
+    thresholds=objects,
+    min_score=st.none() | numbers,
+    hits=hits,
+)
+drafts = st.builds(
+    ActionDraft,
+    kind=st.sampled_from(KINDS),
+    id=st.none() | st.text(string.printable, min_size=1, max_size=6),
+    layer=st.none() | st.sampled_from(LAYERS),
+    role=st.none() | st.sampled_from(ROLES),
+    agent=words,
+    name=words,
+    tool=words,
+    call_id=words,
+    parent=st.none() | st.integers(0, 9) | texts.map(lambda text: f"{text}!"),
+    significance=st.none() | st.sampled_from(SIGNIFICANCES),
+    importance=st.none() | st.floats(0, 1),
+    iteration=counts,
+    tags=st.lists(texts, max_size=3).map(tuple),
+    started_at=times,
+    duration_ms=st.none() | st.floats(0, 10**9),
+    input=values,
+    output=values,
+    error_type=words,
+    error_message=words,
+    model=words,
+    parameters=objects,
+    usage=st.none() | st.builds(Usage, **dict.fromkeys(Usage.__slots__, counts)),
+    cost_usd=money,
+    prices=objects,
+    cached=st.none() | st.booleans(),
+    saved_usd=money,
+    cached_from=objects,
+    grounding=objects,
+    retrieval=st.none() | retrievals,
+    source=values,
+).filter(lambda draft: draft.id is None or draft.id != draft.parent)

@@ -1,0 +1,39 @@
+"""Which session another goes on from, where either of them may come first: what is named by a key is tied to it when it comes."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from django.db import connection
+
+from timemachine.accounts.models import Project
+from timemachine.recording.branches import all_above
+from timemachine.recording.models import Session
+
+_HOLD: Final = "SELECT pg_advisory_xact_lock(hashtextextended(name, 0)) FROM unnest(%s::text[]) AS name"
+
+
+def hold_keys(project: Project, *keys: str | None) -> None:
+    """Nobody else begins a session of these keys, or one that waits for them, until the transaction ends: each sees the other."""
+    _hold(f"session {project.id} {key}" for key in keys if key is not None)
+
+
+def found_or_awaited(project: Project, named: Session | str | None) -> tuple[Session | None, str | None]:
+    """The session that is named, or the key of one that is not here yet."""
+    if not isinstance(named, str):
+        return named, None
+    found = Session.objects.filter(project=project, key=named).first()
+    return found, None if found else named
+
+
+def tie_awaiting(begun: Session) -> None:
+    """Tie the sessions that waited for this one to it, but for those that it goes on from itself: they go on waiting."""
+    awaiting = Session.objects.filter(project=begun.project, parent_key=begun.key)
+    if not awaiting.exists():
+        return
+    _hold([f"parents {begun.project_id}"])  # two that are tied at once could close a circle together
+    awaiting.exclude(id__in=all_above(begun)).update(parent=begun, parent_key=None)
+
+
+def _hold(names: Iterable[str]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(_HOLD, [sorted(set(names))])
