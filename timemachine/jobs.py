@@ -25,6 +25,7 @@ from timemachine.exchange import working as imports
 from timemachine.intake import commands as intakes
 from timemachine.intake.taking import Taken
 from timemachine.intake.working import work as put_file
+from timemachine.memory import compressing
 from timemachine.replay import commands as replays
 from timemachine.replay.working import work
 from timemachine.retrieval import backlog, nearest
@@ -195,6 +196,12 @@ def index_collection(collection_id: str, model: str) -> None:
 def trim_answer_cache() -> None:
     """Take out of the answer caches what is too old or too much."""
     trim()
+
+
+@shared_task(name="timemachine.jobs.compress_sessions")
+def compress_sessions() -> None:
+    """Compress the sessions that the rules of their projects find old enough."""
+    compressing.follow_rules()
 
 
 _SWEPT: Final[tuple[tuple[Any, Callable[[], list[UUID] | list[int]]], ...]] = (

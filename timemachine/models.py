@@ -54,7 +54,14 @@ from timemachine.sharing.models import ShareGrant, ShareLink, ShareMiss, ShareOp
 from timemachine.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun, SuiteSession, SuiteStep
 from timemachine.sweeping.models import Sweep, SweepRow
 from timemachine.traces.models import Trace
-from timemachine.weight.models import Compression, CompressionChange, Declined, Weight, WeightChange
+from timemachine.weight.models import (
+    Compression,
+    CompressionChange,
+    CompressionRule,
+    Declined,
+    Weight,
+    WeightChange,
+)
 
 __all__ = [
     "AccessHead",
@@ -77,6 +84,7 @@ __all__ = [
     "ComparisonReplay",
     "Compression",
     "CompressionChange",
+    "CompressionRule",
     "Declined",
     "Delivery",
     "EarlierSeal",

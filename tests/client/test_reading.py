@@ -137,3 +137,19 @@ def test_what_was_just_recorded_is_told_again_whole_or_in_part(served: Served) -
             {"role": "assistant", "content": "Close it."},
         ]
         assert "[3] agent, solution: Close it." in tm.transcript_text("story", min_importance=0.9)
+
+
+def test_what_matters_is_said_proposed_and_compressed(served: Served) -> None:
+    with served.machine() as tm:
+        with tm.session("Story", key="story") as session:
+            session.record("user", "It fails.", "error")
+            session.record("agent", "The root cause is the pool.")
+            session.record("agent", "Close it.", "solution")
+        (proposed,) = tm.proposals(session)
+        assert (proposed["sequence"], proposed["rule"]) == (2, "root_cause")
+        assert tm.weigh(session, 2, significance=proposed["significance"])["importance"] == 0.97
+        seen = tm.compress(session, preview=True)
+        assert (seen["compressed"], seen["kept"]["turns"], seen["falls"]["turns"]) == (False, 2, 1)
+        assert tm.compress(session)["compressed"] is True
+        assert [each["sequence"] for each in tm.transcript(session, min_importance=0.5)["items"]] == [2, 3]
+        assert tm.undo_compression(session)["compressed"] is False

@@ -218,6 +218,7 @@ def pages(demo: dict[str, Any]) -> dict[str, str]:
         "comparison": f"/comparisons/{demo['comparison']['id']}/?show=changed&against=1",
         "export": f"{session}/export/",
         "branches": f"{session}/branches/",
+        "significance": f"{session}/significance/",
         "transcript": f"{session}/transcript/",
         "transcript-in-part": f"{session}/transcript/?significance=solution&min_importance=0.9",
         "transcript-of-none": f"{session}/transcript/?budget=1",

@@ -213,6 +213,7 @@ SENT: dict[tuple[str, str], dict[str, Any]] = {
     ("POST", "/api/sessions/{session_id}/actions/{sequence}/judgements"): MODEL,
     ("GET", "/api/sessions/{session_id}/actions/{sequence}/judgements/estimate"): MODEL,
     ("POST", "/api/sessions/{session_id}/notes"): {"sequence": 1, "text": "x"},
+    ("POST", "/api/sessions/{session_id}/proposals"): {"sequence": 1, "rule": "decision", "accept": False},
     ("GET", "/api/sessions/{session_id}/state"): {"at": "1"},
     ("POST", "/api/comparisons/{comparison_id}/marks"): {
         "session": "x",

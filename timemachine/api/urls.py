@@ -12,6 +12,7 @@ from timemachine.api import (
     collections,
     compare,
     comparisons,
+    compressions,
     costs,
     embeddings,
     erasures,
@@ -77,6 +78,7 @@ api.add_router("/sessions", routers.sessions)
 api.add_router("/replays", replays.router)
 api.add_router("/compare", compare.router)
 api.add_router("/comparisons", comparisons.router)
+api.add_router("/compressions", compressions.router)
 api.add_router("/asks", asks.router)
 api.add_router("/collections", collections.router)
 api.add_router("/collections", files.router)

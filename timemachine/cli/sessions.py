@@ -29,6 +29,7 @@ from timemachine.cli.totals import totals
 from timemachine.cli.transcripts import transcript
 from timemachine.cli.trials import trial
 from timemachine.cli.walk import action_lines
+from timemachine.cli.weights import compress, proposals, weigh
 from timemachine.cli.where import where
 from timemachine.cli.wording import NOT_RECORDED, duration, one_line, shortened, tokens
 from timemachine.client.errors import ClientError
@@ -193,6 +194,9 @@ def import_(*, files: tuple[str, ...], format_name: str | None, as_json: bool) -
 session.add_command(export)
 session.add_command(erase)
 session.add_command(transcript)
+session.add_command(weigh)
+session.add_command(proposals)
+session.add_command(compress)
 session.add_command(totals)
 session.add_command(branches)
 session.add_command(compare)

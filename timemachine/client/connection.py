@@ -65,6 +65,11 @@ class Connection:
         content = json.dumps(body, allow_nan=False).encode()
         return self.call("PATCH", path, content=content, content_type="application/json")
 
+    def put(self, path: str, body: Any) -> Document:
+        """What the server answers to setting something to what the body says, sent as JSON."""
+        content = json.dumps(body, allow_nan=False).encode()
+        return self.call("PUT", path, content=content, content_type="application/json")
+
     def send_form(self, path: str, fields: Mapping[str, str], file: tuple[str, bytes]) -> Document:
         """What the server answers to a form with a file in its field `file`."""
         name, data = file

@@ -98,6 +98,29 @@ class Reading(ABC):
         self._delivered(session)
         return self.client.sessions.transcript_text(_key(session), **asked)
 
+    def weigh(self, session: "str | Session", sequence: int, **said: Any) -> "Document":
+        """Say `significance` or `importance` of a step beside the record, which stays; None goes back to what was recorded."""
+        self._delivered(session)
+        return self.client.sessions.weigh(_key(session), sequence, **said)
+
+    def proposals(self, session: "str | Session") -> "list[Document]":
+        """The significance that rules propose for steps to which nobody gave one: `sequence`, `rule`, `significance` and `reason` of each."""
+        self._delivered(session)
+        return list(self.client.sessions.proposals(_key(session))["items"])
+
+    def compress(self, session: "str | Session", *, preview: bool = False) -> "Document":
+        """Let the exploratory turns of an ended session count 0.30; with `preview` only say what that does.
+
+        `kept` and `falls` are the turns and tokens that stay and fall.
+        """
+        self._delivered(session)
+        of = self.client.sessions
+        return of.compression(_key(session)) if preview else of.compress(_key(session))
+
+    def undo_compression(self, session: "str | Session") -> "Document":
+        """Let every turn of a compressed session count again what it counted before."""
+        return self.client.sessions.undo_compression(_key(session))
+
     def resume(self, session: "str | Session", checkpoint: int | str | None = None, **more: Any) -> Resumed:
         """What the agent knew at a checkpoint (the last one where none is named), and a new session whose parent is (session, sequence).
 

@@ -115,6 +115,39 @@ class Sessions:
         """The same as words for a prompt, behind a line that says how much of the session that is."""
         return self._connection.text(_path(session) + "/transcript", _told(asked) | {"as": "text"})
 
+    def weigh(self, session: str, sequence: int, **said: Any) -> Document:
+        """Say `significance` or `importance` of an action beside the record; None goes back to what was recorded."""
+        return self._connection.patch(f"{_path(session)}/actions/{sequence}", said)
+
+    def proposals(self, session: str) -> Document:
+        """The significance that rules propose for steps, each with its reason."""
+        return self._connection.get(_path(session) + "/proposals")
+
+    def answer(self, session: str, sequence: int, rule: str, *, accept: bool) -> Document:
+        """Say yes or no to a proposal."""
+        answer = {"sequence": sequence, "rule": rule, "accept": accept}
+        return self._connection.post(_path(session) + "/proposals", answer)
+
+    def compression(self, session: str) -> Document:
+        """What compressing the session does or did, and whether it is compressed."""
+        return self._connection.get(_path(session) + "/compression")
+
+    def compress(self, session: str) -> Document:
+        """Let exploratory turns of an ended session count 0.30."""
+        return self._connection.post(_path(session) + "/compression", {})
+
+    def undo_compression(self, session: str) -> Document:
+        """Let every turn count again what it counted before."""
+        return self._connection.delete(_path(session) + "/compression")
+
+    def compress_older(self, days: int, *, preview: bool = False) -> Document:
+        """Compress every session that ended so many days ago or more; with `preview` only say how many there are."""
+        return self._connection.post("/api/compressions", {"older_than_days": days, "preview": preview})
+
+    def compression_rule(self, days: int | None) -> Document:
+        """Compress sessions by themselves so many days after their end; None for never."""
+        return self._connection.put("/api/compressions/rule", {"days": days})
+
     def export(self, session: str, target: Path, *, format: str | None = None) -> int:  # noqa: A002
         """Write the session as a file of that format, our own without one; the last sequence that is in it."""
         told = self._connection.download(_path(session) + "/export", target, {"format": format})

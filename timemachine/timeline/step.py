@@ -17,6 +17,7 @@ from timemachine.recording.vocabulary import PARTIAL_TEXT
 from timemachine.timeline.filter import EVERYTHING, Filter
 from timemachine.timeline.matching import matching
 from timemachine.timeline.rows import Row, rows_of
+from timemachine.weight.effective import COMPRESSED_NOW, IMPORTANCE, SIGNIFICANCE
 
 FIRST_BYTES: Final = 32 * 1024
 MORE_BYTES: Final = 512 * 1024
@@ -99,7 +100,12 @@ def nearest(session: Session, wanted: int) -> int | None:
 
 def step(session: Session, sequence: int, first_bytes: int = FIRST_BYTES) -> Step:
     """One step in detail, each payload up to so many bytes. Four queries. Raises `NotFound`."""
-    action = Action.objects.filter(session=session, sequence=sequence).first()
+    action = (
+        Action.objects.filter(session=session, sequence=sequence)
+        .annotate(now_significance=SIGNIFICANCE, now_importance=IMPORTANCE, pressed=COMPRESSED_NOW)
+        .select_related("weight")
+        .first()
+    )
     if action is None:
         raise NotFound(
             f"The session {session.key} has no step {sequence}; it has steps 1 to {session.last_sequence}.",

@@ -5,7 +5,8 @@ from typing import Any
 
 from timemachine.base.clock import written
 from timemachine.recording.models import Session
-from timemachine.weight.models import WeightChange
+from timemachine.weight.effective import KEPT
+from timemachine.weight.models import CompressionChange, WeightChange
 from timemachine.weight.queries import InForce, in_force
 
 
@@ -20,10 +21,7 @@ def weighed(session: Session, documents: Sequence[dict[str, Any]]) -> list[dict[
 
 
 def _weighed(document: dict[str, Any], now: InForce | None) -> dict[str, Any]:
-    if now is None or (
-        now.by is None
-        and (now.significance, now.importance) == (document["significance"], document["importance"])
-    ):
+    if now is None or (now.by is None and document["significance"] in KEPT):
         return document
     recorded = {name: document[name] for name in ("significance", "importance")}
     return document | {
@@ -43,5 +41,15 @@ def change_json(change: WeightChange) -> dict[str, Any]:
         "importance": change.importance,
         "proposal": change.rule,
         "by": change.by,
+        "at": written(change.at),
+    }
+
+
+def compression_change_json(change: CompressionChange) -> dict[str, Any]:
+    """That a session was compressed or that it was undone, by whom or by whose rule, and when."""
+    return {
+        "compressed": change.compressed,
+        "by": change.by,
+        "by_rule": change.by_rule,
         "at": written(change.at),
     }

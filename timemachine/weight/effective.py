@@ -11,12 +11,15 @@ from django.db.models.functions import Coalesce
 SIGNIFICANCE: Final = Coalesce("weight__significance", "significance")
 """The significance of an action; None where nobody gave it one."""
 
+COMPRESSED_NOW: Final = ExpressionWrapper(Q(session__compression__through__gte=F("sequence")), BooleanField())
+"""Whether an action lies in the compressed part of its session; None or false where not."""
+
 IMPORTANCE: Final = Func(
     F("weight__importance"),
     F("weight__significance"),
     F("importance"),
     F("significance"),
-    ExpressionWrapper(Q(session__compression__through__gte=F("sequence")), BooleanField()),
+    COMPRESSED_NOW,
     function="tm_importance",
     output_field=FloatField(),
 )

@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from timemachine.accounts.models import Project
 from timemachine.base.ids import uuid7
 from timemachine.recording.models import Action, Session
 from timemachine.recording.vocabulary import SIGNIFICANCES
@@ -122,3 +123,20 @@ class CompressionChange(models.Model):
 
     def __str__(self) -> str:
         return f"{'compressed' if self.compressed else 'undone'}: {self.session_id}"
+
+
+class CompressionRule(models.Model):
+    """After how many days behind their end the sessions of a project are compressed; a project without one compresses none by itself."""
+
+    project = models.OneToOneField(Project, on_delete=models.DB_CASCADE, primary_key=True, related_name="+")
+    days = models.PositiveIntegerField()
+    by = models.CharField(max_length=254)
+    at = models.DateTimeField(db_default=Now())
+    looked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "tm_compression_rule"
+        constraints = [models.CheckConstraint(condition=Q(days__gte=1), name="compression_rule_of_days")]
+
+    def __str__(self) -> str:
+        return f"compression after {self.days} days in {self.project_id}"

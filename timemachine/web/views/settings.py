@@ -22,6 +22,7 @@ from timemachine.base.clock import now
 from timemachine.base.errors import InvalidInput, NotSignedIn, TimeMachineError, TooManyRequests
 from timemachine.evidence.anchors import anchors_of, key_for_witness
 from timemachine.evidence.keys import earlier_keys, key_in_use
+from timemachine.memory.compressing import rule_of
 from timemachine.web import access, once
 from timemachine.web.access import Access
 from timemachine.web.account_forms import (
@@ -179,6 +180,7 @@ def _of_member(request: HttpRequest, who: Access) -> dict[str, Any]:
         "themes": THEME_CHOICES,
         "theme": request.COOKIES.get("tm_theme", ""),
         "cache": figures_of(who.project),
+        "compression_rule": rule_of(who.project),
         "evidence_key": key_in_use(who.project),
         "earlier_keys": earlier_keys(who.project),
         "anchors": anchors_of(who.project),

@@ -21,7 +21,7 @@ from timemachine.notes.queries import notes_of
 from timemachine.recording.branches import is_branched
 from timemachine.recording.models import Action, Session
 from timemachine.recording.queries import session_of
-from timemachine.recording.vocabulary import KINDS
+from timemachine.recording.vocabulary import KINDS, SIGNIFICANCES
 from timemachine.replay.engine import REPLAYED_KINDS
 from timemachine.replay.queries import trials_of
 from timemachine.timeline import queries
@@ -272,6 +272,7 @@ def _action_tab(session: Session, found: Step, addresses: Mapping[int, str]) -> 
         "sentences_in_answer": answer is not None and "".join(each.text for each in said) == answer,
         "usage": [(name, number) for name in USAGE if (number := getattr(found.action, name)) is not None],
         "prose": found.action.kind in PROSE,
+        "significances": SIGNIFICANCES,
         "origin": origin_of(session.project_id, found.action.cached_from),
         **judging_of(found),
         **_trials(session, found.action),

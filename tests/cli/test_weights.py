@@ -1,0 +1,82 @@
+"""session weigh, session proposals and session compress, against a real server."""
+
+import pytest
+
+from tests.cli.terminal import Here
+from timemachine.recording.commands import append, end_session, start_session
+from timemachine.recording.draft import ActionDraft
+
+MADE = [
+    ActionDraft(
+        kind="message", role="user", output="It fails.", error_type="Pool", error_message="exhausted"
+    ),
+    ActionDraft(kind="message", role="agent", output="The root cause is the pool."),
+    ActionDraft(kind="message", role="agent", output="Close it.", significance="solution"),
+]
+
+
+@pytest.fixture
+def recorded(tm: Here) -> str:
+    """An ended session of three turns."""
+    session = start_session(tm.project, name="n", by="test", key="s1")
+    append(session.id, MADE)
+    end_session(session.id)
+    return "s1"
+
+
+def test_a_step_is_said_to_matter_and_goes_back_to_the_record(tm: Here, recorded: str) -> None:
+    ran = tm.run("session", "weigh", recorded, "--step", "2", "--significance", "decision")
+    assert ran.out.splitlines() == [
+        "Step 2:",
+        "significance  decision",
+        "importance    0.92",
+        "  recorded: none, importance not recorded",
+    ]
+    assert tm.json("session", "weigh", recorded, "--step", "2", "--importance", "0.5")["importance"] == 0.5
+    back = tm.json(
+        "session", "weigh", recorded, "--step", "2", "--importance", "recorded", "--significance", "recorded"
+    )
+    assert (back["significance"], "recorded" in back) == (None, False)
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ((), "Say --significance or --importance."),
+        (("--importance", "much"), "'much' is no importance"),
+        (("--significance", "grand"), "significance"),
+    ],
+)
+def test_what_cannot_be_said_is_refused(tm: Here, recorded: str, more: tuple[str, ...], says: str) -> None:
+    ran = tm.run("session", "weigh", recorded, "--step", "1", *more)
+    assert ran.code != 0
+    assert says in ran.err
+
+
+def test_proposals_are_shown_taken_and_declined(tm: Here, recorded: str) -> None:
+    ran = tm.run("session", "proposals", recorded)
+    assert "step 1  error  (first_error)" in ran.out
+    assert "  it says “The root cause is the pool.”" in ran.out
+    assert "Say yes: timemachine session proposals s1 --accept 1:first_error" in ran.err
+    left = tm.run("session", "proposals", recorded, "--accept", "2:root_cause", "--decline", "1:first_error")
+    assert left.out == "Nothing is proposed.\n"
+    assert tm.run("session", "proposals", recorded, "--accept", "root_cause").code == 2
+
+
+def test_a_session_is_compressed_and_that_is_undone(tm: Here, recorded: str) -> None:
+    seen = tm.run("session", "compress", recorded, "--preview").out
+    assert seen.startswith("It would do this:\nas before   1 turns, ")
+    assert tm.run("session", "compress", recorded).out.startswith("Compressed.\n")
+    assert tm.json("session", "compress", recorded, "--undo")["compressed"] is False
+    assert (
+        tm.run("session", "compress", "--older-than", "1", "--preview").out
+        == "It would compress 0 sessions.\n"
+    )
+    assert (
+        tm.run("session", "compress", "--rule", "30").out
+        == "Sessions are compressed 30 days after their end.\n"
+    )
+    assert tm.run("session", "compress", "--rule", "off").out == "No session is compressed by itself.\n"
+    assert tm.run("session", "compress").code == 2
+    assert tm.run("session", "compress", "--rule", "soon").code == 2
+    assert tm.run("session", "compress", "--older-than", "3", "--undo").code == 2

@@ -1,0 +1,135 @@
+"""What matters in a session, on its pages: said at a step, proposed, compressed."""
+
+import pytest
+from django.test import Client
+
+from tests.web.people import browser_of
+from tests.web.timelines import HOSTILE, get, recorded, story, words
+from tests.web.visitors import opened, shared
+from timemachine.accounts.models import Project
+from timemachine.recording.commands import end_session
+from timemachine.recording.draft import ActionDraft
+from timemachine.recording.models import Session
+from timemachine.weight.models import Compression, CompressionRule, Weight
+
+pytestmark = pytest.mark.django_db
+PAGE = "/sessions/s/significance/"
+
+
+@pytest.fixture
+def session(project: Project) -> Session:
+    return recorded(project, story())
+
+
+def weigh(browser: Client, **said: str) -> str:
+    answer = browser.post(f"{PAGE}weigh/", {"next": "/sessions/s/?step=1&filter=kind:message", **said})
+    assert answer.status_code == 303, answer.content
+    return str(answer["Location"])
+
+
+def test_a_step_is_said_to_matter_and_shows_what_was_recorded(operator: Client, session: Session) -> None:
+    assert session
+    assert "Significance not said Change" in words(get(operator, "/sessions/s/?step=1"))
+    to = weigh(operator, step="1", significance="decision")
+    assert to == "/sessions/s/?step=1&filter=kind:message"
+    page = words(get(operator, to))
+    assert "decision importance 0.92 recorded: none; said by operator" in page
+    assert "What step 1 matters is changed" in page
+    assert '<span class="significance">decision</span>' in get(operator, "/sessions/s/")
+    weigh(operator, step="1", significance="", importance="0.4")
+    assert "importance 0.4 recorded: none" in words(get(operator, to))
+    weigh(operator, step="1")
+    assert not Weight.objects.exists()
+    history = words(get(operator, PAGE))
+    assert "step 1 as recorded operator" in history
+    assert "step 1 decision operator" in history
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        ({"step": "1", "importance": "much"}, "is no importance; write a number from 0 to 1"),
+        ({"step": "1", "importance": "7"}, "must lie between 0 and 1"),
+        ({"step": "1", "importance": "nan"}, "must lie between 0 and 1"),
+        ({"step": "1", "significance": HOSTILE.replace("\ud800", "")}, "it is one of normal, hypothesis"),
+        ({"step": "99"}, "has no step 99"),
+        ({"step": "x"}, "has no step 0"),
+        ({}, "has no step 0"),
+    ],
+)
+def test_what_cannot_be_said_is_told_and_changes_nothing(
+    operator: Client, session: Session, said: dict[str, str], sentence: str
+) -> None:
+    assert session
+    assert sentence in words(get(operator, weigh(operator, **said)))
+    assert not Weight.objects.exists()
+
+
+def test_proposals_are_answered_yes_and_no(operator: Client, project: Project) -> None:
+    recorded(
+        project,
+        [
+            ActionDraft(kind="message", role="agent", output="We decided to wait."),
+            ActionDraft(kind="message", role="agent", output="The root cause is <b>the pool</b>."),
+        ],
+    )
+    page = get(operator, PAGE)
+    assert "step 2 breakthrough it says “The root cause is &lt;b&gt;the pool&lt;/b&gt;.” Yes" in words(page)
+    for step, rule, answer in (("1", "decision", "no"), ("2", "root_cause", "yes")):
+        sent = operator.post(f"{PAGE}answer/", {"step": step, "rule": rule, "answer": answer})
+        assert sent.status_code == 303
+    page = words(get(operator, PAGE))
+    assert "The rules propose nothing" in page
+    assert "step 2 breakthrough as proposed" in page
+    operator.post(f"{PAGE}answer/", {"step": "2", "rule": "root_cause", "answer": "yes"})
+    assert "Nothing is proposed for step 2" in words(get(operator, PAGE))
+
+
+def test_a_session_is_compressed_and_that_is_undone(operator: Client, session: Session) -> None:
+    assert "it can be compressed when it has ended" in words(get(operator, PAGE))
+    operator.post(f"{PAGE}compress/", {"do": "compress"})
+    assert "still records; end it" in words(get(operator, PAGE))
+    end_session(session.id)
+    assert "Would count 0.30" in words(get(operator, PAGE))
+    operator.post(f"{PAGE}compress/", {"do": "compress"})
+    page = words(get(operator, PAGE))
+    assert "The session is compressed." in page
+    assert "compressed by operator" in page
+    assert "importance 0.3 the session is compressed" in words(get(operator, "/sessions/s/?step=1"))
+    operator.post(f"{PAGE}compress/", {"do": "undo"})
+    assert "undone by operator" in words(get(operator, PAGE))
+    assert not Compression.objects.exists()
+
+
+def test_the_rule_of_the_project_is_set_on_the_settings_page(operator: Client, project: Project) -> None:
+    administrator = browser_of(project, "admin")
+    assert "No session is compressed by itself." in words(get(administrator, "/settings/"))
+    assert administrator.post("/settings/compression/", {"days": "30"}).status_code == 303
+    assert "Sessions are compressed 30 days after their end" in words(get(administrator, "/settings/"))
+    administrator.post("/settings/compression/", {"days": "soon"})
+    assert "is no number of days" in words(get(administrator, "/settings/"))
+    assert operator.post("/settings/compression/", {"days": "1"}).status_code == 403
+    assert CompressionRule.objects.get(project=project).days == 30
+    administrator.post("/settings/compression/", {"days": ""})
+    assert not CompressionRule.objects.exists()
+
+
+def test_who_only_looks_sees_and_changes_nothing(viewer: Client, session: Session) -> None:
+    assert session
+    for part in ("weigh/", "answer/", "compress/"):
+        assert viewer.post(f"{PAGE}{part}", {"step": "1"}).status_code == 403
+    assert "Change" not in words(get(viewer, "/sessions/s/?step=1")).split()
+    assert viewer.get(PAGE).status_code == 200
+
+
+def test_a_share_link_shows_the_record_alone(operator: Client, session: Session) -> None:
+    weigh(operator, step="1", significance="breakthrough")
+    _, path = shared(session.project, session)
+    visitor, to = opened(path)
+    assert "breakthrough" not in visitor.get(f"{to}?step=1").text
+
+
+@pytest.mark.parametrize("after", ["x", "0190b0a0-0000-7000-8000-000000000000"])
+def test_a_place_that_is_not_there_is_told(operator: Client, session: Session, after: str) -> None:
+    assert session
+    assert operator.get(f"{PAGE}?after={after}").status_code == 422

@@ -1,0 +1,171 @@
+"""What matters in a session: what rules propose, what was changed, and its compression; and changing it at a step."""
+
+from typing import Any, Final
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from timemachine.accounts.models import ADMIN, OPERATOR
+from timemachine.base.errors import Conflict, InvalidInput, NotFound
+from timemachine.base.ids import uuid_of
+from timemachine.base.numbers import whole_number
+from timemachine.memory import compressing
+from timemachine.recording.queries import session_of
+from timemachine.web.access import of
+from timemachine.web.http import page
+from timemachine.web.redirects import back_to, see_other
+from timemachine.weight.commands import change
+from timemachine.weight.proposing import accept, decline, proposed
+from timemachine.weight.queries import changes_before, compression_of, compressions_of
+
+PAGE: Final = 50
+SHOWN_COMPRESSIONS: Final = 10
+LONGEST_DAYS: Final = 6
+
+
+@never_cache
+@require_safe
+def significance(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """`/sessions/{id}/significance/`: proposals, compression, and what was changed, the latest first; `after` goes on."""
+    access = of(request)
+    session = session_of(access.project, id)
+    found = list(changes_before(session, _place(request.GET.get("after", "")))[: PAGE + 1])
+    shown = found[:PAGE]
+    context: dict[str, Any] = {
+        "session": session,
+        "proposed": proposed(session),
+        "changes": shown,
+        "next": shown[-1].id if len(found) > PAGE else None,
+        "later": "after" in request.GET,
+        "compression": compression_of(session),
+        "compressions": compressions_of(session)[:SHOWN_COMPRESSIONS],
+        "effect": compressing.effect_on(session),
+        "may_record": access.may(OPERATOR),
+    }
+    return page(request, "sessions/significance.html", context)
+
+
+@never_cache
+@require_POST
+def weigh(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """Say how much a step matters, and go back to it."""
+    access = of(request)
+    access.require(OPERATOR)
+    session, said = session_of(access.project, id), request.POST
+    step = whole_number(said.get("step", "")) or 0
+    try:
+        change(
+            session,
+            step,
+            by=access.user.email,
+            significance=said.get("significance", "").strip() or None,
+            importance=_importance(said.get("importance", "")),
+        )
+    except (InvalidInput, NotFound) as why:
+        messages.error(request, why.message)
+    else:
+        messages.success(request, f"What step {step:,} matters is changed, beside the record.")
+    back = back_to(request)
+    return see_other(back if back != "/" else reverse("timeline", args=[session.id], query={"step": step}))
+
+
+@never_cache
+@require_POST
+def answer(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """Say yes or no to a proposal."""
+    access = of(request)
+    access.require(OPERATOR)
+    session, said = session_of(access.project, id), request.POST
+    step, rule = whole_number(said.get("step", "")) or 0, said.get("rule", "")
+    try:
+        if said.get("answer") == "yes":
+            accept(session, step, rule, by=access.user.email)
+            messages.success(request, f"Step {step:,} has the significance that was proposed.")
+        else:
+            decline(session, step, rule, by=access.user.email)
+            messages.success(request, f"That is not proposed for step {step:,} again.")
+    except NotFound as why:
+        messages.error(request, why.message)
+    return see_other("significance", session.id)
+
+
+@never_cache
+@require_POST
+def compress(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """Compress the session, or undo that."""
+    access = of(request)
+    access.require(OPERATOR)
+    session = session_of(access.project, id)
+    try:
+        if request.POST.get("do") == "undo":
+            compressing.undo(session, by=access.user.email)
+            messages.success(request, "Every turn counts again what it counted before.")
+        else:
+            compressing.compress(session, by=access.user.email)
+            messages.success(request, "The session is compressed.")
+    except (Conflict, NotFound) as why:
+        messages.error(request, why.message)
+    return see_other("significance", session.id, part="compression")
+
+
+@never_cache
+@require_POST
+def rule(request: HttpRequest) -> HttpResponse:
+    """Set after how many days the project's sessions are compressed; an empty field for never."""
+    access = of(request)
+    access.require(ADMIN)
+    written = request.POST.get("days", "").strip()
+    try:
+        days = _days(written)
+        compressing.set_rule(access.project, days, by=access.user.email)
+    except InvalidInput as why:
+        messages.error(request, why.message)
+    else:
+        messages.success(
+            request,
+            "Sessions are not compressed by themselves."
+            if days is None
+            else f"Sessions are compressed {days:,} days after their end.",
+        )
+    return see_other("settings", part="compression")
+
+
+def _importance(written: str) -> float | None:
+    if not written.strip():
+        return None
+    try:
+        return float(written)
+    except ValueError as why:
+        raise InvalidInput(
+            f"{written[:40]!r} is no importance; write a number from 0 to 1, as 0.9.",
+            code="invalid_field",
+            field="importance",
+        ) from why
+
+
+def _days(written: str) -> int | None:
+    if not written:
+        return None
+    found = whole_number(written[:LONGEST_DAYS])
+    if found is None:
+        raise InvalidInput(
+            f"{written[:40]!r} is no number of days; write a whole number from 1 on.",
+            code="invalid_field",
+            field="days",
+        )
+    return found
+
+
+def _place(after: str) -> UUID | None:
+    if not after:
+        return None
+    found = uuid_of(after)
+    if found is None:
+        raise InvalidInput(
+            "This list does not know that place; open it from its first page.", code="unknown_after"
+        )
+    return found
