@@ -184,10 +184,14 @@ _SAYS: Final = {
     "string_too_long": "it has at most {max_length:,} characters",
 }
 """What a field has to be, by what is wrong with it."""
+_BEFORE_A_FIELD: Final = ({"body", "query", "path"}, {"payload"})
+"""Where a field was sent, and what the operation calls what it was sent in: they stand before its name."""
 
 
 def _problem(found: dict[str, Any]) -> dict[str, str]:
-    where = [str(part) for part in found.get("loc", ()) if part not in {"body", "payload", "query", "path"}]
+    where = [str(part) for part in found.get("loc", ())]
+    for before in _BEFORE_A_FIELD:
+        where = where[1:] if where and where[0] in before else where
     kind, facts = str(found.get("type", "")), found.get("ctx") or {}
     says = _SAYS[kind].format(**facts) if kind in _SAYS else str(found.get("msg", ""))
     return {"field": ".".join(where), "type": kind, "says": says}

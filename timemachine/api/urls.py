@@ -23,6 +23,7 @@ from timemachine.api import (
     intakes,
     keys,
     models,
+    recall,
     redactions,
     replays,
     routers,
@@ -87,6 +88,7 @@ api.add_router("/intakes", intakes.router)
 api.add_router("/import", imports.router)
 api.add_router("/imports", imports.kept)
 api.add_router("/search", search.router)
+api.add_router("/recall", recall.router)
 api.add_router("/shares", shares.router)
 api.add_router("/redactions", redactions.router)
 api.add_router("/evidence", evidence.router)

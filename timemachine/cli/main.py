@@ -17,6 +17,7 @@ from timemachine.cli.group import InOrder
 from timemachine.cli.keys import key
 from timemachine.cli.models import models
 from timemachine.cli.puts import put
+from timemachine.cli.recall import recall
 from timemachine.cli.records import ask, find, ground
 from timemachine.cli.search import search
 from timemachine.cli.server import demo, status, up
@@ -57,6 +58,7 @@ for command in (
     ask,
     ground,
     search,
+    recall,
     reembed,
     session,
     comparison,

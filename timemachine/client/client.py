@@ -1,7 +1,7 @@
 """All that a server offers, as a program reaches it."""
 
 from collections.abc import Callable, Sequence
-from typing import Self
+from typing import Any, Self
 
 from timemachine.client.asks import Asks
 from timemachine.client.collections import Collections
@@ -86,6 +86,15 @@ class Client:
         `min_cost` (USD), `limit`, `after`.
         """
         return self.connection.get("/api/search", {"q": query, **wanted})
+
+    def recall(self, *queries: str, **asked: Any) -> Document:
+        """What earlier sessions say to each of the questions: turns with their session and step, best first.
+
+        `asked` are `mode`, `agent`, `user`, `session`, `besides`, `tags`, `kinds`, `significances`, `min_importance`, `since`, `until`, `time_words`,
+        `time_zone`, `around`, `limit`, and `budget` for a text for a prompt of so many tokens.
+        """
+        given = {name: value for name, value in asked.items() if value is not None}
+        return self.connection.post("/api/recall", {"queries": list(queries), **given})
 
     def import_file(
         self,

@@ -1,5 +1,6 @@
 """What a `TimeMachine` reads and has done: sessions, replays, comparisons, and going on from a checkpoint."""
 
+import asyncio
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -30,6 +31,19 @@ class Resumed:
     def messages(self) -> list[Any]:
         """The messages, where the checkpoint has them."""
         return list(self.state["messages"] or [])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """What earlier sessions say to a first message: the `results`, the best first, and a `text` for a prompt, empty where there is nothing.
+
+    `times` are the words of time that were read in it, each with what it was read as; `document` is the API's whole answer.
+    """
+
+    results: list[dict[str, Any]]
+    text: str
+    times: list[dict[str, Any]]
+    document: "Document"
 
 
 class Reading(ABC):
@@ -120,6 +134,31 @@ class Reading(ABC):
     def undo_compression(self, session: "str | Session") -> "Document":
         """Let every turn of a compressed session count again what it counted before."""
         return self.client.sessions.undo_compression(_key(session))
+
+    def recall(self, *queries: str, besides: "str | Session | None" = None, **asked: Any) -> "Document":
+        """What earlier sessions say to each of the questions, in `items`: turns with their session and step, best first.
+
+        Words of time in them are understood ("last Tuesday", "in May", "last session") and shown in `times`. `besides` is the session that asks.
+        `asked` are `agent`, `user`, `session`, `tags`, `kinds`, `significances`, `min_importance`, `since`, `until`, `mode`, `time_words`, `time_zone`,
+        `around` (turns before and behind each result), `limit`, and `budget` for a `text` for a prompt of so many tokens.
+        """
+        if besides is not None:
+            self._delivered(besides)
+        return self.client.recall(*queries, besides=None if besides is None else _key(besides), **asked)
+
+    def context_for(self, first_message: str, *, budget: int = 2_000, **asked: Any) -> Context:
+        """What earlier sessions say to the first message of a conversation; `asked` as of `recall`. Its `text` has at most `budget` tokens."""
+        found = self.recall(first_message, budget=budget, **asked)
+        [item] = found["items"]
+        return Context(results=item["results"], text=found["text"], times=item["times"], document=found)
+
+    async def arecall(self, *queries: str, **asked: Any) -> "Document":
+        """As `recall`, while others work."""
+        return await asyncio.to_thread(self.recall, *queries, **asked)
+
+    async def acontext_for(self, first_message: str, **asked: Any) -> Context:
+        """As `context_for`, while others work."""
+        return await asyncio.to_thread(self.context_for, first_message, **asked)
 
     def resume(self, session: "str | Session", checkpoint: int | str | None = None, **more: Any) -> Resumed:
         """What the agent knew at a checkpoint (the last one where none is named), and a new session whose parent is (session, sequence).

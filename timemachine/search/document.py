@@ -3,8 +3,9 @@
 from typing import Any
 
 from timemachine.base.clock import written
+from timemachine.search.hits import Hit
 from timemachine.search.indexing import MODEL
-from timemachine.search.queries import Found, Group, Hit
+from timemachine.search.queries import Found, Group
 
 LEGS = {"text": "words", "semantic": "meaning"}
 
@@ -35,11 +36,11 @@ def _group_json(group: Group) -> dict[str, Any]:
         },
         "matches": group.number,
         "more": group.more,
-        "hits": [_hit_json(hit) for hit in group.hits],
+        "hits": [hit_json(hit) for hit in group.hits],
     }
 
 
-def _hit_json(hit: Hit) -> dict[str, Any]:
+def hit_json(hit: Hit) -> dict[str, Any]:
     """`marks` are the first and the last-but-one character of each marked run of the passage."""
     action, passage = hit.action, hit.passage
     failed = action.error_type is not None or action.error_message is not None

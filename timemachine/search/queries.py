@@ -13,57 +13,20 @@ from django.db.models.expressions import RawSQL
 
 from timemachine.accounts.models import Project
 from timemachine.base.errors import InvalidInput, Unavailable
-from timemachine.base.faithful import searchable
-from timemachine.payloads.queries import Head, heads
-from timemachine.recording.models import Action, Session
+from timemachine.recording.models import Session
 from timemachine.retrieval.embedding import table
 from timemachine.retrieval.fusion import fuse
-from timemachine.search import excerpt
 from timemachine.search.asked import Asked, parse
-from timemachine.search.excerpt import Passage, Source
-from timemachine.search.indexing import LONGEST_NAME, MODEL, not_indexed
-from timemachine.search.legs import Question, Ranked, by_meaning, by_words, lexemes_of, question_of
+from timemachine.search.hits import Hit, Scored, hits_of
+from timemachine.search.indexing import MODEL, not_indexed
+from timemachine.search.legs import Question, Ranked, by_meaning, by_words, question_of
 from timemachine.search.models import SearchedAction
-from timemachine.search.texts import LONGEST, text_of
 from timemachine.search.wanted import Scope, Wanted, scope_of
 
 MOST_OF_SESSION: Final = 5
 """How many steps of a session are shown where several sessions are searched."""
 MOST_OF_ONE: Final = 100
 """How many steps are shown where one session is searched."""
-
-_SHOWN: Final = (
-    "session_id",
-    "sequence",
-    "kind",
-    "label",
-    "name",
-    "tool",
-    "agent",
-    "model",
-    "error_type",
-    "error_message",
-    "started_at",
-    "recorded_at",
-    "input_id",
-    "output_id",
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
-    """A step that was found: its rank within its session, and its score, by which sessions are ranked, too.
-
-    `scores` has the raw score of each leg that found it: `text` (BM25 without rarity) and `semantic` (cosine). `passage` is what it says, with
-    the characters in `marks` marked; None where it has no text. `cut`: some of its text is not searched.
-    """
-
-    action: Action
-    score: float
-    scores: dict[str, float]
-    passage: Passage | None
-    marks: tuple[tuple[int, int], ...]
-    cut: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,7 +149,9 @@ def _groups(
     """The sessions with their steps; one that is erased meanwhile is left out."""
     sessions = Session.objects.of(project).in_bulk(list(shown))
     wanted = [action for session in shown for action in rows.sessions[session]]
-    hits = _hits(project, wanted, rows, looked_for)
+    asked, question = looked_for
+    named = frozenset(clause.text.lower() for clause in asked.wanted if clause.identifier)
+    hits = hits_of(project, wanted, Scored(score=rows.score, legs=rows.legs), question.stems, named)
     return tuple(
         Group(
             session=sessions[session],
@@ -196,57 +161,6 @@ def _groups(
         for session in shown
         if session in sessions
     )
-
-
-def _hits(
-    project: Project, wanted: Sequence[int], rows: _Rows, looked_for: tuple[Asked, Question]
-) -> dict[int, Hit]:
-    asked, question = looked_for
-    actions = Action.objects.filter(project=project).only(*_SHOWN).in_bulk(list(wanted))
-    cut = set(
-        SearchedAction.objects.filter(action__in=list(actions), cut=True).values_list("action_id", flat=True)
-    )
-    literals = {clause.text.lower() for clause in asked.wanted if clause.identifier}
-    stems = {*question.stems, *literals}
-    payloads = heads(
-        {each for one in actions.values() for each in (one.input_id, one.output_id) if each}, LONGEST
-    )
-    passages = {row: excerpt.passage(_sources(one, payloads), stems) for row, one in actions.items()}
-    marked = _matching([each.text for each in passages.values() if each], question.stems)
-    return {
-        row: Hit(
-            action=action,
-            score=rows.score[row],
-            scores={name: leg[row] for name, leg in rows.legs.items() if row in leg},
-            passage=passages[row],
-            marks=_marks(passages[row], marked, literals),
-            cut=row in cut,
-        )
-        for row, action in actions.items()
-    }
-
-
-def _sources(action: Action, payloads: Mapping[int, Head]) -> list[Source]:
-    """The texts of a step that a passage may come from, what says most about it first."""
-    failed = " ".join(filter(None, (action.error_type, action.error_message)))
-    named = " ".join(filter(None, (action.name, action.tool))) or action.label
-    bodies = [
-        Source(part=part, text=text_of(payloads[row].media_type, payloads[row].data))
-        for part, row in (("output", action.output_id), ("input", action.input_id))
-        if row is not None
-    ]
-    name = Source(part="name", text=searchable(named[:LONGEST_NAME]))
-    return [Source(part="error", text=searchable(failed[:LONGEST_NAME])), *bodies, name]
-
-
-def _matching(texts: Sequence[str], stems: frozenset[str]) -> set[str]:
-    """The words of the texts that have one of the stems. One query."""
-    words = {word for text in texts for word in excerpt.words_in(text)}
-    return {word for word, own in lexemes_of(sorted(words)).items() if own & stems}
-
-
-def _marks(passage: Passage | None, words: set[str], literals: set[str]) -> tuple[tuple[int, int], ...]:
-    return () if passage is None else tuple(excerpt.marks(passage.text, words, literals))
 
 
 def _written(place: tuple[float, int]) -> str:

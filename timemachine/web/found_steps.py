@@ -7,7 +7,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from timemachine.base import harmless
-from timemachine.search.queries import Hit
+from timemachine.search.hits import Hit
 from timemachine.web.library import NOTHING, register
 
 LEGS: Final = {"text": "words", "semantic": "meaning"}

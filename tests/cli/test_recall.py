@@ -1,0 +1,100 @@
+"""recall, against a real server."""
+
+from pathlib import Path
+
+from tests.cli.terminal import Here
+from tests.search.recorded import index, said, session_of
+from timemachine.cli.recall import zone_here
+
+
+def test_a_question_brings_turns_in_words_and_as_the_apis_document(tm: Here) -> None:
+    pool = session_of(
+        tm.project,
+        said("The connection pool\nis exhausted.", significance="error"),
+        said("Close the <connection>.", significance="solution", tags=["fix"]),
+        name="Pool\nrepair",
+        agent="ada",
+    )
+    session_of(tm.project, said("The button is too small."), name="Style")
+    index(tm.project)
+    told = tm.run("recall", "--query", "why was the connection exhausted?").out
+    assert f"Pool repair  {pool.key}  step 1  " in told
+    assert "message  The connection pool is exhausted.  (error, text " in told
+    assert "output: The connection pool is exhausted." in told
+    assert "Style" not in told
+    document = tm.json(
+        "recall", "--query", "connection", "--query", "button", "--mode", "text", "--limit", "1"
+    )
+    assert [len(item["results"]) for item in document["items"]] == [1, 1]
+    two = tm.run("recall", "--query", "connection", "--query", "mutex", "--mode", "text").out
+    assert "“connection”" in two
+    assert "“mutex”\nNothing was found." in two
+    for option, value in (("--tag", "fix"), ("--significance", "solution"), ("--min-importance", "0.9")):
+        [item] = tm.json("recall", "--query", "connection", option, value)["items"]
+        assert [each["sequence"] for each in item["results"]] == [2]
+    assert (
+        tm.json("recall", "--query", "connection", "--kind", "ask", "--agent", "ada")["items"][0]["results"]
+        == []
+    )
+
+
+def test_it_is_said_how_words_of_time_were_read(tm: Here) -> None:
+    session = session_of(tm.project, said("The gateway timed out."), name="Nightly")
+    index(tm.project)
+    told = tm.run("recall", "--query", "the gateway in May 2020", "--time-zone", "UTC").out
+    assert (
+        "“in May 2020” is read as 2020-05-01 00:00 UTC to 2020-06-01 00:00 UTC; --no-time-words reads no times."
+        in told
+    )
+    assert "Nothing was found." in told
+    assert (
+        "in May 2020” is read"
+        not in tm.run("recall", "--query", "the gateway in May 2020", "--no-time-words").out
+    )
+    assert (
+        "is read as from 2020-05-01 00:00 UTC on"
+        in tm.run("recall", "--query", "gateway since May 2020", "--time-zone", "UTC").out
+    )
+    assert (
+        "is read as before 2020-05-01"
+        in tm.run("recall", "--query", "gateway before May 2020", "--time-zone", "UTC").out
+    )
+    told = tm.run("recall", "--query", "what happened in the last session?").out
+    assert f"“in the last session” is read as the session Nightly ({session.key})" in told
+    assert "the most important turns are told" in told
+    assert "(no importance)" in told
+    told = tm.run("recall", "--query", "gateway last session", "--besides", session.key).out
+    assert "the session before, and there is none" in told
+
+
+def test_the_turns_around_and_a_text_for_a_prompt(tm: Here) -> None:
+    session_of(
+        tm.project, *(said(f"step of {word}") for word in ("wood", "iron", "glass", "wool")), name="Stuff"
+    )
+    index(tm.project)
+    told = tm.run("recall", "--query", "iron", "--mode", "text", "--around", "1").out
+    assert "      1  user: step of wood\n      2  user: step of iron\n      3  user: step of glass\n" in told
+    assert "… 1 turn left out" in told
+    told = tm.run("recall", "--query", "glass", "--mode", "text", "--around", "1", "--limit", "1").out
+    assert told.index("… 1 turn left out") < told.index("iron")
+    text = tm.run("recall", "--query", "iron", "--mode", "text", "--budget", "200").out
+    assert text.startswith("From earlier sessions:\n\nSession Stuff (")
+    assert "[2] user: step of iron" in text
+    assert "nothing fits" in tm.run("recall", "--query", "iron", "--budget", "1").out
+
+
+def test_what_is_not_indexed_or_cannot_be_asked_is_said(tm: Here) -> None:
+    session_of(tm.project, said("The gateway."))
+    assert "1 step still being indexed" in tm.run("recall", "--query", "gateway").out
+    assert "no session 'nobody'" in tm.refused("recall", "--query", "x", "--session", "nobody")
+    assert "no time zone 'Mars'" in tm.refused("recall", "--query", "x", "--time-zone", "Mars")
+
+
+def test_the_zone_of_this_machine_is_told_by_where_its_clock_points(tmp_path: Path) -> None:
+    zone = tmp_path / "zoneinfo" / "Europe" / "Berlin"
+    zone.parent.mkdir(parents=True)
+    zone.touch()
+    link = tmp_path / "localtime"
+    link.symlink_to(zone)
+    assert zone_here(link) == "Europe/Berlin"
+    assert zone_here(tmp_path / "none") is None

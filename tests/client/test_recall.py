@@ -1,0 +1,49 @@
+"""What earlier sessions say, asked by a program through `TimeMachine`."""
+
+import asyncio
+
+import pytest
+
+from tests.client.conftest import Served
+from tests.search.recorded import index
+from timemachine.client.errors import Refused
+
+
+def test_a_conversation_begins_with_what_was_said_before(served: Served) -> None:
+    tm = served.machine()
+    with tm.session("Pool", key="pool", agent="ada") as s:
+        s.record("user", "The deploy fails: the connection pool is exhausted.", "error")
+        s.record("agent", "Workers keep their connections: that is the root cause.", "breakthrough")
+    index(served.project)
+    with tm.session("Again", key="again", agent="ada") as s:
+        s.record("user", "The connections are exhausted, as in the last session.")
+        found = tm.context_for(
+            "The connections are exhausted, as in the last session.", besides=s, agent="ada"
+        )
+        [time] = found.times
+        assert time["session"]["key"] == "pool"
+        assert {each["session"]["key"] for each in found.results} == {"pool"}
+        assert found.text.startswith("From earlier sessions:")
+        assert "Session Pool (pool), begun " in found.text
+        assert "[2] agent, breakthrough: Workers keep their connections" in found.text
+        assert found.document["tokens"]["kept"] <= 2_000
+    again = asyncio.run(tm.acontext_for("Are connections exhausted?", budget=100))
+    assert again.document["tokens"]["kept"] <= 100
+    assert tm.context_for("Guten Tag", mode="text").text == ""
+
+
+def test_questions_are_asked_of_all_sessions_or_some(served: Served) -> None:
+    tm = served.machine()
+    for agent in ("ada", "grace"):
+        with tm.session(f"Of {agent}", key=agent, agent=agent) as s:
+            s.record("user", "The gateway timed out.", tags=["gate"])
+            s.record("agent", "It was restarted.")
+    index(served.project)
+    both, restart = tm.recall("gateway", "who restarted it?", mode="text", around=1)["items"]
+    assert {each["session"]["key"] for each in both["results"]} == {"ada", "grace"}
+    assert {each["sequence"] for each in restart["results"]} == {2}
+    assert [turn["sequence"] for turn in restart["results"][0]["around"]["items"]] == [1, 2]
+    [own] = asyncio.run(tm.arecall("gateway", agent="grace", tags=["gate"]))["items"]
+    assert {each["session"]["key"] for each in own["results"]} == {"grace"}
+    with pytest.raises(Refused, match="colour"):
+        tm.recall("gateway", colour="red")

@@ -1,0 +1,194 @@
+"""Words of time in a question: which are read, as what, and which are left alone."""
+
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from timemachine.recall.time_words import Reading, read
+
+NOW = datetime(2026, 11, 24, 14, 30, tzinfo=UTC)  # a Tuesday, 15:30 in Berlin
+BERLIN = ZoneInfo("Europe/Berlin")
+
+
+def readings(question: str, now: datetime = NOW, zone: ZoneInfo = BERLIN) -> tuple[Reading, ...]:
+    return read(question, now, zone).readings
+
+
+def local(moment: datetime | None) -> str | None:
+    return None if moment is None else f"{moment.astimezone(BERLIN):%Y-%m-%d %H:%M}"
+
+
+@pytest.mark.parametrize(
+    ("words", "begin", "until"),
+    [
+        ("today", "2026-11-24 00:00", "2026-11-25 00:00"),
+        ("yesterday", "2026-11-23 00:00", "2026-11-24 00:00"),
+        ("the day before yesterday", "2026-11-22 00:00", "2026-11-23 00:00"),
+        ("yesterday morning", "2026-11-23 05:00", "2026-11-23 12:00"),
+        ("yesterday at 14:00", "2026-11-23 14:00", "2026-11-23 14:01"),
+        ("yesterday at 3:15 pm", "2026-11-23 15:15", "2026-11-23 15:16"),
+        ("yesterday at 3pm", "2026-11-23 15:00", "2026-11-23 16:00"),
+        ("this morning", "2026-11-24 05:00", "2026-11-24 12:00"),
+        ("last night", "2026-11-23 18:00", "2026-11-24 06:00"),
+        ("tonight", "2026-11-24 18:00", "2026-11-25 00:00"),
+        ("last Tuesday", "2026-11-17 00:00", "2026-11-18 00:00"),
+        ("last tuesday evening", "2026-11-17 18:00", "2026-11-18 00:00"),
+        ("on Tuesday", "2026-11-17 00:00", "2026-11-18 00:00"),
+        ("last Monday", "2026-11-23 00:00", "2026-11-24 00:00"),
+        ("on Sunday", "2026-11-22 00:00", "2026-11-23 00:00"),
+        ("Monday last week", "2026-11-16 00:00", "2026-11-17 00:00"),
+        ("Sunday of last week", "2026-11-22 00:00", "2026-11-23 00:00"),
+        ("this week", "2026-11-23 00:00", "2026-11-30 00:00"),
+        ("last week", "2026-11-16 00:00", "2026-11-23 00:00"),
+        ("last month", "2026-10-01 00:00", "2026-11-01 00:00"),
+        ("this month", "2026-11-01 00:00", "2026-12-01 00:00"),
+        ("last year", "2025-01-01 00:00", "2026-01-01 00:00"),
+        ("in May", "2026-05-01 00:00", "2026-06-01 00:00"),
+        ("in may", "2026-05-01 00:00", "2026-06-01 00:00"),
+        ("last May", "2026-05-01 00:00", "2026-06-01 00:00"),
+        ("in December", "2025-12-01 00:00", "2026-01-01 00:00"),
+        ("in November", "2026-11-01 00:00", "2026-12-01 00:00"),
+        ("last November", "2025-11-01 00:00", "2025-12-01 00:00"),
+        ("in May 2025", "2025-05-01 00:00", "2025-06-01 00:00"),
+        ("March, 2026", "2026-03-01 00:00", "2026-04-01 00:00"),
+        ("in 2025", "2025-01-01 00:00", "2026-01-01 00:00"),
+        ("on 3 May", "2026-05-03 00:00", "2026-05-04 00:00"),
+        ("3rd of May", "2026-05-03 00:00", "2026-05-04 00:00"),
+        ("May 3rd", "2026-05-03 00:00", "2026-05-04 00:00"),
+        ("on Dec 5", "2025-12-05 00:00", "2025-12-06 00:00"),
+        ("3 Sept 2025", "2025-09-03 00:00", "2025-09-04 00:00"),
+        ("May 3, 2025", "2025-05-03 00:00", "2025-05-04 00:00"),
+        ("on 2026-05-03", "2026-05-03 00:00", "2026-05-04 00:00"),
+        ("on 2026-05-03 at 09:15", "2026-05-03 09:15", "2026-05-03 09:16"),
+        ("in 2026-05", "2026-05-01 00:00", "2026-06-01 00:00"),
+        ("3 days ago", "2026-11-21 00:00", "2026-11-22 00:00"),
+        ("a couple of days ago", "2026-11-22 00:00", "2026-11-23 00:00"),
+        ("two weeks ago", "2026-11-09 00:00", "2026-11-16 00:00"),
+        ("a month ago", "2026-10-01 00:00", "2026-11-01 00:00"),
+        ("a year ago", "2025-01-01 00:00", "2026-01-01 00:00"),
+        ("an hour ago", "2026-11-24 13:30", "2026-11-24 15:30"),
+        ("8 hours ago", "2026-11-24 05:30", "2026-11-24 09:30"),
+        ("in the last 3 days", "2026-11-21 15:30", "2026-11-24 15:30"),
+        ("the past hour", "2026-11-24 14:30", "2026-11-24 15:30"),
+        ("within the last few hours", "2026-11-24 12:30", "2026-11-24 15:30"),
+        ("since yesterday", "2026-11-23 00:00", None),
+        ("since last Tuesday", "2026-11-17 00:00", None),
+        ("after 3 May", "2026-05-04 00:00", None),
+        ("before May", None, "2026-05-01 00:00"),
+        ("until last week", None, "2026-11-23 00:00"),
+        ("between May and July 2026", "2026-05-01 00:00", "2026-08-01 00:00"),
+        ("from 3 May to 5 May", "2026-05-03 00:00", "2026-05-06 00:00"),
+        ("since Monday until yesterday", "2026-11-23 00:00", "2026-11-24 00:00"),
+        ("from last Monday before today", "2026-11-23 00:00", "2026-11-24 00:00"),
+    ],
+)
+def test_words_are_read_as_a_time_that_has_passed(words: str, begin: str | None, until: str | None) -> None:
+    spoken = read(f"what did we find out {words}, about the fee?", NOW, BERLIN)
+    [reading] = spoken.readings
+    assert (local(reading.begin), local(reading.until)) == (begin, until)
+    assert reading.words == words
+    assert spoken.text == "what did we find out , about the fee?"
+
+
+def test_times_are_in_utc_and_days_are_those_of_the_zone() -> None:
+    [reading] = readings("yesterday")
+    assert reading.begin == datetime(2026, 11, 22, 23, tzinfo=UTC)
+    [reading] = readings("yesterday", zone=ZoneInfo("UTC"))
+    assert reading.begin == datetime(2026, 11, 23, tzinfo=UTC)
+    late = datetime(2026, 11, 24, 23, 30, tzinfo=UTC)
+    [reading] = readings("today", late)  # it is Wednesday in Berlin
+    assert local(reading.begin) == "2026-11-25 00:00"
+    [reading] = readings("on 2026-03-29", zone=BERLIN)  # 23 hours long
+    assert reading.begin is not None
+    assert reading.until is not None
+    assert (reading.until - reading.begin).total_seconds() == 23 * 3600
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "last session",
+        "in the last meeting",
+        "our previous conversation",
+        "during last session",
+        "the last chat",
+    ],
+)
+def test_the_session_before_is_named(words: str) -> None:
+    spoken = read(f"which fee did we agree {words}?", NOW, BERLIN)
+    [reading] = spoken.readings
+    assert reading.previous_session
+    assert (reading.words, reading.begin, reading.until) == (words, None, None)
+    assert spoken.text == "which fee did we agree ?"
+
+
+def test_several_times_are_all_read() -> None:
+    words = [each.words for each in readings("compare last week with the last session and in May")]
+    assert words == ["last week", "the last session", "in May"]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "may I retry the second call?",
+        "march on, second try",
+        "the second march may fail",
+        "in a second attempt",
+        "last second change",
+        "last-minute fix and last_week table",
+        "the last retry, the last error, the last session_id",
+        "sunday.py and may.js:42 and app-2026-05-03.log",
+        "2026-05-03",
+        "friday deploys",
+        "May the force be with you",
+        "before may be called",
+        "in 2048 tokens",
+        "in 2000 ms",
+        "in 2500",
+        'the "last week" column and `yesterday`',
+        "last sessions",
+        "GET /yesterday/report",
+        "3 may fail",
+        "on march 3 steps",
+        "every day and all week",
+        "on 2026-13-45",
+        "on 31 June",
+        "between you and me",
+        "from now on",
+        "tomorrow",
+        "",
+    ],
+)
+def test_a_plain_word_that_looks_like_a_date_is_left_alone(question: str) -> None:
+    spoken = read(question, NOW, BERLIN)
+    assert spoken.readings == ()
+    assert spoken.text == question
+
+
+def test_what_lies_beyond_all_calendars_is_no_time() -> None:
+    assert readings("9999 years ago") == ()
+    assert readings("since 9999 years ago") == ()
+
+
+LOOKS_LIKE_A_DATE = some.sampled_from(
+    ["may", "May", "second", "march", "sun", "august", "fall", "minute", "last", "week", "day", "previous", "session", "ago",
+     "parser.js:42", "2026-05-03", "2026", "12", "monday.py", "ERR_CONN_RESET", "“", "…", "?", "\n", '"last week"', "-1"]
+)  # fmt: skip
+WITHOUT_VOWELS = some.text(some.characters(exclude_characters="aeiouyAEIOUY"))
+
+
+@given(some.lists(LOOKS_LIKE_A_DATE), WITHOUT_VOWELS)
+def test_a_question_without_words_of_time_is_unchanged(words: list[str], text: str) -> None:
+    question = " the fee ".join([text.replace('"', ""), *words])
+    spoken = read(question, NOW, BERLIN)
+    assert spoken.text == question
+    assert spoken.readings == ()
+
+
+@given(some.text(max_size=200), some.datetimes(timezones=some.just(UTC)))
+def test_whatever_is_asked_whenever_is_read(text: str, now: datetime) -> None:
+    for reading in read(f"{text} last week {text} 3 days ago", now, BERLIN).readings:
+        assert reading.begin is None or reading.until is None or reading.begin <= reading.until

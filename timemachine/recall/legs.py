@@ -1,0 +1,174 @@
+"""The legs of a recall, in SQL: steps that hold any of the words, ranked by BM25, and steps of a near meaning.
+
+A question is asked in whole sentences, so its words are alternatives: a step need not hold them all. Each is weighed by how rare it is in
+the project.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.db import connection
+from django.db.models.functions import Coalesce
+
+from timemachine.accounts.models import Project
+from timemachine.recall.wanted import Among, weighed
+from timemachine.recording.models import Action, Session
+from timemachine.recording.vocabulary import DEFAULT_IMPORTANCE
+from timemachine.retrieval.cutoff import COSINE_FLOOR
+from timemachine.retrieval.identifiers import identifiers
+from timemachine.retrieval.question import IDENTIFIER_TIMES, QUOTED, sparse
+from timemachine.retrieval.ranking import dense
+from timemachine.search.indexing import MODEL
+from timemachine.search.legs import Ranked
+from timemachine.search.texts import unmarked
+
+WINDOW: Final = 100
+"""How many steps of each leg are ranked: the fusion was measured with so many."""
+MOST_TERMS: Final = 48
+"""How many words of a question, and how many identifiers, are looked up: its first ones. What follows counts by its meaning."""
+MOST_COUNTED: Final = 4_000
+"""A word that so many steps hold, or more, is common: it counts in a score, and no step is looked up by it where there is a rarer one."""
+MOST_LOOKED_UP: Final = 8_000
+"""So many steps are looked up by their rarest words, about."""
+
+_TERMS: Final = f"""
+SELECT term, tm_term_dimension(term), times, (
+    SELECT count(*) FROM (
+        SELECT FROM tm_searched_action x
+        WHERE x.project_id = %(project)s AND x.words @@ {QUOTED.format("term")}::tsquery LIMIT %(most_counted)s
+    ) AS holding
+)
+FROM (
+    (SELECT lexeme AS term, cardinality(positions) AS times
+     FROM unnest(to_tsvector('pg_catalog.english', %(words)s)) ORDER BY positions[1] LIMIT %(most)s)
+    UNION ALL
+    SELECT '=' || each, {IDENTIFIER_TIMES} FROM unnest(%(identifiers)s::text[]) AS each
+) AS asked
+"""  # noqa: S608  # constants of this file
+_BY_WORDS: Final = """
+SELECT x.action_id, x.session_id, -(x.weights <#> %(question)s::sparsevec) AS score
+FROM tm_searched_action x
+WHERE {among} AND x.words @@ %(query)s::tsquery
+ORDER BY score DESC, x.action_id DESC LIMIT %(window)s
+"""
+_BY_MEANING: Final = """
+SELECT action_id, session_id, 1 - distance FROM (
+    SELECT x.action_id, x.session_id, (x.vector <=> %(vector)s::halfvec) + 0 AS distance
+    FROM tm_action_meaning x
+    WHERE {among} AND x.model = %(model)s
+    ORDER BY distance LIMIT %(window)s
+) AS near WHERE distance < %(farthest)s ORDER BY distance, action_id DESC
+"""
+_INDEXED: Final = "SELECT coalesce(sum(indexed_through), 0) FROM tm_indexed_session WHERE project_id = %s"
+_QUERY: Final = f"SELECT string_agg({QUOTED.format('each')}, %s) FROM unnest(%s::text[]) AS each"  # noqa: S608
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A stem of the question, or an identifier behind a "=": its dimension and weight, and how many steps of the project hold it, counted up to `MOST_COUNTED`."""
+
+    term: str
+    dimension: int
+    weight: float
+    steps: int
+
+    @property
+    def is_common(self) -> bool:
+        return self.steps >= MOST_COUNTED
+
+
+def terms_of(project: Project, text: str) -> list[Term]:
+    """The words of a question as the project has them, the rarest first; those that no step holds are left out."""
+    facts: dict[str, Any] = {
+        "project": project.id,
+        "words": unmarked(text),
+        "identifiers": list(identifiers(text))[:MOST_TERMS],
+        "most": MOST_TERMS,
+        "most_counted": MOST_COUNTED,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_INDEXED, [project.id])
+        all_steps = int(cursor.fetchone()[0])
+        cursor.execute(_TERMS, facts)
+        found = [
+            Term(term, dimension, _rarity(times, steps, all_steps), steps)
+            for term, dimension, times, steps in cursor
+            if steps
+        ]
+    return sorted(found, key=lambda term: (term.steps, term.term))
+
+
+def _rarity(times: int, steps: int, all_steps: int) -> float:
+    """What a term weighs: Robertson and Zaragoza's idf (2009), times how often the question has it."""
+    return round(times * math.log(1 + max(0.5, all_steps - steps + 0.5) / (steps + 0.5)), 4)
+
+
+def looked_up(terms: Sequence[Term]) -> list[Term]:
+    """The terms that steps are looked up by: the rarest ones, until they have about `MOST_LOOKED_UP` steps; not those that are common."""
+    chosen: list[Term] = []
+    total = 0
+    for term in terms:
+        total += term.steps
+        if term.is_common or (chosen and total > MOST_LOOKED_UP):
+            break
+        chosen.append(term)
+    return chosen
+
+
+def by_words(among: Among, terms: Sequence[Term]) -> list[Ranked]:
+    """The steps that hold one of the words by which steps are looked up, ranked by all of the words, best first."""
+    chosen = looked_up(terms)
+    if not chosen:
+        return []
+    where, facts = _where(among)
+    with connection.cursor() as cursor:
+        cursor.execute(_QUERY, ["|", [term.term for term in chosen]])
+        query = cursor.fetchone()[0]
+        question = sparse({term.dimension: term.weight for term in terms})
+        cursor.execute(
+            _BY_WORDS.format(among=where), facts | {"question": question, "query": query, "window": WINDOW}
+        )
+        return [Ranked(action=row, session=session, score=score) for row, session, score in cursor]
+
+
+def by_meaning(among: Among, vector: Sequence[float]) -> list[Ranked]:
+    """The steps that are nearest to a vector and not far, best first."""
+    if not vector:
+        return []
+    where, facts = _where(among)
+    facts |= {"vector": dense(vector), "model": MODEL.name, "farthest": 1 - COSINE_FLOOR, "window": WINDOW}
+    with connection.cursor() as cursor:
+        cursor.execute(_BY_MEANING.format(among=where), facts)
+        return [Ranked(action=row, session=session, score=score) for row, session, score in cursor]
+
+
+def most_important(among: Among, limit: int) -> list[Ranked]:
+    """The steps of most importance, of equal ones the latest; what has no importance counts as `normal`."""
+    steps = weighed(Action.objects.filter(project=among.project)) if among.steps is None else among.steps
+    if among.session is not None:
+        steps = steps.filter(session=among.session)
+    if among.besides is not None:
+        steps = steps.exclude(session=among.besides)
+    worth = Coalesce("weighed", DEFAULT_IMPORTANCE["normal"])
+    found = (
+        steps.annotate(worth=worth).order_by("-worth", "-at", "-id").values_list("id", "session_id", "worth")
+    )
+    return [Ranked(action=row, session=session, score=score) for row, session, score in found[:limit]]
+
+
+def _where(among: Among) -> tuple[str, dict[str, Any]]:
+    """The condition on indexed rows (`x`), with its facts."""
+    conditions, facts = ["x.project_id = %(project)s"], {"project": among.project.id}
+    for name, sign in (("session", "="), ("besides", "<>")):
+        session: Session | None = getattr(among, name)
+        if session is not None:
+            conditions.append(f"x.session_id {sign} %({name})s")
+            facts[name] = session.id
+    if among.steps is not None:
+        sql, given = among.steps.values("pk").query.sql_with_params()
+        names = [f"given_{place}" for place in range(len(given))]
+        conditions.append(f"x.action_id IN ({sql % tuple(f'%({name})s' for name in names)})")
+        facts |= dict(zip(names, given, strict=True))
+    return " AND ".join(conditions), facts

@@ -1,0 +1,233 @@
+"""Recall: what earlier sessions of a project say to a question, best first, each turn with its session and step."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from timemachine.accounts.models import Project
+from timemachine.base.clock import now
+from timemachine.base.errors import Unavailable
+from timemachine.memory.reading import Row, rows
+from timemachine.recall.legs import Term, by_meaning, by_words, looked_up, most_important, terms_of
+from timemachine.recall.subject import subject_of
+from timemachine.recall.time_words import Reading, Spoken, read
+from timemachine.recall.wanted import (
+    Among,
+    Times,
+    Wanted,
+    check,
+    named_session,
+    previous_session,
+    steps_among,
+    weighed,
+)
+from timemachine.recording.models import Action, Session
+from timemachine.retrieval.embedding import table
+from timemachine.retrieval.fusion import fuse
+from timemachine.search.hits import Hit, Scored, hits_of
+from timemachine.search.indexing import MODEL, not_indexed
+from timemachine.search.legs import Ranked
+
+BY_IMPORTANCE: Final = "importance"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeRead:
+    """Words of a query that were read as a time. `session` is the session before, where they name it and there is one."""
+
+    reading: Reading
+    session: Session | None = None
+
+    @property
+    def begin(self) -> datetime | None:
+        """From when."""
+        return self.session.started_at if self.session else self.reading.begin
+
+    @property
+    def until(self) -> datetime | None:
+        """Up to when; None where it is open."""
+        return self.session.ended_at if self.session else self.reading.until
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
+    """A turn that was recalled, with the significance and importance in force, and the turns around it where these were asked for."""
+
+    session: Session
+    hit: Hit
+    significance: str | None
+    importance: float | None
+    around: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What was recalled for one query: how it was read, what was looked for, and by what the results are ranked.
+
+    `looked_for` is empty where the query names nothing to look for; then the most important turns are told. `too_common` are the stems that
+    so many steps hold that none was looked up by them.
+    """
+
+    query: str
+    looked_for: str
+    times: tuple[TimeRead, ...]
+    ranked_by: str
+    too_common: tuple[str, ...]
+    results: tuple[Recalled, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recollection:
+    """What was recalled for each query. `no_embeddings` is why nothing was compared by meaning, None where it was, or was not to be."""
+
+    wanted: Wanted
+    answers: tuple[Answer, ...]
+    not_indexed: int
+    no_embeddings: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The rows that were found, best first, with their sessions and scores."""
+
+    scored: Scored
+    sessions: Mapping[int, UUID]
+    terms: Sequence[Term]
+    missing: str | None = None
+
+    @property
+    def too_common(self) -> tuple[str, ...]:
+        """The stems, where none of them was rare enough to look steps up by."""
+        return () if looked_up(self.terms) else tuple(term.term for term in self.terms)
+
+    def best(self, limit: int) -> list[int]:
+        """The rows, of equal ones the latest first."""
+        score = self.scored.score
+        return sorted(score, key=lambda row: (-score[row], -row))[:limit]
+
+
+def recall(project: Project, wanted: Wanted, at: datetime | None = None) -> Recollection:
+    """What the project's sessions say to each query, asked at a moment (now where none is named).
+
+    Raises `InvalidInput` for what cannot be asked, `NotFound` for a session that is not the project's, and `Unavailable` where only the meaning
+    is asked for and the model for it is missing.
+    """
+    zone = check(wanted)
+    moment = at or now()
+    besides = named_session(project, wanted.besides)
+    within = named_session(project, wanted.session)
+    answers, missing = [], None
+    for query in wanted.queries:
+        spoken = read(query, moment, zone) if wanted.time_words else Spoken(text=query, readings=())
+        times = tuple(_read_times(project, wanted, spoken, besides))
+        among = _among(project, wanted, times, within, besides)
+        subject = subject_of(spoken.text)
+        found = _found(among, wanted, subject)
+        missing = missing or found.missing
+        answers.append(
+            Answer(
+                query=query,
+                looked_for=subject,
+                times=times,
+                ranked_by=wanted.mode if subject else BY_IMPORTANCE,
+                too_common=found.too_common,
+                results=_results(project, wanted, found),
+            )
+        )
+    return Recollection(
+        wanted=wanted, answers=tuple(answers), not_indexed=not_indexed(project), no_embeddings=missing
+    )
+
+
+def _read_times(
+    project: Project, wanted: Wanted, spoken: Spoken, besides: Session | None
+) -> Iterator[TimeRead]:
+    for reading in spoken.readings:
+        before = previous_session(project, wanted, besides) if reading.previous_session else None
+        yield TimeRead(reading=reading, session=before)
+
+
+def _among(
+    project: Project,
+    wanted: Wanted,
+    times: Sequence[TimeRead],
+    within: Session | None,
+    besides: Session | None,
+) -> Among | None:
+    """Which steps are looked at; None where there can be none, as there is no session before, or it is not the one that is asked for."""
+    before = [time.session for time in times if time.reading.previous_session]
+    sessions = {session and session.pk: session for session in (*before, *([within] if within else []))}
+    if None in sessions or len(sessions) > 1:
+        return None
+    spans: Times = [(time.begin, time.until) for time in times if not time.reading.previous_session]
+    steps = steps_among(project, wanted, spans)
+    return Among(project=project, session=next(iter(sessions.values()), None), besides=besides, steps=steps)
+
+
+def _found(among: Among | None, wanted: Wanted, subject: str) -> _Found:
+    if among is None:
+        return _Found(Scored(score={}, legs={}), {}, ())
+    if not subject:
+        leg = most_important(among, wanted.limit)
+        return _Found(Scored(score=_scores(leg), legs={}), _sessions(leg), ())
+    terms = [] if wanted.mode == "semantic" else terms_of(among.project, subject)
+    text = by_words(among, terms)
+    semantic, missing = ([], None) if wanted.mode == "text" else _near(among, wanted, subject)
+    legs = {"text": _scores(text), "semantic": _scores(semantic)}
+    score = legs.get(wanted.mode) or fuse(legs["text"], legs["semantic"], MODEL.semantic_weight)
+    return _Found(Scored(score=score, legs=legs), _sessions([*text, *semantic]), terms, missing)
+
+
+def _near(among: Among, wanted: Wanted, subject: str) -> tuple[list[Ranked], str | None]:
+    """The steps of a near meaning, or why there are none."""
+    try:
+        return by_meaning(among, table.question_vector(MODEL, subject)), None
+    except Unavailable as why:
+        if wanted.mode == "semantic":
+            raise
+        return [], why.message
+
+
+def _scores(leg: Sequence[Ranked]) -> dict[int, float]:
+    return {one.action: one.score for one in leg}
+
+
+def _sessions(leg: Sequence[Ranked]) -> dict[int, UUID]:
+    return {one.action: one.session for one in leg}
+
+
+# --- what is shown of it
+
+
+def _results(project: Project, wanted: Wanted, found: _Found) -> tuple[Recalled, ...]:
+    """The turns with their sessions; one that is erased meanwhile is left out."""
+    best = found.best(wanted.limit)
+    stems = frozenset(term.term for term in found.terms if not term.term.startswith("="))
+    named = frozenset(term.term[1:] for term in found.terms if term.term.startswith("="))
+    hits = hits_of(project, best, found.scored, stems, named)
+    sessions = Session.objects.of(project).in_bulk([found.sessions[row] for row in hits])
+    own = weighed(Action.objects.filter(project=project, pk__in=list(hits)))
+    weights = {
+        row: (said, worth) for row, said, worth in own.values_list("pk", "now_significance", "weighed")
+    }
+    return tuple(
+        Recalled(
+            session=sessions[found.sessions[row]],
+            hit=hits[row],
+            significance=weights[row][0],
+            importance=weights[row][1],
+            around=_around(sessions[found.sessions[row]], hits[row], wanted.around),
+        )
+        for row in best
+        if row in hits and row in weights and found.sessions[row] in sessions
+    )
+
+
+def _around(session: Session, hit: Hit, turns: int) -> tuple[Row, ...]:
+    if not turns:
+        return ()
+    sequence = hit.action.sequence
+    last = max(sequence, min(session.last_sequence, sequence + turns))
+    return tuple(rows(session.id, max(0, sequence - turns - 1), last))

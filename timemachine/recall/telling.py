@@ -1,0 +1,172 @@
+"""What was recalled as a text for a prompt, within so many tokens: session by session in the order of their beginning, each told in order.
+
+The best results come first into the text, then the turns around them, the nearest first; whatever does not fit is left out, with a mark.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+from uuid import UUID
+
+from timemachine.base.errors import Unavailable
+from timemachine.memory.reading import rows
+from timemachine.memory.selection import gaps
+from timemachine.memory.transcript import estimate
+from timemachine.recall.queries import Recalled, Recollection
+from timemachine.recording.models import Session
+from timemachine.recording.told import LONGEST_COUNTED, Turn, left_out, paragraph, text_of, who_of
+from timemachine.retrieval.embedding.wordllama import count_tokens
+
+MARKS: Final = 2
+"""How many marks of what is left out a turn may need: before and behind it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """A text for a prompt: how many tokens it has (`estimated` where the tokenizer is missing), and how many turns of how many sessions it tells."""
+
+    text: str
+    tokens: int
+    estimated: bool
+    turns: int
+    sessions: int
+
+
+@dataclass(slots=True)
+class _Chosen:
+    """The turns that are told, by session and step, as they were chosen."""
+
+    texts: dict[tuple[UUID, int], str] = field(default_factory=dict)
+    sessions: dict[UUID, Session] = field(default_factory=dict)
+    spent: int = 0
+
+    def take(self, session: Session, sequence: int, text: str, budget: int) -> None:
+        """Take a turn where it fits, with what names its session and marks what is left out."""
+        place = (session.id, sequence)
+        if place in self.texts:
+            return
+        header = (
+            0 if session.id in self.sessions else tokens_of(_header(session, [sequence])) + tokens_of(_FIRST)
+        )
+        cost = tokens_of(text) + header + MARKS * tokens_of(paragraph(left_out(session.last_sequence)))
+        if self.spent + cost <= budget:
+            self.texts[place] = text
+            self.sessions[session.id] = session
+            self.spent += cost
+
+    def drop(self) -> None:
+        """Leave out the one that was chosen last."""
+        (session, _), _ = self.texts.popitem()
+        if not any(each == session for each, _ in self.texts):
+            del self.sessions[session]
+
+
+_FIRST: Final = "From earlier sessions:\n\n"
+
+
+def prompt_of(found: Recollection, budget: int) -> Prompt:
+    """The text, of at most so many tokens; empty where nothing was recalled, or nothing fits."""
+    recalled = [each for answer in found.answers for each in answer.results]
+    chosen = _Chosen()
+    turns = _turns(recalled)
+    for each in recalled:
+        sequence = each.hit.action.sequence
+        chosen.take(each.session, sequence, _told(each, turns[each.session.id, sequence]), budget)
+    for each in recalled:
+        at = each.hit.action.sequence
+        for row in sorted(each.around, key=lambda row: abs(row.turn.sequence - at)):
+            chosen.take(each.session, row.turn.sequence, paragraph(_sendable(text_of(row.turn))), budget)
+    text = _composed(chosen)
+    while chosen.texts and tokens_of(text) > budget:
+        chosen.drop()
+        text = _composed(chosen)
+    return Prompt(
+        text=text,
+        tokens=tokens_of(text),
+        estimated=_counted(text) is None,
+        turns=len(chosen.texts),
+        sessions=len(chosen.sessions),
+    )
+
+
+def _turns(recalled: Sequence[Recalled]) -> dict[tuple[UUID, int], Turn]:
+    """The turns that were recalled, whole."""
+    wanted: dict[UUID, set[int]] = {}
+    for each in recalled:
+        wanted.setdefault(each.session.id, set()).add(each.hit.action.sequence)
+    return {
+        (session, row.turn.sequence): row.turn
+        for session, sequences in wanted.items()
+        for row in rows(session, 0, max(sequences), sorted(sequences))
+    }
+
+
+def _told(recalled: Recalled, turn: Turn) -> str:
+    """The turn; of one that is very long the passage for which it was recalled."""
+    whole = _sendable(text_of(turn))
+    passage = recalled.hit.passage
+    if len(whole.encode()) <= LONGEST_COUNTED or passage is None:
+        return paragraph(whole)
+    return paragraph(_sendable(f"[{turn.sequence}] {who_of(turn)}, a passage of it: … {passage.text} …"))
+
+
+def _composed(chosen: _Chosen) -> str:
+    """Session by session, the earliest first."""
+    sessions = sorted(chosen.sessions.values(), key=lambda session: (session.started_at, session.id))
+    parts = [part for session in sessions for part in _told_session(session, chosen)]
+    return "".join([_FIRST, *parts]).rstrip() if parts else ""
+
+
+def _told_session(session: Session, chosen: _Chosen) -> Iterator[str]:
+    told = sorted(sequence for of, sequence in chosen.texts if of == session.id)
+    last = max(session.last_sequence, told[-1])
+    *before, behind = gaps(told, last)
+    yield _header(session, told)
+    for sequence, missing in zip(told, before, strict=True):
+        yield from _mark(missing)
+        yield chosen.texts[session.id, sequence]
+    yield from _mark(behind)
+
+
+def _header(session: Session, told: Sequence[int]) -> str:
+    """The session, when it began, and which of its steps are told."""
+    named = f"Session {session.name!s} ({session.key}), begun {session.started_at:%Y-%m-%d %H:%M} UTC"
+    steps = f"step{'s' if len(told) > 1 else ''} {', '.join(_runs(told))} of {session.last_sequence:,}"
+    return paragraph(_sendable(f"{named}, {steps}:"))
+
+
+def _runs(sequences: Iterable[int]) -> Iterator[str]:
+    """`3–5`, `9`: what follows on one another is one run."""
+    begin = end = 0
+    for sequence in sequences:
+        if begin and sequence > end + 1:
+            yield _run(begin, end)
+            begin = 0
+        begin, end = begin or sequence, sequence
+    yield _run(begin, end)
+
+
+def _run(begin: int, end: int) -> str:
+    return f"{begin:,}" if begin == end else f"{begin:,}–{end:,}"
+
+
+def _mark(turns: int) -> Iterator[str]:
+    if turns:
+        yield paragraph(left_out(turns))
+
+
+def tokens_of(text: str) -> int:
+    """How many tokens a text has; about how many, where the tokenizer is missing."""
+    counted = _counted(text)
+    return estimate(len(text.encode())) if counted is None else counted
+
+
+def _counted(text: str) -> int | None:
+    try:
+        return count_tokens(text)
+    except Unavailable:
+        return None
+
+
+def _sendable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()

@@ -1,0 +1,190 @@
+"""What somebody asks of earlier sessions, checked; and which steps are looked at for it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import reduce
+from operator import and_
+from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+from django.db.models import Q, QuerySet
+from django.db.models.functions import Coalesce
+
+from timemachine.accounts.models import Project
+from timemachine.base.clock import begin_as_written, time_as_written
+from timemachine.base.errors import InvalidInput
+from timemachine.base.faithful import storable
+from timemachine.recording.models import Action, Session
+from timemachine.recording.queries import session_of
+from timemachine.recording.vocabulary import KINDS, SIGNIFICANCES
+from timemachine.search.wanted import MODES
+from timemachine.weight.effective import IMPORTANCE, SIGNIFICANCE
+
+MOST_QUERIES: Final = 20
+LONGEST_QUERY: Final = 16_384
+MOST_RESULTS: Final = 50
+MOST_AROUND: Final = 20
+MOST_TOKENS: Final = 200_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What is asked: `queries`, each for itself, and which turns are looked at for all of them; what is empty asks for any.
+
+    `agent` is the step's own, else its session's; `user` is the session's; a tag is of either, and one of several is enough, as with `kinds`
+    and `significances`. `besides` is the session that asks: nothing of it is found, and the last session is the one before it. `time_words`:
+    whether words of time in a query are read, in the `time_zone`. `around`: how many turns before and behind a result are told with it.
+    `budget`: how many tokens the text for a prompt may have; None for no text.
+    """
+
+    queries: tuple[str, ...]
+    mode: str = "hybrid"
+    agent: str = ""
+    user: str = ""
+    session: str = ""
+    besides: str = ""
+    tags: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    significances: tuple[str, ...] = ()
+    min_importance: float | None = None
+    since: str = ""
+    until: str = ""
+    time_words: bool = True
+    time_zone: str = "UTC"
+    around: int = 0
+    limit: int = 10
+    budget: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Among:
+    """Which steps are looked at for one query: those of the project that are of `session`, not of `besides`, and among `steps`.
+
+    None asks for any.
+    """
+
+    project: Project
+    session: Session | None
+    besides: Session | None
+    steps: QuerySet[Any] | None
+
+
+type Times = Sequence[tuple[datetime | None, datetime | None]]
+
+
+def check(wanted: Wanted) -> ZoneInfo:
+    """The time zone of what is asked. Raises `InvalidInput`, which names the field."""
+    if not wanted.queries or not all(query.strip() for query in wanted.queries):
+        raise _refused("queries", "Write what to recall: each of `queries` is a question or some words.")
+    if len(wanted.queries) > MOST_QUERIES:
+        raise _refused(
+            "queries", f"There are {len(wanted.queries)} queries; {MOST_QUERIES} can be asked at once."
+        )
+    longest = max(map(len, wanted.queries))
+    if longest > LONGEST_QUERY:
+        raise _refused("queries", f"A query has {longest:,} characters; it may have {LONGEST_QUERY:,}.")
+    _check_words(wanted)
+    _check_numbers(wanted)
+    return _zone(wanted.time_zone)
+
+
+def steps_among(project: Project, wanted: Wanted, times: Times) -> QuerySet[Any] | None:
+    """The project's steps that fit, and that lie in one of the times (from, up to), where there are any; None for every step."""
+    condition = _condition(wanted, times)
+    if not condition:
+        return None
+    return weighed(Action.objects.filter(project=project)).filter(condition)
+
+
+def weighed(steps: QuerySet[Action]) -> QuerySet[Any]:
+    """The same with what a recall asks of them: the importance (`weighed`) and significance (`now_significance`) in force, and when they were (`at`)."""
+    return steps.annotate(
+        weighed=IMPORTANCE, now_significance=SIGNIFICANCE, at=Coalesce("started_at", "recorded_at")
+    )
+
+
+def sessions_among(project: Project, wanted: Wanted) -> QuerySet[Session]:
+    """The project's sessions that have steps and are of the agent and the user."""
+    found = Session.objects.of(project).filter(last_sequence__gt=0)
+    for name in ("agent", "user"):
+        if value := getattr(wanted, name):
+            found = found.filter(**{name: storable(value)})
+    return found
+
+
+def previous_session(project: Project, wanted: Wanted, besides: Session | None) -> Session | None:
+    """The latest of the sessions but the one that asks, which began before it; None where there is none."""
+    found = sessions_among(project, wanted)
+    if besides is not None:
+        found = found.exclude(pk=besides.pk).filter(started_at__lte=besides.started_at)
+    return found.order_by("-started_at", "-id").first()
+
+
+def named_session(project: Project, name: str) -> Session | None:
+    """The project's session of that id or key. Raises `NotFound` for another's."""
+    return session_of(project, name) if name else None
+
+
+def _condition(wanted: Wanted, times: Times) -> Q:
+    agent, user, tags = storable(wanted.agent), storable(wanted.user), [storable(tag) for tag in wanted.tags]
+    own = Q(agent=agent) | Q(agent=None, session__agent=agent)
+    conditions = (
+        own if wanted.agent else None,
+        Q(session__user=user) if wanted.user else None,
+        Q(tags__overlap=tags) | Q(session__tags__overlap=tags) if tags else None,
+        Q(kind__in=wanted.kinds) if wanted.kinds else None,
+        Q(now_significance__in=wanted.significances) if wanted.significances else None,
+        None if wanted.min_importance is None else Q(weighed__gte=wanted.min_importance),
+        Q(at__gte=begin_as_written(wanted.since)) if wanted.since else None,
+        Q(at__lte=time_as_written(wanted.until)) if wanted.until else None,
+        _within(times),
+    )
+    return reduce(and_, (each for each in conditions if each is not None), Q())
+
+
+def _within(times: Times) -> Q:
+    found = Q()
+    for begin, until in times:
+        one = Q()
+        if begin is not None:
+            one &= Q(at__gte=begin)
+        if until is not None:
+            one &= Q(at__lt=until)
+        found |= one
+    return found
+
+
+def _check_words(wanted: Wanted) -> None:
+    known = {"mode": MODES, "kinds": KINDS, "significances": SIGNIFICANCES}
+    for name, words in known.items():
+        given = getattr(wanted, name)
+        for word in (given,) if isinstance(given, str) else given:
+            if word not in words:
+                raise _refused(name, f"`{name}` cannot be {word[:80]!r}; there are {', '.join(words)}.")
+
+
+def _check_numbers(wanted: Wanted) -> None:
+    bounds = {
+        "limit": (1, MOST_RESULTS),
+        "around": (0, MOST_AROUND),
+        "min_importance": (0, 1),
+        "budget": (1, MOST_TOKENS),
+    }
+    for name, (least, most) in bounds.items():
+        given = getattr(wanted, name)
+        if given is not None and not least <= given <= most:
+            raise _refused(name, f"`{name}` is a number from {least:,} to {most:,}.")
+
+
+def _zone(name: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(name)
+    except (LookupError, ValueError, OSError) as why:  # no such zone, and what is no name of a file
+        raise _refused(
+            "time_zone", f"There is no time zone {name[:80]!r}; write one like Europe/Berlin, or UTC."
+        ) from why
+
+
+def _refused(field: str, why: str) -> InvalidInput:
+    return InvalidInput(why, code="invalid_field", field=field)

@@ -1,0 +1,108 @@
+"""A step that was found, as it is shown: its scores, and the passage of it that says most of what was looked for."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from timemachine.accounts.models import Project
+from timemachine.base.faithful import searchable
+from timemachine.payloads.queries import Head, heads
+from timemachine.recording.models import Action
+from timemachine.search import excerpt
+from timemachine.search.excerpt import Passage, Source
+from timemachine.search.indexing import LONGEST_NAME
+from timemachine.search.legs import lexemes_of
+from timemachine.search.models import SearchedAction
+from timemachine.search.texts import LONGEST, text_of
+
+_SHOWN: Final = (
+    "session_id",
+    "sequence",
+    "kind",
+    "label",
+    "name",
+    "tool",
+    "role",
+    "tags",
+    "agent",
+    "model",
+    "error_type",
+    "error_message",
+    "started_at",
+    "recorded_at",
+    "input_id",
+    "output_id",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A step that was found: its rank within its session, and its score, by which sessions are ranked, too.
+
+    `scores` has the raw score of each leg that found it: `text` (BM25 without rarity) and `semantic` (cosine). `passage` is what it says, with
+    the characters in `marks` marked; None where it has no text. `cut`: some of its text is not searched.
+    """
+
+    action: Action
+    score: float
+    scores: dict[str, float]
+    passage: Passage | None
+    marks: tuple[tuple[int, int], ...]
+    cut: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """The steps that were found, by row: the score of each in all, and by each leg that found it."""
+
+    score: Mapping[int, float]
+    legs: Mapping[str, Mapping[int, float]]
+
+
+def hits_of(
+    project: Project, rows: Sequence[int], found: Scored, stems: frozenset[str], named: frozenset[str]
+) -> dict[int, Hit]:
+    """Those of the rows that are the project's steps, with the passages that have the stems, or what was `named` (in lower case)."""
+    actions = Action.objects.filter(project=project).only(*_SHOWN).in_bulk(list(rows))
+    cut = set(
+        SearchedAction.objects.filter(action__in=list(actions), cut=True).values_list("action_id", flat=True)
+    )
+    payloads = heads(
+        {each for one in actions.values() for each in (one.input_id, one.output_id) if each}, LONGEST
+    )
+    passages = {row: excerpt.passage(_sources(one, payloads), stems | named) for row, one in actions.items()}
+    marked = _matching([each.text for each in passages.values() if each], stems)
+    return {
+        row: Hit(
+            action=action,
+            score=found.score[row],
+            scores={name: leg[row] for name, leg in found.legs.items() if row in leg},
+            passage=passages[row],
+            marks=_marks(passages[row], marked, named),
+            cut=row in cut,
+        )
+        for row, action in actions.items()
+    }
+
+
+def _sources(action: Action, payloads: Mapping[int, Head]) -> list[Source]:
+    """The texts of a step that a passage may come from, what says most about it first."""
+    failed = " ".join(filter(None, (action.error_type, action.error_message)))
+    named = " ".join(filter(None, (action.name, action.tool))) or action.label
+    bodies = [
+        Source(part=part, text=text_of(payloads[row].media_type, payloads[row].data))
+        for part, row in (("output", action.output_id), ("input", action.input_id))
+        if row is not None
+    ]
+    name = Source(part="name", text=searchable(named[:LONGEST_NAME]))
+    return [Source(part="error", text=searchable(failed[:LONGEST_NAME])), *bodies, name]
+
+
+def _matching(texts: Sequence[str], stems: frozenset[str]) -> set[str]:
+    """The words of the texts that have one of the stems. One query."""
+    words = {word for text in texts for word in excerpt.words_in(text)}
+    return {word for word, own in lexemes_of(sorted(words)).items() if own & stems}
+
+
+def _marks(passage: Passage | None, words: set[str], literals: frozenset[str]) -> tuple[tuple[int, int], ...]:
+    return () if passage is None else tuple(excerpt.marks(passage.text, words, literals))
