@@ -2,7 +2,7 @@
 
 from timemachine.accounts.models import ApiKey, Membership, Project, SignInAttempt, SignInLink, User
 from timemachine.alignment.models import LongDiff
-from timemachine.answering.models import AnswerCacheSwitch, AskUnderWay, CachedAnswer
+from timemachine.answering.models import AnswerCacheSwitch, AskUnderWay, CachedAnswer, SessionSummary
 from timemachine.comparison.models import (
     CellMark,
     CellOpinion,
@@ -127,6 +127,7 @@ __all__ = [
     "SealedResults",
     "SearchedAction",
     "Session",
+    "SessionSummary",
     "ShareGrant",
     "ShareLink",
     "ShareMiss",

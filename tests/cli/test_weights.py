@@ -80,3 +80,14 @@ def test_a_session_is_compressed_and_that_is_undone(tm: Here, recorded: str) -> 
     assert tm.run("session", "compress").code == 2
     assert tm.run("session", "compress", "--rule", "soon").code == 2
     assert tm.run("session", "compress", "--older-than", "3", "--undo").code == 2
+
+
+def test_a_session_is_summarised_into_a_collection(tm: Here, recorded: str) -> None:
+    ran = tm.run("session", "summarise", recorded, "--collection", "lessons")
+    assert ran.out.splitlines() == [
+        "Frame 0 of lessons has the summary, version 1.",
+        "model  local:extractive-5",
+        "steps  1, 2, 3",
+        "cost   $0",
+    ]
+    assert "name the one that the summary is put into" in tm.refused("session", "summarise", recorded)

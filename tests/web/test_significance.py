@@ -114,9 +114,21 @@ def test_the_rule_of_the_project_is_set_on_the_settings_page(operator: Client, p
     assert not CompressionRule.objects.exists()
 
 
+def test_a_summary_is_put_into_a_collection_and_linked(operator: Client, session: Session) -> None:
+    assert session
+    assert "None yet." in words(get(operator, PAGE))
+    operator.post(f"{PAGE}summarise/", {"collection": "lessons"})
+    page = get(operator, PAGE)
+    assert "Frame 0 of lessons has the summary." in words(page)
+    assert "lessons , frame 0 , version 1 by local:extractive-5" in words(page)
+    assert 'href="/collections/lessons/frames/0/"' in page
+    operator.post(f"{PAGE}summarise/", {"collection": ""})
+    assert "name the one that the summary is put into" in words(get(operator, PAGE))
+
+
 def test_who_only_looks_sees_and_changes_nothing(viewer: Client, session: Session) -> None:
     assert session
-    for part in ("weigh/", "answer/", "compress/"):
+    for part in ("weigh/", "answer/", "compress/", "summarise/"):
         assert viewer.post(f"{PAGE}{part}", {"step": "1"}).status_code == 403
     assert "Change" not in words(get(viewer, "/sessions/s/?step=1")).split()
     assert viewer.get(PAGE).status_code == 200

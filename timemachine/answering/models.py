@@ -1,7 +1,8 @@
-"""What we keep of answers: the cache of each project, whether it is switched on, and the asks that are under way."""
+"""What we keep of answers: the cache of each project, whether it is switched on, the asks that are under way, and where summaries were put."""
 
 from typing import ClassVar
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -90,3 +91,35 @@ class AskUnderWay(models.Model):
 
     def __str__(self) -> str:
         return f"ask {self.id} since {self.started_at}"
+
+
+class SessionSummary(models.Model):
+    """A summary that was put into a collection: the frame's number and version, who wrote it, and the steps that it names.
+
+    `unknown_steps` are those it names that it was never told. `through` is the last step that there was. It goes with its session; the frame
+    stays in its collection, as every frame does.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7)
+    session = models.ForeignKey(Session, on_delete=models.DB_CASCADE, related_name="+")
+    collection = models.ForeignKey(Collection, on_delete=models.DB_CASCADE, related_name="+")
+    number = models.BigIntegerField()
+    version = models.IntegerField()
+    model = FaithfulTextField()
+    prompt_template = models.CharField(max_length=40, null=True)
+    through = models.BigIntegerField()
+    steps = ArrayField(models.BigIntegerField())
+    unknown_steps = ArrayField(models.BigIntegerField())
+    usage = FaithfulJSONField(null=True)
+    cost_usd = models.DecimalField(max_digits=30, decimal_places=15, null=True)
+    prices = FaithfulJSONField(null=True)
+    duration_ms = models.FloatField(null=True)
+    by = models.CharField(max_length=254)
+    at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "tm_session_summary"
+        indexes = [models.Index(fields=["session", "-id"], name="session_summary_latest")]
+
+    def __str__(self) -> str:
+        return f"summary of {self.session_id} in {self.collection_id}"

@@ -38,6 +38,7 @@ from timemachine.api import judgements as _judgements  # noqa: F401  # adds to r
 from timemachine.api import notes as _notes  # noqa: F401  # adds to routers.sessions
 from timemachine.api import reading as _reading  # noqa: F401  # adds to routers.sessions
 from timemachine.api import sessions as _sessions  # noqa: F401
+from timemachine.api import summaries as _summaries  # noqa: F401  # adds to routers.sessions
 from timemachine.api import totals as _totals  # noqa: F401  # adds to routers.sessions
 from timemachine.api import transcripts as _transcripts  # noqa: F401  # adds to routers.sessions
 from timemachine.api import trials as _trials  # noqa: F401  # adds to routers.sessions

@@ -29,7 +29,7 @@ from timemachine.cli.totals import totals
 from timemachine.cli.transcripts import transcript
 from timemachine.cli.trials import trial
 from timemachine.cli.walk import action_lines
-from timemachine.cli.weights import compress, proposals, weigh
+from timemachine.cli.weights import compress, proposals, summarise, weigh
 from timemachine.cli.where import where
 from timemachine.cli.wording import NOT_RECORDED, duration, one_line, shortened, tokens
 from timemachine.client.errors import ClientError
@@ -197,6 +197,7 @@ session.add_command(transcript)
 session.add_command(weigh)
 session.add_command(proposals)
 session.add_command(compress)
+session.add_command(summarise)
 session.add_command(totals)
 session.add_command(branches)
 session.add_command(compare)

@@ -103,6 +103,32 @@ def compress(
             show(found, _rule(found), as_json=as_json)
 
 
+@click.command()
+@click.argument("target", metavar="ID")
+@click.option(
+    "--collection", metavar="NAME", default="", help="Where it is put; the session's own without it."
+)
+@click.option(
+    "--use-model", metavar="MODEL", help="Who writes it; without one the turns that matter most are quoted."
+)
+@options.as_json
+def summarise(*, target: str, collection: str, use_model: str | None, as_json: bool) -> None:
+    """Put a summary of a session into a collection, as a frame that names the steps it rests on."""
+    how = {"collection": collection} | ({"use_model": use_model} if use_model else {})
+    with connected() as client:
+        found = client.sessions.summarise(target, **how)
+        show(found, _summarised(found), as_json=as_json)
+
+
+def _summarised(found: dict[str, Any]) -> Iterator[str]:
+    yield f"Frame {found['frame']} of {one_line(found['collection'])} has the summary, version {found['version']}."
+    steps = ", ".join(map(str, found["steps"])) or "none"
+    cost = "unknown" if found["cost_usd"] is None and found["usage"] else f"${found['cost_usd'] or 0:g}"
+    yield from facts([("model", found["model"]), ("steps", steps), ("cost", cost)])
+    if found["unknown_steps"]:
+        complain(f"It names steps that it was not told: {', '.join(map(str, found['unknown_steps']))}.")
+
+
 def _number(written: str) -> float:
     try:
         return float(written)

@@ -160,6 +160,14 @@ class Reading(ABC):
         """As `context_for`, while others work."""
         return await asyncio.to_thread(self.context_for, first_message, **asked)
 
+    def summarise(self, session: "str | Session", **how: Any) -> "Document":
+        """Put a summary of the session into a `collection` (its own where none is named), by `use_model` or quoted from what matters most.
+
+        The answer names the `frame` and the `steps` it rests on.
+        """
+        self._delivered(session)
+        return self.client.sessions.summarise(_key(session), **how)
+
     def resume(self, session: "str | Session", checkpoint: int | str | None = None, **more: Any) -> Resumed:
         """What the agent knew at a checkpoint (the last one where none is named), and a new session whose parent is (session, sequence).
 

@@ -148,6 +148,10 @@ class Sessions:
         """Compress sessions by themselves so many days after their end; None for never."""
         return self._connection.put("/api/compressions/rule", {"days": days})
 
+    def summarise(self, session: str, **how: Any) -> Document:
+        """Put a summary into a `collection`, the session's own where none is named, written by `use_model`."""
+        return self._connection.post(_path(session) + "/summaries", how)
+
     def export(self, session: str, target: Path, *, format: str | None = None) -> int:  # noqa: A002
         """Write the session as a file of that format, our own without one; the last sequence that is in it."""
         told = self._connection.download(_path(session) + "/export", target, {"format": format})

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from timemachine.answering.models import AskUnderWay
+from timemachine.answering.models import AskUnderWay, SessionSummary
 from timemachine.base.errors import Conflict
 from timemachine.comparison.models import CellOpinion
 from timemachine.erasure.derived import rename_in_suites, rewrite_derived
@@ -84,7 +84,8 @@ def apply(session: Session, look: Look, steps: list[int]) -> Applied:
     rewrite_deliveries(session, look, recorded.sequences)
     frames = recorded.frames | replayed.frames
     named = Frame.objects.filter(pk__in=frames).values_list("collection__name", flat=True)
-    found.collections = sorted(set(named))
+    summed_up = SessionSummary.objects.filter(session=session).values_list("collection__name", flat=True)
+    found.collections = sorted({*named, *summed_up})
     found.shared = still_used(recorded.left | replayed.left)
     found.left = recorded.left | replayed.left | derived.left
     return found

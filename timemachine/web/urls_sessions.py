@@ -52,6 +52,7 @@ urlpatterns = [
     path("sessions/<session:id>/significance/weigh/", significance.weigh, name="weigh"),
     path("sessions/<session:id>/significance/answer/", significance.answer, name="answer_proposal"),
     path("sessions/<session:id>/significance/compress/", significance.compress, name="compress_session"),
+    path("sessions/<session:id>/significance/summarise/", significance.summarise, name="summarise"),
     path("settings/compression/", significance.rule, name="compression_rule"),
     path("sessions/<session:id>/export/", exporting.choose, name="session_export"),
     path("sessions/<session:id>/export/<str:format_name>", exporting.file, name="export_file"),

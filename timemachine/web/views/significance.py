@@ -10,20 +10,27 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from timemachine.accounts.models import ADMIN, OPERATOR
-from timemachine.base.errors import Conflict, InvalidInput, NotFound
+from timemachine.base.errors import Conflict, InvalidInput, NotFound, TimeMachineError
 from timemachine.base.ids import uuid_of
 from timemachine.base.numbers import whole_number
+from timemachine.jobs import ring_backlog
 from timemachine.memory import compressing
+from timemachine.memory.summarising import summaries_of
+from timemachine.memory.summarising import summarise as summed_up
+from timemachine.providers.queries import model_choices
+from timemachine.recording.models import Session
 from timemachine.recording.queries import session_of
-from timemachine.web.access import of
+from timemachine.web.access import Access, of
 from timemachine.web.http import page
 from timemachine.web.redirects import back_to, see_other
+from timemachine.web.summary_form import SummaryForm
 from timemachine.weight.commands import change
 from timemachine.weight.proposing import accept, decline, proposed
 from timemachine.weight.queries import changes_before, compression_of, compressions_of
 
 PAGE: Final = 50
 SHOWN_COMPRESSIONS: Final = 10
+SHOWN_SUMMARIES: Final = 3
 LONGEST_DAYS: Final = 6
 
 
@@ -45,6 +52,8 @@ def significance(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
         "compressions": compressions_of(session)[:SHOWN_COMPRESSIONS],
         "effect": compressing.effect_on(session),
         "may_record": access.may(OPERATOR),
+        "summaries": summaries_of(session)[:SHOWN_SUMMARIES],
+        "summary_form": _summary_form(access, session) if access.may(OPERATOR) else None,
     }
     return page(request, "sessions/significance.html", context)
 
@@ -114,6 +123,29 @@ def compress(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 
 @never_cache
 @require_POST
+def summarise(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """Put a summary of the session into a collection."""
+    access = of(request)
+    access.require(OPERATOR)
+    session = session_of(access.project, id)
+    form = _summary_form(access, session, request.POST)
+    try:
+        if form.is_valid():
+            made = summed_up(
+                session,
+                by=access.user.email,
+                collection=form.cleaned_data["collection"],
+                use_model=form.use_model,
+            )
+            ring_backlog(made.collection_id)
+            messages.success(request, f"Frame {made.number:,} of {made.collection.name} has the summary.")
+    except TimeMachineError as why:
+        messages.error(request, why.message)
+    return see_other("significance", session.id, part="summary")
+
+
+@never_cache
+@require_POST
 def rule(request: HttpRequest) -> HttpResponse:
     """Set after how many days the project's sessions are compressed; an empty field for never."""
     access = of(request)
@@ -132,6 +164,10 @@ def rule(request: HttpRequest) -> HttpResponse:
             else f"Sessions are compressed {days:,} days after their end.",
         )
     return see_other("settings", part="compression")
+
+
+def _summary_form(access: Access, session: Session, data: Any = None) -> SummaryForm:
+    return SummaryForm(data, session=session, models=model_choices(access.project.pk))
 
 
 def _importance(written: str) -> float | None:
