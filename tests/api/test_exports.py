@@ -19,7 +19,7 @@ def test_a_session_is_exported_and_imported_again(api: Program, project: Project
     data = b"".join(answer.streaming_content)
     assert answer["Content-Disposition"] == 'attachment; filename="s1.jsonl"'
     assert (answer["Content-Type"], answer["Last-Sequence"]) == ("application/x-ndjson", "7")
-    assert (answer["Content-Length"], data.count(b"\n")) == (str(len(data)), 8)
+    assert data.count(b"\n") == 8
     assert json.loads(data.split(b"\n")[0])["through"] == 7
     refused = api.raw("/import", data)
     assert (refused.status_code, refused.json()["code"]) == (409, "key_taken")

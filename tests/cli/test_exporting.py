@@ -4,6 +4,8 @@ from pathlib import Path
 
 from tests.builders import recorded_session
 from tests.cli.terminal import Here
+from tests.client.other_server import answering, other_server
+from timemachine.base.cut_off import CUT_OFF
 
 
 def test_a_session_is_exported_to_a_file_or_to_standard_output(tm: Here, tmp_path: Path) -> None:
@@ -21,3 +23,11 @@ def test_what_cannot_be_exported_says_why(tm: Here, tmp_path: Path) -> None:
     assert tm.run("session", "export", "nobody").code == 1
     assert "give -o FILE" in tm.run("session", "export", "s1", "--json").err
     assert "could not be written" in tm.run("session", "export", "s1", "-o", str(tmp_path / "no" / "s1")).err
+
+
+def test_a_file_that_was_not_written_to_its_end_is_not_there(tm: Here, tmp_path: Path) -> None:
+    answer = answering(200, b"{}\n" + CUT_OFF, content_disposition="attachment", last_sequence="7")
+    with other_server(answer) as url:
+        ran = tm.run("session", "export", "s1", "-o", str(tmp_path / "s1.jsonl"), TIMEMACHINE_URL=url)
+    assert (ran.code, "could not write the file to its end" in ran.err) == (1, True)
+    assert list(tmp_path.glob("s1*")) == []

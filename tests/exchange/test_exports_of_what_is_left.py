@@ -159,8 +159,7 @@ def test_an_export_is_of_one_moment_though_another_connection_writes(name: str) 
                 before = recorded_now()
                 file = export_session(session, name)
                 overlapped += recorded_now() > before
-                with file.content as content:
-                    data = content.read()
+                data = b"".join(file.parts)
                 assert last_in(data, name) == file.through >= before
                 found = [(each["sequence"], each["output"]) for each in whole_actions(data, name)]
                 assert found == [(each, each) for each in range(1, file.through + 1)]

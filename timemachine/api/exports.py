@@ -1,6 +1,6 @@
 """Exporting a session over HTTP."""
 
-from django.http import FileResponse, HttpRequest
+from django.http import HttpRequest, StreamingHttpResponse
 
 from timemachine.api import routers
 from timemachine.api.access import caller
@@ -20,7 +20,7 @@ def export(
     request: HttpRequest,
     session_id: str,
     format: str | None = None,  # noqa: A002  # the name is the contract's
-) -> FileResponse:
+) -> StreamingHttpResponse:
     """The session as it stands at this moment, also while it is recorded: `Last-Sequence` is the last step in the file.
 
     `format` is `timemachine` (the default; importing it gives an equal session), `atif`, `otlp_json` or `zip`.

@@ -1,6 +1,7 @@
 """One server over HTTP: JSON there and back, one bearer key, and every failure as one of our exceptions."""
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -8,6 +9,7 @@ from urllib.parse import quote
 
 import httpx
 
+from timemachine.base.cut_off import CUT_OFF
 from timemachine.base.server_sent import MEDIA_TYPE, events_in
 from timemachine.client.errors import ClientError, NoServer, NotFound, NotUnderstood, Refused, Unreachable
 from timemachine.client.retrying import LONGEST_WAIT, REPEATABLE, patiently, seconds_of
@@ -141,6 +143,10 @@ class Connection:
                     raise self._not_ours(response)
                 with partial.open("wb") as opened:
                     opened.writelines(response.iter_bytes())
+            if _is_cut_off(partial):
+                raise Unreachable(
+                    "The server could not write the file to its end: what is in it was erased meanwhile, or its database went away. Ask for it again."
+                )
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as why:
             raise self._failed(why) from why
         else:
@@ -299,6 +305,13 @@ def _parsed(response: httpx.Response) -> Any:
         return json.loads(response.content)
     except (ValueError, RecursionError):
         return None
+
+
+def _is_cut_off(path: Path) -> bool:
+    """Whether a file that came says of itself that it was not written to its end."""
+    with path.open("rb") as opened:
+        opened.seek(max(0, opened.seek(0, os.SEEK_END) - len(CUT_OFF)))
+        return opened.read() == CUT_OFF
 
 
 def _plain(value: Any) -> str:

@@ -1,26 +1,28 @@
 """Exporting: a session as a file, as it stands at one moment, also while it is recorded."""
 
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import IO, Any, Final
+from typing import Any, Final
 
-from django.db.models import Q
+from django.db.models import F, OuterRef, Q, Subquery, Sum
+from django.db.models.functions import Coalesce
 
 from timemachine.base.clock import written
-from timemachine.base.errors import InvalidInput
+from timemachine.base.cut_off import CUT_OFF
+from timemachine.base.errors import Conflict, InvalidInput
 from timemachine.exchange import exports
 from timemachine.exchange.exported import Exported, Step
 from timemachine.exchange.formats.timemachine import FORMAT, VERSION
-from timemachine.recording.models import Action, Session
+from timemachine.recording.models import Action, Hit, Session
 from timemachine.recording.queries import session_of
-from timemachine.recording.snapshot import snapshot
 from timemachine.timeline.document import action_json, with_everything
 
 AT_ONCE: Final = 200
-IN_MEMORY: Final = 8 * 1024 * 1024
+BYTES_AT_ONCE: Final = 16 * 1024 * 1024
+"""Of the payloads that are read together; one action may have more."""
+FIRST_PART, PART = 1024, 64 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,14 +33,18 @@ class Export:
     title: str
     ending: str
     media_type: str
-    write: Callable[[IO[bytes], Exported], None]
+    parts: Callable[[Exported], Iterator[bytes]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportedFile:
-    """A file that is whole, from its begin; whoever reads it closes it. `through` is the last sequence in it."""
+    """A file, part by part: each is read when it is asked for. `through` is the last sequence in it.
 
-    content: IO[bytes]
+    Where it cannot be written to its end, the last part is `CUT_OFF`, and what comes behind raises: `Conflict` (`erased_meanwhile`) where the session
+    was erased meanwhile.
+    """
+
+    parts: Iterator[bytes]
     name: str
     media_type: str
     through: int
@@ -52,7 +58,7 @@ def _found() -> dict[str, Export]:
             title=module.TITLE,
             ending=module.ENDING,
             media_type=module.MEDIA_TYPE,
-            write=module.write,
+            parts=module.parts,
         )
         for module in modules
     }
@@ -76,24 +82,43 @@ def export_named(name: str | None) -> Export:
 
 
 def export_session(session: Session, format_name: str | None = None) -> ExportedFile:
-    """The session as it stands at this moment. Memory does not grow with it: what is large goes through a temporary file.
+    """The session up to the step that is its last at this moment. Memory does not grow with it, and no transaction is held:
 
-    Raises `InvalidInput` (`unknown_format`), and `NotFound` where it was erased meanwhile.
+    what is recorded never changes, so that reading it in several statements is the same as in one; an erasure meanwhile takes what it takes.
+    The first part is read at once. Raises `InvalidInput` (`unknown_format`), and `NotFound` where it was erased meanwhile.
     """
     way = export_named(format_name)
-    target = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115
-    try:
-        with snapshot():
-            now = session_of(session.project, str(session.id))
-            through = now.last_sequence
-            way.write(target, Exported(about=about(now), steps=_steps(now)))
-    except BaseException:
-        target.close()
-        raise
-    target.seek(0)
+    now = session_of(session.project, str(session.id))
+    parts = _in_parts(way.parts(Exported(about=about(now), steps=_steps(now))))
+    first = next(parts)
     return ExportedFile(
-        content=target, name=f"{now.key}{way.ending}", media_type=way.media_type, through=through
+        parts=_behind(first, parts),
+        name=f"{now.key}{way.ending}",
+        media_type=way.media_type,
+        through=now.last_sequence,
     )
+
+
+def _in_parts(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """The same bytes in parts that are worth sending; one that is empty where there are none."""
+    held: list[bytes] = []
+    size, enough = 0, FIRST_PART
+    for piece in pieces:
+        held.append(piece)
+        size += len(piece)
+        if size >= enough:
+            yield b"".join(held)
+            held, size, enough = [], 0, PART
+    yield b"".join(held)
+
+
+def _behind(first: bytes, parts: Iterator[bytes]) -> Iterator[bytes]:
+    yield first
+    try:
+        yield from parts
+    except Exception:
+        yield CUT_OFF
+        raise
 
 
 def about(session: Session) -> dict[str, Any]:
@@ -131,14 +156,44 @@ def exact(action: Action) -> dict[str, Any]:
 
 
 def _steps(session: Session) -> Iterator[Step]:
-    """Every action, so many at a time: three queries for these."""
+    """Every action up to the session's last sequence, so many at a time as memory has room for: four queries for these."""
     every = Action.objects.filter(session=session).order_by("sequence")
-    for after in range(0, session.last_sequence, AT_ONCE):
-        some = list(with_everything(every.filter(sequence__gt=after, sequence__lte=after + AT_ONCE)))
+    after = 0
+    while after < session.last_sequence:
+        last = _last_that_fits(session, after)
+        some = list(with_everything(every.filter(sequence__gt=after, sequence__lte=last)))
+        if len(some) < last - after:
+            raise _erased(session)
         parents = _parents(session, some)
         for action in some:
             given = action.parent_id_given if action.parent_id_given is not None else action.parent_sequence
             yield Step(action=exact(action), parent=None if given is None else parents.get(given))
+        after = last
+
+
+def _last_that_fits(session: Session, after: int) -> int:
+    """The last of the next actions whose payloads fit into `BYTES_AT_ONCE` together, and always the first."""
+    until = min(after + AT_ONCE, session.last_sequence)
+    sizes = [Coalesce(F(f"{name}__size"), 0) for name in ("input", "output", "source")]
+    found = Hit.objects.filter(action=OuterRef("pk")).order_by().values("action")
+    hits = Coalesce(Subquery(found.annotate(bytes=Sum("payload__size")).values("bytes")), 0)
+    next_ones = Action.objects.filter(session=session, sequence__gt=after, sequence__lte=until)
+    last, held = after, 0
+    for sequence, *each in next_ones.order_by("sequence").values_list("sequence", *sizes, hits):
+        held += sum(each)
+        if last > after and held > BYTES_AT_ONCE:
+            break
+        last = sequence
+    if last == after:
+        raise _erased(session)
+    return last
+
+
+def _erased(session: Session) -> Conflict:
+    return Conflict(
+        f"The session {session.key} was erased while it was written out; the file is not whole.",
+        code="erased_meanwhile",
+    )
 
 
 def _parents(session: Session, actions: list[Action]) -> dict[str | int, tuple[int, str | None]]:
@@ -148,7 +203,8 @@ def _parents(session: Session, actions: list[Action]) -> dict[str | int, tuple[i
     if not ids and not sequences:
         return {}
     named = Q(client_id__in=ids) | Q(sequence__in=sequences)
-    rows = Action.objects.filter(named, session=session).values_list("sequence", "client_id")
+    there = Action.objects.filter(named, session=session, sequence__lte=session.last_sequence)
+    rows = there.values_list("sequence", "client_id")
     found: dict[str | int, tuple[int, str | None]] = {}
     for sequence, client_id in rows:
         found[sequence] = (sequence, client_id)

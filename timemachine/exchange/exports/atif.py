@@ -6,7 +6,7 @@ Whatever else was recorded is a step of the system. Every action of a step stand
 
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import IO, Any, Final
+from typing import Any, Final
 
 from timemachine.exchange.exported import Exported, line_of, text_of
 
@@ -28,21 +28,21 @@ _USAGE: Final = {
 }
 
 
-def write(target: IO[bytes], session: Exported) -> None:
+def parts(session: Exported) -> Iterator[bytes]:
     """The trajectory; its sums are of what was recorded."""
     about = session.about
     agent = {"name": about["agent"] or _UNKNOWN, "version": _UNKNOWN}
     opening = {"schema_version": "ATIF-v1.7", "session_id": about["key"], "agent": agent}
-    target.write(line_of(opening)[:-1] + b',"steps":[')
+    yield line_of(opening)[:-1] + b',"steps":['
     sums: dict[str, Any] = {}
     number = 0
     for number, step in enumerate(_steps(session), start=1):
         _add(sums, step.get("metrics", {}))
-        target.write(b",\n" if number > 1 else b"\n")
-        target.write(line_of({"step_id": number, **step}))
+        yield b",\n" if number > 1 else b"\n"
+        yield line_of({"step_id": number, **step})
     final = {_SUMS[name]: _number(value) for name, value in sums.items()}
     ending = {"final_metrics": {**final, "total_steps": number}, "extra": {"timemachine": about}}
-    target.write(b"\n]," + line_of(ending)[1:] + b"\n")
+    yield b"\n]," + line_of(ending)[1:] + b"\n"
 
 
 def _steps(session: Exported) -> Iterator[dict[str, Any]]:

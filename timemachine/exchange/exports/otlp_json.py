@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import batched
-from typing import IO, Any, Final
+from typing import Any, Final
 
 from timemachine.base.clock import parse_time
 from timemachine.base.content import text_sha256
@@ -39,16 +39,16 @@ _TOKENS: Final = {
 }
 
 
-def write(target: IO[bytes], session: Exported) -> None:
+def parts(session: Exported) -> Iterator[bytes]:
     """Requests of so many spans each; a session without an action is a request without a span."""
     trace = text_sha256(f"session {session.about['key']}")[:32]
     empty = True
     for some in batched(session.steps, IN_A_REQUEST, strict=False):
         spans = [_span(step, trace, session.about) for step in some]
-        target.write(line_of(_request(spans, session.about)) + b"\n")
+        yield line_of(_request(spans, session.about)) + b"\n"
         empty = False
     if empty:
-        target.write(line_of(_request([], session.about)) + b"\n")
+        yield line_of(_request([], session.about)) + b"\n"
 
 
 def _request(spans: list[dict[str, Any]], about: dict[str, Any]) -> dict[str, Any]:

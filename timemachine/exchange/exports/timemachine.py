@@ -1,6 +1,7 @@
 """Our own format: a line about the session, then each action on a line of its own, everything that was recorded of it. Pure."""
 
-from typing import IO, Final
+from collections.abc import Iterator
+from typing import Final
 
 from timemachine.exchange.exported import Exported, line_of
 
@@ -10,8 +11,8 @@ ENDING: Final = ".jsonl"
 MEDIA_TYPE: Final = "application/x-ndjson"
 
 
-def write(target: IO[bytes], session: Exported) -> None:
+def parts(session: Exported) -> Iterator[bytes]:
     """The session as `formats.timemachine` reads it back."""
-    target.write(line_of(session.about) + b"\n")
+    yield line_of(session.about) + b"\n"
     for step in session.steps:
-        target.write(line_of(step.action) + b"\n")
+        yield line_of(step.action) + b"\n"

@@ -21,28 +21,49 @@ _READABLE: Final = 0o644 << 16
 _WORDS: Final = {"tool_call": "tool.call", "tool_result": "tool.result"}
 
 
-def write(target: IO[bytes], session: Exported) -> None:
+class _Sink:
+    """Where the archive is written to: what is in it is taken away part by part, so that nothing can be gone back to."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+
+    def write(self, data: bytes) -> int:
+        """Add some bytes."""
+        self._parts.append(bytes(data))
+        return len(data)
+
+    def flush(self) -> None:
+        """Nothing waits."""
+
+    def taken(self) -> bytes:
+        """What came since the last time."""
+        parts, self._parts = self._parts, []
+        return b"".join(parts)
+
+
+def parts(session: Exported) -> Iterator[bytes]:
     """The archive. Checkpoints stand among the snapshots and nowhere else."""
-    with (
-        zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive,
-        SpooledTemporaryFile(max_size=_IN_MEMORY) as snapshots,
-    ):
-        snapshots.write(b"[")
-        with _member(archive, "events.jsonl") as events:
-            for step in session.steps:
-                action = step.action
-                if action["kind"] == "checkpoint":
-                    snapshots.write(b",\n" if snapshots.tell() > 1 else b"\n")
-                    snapshots.write(line_of(_snapshot(action)))
-                else:
-                    events.write(line_of(_event(action)) + b"\n")
-        snapshots.write(b"\n]\n")
-        snapshots.seek(0)
-        with _member(archive, "snapshots.json") as kept:
-            while part := snapshots.read(_IN_MEMORY):
-                kept.write(part)
-        with _member(archive, "metadata.json") as kept:
-            kept.write(line_of({"session_id": session.about["key"], **session.about}) + b"\n")
+    sink = _Sink()
+    with SpooledTemporaryFile(max_size=_IN_MEMORY) as snapshots:
+        with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:  # type: ignore[call-overload]  # it is written to and nothing else
+            snapshots.write(b"[")
+            with _member(archive, "events.jsonl") as events:
+                for step in session.steps:
+                    if step.action["kind"] == "checkpoint":
+                        snapshots.write(b",\n" if snapshots.tell() > 1 else b"\n")
+                        snapshots.write(line_of(_snapshot(step.action)))
+                    else:
+                        events.write(line_of(_event(step.action)) + b"\n")
+                    yield sink.taken()
+            snapshots.write(b"\n]\n")
+            snapshots.seek(0)
+            with _member(archive, "snapshots.json") as kept:
+                while part := snapshots.read(_IN_MEMORY):
+                    kept.write(part)
+                    yield sink.taken()
+            with _member(archive, "metadata.json") as kept:
+                kept.write(line_of({"session_id": session.about["key"], **session.about}) + b"\n")
+        yield sink.taken()
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from django.http import FileResponse, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.views.decorators.http import require_safe
 
 from timemachine.exchange.exporting import EXPORTS
@@ -12,7 +12,7 @@ from timemachine.web.access import of
 from timemachine.web.http import page
 
 LONG: Final = 20_000
-"""From so many steps on it is said that the download takes a while to begin."""
+"""From so many steps on it is said that the download takes a while."""
 
 
 @require_safe
@@ -24,6 +24,6 @@ def choose(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 
 
 @require_safe
-def file(request: HttpRequest, id: str, format_name: str) -> FileResponse:  # noqa: A002
+def file(request: HttpRequest, id: str, format_name: str) -> StreamingHttpResponse:  # noqa: A002
     """`/sessions/{id}/export/{format}`: the session as it stands now."""
     return sent(session_of(of(request).project, id), format_name)
