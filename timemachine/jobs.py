@@ -26,6 +26,7 @@ from timemachine.intake import commands as intakes
 from timemachine.intake.taking import Taken
 from timemachine.intake.working import work as put_file
 from timemachine.memory import compressing
+from timemachine.patterns import alerts, reading, settling
 from timemachine.replay import commands as replays
 from timemachine.replay.working import work
 from timemachine.retrieval import backlog, nearest
@@ -100,9 +101,24 @@ def embed_backlog(collection_id: str) -> None:
 
 @shared_task(name="timemachine.jobs.index_steps")
 def index_steps(project_id: str) -> None:
-    """Make the steps of a project findable for a while, then queue behind the others."""
+    """Make the steps of a project findable for a while, then queue behind the others; then they are read for patterns."""
     if indexing.work_off(UUID(project_id)):
         index_steps.delay(project_id)
+    else:
+        read_patterns(project_id)
+
+
+@shared_task(name="timemachine.jobs.read_patterns")
+def read_patterns(project_id: str) -> None:
+    """Read the steps of a project for patterns for a while, then queue behind the others."""
+    if settling.work_off(UUID(project_id)):
+        read_patterns.delay(project_id)
+
+
+@shared_task(name="timemachine.jobs.tell_pattern_alert")
+def tell_pattern_alert(alert_id: str) -> None:
+    """Tell the address of a rule that a pattern came again."""
+    alerts.tell(UUID(alert_id))
 
 
 @shared_task(name="timemachine.jobs.make_long_diff")
@@ -214,6 +230,8 @@ _SWEPT: Final[tuple[tuple[Any, Callable[[], list[UUID] | list[int]]], ...]] = (
     (embed_backlog, backlog.due_for_ringing),
     (make_long_diff, long_diffs.due_for_ringing),
     (index_steps, indexing.due_for_ringing),
+    (read_patterns, reading.due_for_ringing),
+    (tell_pattern_alert, alerts.due),
     (seal_session, due.sessions),
     (seal_replay, due.replays),
     (seal_comparison, due.comparisons),
@@ -347,3 +365,5 @@ def ring_at_start(**_: Any) -> None:
         embed_backlog.delay(str(collection_id))
     for project_id in indexing.due_for_ringing(at_once=True):
         index_steps.delay(str(project_id))
+    for project_id in reading.due_for_ringing(at_once=True):
+        read_patterns.delay(str(project_id))

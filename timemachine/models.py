@@ -31,6 +31,14 @@ from timemachine.exchange.models import FileImport
 from timemachine.intake.models import Intake
 from timemachine.judging.models import Judgement
 from timemachine.notes.models import Note
+from timemachine.patterns.models import (
+    PatternAlert,
+    PatternReading,
+    PatternRule,
+    PatternStep,
+    ReadSession,
+    Wording,
+)
 from timemachine.payloads.models import Payload
 from timemachine.providers.models import ModelAccessChange, ModelServer, ModelTrial, ProviderKey
 from timemachine.recording.models import Action, Delivery, Hit, Session
@@ -111,9 +119,14 @@ __all__ = [
     "ModelServer",
     "ModelTrial",
     "Note",
+    "PatternAlert",
+    "PatternReading",
+    "PatternRule",
+    "PatternStep",
     "Payload",
     "Project",
     "ProviderKey",
+    "ReadSession",
     "RedactionProfile",
     "RefusedFrame",
     "Replay",
@@ -152,4 +165,5 @@ __all__ = [
     "User",
     "Weight",
     "WeightChange",
+    "Wording",
 ]

@@ -6,7 +6,7 @@ import pytest
 
 from tests.api.conftest import Program, program
 from timemachine.accounts.models import Project
-from timemachine.jobs import index_steps, sweep
+from timemachine.jobs import index_steps, read_patterns, sweep
 
 pytestmark = pytest.mark.django_db
 
@@ -55,6 +55,7 @@ def test_the_sweeper_rings_for_what_nobody_indexed(
     record(api, "one")
     rung: list[str] = []
     monkeypatch.setattr(index_steps, "delay", rung.append)
+    monkeypatch.setattr(read_patterns, "delay", lambda _: None)
     sweep()
     assert rung == [str(project.id)]
 

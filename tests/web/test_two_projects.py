@@ -19,6 +19,9 @@ from pytest_django.fixtures import Settings
 from tests.accounts.people import member
 from tests.api.conftest import Program, program
 from tests.builders import compared, recorded_session, replayed
+from tests.patterns.recorded import failed
+from tests.patterns.recorded import read as read_patterns
+from tests.patterns.recorded import session_of as session_with
 from tests.web.routes import Route, every_route
 from timemachine.accounts.commands import invite
 from timemachine.accounts.models import Project, SignInLink
@@ -94,7 +97,14 @@ def theirs(other_project: Project, settings: Settings) -> Theirs:
     )["source"]["id"]
     invite(other_project, email="new@example.org", role="viewer")
     rules = {"detect": ["email"]}
+    rule = made(api.post("/patterns/rules", {"sessions": 2, "window": "week"}))["id"]
+    for _ in range(2):
+        session_with(other_project, failed(f"the bird {CANARY} did not come home"))
+    read_patterns(other_project)
     named = {
+        "patterns": made(api.get("/patterns"))["items"][0]["id"],
+        "rules": rule,
+        "alerts": made(api.get("/patterns/alerts"))["items"][0]["id"],
         "sessions": str(session.id),
         "replays": str(replay.id),
         "comparisons": str(comparison.id),
@@ -252,6 +262,7 @@ def named_in_bodies(theirs: Theirs) -> Iterator[tuple[str, str, dict[str, Any]]]
         {"name": "x", "collection": "handbook", "parent": {"session": session, "sequence": 1}},
     )
     yield "GET", "/api/replays", {"session": session}
+    yield "GET", "/api/patterns", {"similar_to": f"{session}:1"}
     yield "GET", "/api/compare", {"a": session, "b": session}
     yield "GET", "/api/compare", {"a": replay, "b": replay}
 

@@ -23,6 +23,7 @@ from timemachine.api import (
     intakes,
     keys,
     models,
+    patterns,
     recall,
     redactions,
     replays,
@@ -90,6 +91,7 @@ api.add_router("/import", imports.router)
 api.add_router("/imports", imports.kept)
 api.add_router("/search", search.router)
 api.add_router("/recall", recall.router)
+api.add_router("/patterns", patterns.router)
 api.add_router("/shares", shares.router)
 api.add_router("/redactions", redactions.router)
 api.add_router("/evidence", evidence.router)

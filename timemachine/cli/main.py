@@ -16,6 +16,7 @@ from timemachine.cli.failure import Interrupted, NotWritten, ReaderGone
 from timemachine.cli.group import InOrder
 from timemachine.cli.keys import key
 from timemachine.cli.models import models
+from timemachine.cli.patterns import patterns
 from timemachine.cli.puts import put
 from timemachine.cli.recall import recall
 from timemachine.cli.records import ask, find, ground
@@ -59,6 +60,7 @@ for command in (
     ground,
     search,
     recall,
+    patterns,
     reembed,
     session,
     comparison,

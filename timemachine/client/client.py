@@ -13,6 +13,7 @@ from timemachine.client.judgements import Judgements
 from timemachine.client.keys import Keys
 from timemachine.client.notes import Notes
 from timemachine.client.pages import LARGEST_PAGE, every
+from timemachine.client.patterns import Patterns
 from timemachine.client.redactions import Redactions
 from timemachine.client.replays import Replays
 from timemachine.client.server import Server
@@ -24,7 +25,7 @@ from timemachine.client.waiting import OVER, wait
 
 
 class Client:
-    """One server: `sessions`, `collections`, `replays`, `comparisons`, `suites`, `sweeps`, `judgements`, `notes`, `shares`, `evidence`, `redactions`, `keys`, and others.
+    """One server: `sessions`, `collections`, `replays`, `comparisons`, `suites`, `sweeps`, `judgements`, `notes`, `shares`, `evidence`, `redactions`, `patterns`, `keys`, and others.
 
     Every answer is the API's own JSON document; every failure a `ClientError`. Close it, or use it in a `with`.
     """
@@ -45,6 +46,7 @@ class Client:
         self.erasures = Erasures(self.connection)
         self.judgements = Judgements(self.connection)
         self.notes = Notes(self.connection)
+        self.patterns = Patterns(self.connection)
         self.keys = Keys(self.connection)
 
     def __enter__(self) -> Self:

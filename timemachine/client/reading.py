@@ -168,6 +168,30 @@ class Reading(ABC):
         self._delivered(session)
         return self.client.sessions.summarise(_key(session), **how)
 
+    def patterns(self, **wanted: Any) -> "list[Document]":
+        """The same error or question in several sessions, the one that was seen last first, each with what solved it lately, or null.
+
+        `wanted` are `kind` (`error`, `question`), `q`, `since`, `solved` (`yes`, `no`), `min_sessions`; with `limit` the first so many.
+        """
+        if "limit" in wanted:
+            found: list[Document] = self.client.patterns.page(**wanted)["items"]
+            return found
+        return list(self.client.patterns.every(**wanted))
+
+    def similar_to(
+        self, what: "str | Session", step: int | None = None, *, kind: str | None = None
+    ) -> "list[Document]":
+        """The patterns that a `step` of a session is like, or, without one, a text: an error, or a question; the nearest first.
+
+        Each has `resolution`, what solved it in another session, null where the steps there show nothing.
+        """
+        if step is None and isinstance(what, str):
+            return list(self.client.patterns.similar(text=what, kind=kind)["items"])
+        if step is None:
+            raise TypeError("similar_to(session, step) needs the step; or give a text")
+        self._delivered(what)
+        return list(self.client.patterns.similar(f"{_key(what)}:{step}", kind=kind)["items"])
+
     def resume(self, session: "str | Session", checkpoint: int | str | None = None, **more: Any) -> Resumed:
         """What the agent knew at a checkpoint (the last one where none is named), and a new session whose parent is (session, sequence).
 

@@ -23,6 +23,7 @@ from timemachine.evidence import erased_fields
 from timemachine.evidence.erasing import seal_anew
 from timemachine.evidence.held import keep_from_sealing
 from timemachine.evidence.reason import LONGEST, ReasonTells, checked_reason, tells
+from timemachine.patterns.reading import read_anew
 from timemachine.payloads.commands import drop_unreferenced
 from timemachine.recording.models import Session
 from timemachine.redaction.profile import Profile
@@ -178,6 +179,7 @@ def _erase(row: Erasure) -> None:
         by, reason, at = row.confirmed_by or "", row.reason or "", now()
         fields = erased_fields.erase(watched, by=by, reason=reason, at=at)
         index_anew(session, found.recorded.sequences)
+        read_anew(session, erased=found.recorded.sequences)
         count_anew(session.id)
         if fields.total or found.elsewhere:
             seal_anew(session, by=by, reason=reason, fields=fields.total)

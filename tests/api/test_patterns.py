@@ -1,0 +1,193 @@
+"""Patterns over HTTP: listed, read, asked about, watched for."""
+
+from typing import Any
+
+import pytest
+from pytest_django.fixtures import Settings
+
+from tests.api.conftest import Program, program
+from tests.patterns.recorded import asked, failed, read, said, session_of
+from timemachine.accounts.models import Project
+from timemachine.jobs import index_steps, read_patterns, sweep
+from timemachine.patterns.models import PatternAlert
+from timemachine.recording.models import Session
+
+pytestmark = pytest.mark.django_db
+SHORT = "gift card balance is not enough"
+LONG = "not enough balance in payment method gift_card_8190333"
+SOLVED = "Take the other card."
+
+
+@pytest.fixture
+def two(project: Project) -> list[Session]:
+    """Two sessions with one error, which the first one solved, and a question of both."""
+    first = session_of(
+        project,
+        failed(SHORT),
+        said(SOLVED, significance="solution"),
+        asked("How long does it take?"),
+        key="a:1",
+    )
+    second = session_of(project, failed(LONG), failed(SHORT), asked("How long does it take?"), key="b")
+    read(project)
+    return [first, second]
+
+
+def only(answer: Any) -> dict[str, Any]:
+    assert answer.status_code == 200, answer.text
+    [found] = answer.json()["items"]
+    return dict(found)
+
+
+def test_a_pattern_says_how_often_it_came_and_what_solved_it(api: Program, two: list[Session]) -> None:
+    found = only(api.get("/patterns", kind="error"))
+    facts = ("text", "sessions", "steps", "solved_sessions")
+    assert [found[name] for name in facts] == [f"Error: {SHORT}", 2, 3, 1]
+    assert found["trend"]["counts"] == [3]
+    solved = found["resolution"]
+    assert (solved["session"]["key"], solved["sequence"], solved["solved_by"]) == ("a:1", 1, 2)
+    assert (solved["how"], solved["says"]) == ("significant", "step 2 is marked as what solved it")
+    assert SOLVED in solved["label"]
+    whole = api.get(f"/patterns/{found['id']}").json()
+    assert [(row["session"]["key"], row["sequences"]) for row in whole["items"]] == [
+        ("b", [1, 2]),
+        ("a:1", [1]),
+    ]
+    assert [row["resolution"] is None for row in whole["items"]] == [True, False]
+    assert [each["steps"] for each in whole["wordings"]] == [2, 1]
+
+
+def test_patterns_and_sessions_are_listed_page_by_page(api: Program, two: list[Session]) -> None:
+    first = api.get("/patterns", limit=1).json()
+    rest = api.get("/patterns", limit=1, after=first["next"]).json()
+    assert {first["items"][0]["kind"], rest["items"][0]["kind"]} == {"error", "question"}
+    assert (rest["next"], first["not_read"]) == (None, 0)
+    path = f"/patterns/{only(api.get('/patterns', kind='error'))['id']}"
+    page = api.get(path, limit=1).json()
+    after = api.get(path, limit=1, after=page["next"]).json()
+    assert [page["items"][0]["session"]["key"], after["items"][0]["session"]["key"]] == ["b", "a:1"]
+
+
+@pytest.mark.parametrize(
+    ("asked_for", "number"),
+    [
+        ({"q": "GIFT_CARD"}, 1),
+        ({"q": "balance", "kind": "question"}, 0),
+        ({"q": "\x00"}, 0),
+        ({"solved": "yes"}, 1),
+        ({"solved": "no"}, 1),
+        ({"since": "2026-01-01"}, 2),
+        ({"since": "2999-01-01"}, 0),
+        ({"min_sessions": 3}, 0),
+        ({"min_sessions": 1}, 2),
+    ],
+)
+def test_filters_narrow_the_list(
+    api: Program, two: list[Session], asked_for: dict[str, Any], number: int
+) -> None:
+    assert len(api.get("/patterns", **asked_for).json()["items"]) == number
+
+
+@pytest.mark.parametrize(
+    "asked_for",
+    [
+        {"sort": "x"}, {"kind": "x"}, {"solved": "x"}, {"since": "x"}, {"min_sessions": 0}, {"limit": 0}, {"after": "x"},
+        {"after": "WyJ4Il0"}, {"similar_to": "b"}, {"similar_to": "b:x"}, {"similar_to": "b:1", "text": "x"},
+        {"text": "x", "limit": 3},
+    ],
+)  # fmt: skip
+def test_what_cannot_be_asked_for_is_refused(
+    api: Program, two: list[Session], asked_for: dict[str, Any]
+) -> None:
+    assert api.get("/patterns", **asked_for).status_code == 422
+
+
+def test_a_new_step_is_told_what_solved_it_elsewhere_before_anybody_read_it(
+    api: Program, project: Project, two: list[Session]
+) -> None:
+    session_of(project, said("hello"), failed(LONG), key="new")
+    found = only(api.get("/patterns", similar_to="new:2"))
+    assert (found["like"], found["other_sessions"]) == ("same", 2)
+    assert found["resolution"]["session"]["key"] == "a:1"
+    assert api.get("/patterns", similar_to="new:1").json()["items"] == []
+    assert only(api.get("/patterns", similar_to="a:1:1"))["resolution"] is None
+    assert api.get("/patterns", similar_to="new:3").status_code == 404
+    assert api.get("/patterns", similar_to="nobody:1").status_code == 404
+
+
+def test_a_text_is_told_which_patterns_it_is_like(api: Program, two: list[Session]) -> None:
+    alike = only(api.get("/patterns", text="not enough balance in the payment method gift_card_81"))
+    assert (alike["like"], alike["text"]) == ("alike", f"Error: {SHORT}")
+    assert only(api.get("/patterns", text="How long does it take?"))["kind"] == "question"
+    assert api.get("/patterns", text="How long does it take?", kind="error").json()["items"] == []
+    assert api.get("/patterns", text="another matter altogether").json()["items"] == []
+
+
+def test_the_worker_reads_what_was_recorded_and_the_sweeper_rings_for_it(
+    api: Program, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(2):
+        session_of(project, failed(SHORT))
+    assert api.get("/patterns").json()["not_read"] == 2
+    rung: list[str] = []
+    monkeypatch.setattr(index_steps, "delay", lambda _: None)
+    monkeypatch.setattr(read_patterns, "delay", rung.append)
+    sweep()
+    assert rung == [str(project.id)]
+    index_steps(str(project.id))
+    assert only(api.get("/patterns"))["sessions"] == 2
+
+
+def test_a_rule_finds_a_pattern_once_for_its_window(
+    api: Program, project: Project, two: list[Session]
+) -> None:
+    made = api.post("/patterns/rules", {"sessions": 2, "window": "week", "kind": "error"})
+    assert made.status_code == 201
+    assert api.get("/patterns/rules").json()["items"] == [made.json()]
+    read(project)
+    assert api.get("/patterns/alerts").json()["items"] == []
+    session_of(project, failed(SHORT))
+    read(project)
+    found = only(api.get("/patterns/alerts"))
+    assert (found["sessions"], found["pattern"]["text"], found["seen_at"]) == (3, f"Error: {SHORT}", None)
+    session_of(project, failed(SHORT))
+    read(project)
+    assert only(api.get("/patterns/alerts")) == found
+    seen = api.post(f"/patterns/alerts/{found['id']}/seen").json()
+    assert seen["seen_by"] == "key test"
+    assert api.delete(f"/patterns/rules/{made.json()['id']}").json() == {"deleted": made.json()["id"]}
+    assert PatternAlert.objects.count() == 0
+
+
+def test_a_rule_that_cannot_be_is_refused(api: Program, project: Project, settings: Settings) -> None:
+    for body in (
+        {"sessions": 1, "window": "week"},
+        {"sessions": 2, "window": "year"},
+        {"sessions": 2, "window": "day", "kind": "x"},
+        {"sessions": 2, "window": "day", "url": "http://127.0.0.1/x"},
+        {"sessions": 2, "window": "day", "url": "ftp://example.org/x"},
+        {"sessions": 2},
+    ):
+        assert api.post("/patterns/rules", body).status_code == 422, body
+    settings.EVIDENCE_HOSTS_ALLOWED = ["127.0.0.1"]
+    url = {"sessions": 2, "window": "day", "url": "http://127.0.0.1/x"}
+    assert program(project, "read", "run").post("/patterns/rules", url).status_code == 403
+    assert api.post("/patterns/rules", url).status_code == 201
+    for _ in range(19):
+        assert api.post("/patterns/rules", {"sessions": 2, "window": "day"}).status_code == 201
+    assert api.post("/patterns/rules", {"sessions": 2, "window": "day"}).status_code == 409
+
+
+def test_who_may_only_read_makes_no_rules(project: Project) -> None:
+    reader = program(project, "read")
+    assert reader.get("/patterns").status_code == 200
+    assert reader.post("/patterns/rules", {"sessions": 2, "window": "day"}).status_code == 403
+    assert program(project, "record").get("/patterns").status_code == 403
+
+
+def test_nothing_of_another_project_is_found(stranger: Program, api: Program, two: list[Session]) -> None:
+    pattern = only(api.get("/patterns", kind="error"))["id"]
+    assert stranger.get("/patterns", min_sessions=1).json()["items"] == []
+    assert stranger.get("/patterns", text=SHORT).json()["items"] == []
+    assert stranger.get(f"/patterns/{pattern}").json()["code"] == "pattern_not_found"
+    assert stranger.get("/patterns", similar_to="b:1").status_code == 404

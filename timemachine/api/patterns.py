@@ -1,0 +1,151 @@
+"""Patterns over HTTP: the same error or question in several sessions, what solved it, and the rules that watch for it."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import Query, Router, Status
+
+from timemachine.accounts.models import Project
+from timemachine.api import paging
+from timemachine.api.access import caller
+from timemachine.api.paging import checked_limit, page
+from timemachine.api.pattern_schemas import PatternRuleIn, PatternsIn
+from timemachine.base.errors import InvalidInput
+from timemachine.patterns import rules
+from timemachine.patterns.document import (
+    alert_json,
+    in_session_json,
+    listed,
+    pattern_json,
+    rule_json,
+    similar_json,
+    wording_json,
+)
+from timemachine.patterns.queries import (
+    Asked,
+    alert_of,
+    alerts_of,
+    pattern_of,
+    patterns_after,
+    patterns_of,
+    place_of,
+    resolutions_of,
+    rule_of,
+    rules_of,
+    session_place,
+    sessions_of,
+    trends_of,
+    wordings_of,
+)
+from timemachine.patterns.reading import not_read
+from timemachine.patterns.similar import similar_to_step, similar_to_text
+
+router = Router(tags=["patterns"])
+
+
+@router.get("", summary="List patterns")
+def index(request: HttpRequest, asked: Query[PatternsIn]) -> dict[str, Any]:
+    """The same error or question in several sessions, the one that was seen last first; `q` are characters of its wordings.
+
+    `similar_to` (SESSION:STEP, read at once) or `text` asks instead which patterns a step or a text is like, at most 10: `like` is `same` (its
+    wording) or `alike` (its words), and `resolution` is what solved it in another session, null where the steps show nothing. `not_read` is how
+    many steps of the project are in no pattern because nobody read them yet.
+    """
+    project = caller(request, "read").project
+    if asked.similar_to or asked.text:
+        return _similar(project, asked)
+    found = patterns_of(project, Asked(**asked.dict(include=set(Asked.__slots__))))
+    if asked.after is not None:
+        found = patterns_after(found, paging.read(asked.after, paging.name))
+    rows = list(found[: checked_limit(asked.limit) + 1])
+    trends, solved = trends_of(rows), resolutions_of([each.id for each in rows])
+    return page(
+        rows,
+        asked.limit,
+        lambda each: [place_of(each)],
+        lambda each: pattern_json(each, trends.get(each.id), solved.get(each.id)),
+    ) | {"not_read": not_read(project.id)}
+
+
+@router.get("/alerts", summary="List what rules found")
+def alerts(request: HttpRequest, limit: int = paging.DEFAULT, after: str | None = None) -> dict[str, Any]:
+    """Patterns that came as often as a rule says, each once for its window, the latest first."""
+    found = alerts_of(caller(request, "read").project)
+    if after is not None:
+        found = found.filter(id__lt=paging.read(after, paging.identity))
+    rows = list(found[: checked_limit(limit) + 1])
+    return page(rows, limit, lambda each: [str(each.id)], alert_json)
+
+
+@router.post("/alerts/{alert_id}/seen", summary="Put an alert aside")
+def seen(request: HttpRequest, alert_id: str) -> dict[str, Any]:
+    """Somebody has seen it: it is no mark in the navigation any more."""
+    who = caller(request, "run")
+    return alert_json(rules.put_aside(alert_of(who.project, alert_id), by=who.by))
+
+
+@router.get("/rules", summary="List rules")
+def rule_index(request: HttpRequest) -> dict[str, Any]:
+    """The rules by which a pattern is worth telling; there are 20 at most."""
+    return listed([rule_json(each) for each in rules_of(caller(request, "read").project)])
+
+
+@router.post("/rules", response={201: dict[str, Any]}, summary="Make a rule")
+def make_rule(request: HttpRequest, payload: PatternRuleIn) -> Status[dict[str, Any]]:
+    """Watch for patterns that come again in so many sessions of one day, week or month (of the calendar, in UTC).
+
+    A `url` is told by POST of a pattern's address and figures, and of nothing that was recorded; to name one needs the scope `admin`.
+    """
+    who = caller(request, "admin" if payload.url else "run")
+    made = rules.make_rule(who.project, by=who.by, **payload.dict())
+    return Status(201, rule_json(made))
+
+
+@router.delete("/rules/{rule_id}", summary="Delete a rule")
+def delete_rule(request: HttpRequest, rule_id: str) -> dict[str, Any]:
+    """Take a rule away, with what it found."""
+    who = caller(request, "run")
+    found = rule_of(who.project, rule_id)
+    rules.delete_rule(found)
+    return {"deleted": rule_id}
+
+
+@router.get("/{pattern_id}", summary="One pattern")
+def read(
+    request: HttpRequest, pattern_id: str, limit: int = paging.DEFAULT, after: str | None = None
+) -> dict[str, Any]:
+    """A pattern with its wordings and its sessions, the one that had it last first: in which steps, and what solved it there.
+
+    The id of a pattern that became part of another leads to that one. `limit` and `after` count sessions.
+    """
+    pattern = pattern_of(caller(request, "read").project, pattern_id)
+    place = None if after is None else paging.read(after, paging.name)
+    rows = sessions_of(pattern, limit=checked_limit(limit) + 1, after=place)
+    shown = pattern_json(
+        pattern, trends_of([pattern]).get(pattern.id), resolutions_of([pattern.id]).get(pattern.id)
+    )
+    wordings = [wording_json(text, steps) for text, steps in wordings_of(pattern)]
+    return (
+        shown | {"wordings": wordings} | page(rows, limit, lambda row: [session_place(row)], in_session_json)
+    )
+
+
+def _similar(project: Project, asked: PatternsIn) -> dict[str, Any]:
+    if asked.similar_to and asked.text:
+        raise InvalidInput("Ask for `similar_to` or for `text`.", code="invalid_field", field="text")
+    given = {name for name in asked.model_fields_set if name not in {"similar_to", "text", "kind"}}
+    if given:
+        name = min(given)
+        raise InvalidInput(
+            f"`{name}` does not go with a step or a text that patterns are like; leave it out.",
+            code="invalid_field",
+            field=name,
+        )
+    found = (
+        similar_to_step(project, asked.similar_to, kind=asked.kind)
+        if asked.similar_to
+        else similar_to_text(project, asked.text, kind=asked.kind)
+    )
+    trends = trends_of([each.pattern for each in found])
+    items = [similar_json(each, trends.get(each.pattern.id)) for each in found]
+    return listed(items) | {"not_read": not_read(project.id)}
