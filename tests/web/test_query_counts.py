@@ -85,6 +85,7 @@ def pages(made: dict[str, str]) -> dict[str, str]:
         "frame": "/collections/handbook/frames/0/",
         "shares": "/shares/",
         "search": "/search/?q=kept&mode=text",
+        "recall": "/recall/?q=kept&mode=text",
         "costs": "/costs/",
         "settings": "/settings/",
         "models": "/settings/models/",

@@ -261,6 +261,8 @@ def named_in_bodies(theirs: Theirs) -> Iterator[tuple[str, str, dict[str, Any]]]
         "/api/sessions",
         {"name": "x", "collection": "handbook", "parent": {"session": session, "sequence": 1}},
     )
+    for field in ("session", "besides"):
+        yield "POST", "/api/recall", {"queries": ["x"], field: session}
     yield "GET", "/api/replays", {"session": session}
     yield "GET", "/api/patterns", {"similar_to": f"{session}:1"}
     yield "GET", "/api/compare", {"a": session, "b": session}

@@ -1,0 +1,113 @@
+"""The page that asks earlier sessions."""
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from tests.search.recorded import index, said, session_of
+from tests.web.test_search import words
+from timemachine.accounts.models import Project
+
+pytestmark = pytest.mark.django_db
+
+
+def test_an_empty_page_says_what_can_be_asked(viewer: Client) -> None:
+    page = viewer.get("/recall/").text
+    assert "autofocus" in page
+    assert "what did we decide yesterday?" in page
+    assert 'href="/recall/"' in viewer.get("/search/").text
+
+
+def test_turns_are_recalled_with_their_session_and_step(viewer: Client, project: Project) -> None:
+    session = session_of(
+        project,
+        said("All well."),
+        said("The connection pool was exhausted.", significance="breakthrough"),
+        name="Nightly <repair>",
+    )
+    session_of(project, said("The button is too small."), name="Style")
+    index(project)
+    page = viewer.get("/recall/?q=why+did+the+connections+fail%3F").text
+    assert "Nightly &lt;repair&gt;" in page
+    assert "<mark>connection</mark>" in page
+    assert f"/sessions/{session.id}/?step=2" in page
+    assert "meaning 0." in page
+    assert "importance 0.97" in page
+    assert "Style" not in page
+    narrowed = words(viewer, "/recall/?q=connection&significance=error")
+    assert "Nothing was found" in narrowed
+    assert "Ask all turns of all sessions" in narrowed
+    inside = words(viewer, f"/recall/?q=connection&session={session.key}&mode=text")
+    assert "session: Nightly <repair>" in inside
+
+
+def test_how_a_time_was_read_is_shown_and_can_be_undone(viewer: Client, project: Project) -> None:
+    session = session_of(project, said("The gateway timed out."), name="Nightly")
+    index(project)
+    told = words(viewer, "/recall/?q=the+gateway+in+May+2020&time_zone=Europe/Berlin")
+    assert "in May 2020 is read as 2020-04-30 22:00" in told
+    assert "Ask without the times" in told
+    page = viewer.get("/recall/?q=the+gateway+in+May+2020&times=words").text
+    assert f"/sessions/{session.id}/?step=1" in page
+    assert "Words of time are not read as times." in page
+    assert "from 2020-05-01" in words(viewer, "/recall/?q=gateway+since+May+2020")
+    assert "before 2020-05-01" in words(viewer, "/recall/?q=gateway+before+May+2020")
+    told = words(viewer, "/recall/?q=what+happened+in+the+last+session%3F")
+    assert "is read as the session before, Nightly" in told
+    assert "these are the most important turns" in told
+    assert "the session before, and there is none" in words(viewer, "/recall/?q=last+session&user=nobody")
+
+
+def test_the_turns_around_are_shown_in_order_with_what_is_left_out(viewer: Client, project: Project) -> None:
+    materials = ("wood", "iron", "glass", "<b>wool</b>", "x" * 2_000)
+    session_of(project, *(said(f"step of {each}") for each in materials), name="Stuff")
+    index(project)
+    assert "Show the turns around each" in words(viewer, "/recall/?q=glass&mode=text")
+    told = words(viewer, "/recall/?q=glass&mode=text&around=1")
+    assert told.index("1 turn left out") < told.index("step of iron") < told.index("step of <b>wool</b>")
+    assert told.count("1 turn left out") == 2
+    told = words(viewer, "/recall/?q=wool&mode=text&around=1")
+    assert "x" * 900 in told
+    assert "x" * 1_001 not in told
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("q=x&min_importance=much", "is no importance"),
+        ("q=x&around=7", "is no number of turns"),
+        ("q=x&time_zone=Mars", "no time zone"),
+        ("q=x&kind=dance", "`kinds` cannot be"),
+        ("q=x&mode=fuzzy", "`mode` cannot be"),
+        ("q=x&since=then", "is not a time"),
+    ],
+)
+def test_what_cannot_be_asked_is_said_beside_the_form(viewer: Client, query: str, says: str) -> None:
+    assert says in words(viewer, f"/recall/?{query}")
+
+
+def test_what_is_not_indexed_or_too_common_is_said(
+    viewer: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session_of(project, said("gateway"), said("gateway"))
+    assert "2 steps are still being indexed" in words(viewer, "/recall/?q=gateway")
+
+
+def test_another_projects_turns_are_not_recalled(
+    viewer: Client, project: Project, other_project: Project
+) -> None:
+    theirs = session_of(other_project, said("their gateway"), name="theirs")
+    index(other_project)
+    assert "Nothing was found" in words(viewer, "/recall/?q=gateway")
+    assert viewer.get(f"/recall/?q=gateway&session={theirs.id}").status_code == 404
+
+
+def test_a_page_asks_the_same_number_of_queries_however_many_sessions(
+    viewer: Client, project: Project, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    for n in range(8):
+        session_of(project, said("gateway"), name=f"run {n}")
+    index(project)
+    viewer.get("/recall/?q=gateway")
+    with django_assert_max_num_queries(25):
+        viewer.get("/recall/?q=gateway")
