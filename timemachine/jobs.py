@@ -22,6 +22,8 @@ from timemachine.erasure import commands as erasures
 from timemachine.evidence import anchors, due, sealing
 from timemachine.evidence import commands as evidence
 from timemachine.exchange import working as imports
+from timemachine.forgetting import commands as forgettings
+from timemachine.forgetting import retention
 from timemachine.intake import commands as intakes
 from timemachine.intake.taking import Taken
 from timemachine.intake.working import work as put_file
@@ -169,6 +171,19 @@ def work_on_erasure(erasure_id: str) -> None:
     erasures.work(UUID(erasure_id))
 
 
+@shared_task(name="timemachine.jobs.forget")
+def forget(forgetting_id: str) -> None:
+    """Delete sessions that are deleted together."""
+    forgettings.work(UUID(forgetting_id))
+
+
+@shared_task(name="timemachine.jobs.run_retention")
+def run_retention() -> None:
+    """Begin what retention rules delete now."""
+    for forgetting_id in retention.run_rules():
+        forget.delay(str(forgetting_id))
+
+
 @shared_task(name="timemachine.jobs.sweep")
 def sweep() -> None:
     """Ring again for what has work to do and nobody at it; record the asks that were lost."""
@@ -237,6 +252,7 @@ _SWEPT: Final[tuple[tuple[Any, Callable[[], list[UUID] | list[int]]], ...]] = (
     (seal_comparison, due.comparisons),
     (check_seal, evidence.due_for_ringing),
     (work_on_erasure, erasures.due_for_ringing),
+    (forget, forgettings.due_for_ringing),
     (commit_access, heads.due),
     (tell_anchor, anchors.due),
 )
@@ -338,6 +354,11 @@ def ring_erasure(erasure_id: UUID) -> None:
     transaction.on_commit(lambda: _ring_now(work_on_erasure, erasure_id))
 
 
+def ring_forgetting(forgetting_id: UUID) -> None:
+    """Ring for a deletion in bulk once this transaction is committed; where the queue is out of reach, the sweeper rings."""
+    transaction.on_commit(lambda: _ring_now(forget, forgetting_id))
+
+
 def ring_judges(comparison_id: UUID) -> None:
     """Ring for the judges of a comparison once this transaction is committed; where the queue is out of reach, the sweeper rings."""
     transaction.on_commit(lambda: _ring_now(judge_cells, comparison_id))
@@ -353,17 +374,15 @@ def _ring_now(job: Any, wanted: UUID | list[str]) -> None:
 @worker_ready.connect(weak=False)
 def ring_at_start(**_: Any) -> None:
     """A worker that starts takes up what another left."""
-    for replay_id in replays.due_for_ringing(at_once=True):
-        run_replay.delay(str(replay_id))
-    for sweep_id in sweeps.due_for_ringing(at_once=True):
-        run_sweep.delay(str(sweep_id))
-    for intake_id in intakes.due_for_ringing(at_once=True):
-        run_intake.delay(str(intake_id))
-    for import_id in imports.due_for_ringing(at_once=True):
-        run_import.delay(str(import_id))
-    for collection_id in backlog.due_for_ringing(at_once=True):
-        embed_backlog.delay(str(collection_id))
-    for project_id in indexing.due_for_ringing(at_once=True):
-        index_steps.delay(str(project_id))
-    for project_id in reading.due_for_ringing(at_once=True):
-        read_patterns.delay(str(project_id))
+    for job, left_by_another in (
+        (run_replay, replays.due_for_ringing),
+        (run_sweep, sweeps.due_for_ringing),
+        (run_intake, intakes.due_for_ringing),
+        (run_import, imports.due_for_ringing),
+        (forget, forgettings.due_for_ringing),
+        (embed_backlog, backlog.due_for_ringing),
+        (index_steps, indexing.due_for_ringing),
+        (read_patterns, reading.due_for_ringing),
+    ):
+        for row_id in left_by_another(at_once=True):
+            job.delay(str(row_id))

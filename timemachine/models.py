@@ -28,6 +28,7 @@ from timemachine.evidence.models import (
     SigningKey,
 )
 from timemachine.exchange.models import FileImport
+from timemachine.forgetting.models import Forgetting, ForgottenSession, RetentionRule
 from timemachine.intake.models import Intake
 from timemachine.judging.models import Judgement
 from timemachine.notes.models import Note
@@ -41,7 +42,16 @@ from timemachine.patterns.models import (
 )
 from timemachine.payloads.models import Payload
 from timemachine.providers.models import ModelAccessChange, ModelServer, ModelTrial, ProviderKey
-from timemachine.recording.models import Action, Delivery, Hit, Session
+from timemachine.recording.models import (
+    Action,
+    Delivery,
+    ErasedSession,
+    ErasedTurn,
+    HeldSession,
+    Hit,
+    Hold,
+    Session,
+)
 from timemachine.redaction.models import RedactionProfile
 from timemachine.replay.models import CallBeside, Replay, ReplayAttempt, ReplayHit, ReplayStep
 from timemachine.retrieval.models import (
@@ -98,14 +108,20 @@ __all__ = [
     "EarlierSeal",
     "EmbeddingWork",
     "ErasedField",
+    "ErasedSession",
+    "ErasedTurn",
     "Erasure",
     "EvidenceLog",
     "FileImport",
     "FirstUse",
+    "Forgetting",
+    "ForgottenSession",
     "Frame",
     "FrameEmbedding",
     "FrameWeights",
+    "HeldSession",
     "Hit",
+    "Hold",
     "IndexedSession",
     "Indexing",
     "Intake",
@@ -133,6 +149,7 @@ __all__ = [
     "ReplayAttempt",
     "ReplayHit",
     "ReplayStep",
+    "RetentionRule",
     "Seal",
     "SealCheck",
     "SealCheckpoint",

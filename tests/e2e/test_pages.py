@@ -62,6 +62,7 @@ GALLERY = {
     "settings": "Settings",
     "models": "Models",
     "redaction": "Redaction",
+    "retention": "How long sessions are kept",
 }
 CHATS = '{"messages": [{"role": "user", "content": "Who is 7?"}, {"role": "assistant", "content": "Zoë."}]}\n{half\n'
 PHONE = 360
@@ -115,6 +116,18 @@ def demo(api: httpx.Client) -> dict[str, Any]:
     jobs.append(f"/sweeps/{made['sweep']}")
     wait_until(lambda: all(api.get(each).json()["status"] == "done" for each in jobs))
     session = made["session"]["id"]
+    held = api.post("/sessions", json={"name": "Held", "key": "held"}).raise_for_status().json()
+    made["hold"] = (
+        api.post("/holds", json={"sessions": [held["id"]], "reason": "the lawsuit of May"})
+        .raise_for_status()
+        .json()["id"]
+    )
+    made["forgetting"] = (
+        api.post("/forgettings", json={"filter": {"named": "held"}}).raise_for_status().json()["id"]
+    )
+    api.post(
+        "/retention", json={"days": 90, "agent": "nobody", "reason": "a bot for tests"}
+    ).raise_for_status()
     made["erasure"] = api.post(
         f"/sessions/{session}/erasures", json={"fields": ["output"], "steps": [2]}
     ).json()["id"]
@@ -258,6 +271,12 @@ def pages(demo: dict[str, Any]) -> dict[str, str]:
         "delete-session": f"{session}/delete/",
         "erase-fields": f"{session}/erase-fields/?step=2",
         "erasure": f"/erasures/{demo['erasure']}/",
+        "delete-turn": f"{session}/steps/2/delete/",
+        "session-hold": f"{session}/hold/",
+        "retention": "/settings/retention/",
+        "place-hold": "/holds/new/?status=ended",
+        "hold": f"/holds/{demo['hold']}/",
+        "forgetting": f"/forgettings/{demo['forgetting']}/",
         "replay-evidence": f"/replays/{demo['trial']}/evidence/",
         "comparison-evidence": f"/comparisons/{demo['comparison']['id']}/evidence/",
         "share": f"{session}/share/",

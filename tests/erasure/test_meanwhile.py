@@ -238,7 +238,7 @@ def test_an_access_log_that_is_committed_to_while_its_session_is_erased_is_not_m
         no_key=True,
     ) as (_, committed):
         assert committed == 0
-    assert (Seal.objects.count(), LogEntry.objects.count()) == (1, 1)
+    assert (Seal.objects.count(), LogEntry.objects.count()) == (1, 2)
     assert _problems(session.project, tmp_path) == []
 
 

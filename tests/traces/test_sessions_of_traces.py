@@ -274,8 +274,8 @@ def test_an_action_of_somebody_else_keeps_its_session_where_it_is(
 def test_whatever_people_make_of_a_session_keeps_it_where_it_is() -> None:
     made_by_people = {field.model.__name__ for field in attached()}
     assert made_by_people == {
-        "AskUnderWay", "CachedAnswer", "ErasedField", "Erasure", "Intake", "Judgement", "LongDiff", "Note", "Replay",
-        "Session", "ShareLink", "SuiteReplay", "SuiteSession", "Sweep",
+        "AskUnderWay", "CachedAnswer", "Compression", "CompressionChange", "Declined", "ErasedField", "ErasedTurn", "Erasure", "HeldSession",
+        "Intake", "Judgement", "LongDiff", "Note", "Replay", "Session", "SessionSummary", "ShareLink", "SuiteReplay", "SuiteSession", "Sweep", "WeightChange",
     }  # fmt: skip
 
 

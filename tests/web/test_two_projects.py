@@ -116,6 +116,9 @@ def theirs(other_project: Project, settings: Settings) -> Theirs:
         "shares": made(api.post("/shares", {"target_type": "session", "target_id": CANARY}))["id"],
         "redactions": made(api.post("/redactions", {"name": CANARY, "rules": rules}))["id"],
         "erasures": made(api.post(f"/sessions/{CANARY}/erasures", {"fields": ["tags"]}))["id"],
+        "holds": made(api.post("/holds", {"sessions": [CANARY], "reason": "x"}))["id"],
+        "forgettings": made(api.post("/forgettings", {"filter": {"named": CANARY}}))["id"],
+        "retention": made(api.post("/retention", {"days": 400}))["id"],
         "checks": made(api.post(f"/sessions/{CANARY}/seal/check"))["id"],
         "keys": made(api.post("/keys", {"name": CANARY, "scopes": ["read"]}))["id"],
         "servers": made(api.post("/models/servers", {"name": "linnet", "base_url": "http://127.0.0.1:9/v1"}))[
@@ -265,6 +268,8 @@ def named_in_bodies(theirs: Theirs) -> Iterator[tuple[str, str, dict[str, Any]]]
         yield "POST", "/api/recall", {"queries": ["x"], field: session}
     yield "GET", "/api/replays", {"session": session}
     yield "GET", "/api/patterns", {"similar_to": f"{session}:1"}
+    yield "GET", "/api/holds", {"session": session}
+    yield "POST", "/api/holds", {"sessions": [session], "reason": "x"}
     yield "GET", "/api/compare", {"a": session, "b": session}
     yield "GET", "/api/compare", {"a": replay, "b": replay}
 

@@ -7,9 +7,10 @@ from ninja import Router, Status
 
 from timemachine.api.access import caller
 from timemachine.api.documents import session_json
+from timemachine.base.clock import written
 from timemachine.base.errors import InvalidInput
-from timemachine.exchange.commands import ImportDone, import_file
-from timemachine.exchange.queries import import_of, sessions_of
+from timemachine.exchange.commands import ImportDone, ImportedSession, import_file
+from timemachine.exchange.queries import SessionOfImport, import_of, sessions_of
 from timemachine.exchange.working import hand_in
 from timemachine.jobs import ring_import, ring_indexing
 from timemachine.recording.models import Session
@@ -26,6 +27,9 @@ def import_(
     later: bool = False,
 ) -> Status[dict[str, Any]]:
     """Import the file in the body; what became of every line is in the report. `format` is a format's name, or `auto`.
+
+    Of a session that was deleted here before, `deleted_before` says when, by whom and why: it comes again. Steps that were deleted stay so
+    (`deleted_turns`).
 
     With `later` a worker imports it: the answer is 202 with `import_id`, and `GET /api/imports/{import_id}` says how far it is.
     """
@@ -58,7 +62,7 @@ def read(request: HttpRequest, import_id: str) -> dict[str, Any]:
         "total": found.total,
         "error": {"code": found.error_code, "message": found.error_message} if failed else None,
         "sessions": [
-            _session(each.session, each.actions, each.already_there)
+            _session(each.session, each)
             for each in sessions_of(found, len(found.sessions))
             if each.session is not None
         ],
@@ -68,11 +72,14 @@ def read(request: HttpRequest, import_id: str) -> dict[str, Any]:
 
 def import_json(done: ImportDone) -> dict[str, Any]:
     """What an import came to."""
-    sessions = [_session(each.session, each.actions, each.already_there) for each in done.sessions]
+    sessions = [_session(each.session, each) for each in done.sessions]
     return {"sessions": sessions, "report": done.report.as_json()}
 
 
-def _session(session: Session, actions: int, already_there: int) -> dict[str, Any]:
+def _session(session: Session, found: ImportedSession | SessionOfImport) -> dict[str, Any]:
     about = session_json(session)
     told = {name: about[name] for name in ("id", "key", "name", "url")}
-    return {**told, "actions": actions, "already_there": already_there}
+    before = found.deleted_before
+    deleted = before and {"at": written(before.erased_at), "by": before.erased_by, "reason": before.reason}
+    counts = {"actions": found.actions, "already_there": found.already_there}
+    return {**told, **counts, "deleted_before": deleted, "deleted_turns": found.deleted_turns}

@@ -19,7 +19,8 @@ from timemachine.judging.queries import spent_on
 from timemachine.notes.queries import notes_of
 from timemachine.payloads.queries import value
 from timemachine.recording.branches import family_of
-from timemachine.recording.models import Action, Session
+from timemachine.recording.gone import erased_turns
+from timemachine.recording.models import Action, ErasedTurn, Session
 from timemachine.recording.queries import action_of, actions_of, session_of
 from timemachine.timeline.document import action_json, with_everything
 from timemachine.timeline.moment import state_at, talking
@@ -74,15 +75,25 @@ def action_of_session(session: Session, sequence: int) -> dict[str, Any]:
 
 
 def _with_erased(session: Session, documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The actions; those of which something was erased, or whose weight was changed, say what. Two queries."""
+    """The actions; those of which something was erased, or whose weight was changed, say what. Two queries, three where something was erased."""
     erased = erased_of(session, [each["sequence"] for each in documents])
     documents = weighed(session, documents)
+    deleted = erased_turns(session, erased) if erased else {}
     return [
-        each | {"erased": [field_json(row) for row in erased[each["sequence"]]]}
+        each | {"erased": [field_json(row) for row in erased[each["sequence"]]]} | _deleted(deleted, each)
         if each["sequence"] in erased
         else each
         for each in documents
     ]
+
+
+def _deleted(turns: dict[int, ErasedTurn], document: dict[str, Any]) -> dict[str, Any]:
+    """When, by whom and why the turn was deleted whole, where it was."""
+    found = turns.get(document["sequence"])
+    if found is None:
+        return {}
+    told = {"at": written(found.erased_at), "by": found.erased_by, "reason": found.reason}
+    return {"deleted": told}
 
 
 @routers.sessions.get("/{session_id}/branches", summary="What branched from what")

@@ -16,14 +16,18 @@ from timemachine.api.access import Caller, caller
 from timemachine.api.action_schemas import ActionsIn
 from timemachine.api.asks import TOLD, asked
 from timemachine.api.documents import find_json, session_json
+from timemachine.api.forgetting_schemas import TurnErasure
 from timemachine.api.pressure import in_a_place
 from timemachine.api.puts import collection_for, frames_in, puts_json
 from timemachine.base.clock import written
 from timemachine.base.content import sha256_hex
 from timemachine.base.errors import InvalidInput
+from timemachine.erasure.commands import delete_turn as delete_turn_of
+from timemachine.erasure.document import erasure_json
+from timemachine.erasure.models import DONE
 from timemachine.erasure.queries import erased_of
 from timemachine.evidence.erasing import erase_session
-from timemachine.jobs import ring_backlog, ring_indexing, ring_seal
+from timemachine.jobs import ring_backlog, ring_erasure, ring_indexing, ring_seal
 from timemachine.providers.prices import price_if_known
 from timemachine.recording import changes, commands
 from timemachine.recording.again import differing, repeated
@@ -74,6 +78,29 @@ def erase(
     session = session_of(who.project, session_id)
     reason = payload.reason if payload else None
     return {"erased": str(session.id), "actions": erase_session(session, by=who.by, reason=reason)}
+
+
+@routers.sessions.delete(
+    "/{session_id}/actions/{sequence}",
+    tags=["forgetting"],
+    response={200: dict[str, Any], 202: dict[str, Any]},
+    summary="Delete a turn",
+)
+def delete_turn(
+    request: HttpRequest, session_id: str, sequence: int, payload: TurnErasure | None = None
+) -> Status[dict[str, Any]]:
+    """Erase all that a step says, for a `reason`: a tombstone with who, when and why stands in its place. There is no way back.
+
+    What repeats it word for word in the session, its replays and what was made of them goes, too. The answer is the erasure: `done`, or 202
+    and `erasing` where a worker is at a long session. The place, kind, times and figures stay, and the seal stays verifiable.
+    """
+    who = caller(request, "admin")
+    session = session_of(who.project, session_id)
+    step = action_of(session, sequence)
+    made = delete_turn_of(step, reason=payload.reason if payload else "", by=who.by)
+    if made.status != DONE:
+        ring_erasure(made.id)
+    return Status(200 if made.status == DONE else 202, erasure_json(made))
 
 
 @decorate_view(in_a_place)

@@ -19,6 +19,8 @@ from timemachine.api import (
     errors,
     evidence,
     files,
+    forgettings,
+    holds,
     imports,
     intakes,
     keys,
@@ -27,6 +29,7 @@ from timemachine.api import (
     recall,
     redactions,
     replays,
+    retention,
     routers,
     search,
     shares,
@@ -96,6 +99,9 @@ api.add_router("/shares", shares.router)
 api.add_router("/redactions", redactions.router)
 api.add_router("/evidence", evidence.router)
 api.add_router("/erasures", erasures.router)
+api.add_router("/holds", holds.router)
+api.add_router("/forgettings", forgettings.router)
+api.add_router("/retention", retention.router)
 api.add_router("/suites", suites.router)
 api.add_router("/sweeps", sweeps.router)
 api.add_router("/costs", costs.router)

@@ -54,12 +54,12 @@ def erase(
     if (redaction is None) == (not fields):
         raise click.UsageError("Give either --redaction or --field.")
     with connected() as client:
-        found = _waited(
+        found = waited(
             client, client.erasures.prepare(session, redaction=redaction, fields=fields, steps=steps)
         )
         if reason is not None and not found["problem"]:
             _agreed(found, yes=yes)
-            found = _waited(client, client.erasures.confirm(found["id"], reason=reason))
+            found = waited(client, client.erasures.confirm(found["id"], reason=reason))
         if found["problem"]:
             raise Failure(found["problem"])
         show(found, _told(found), as_json=as_json)
@@ -76,7 +76,7 @@ def _agreed(found: dict[str, Any], *, yes: bool) -> None:
         raise Failure("Nothing was erased; answer yes, or say --yes.")
 
 
-def _waited(client: "Client", erasure: dict[str, Any]) -> dict[str, Any]:
+def waited(client: "Client", erasure: dict[str, Any]) -> dict[str, Any]:
     """The erasure once a worker is through with it."""
     while erasure["status"] in ("looking", "erasing"):
         time.sleep(PAUSE)

@@ -52,6 +52,19 @@ def _sessions(sessions: Sequence[dict[str, Any]]) -> Iterator[str]:
         for each in sessions
     ]
     yield from table(heads, rows, right=("actions", "already there"))
+    for each in sessions:
+        yield from _deleted(each)
+
+
+def _deleted(session: dict[str, Any]) -> Iterator[str]:
+    """That a session, or turns of it, were deleted here before."""
+    if before := session.get("deleted_before"):
+        because = f": {one_line(before['reason'])}" if before["reason"] else ""
+        by = f" by {before['by']}" if before["by"] else ""
+        yield f"{session['key']} was deleted here on {before['at'][:10]}{by}{because}. This import has brought it again."
+    elif number := session.get("deleted_turns"):
+        stay = "was deleted here, and stays so" if number == 1 else "were deleted here, and stay so"
+        yield f"{counted(number, 'turn')} of {session['key']} {stay}."
 
 
 def _report(report: dict[str, Any]) -> Iterator[str]:

@@ -20,6 +20,7 @@ from timemachine.cli.patterns import patterns
 from timemachine.cli.puts import put
 from timemachine.cli.recall import recall
 from timemachine.cli.records import ask, find, ground
+from timemachine.cli.retention import retention
 from timemachine.cli.search import search
 from timemachine.cli.server import demo, status, up
 from timemachine.cli.sessions import session
@@ -65,6 +66,7 @@ for command in (
     session,
     comparison,
     suite,
+    retention,
     costs,
     share,
     evidence,

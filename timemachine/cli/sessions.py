@@ -11,15 +11,16 @@ from timemachine.cli import options
 from timemachine.cli.branches import branches
 from timemachine.cli.compare import compare
 from timemachine.cli.connecting import connected, meant_session
+from timemachine.cli.deleting import delete
 from timemachine.cli.erasing import erase
 from timemachine.cli.exporting import export
 from timemachine.cli.failure import Failure
 from timemachine.cli.group import InOrder
+from timemachine.cli.holding import hold, holds, release
 from timemachine.cli.imports import AT_ONCE_BYTES, how_far, import_lines, import_outcome
 from timemachine.cli.judging import judge
 from timemachine.cli.moment import local
 from timemachine.cli.notes import note, notes
-from timemachine.cli.question import confirmed
 from timemachine.cli.replays import replay
 from timemachine.cli.source import read_bytes, shown_name
 from timemachine.cli.sweeps import sweep
@@ -123,26 +124,6 @@ def view(*, session: str, as_json: bool) -> None:
 
 
 @session.command()
-@click.argument("session", metavar="ID")
-@click.option("--reason", metavar="TEXT", help="Why; it stays in the project's log.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@options.as_json
-def delete(*, session: str, reason: str | None, yes: bool, as_json: bool) -> None:
-    """Erase a session, after asking.
-
-    Its actions, notes, replays, judgements and share links go with it; there is no way back.
-    """
-    with connected() as client:
-        found = client.sessions.get(session)
-        what = f"Erase the session {found['key']} ({shortened(found['name'])}) with {counted(found['actions'], 'action')}"
-        if not yes and not confirmed(f"{what}, its notes, replays, judgements and share links, for good?"):
-            raise Failure("Nothing was erased; answer yes, or say --yes.")
-        erased = client.sessions.delete(found["id"], reason=reason)
-        told = [f"Session {found['key']} is erased with {counted(erased['actions'], 'action')}."]
-        show(erased, told, as_json=as_json)
-
-
-@session.command()
 @options.session_argument
 @click.option("--name", required=True, metavar="N", help="What the checkpoint is called.")
 @options.as_json
@@ -192,7 +173,11 @@ def import_(*, files: tuple[str, ...], format_name: str | None, as_json: bool) -
 
 
 session.add_command(export)
+session.add_command(delete)
 session.add_command(erase)
+session.add_command(hold)
+session.add_command(release)
+session.add_command(holds)
 session.add_command(transcript)
 session.add_command(weigh)
 session.add_command(proposals)

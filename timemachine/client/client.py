@@ -9,6 +9,7 @@ from timemachine.client.comparisons import Comparisons
 from timemachine.client.connection import PATIENCE, Connection, Document, segment
 from timemachine.client.erasures import Erasures
 from timemachine.client.evidence import Evidence
+from timemachine.client.forgetting import Forgetting
 from timemachine.client.judgements import Judgements
 from timemachine.client.keys import Keys
 from timemachine.client.notes import Notes
@@ -44,6 +45,7 @@ class Client:
         self.redactions = Redactions(self.connection)
         self.evidence = Evidence(self.connection)
         self.erasures = Erasures(self.connection)
+        self.forgetting = Forgetting(self.connection)
         self.judgements = Judgements(self.connection)
         self.notes = Notes(self.connection)
         self.patterns = Patterns(self.connection)

@@ -192,6 +192,36 @@ class Reading(ABC):
         self._delivered(what)
         return list(self.client.patterns.similar(f"{_key(what)}:{step}", kind=kind)["items"])
 
+    def forget(
+        self,
+        session: "str | Session | None" = None,
+        *,
+        reason: str,
+        turn: int | None = None,
+        dry_run: bool = False,
+        **which: Any,
+    ) -> "Document":
+        """Delete a session, one `turn` of it, or all sessions that fit: `agent`, `user`, `tag`, `older_than_days` … For good, for a reason.
+
+        A turn leaves its place. Several sessions are waited for, and the answer says what became of them; with `dry_run` only how many
+        sessions and turns that would be, and how many of them are `held`. The key needs the scope `admin`.
+        """
+        if (session is None) != bool(which) or (turn is not None and session is None):
+            raise ValueError(
+                "name a session, or say which are meant: agent=, user=, tag=, older_than_days= …"
+            )
+        if session is None:
+            found = self.client.forgetting.prepare(**which)
+            if dry_run or not found["sessions"]:
+                self.client.forgetting.cancel(found["id"])
+                return found
+            self.client.forgetting.confirm(found["id"], reason=reason)
+            return self.client.forgetting.wait(found["id"])
+        self._delivered(session)
+        if turn is not None:
+            return self.client.forgetting.turn(_key(session), turn, reason=reason)
+        return self.client.sessions.delete(_key(session), reason=reason)
+
     def resume(self, session: "str | Session", checkpoint: int | str | None = None, **more: Any) -> Resumed:
         """What the agent knew at a checkpoint (the last one where none is named), and a new session whose parent is (session, sequence).
 

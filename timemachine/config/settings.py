@@ -224,6 +224,7 @@ CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "timemachine.jobs.sweep", "schedule": SWEEP_SECONDS},
     "trim_answer_cache": {"task": "timemachine.jobs.trim_answer_cache", "schedule": timedelta(minutes=5)},
     "compress_sessions": {"task": "timemachine.jobs.compress_sessions", "schedule": timedelta(minutes=5)},
+    "run_retention": {"task": "timemachine.jobs.run_retention", "schedule": timedelta(hours=1)},
 }
 
 # --- finding

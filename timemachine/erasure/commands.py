@@ -5,7 +5,7 @@ that recording waits for what is rewritten only. Whoever is killed leaves nothin
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -13,7 +13,7 @@ from django.db import connection, transaction
 from django.db.models import Q
 
 from timemachine.base.clock import now
-from timemachine.base.errors import Conflict, InvalidInput
+from timemachine.base.errors import Conflict, InvalidInput, TimeMachineError
 from timemachine.erasure.applying import apply
 from timemachine.erasure.chosen import Chosen, chosen_of
 from timemachine.erasure.models import DONE, ERASING, FOUND, LOOKING, Erasure
@@ -25,7 +25,12 @@ from timemachine.evidence.held import keep_from_sealing
 from timemachine.evidence.reason import LONGEST, ReasonTells, checked_reason, tells
 from timemachine.patterns.reading import read_anew
 from timemachine.payloads.commands import drop_unreferenced
-from timemachine.recording.models import Session
+from timemachine.recording import gone
+from timemachine.recording.holds import require_free
+from timemachine.recording.label import one_line
+from timemachine.recording.models import Action, ErasedTurn, Session
+from timemachine.redaction.marks import TURN, erased
+from timemachine.redaction.paths import OF_ACTION
 from timemachine.redaction.profile import Profile
 from timemachine.rollup.commands import count_anew
 from timemachine.search.indexing import index_anew
@@ -34,6 +39,41 @@ AT_ONCE: Final = 500
 """Steps of a session that is looked through while somebody waits."""
 SILENT: Final = timedelta(minutes=10)
 WHAT_IS_ERASED: Final = "a text that is erased"
+TURN_FIELDS: Final = tuple(name for name in OF_ACTION if name != "id")
+"""What goes with a step that is deleted."""
+
+
+def prepare_turn(session: Session, sequence: int, *, by: str) -> Erasure:
+    """Say that a step shall be deleted: all that it says goes, and its place stays with what kind it was, when, and what it used.
+
+    Its client's id stays, too, so that the same step sent or imported again is known. Nothing goes until `confirm`. Raises as `prepare`,
+    and `Conflict` where it was deleted before.
+    """
+    if gone.erased_turns(session, [sequence]):
+        raise Conflict(f"Step {sequence:,} of this session was deleted before.", code="turn_deleted")
+    return prepare(session, by=by, fields=TURN_FIELDS, steps=[sequence], turn=True)
+
+
+def delete_turn(step: Action, *, reason: str, by: str) -> Erasure:
+    """Delete a step for a reason: at once in a short session, else it waits for a worker (`erasing`). Raises as `prepare_turn` and `confirm`."""
+    said = checked_reason(reason)
+    if not said:
+        raise _without_reason()
+    made = prepare_turn(step.session, step.sequence, by=by)
+    if not fits_in_a_request(made):
+        Erasure.objects.filter(pk=made.pk).update(
+            status=ERASING, reason=said, confirmed_by=by[:254], confirmed_at=now()
+        )
+        made.refresh_from_db()
+        return made
+    try:
+        done = work(confirm(work(made.id) or made, reason=reason, by=by).id) or made
+        if done.status != DONE:
+            raise Conflict(done.problem or "The step could not be deleted.", code="session_busy")
+    except TimeMachineError:
+        Erasure.objects.filter(pk=made.pk).delete()
+        raise
+    return done
 
 
 def prepare(
@@ -43,8 +83,10 @@ def prepare(
     profile: Profile | None = None,
     fields: Sequence[str] = (),
     steps: Sequence[int] = (),
+    turn: bool = False,
 ) -> Erasure:
-    """Say what shall be erased; nothing is until `confirm`. Raises `InvalidInput`."""
+    """Say what shall be erased; nothing is until `confirm`. Raises `InvalidInput`, `Conflict` (`on_hold`) for a session under legal hold."""
+    require_free(session)
     kept = None if profile is None else profile.as_json()
     chosen_of(kept, fields, steps)
     missing = [each for each in steps if not 1 <= each <= session.last_sequence]
@@ -60,6 +102,7 @@ def prepare(
         profile=kept,
         fields=list(fields),
         steps=sorted(set(steps)),
+        turn=turn,
         requested_by=by[:254],
     )
 
@@ -72,21 +115,18 @@ def confirm(erasure: Erasure, *, reason: str, by: str) -> Erasure:
     session, the worker that erases says so of the texts), `Conflict` where it is not looked through yet, is done, or found nothing.
     """
     row = Erasure.objects.select_for_update().get(pk=erasure.pk)
+    require_free(row.session)
     chosen = chosen_of(row.profile, row.fields, row.steps)
     said = checked_reason(reason, chosen.rules)
     if not said:
-        raise InvalidInput(
-            f"Give a reason of at most {LONGEST:,} characters; it stays in the project's log, so write nothing of what is erased.",
-            code="reason_missing",
-            field="reason",
-        )
+        raise _without_reason()
     if row.status == LOOKING:
         raise Conflict(
             "The session is still looked through; confirm what you have seen.", code="erasure_looking"
         )
     if row.status != FOUND:
         raise Conflict("This was erased before, or is being erased.", code="erasure_confirmed")
-    if not _finds_something(row.preview or {}):
+    if not row.turn and not _finds_something(row.preview or {}):
         raise Conflict(
             "There is nothing of that kind in this session, so there is nothing to erase.",
             code="nothing_to_erase",
@@ -97,6 +137,14 @@ def confirm(erasure: Erasure, *, reason: str, by: str) -> Erasure:
     row.confirmed_by, row.confirmed_at, row.started_at = by[:254], now(), None
     row.save(update_fields=["status", "reason", "problem", "confirmed_by", "confirmed_at", "started_at"])
     return row
+
+
+def _without_reason() -> InvalidInput:
+    return InvalidInput(
+        f"Give a reason of at most {LONGEST:,} characters; it stays in the project's log, so write nothing of what is erased.",
+        code="reason_missing",
+        field="reason",
+    )
 
 
 def _finds_something(preview: Mapping[str, Any]) -> bool:
@@ -168,6 +216,7 @@ def _erase(row: Erasure) -> None:
         row = Erasure.objects.select_for_update().get(pk=row.pk)
         if row.status != ERASING:
             return
+        require_free(session)
         if look_further(session, look, after=seen_through):
             steps = touched(session, look)
         else:
@@ -177,7 +226,10 @@ def _erase(row: Erasure) -> None:
         watched = erased_fields.watch(session, _with_children(session, steps))
         found = apply(session, look, steps)
         by, reason, at = row.confirmed_by or "", row.reason or "", now()
-        fields = erased_fields.erase(watched, by=by, reason=reason, at=at)
+        turns = row.steps if row.turn else []
+        fields = erased_fields.erase(watched, by=by, reason=reason, at=at, turns=turns)
+        for sequence in turns:
+            _leave_tombstone(session, sequence, by=by, reason=reason, at=at)
         index_anew(session, found.recorded.sequences)
         read_anew(session, erased=found.recorded.sequences)
         count_anew(session.id)
@@ -187,6 +239,13 @@ def _erase(row: Erasure) -> None:
         row.status, row.finished_at, row.problem = DONE, at, None
         row.result = found.as_json() | fields.as_json()
         row.save(update_fields=["status", "finished_at", "problem", "result"])
+
+
+def _leave_tombstone(session: Session, sequence: int, *, by: str, reason: str, at: datetime) -> None:
+    """Keep that the step was deleted, and have the timeline name it so."""
+    ErasedTurn.objects.create(session=session, sequence=sequence, erased_at=at, erased_by=by, reason=reason)
+    told = one_line(f"{erased(TURN)} {at:%Y-%m-%d %H:%M} UTC by {by}: {reason}")
+    session.actions.filter(sequence=sequence).update(label=told)
 
 
 def _begin() -> None:

@@ -16,7 +16,8 @@ STATUSES = (LOOKING, FOUND, ERASING, DONE)
 class Erasure(models.Model):
     """Fields of a session that somebody wants erased: looked for first (`looking`, `found`), erased when confirmed (`erasing`, `done`).
 
-    `fields` are paths and `steps` the sequences they hold for (none: every step); or `profile` is a version of a redaction profile.
+    `fields` are paths and `steps` the sequences they hold for (none: every step); or `profile` is a version of a redaction profile. A
+    `turn` is deleted whole: its step stays as a tombstone.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7)
@@ -25,6 +26,7 @@ class Erasure(models.Model):
     profile = FaithfulJSONField(null=True)
     fields = FaithfulJSONField(default=list)
     steps = FaithfulJSONField(default=list)
+    turn = models.BooleanField(default=False, db_default=False)
     status = models.CharField(max_length=10, default=LOOKING)
     preview = FaithfulJSONField(null=True)
     result = FaithfulJSONField(null=True)

@@ -107,13 +107,16 @@ def watch(session: Session, sequences: Collection[int]) -> list[Watched]:
     ]
 
 
-def erase(watched: Iterable[Watched], *, by: str, reason: str, at: datetime) -> Fields:
-    """Drop the salts of what changed since, and leave the tombstones; how many fields those are."""
+def erase(
+    watched: Iterable[Watched], *, by: str, reason: str, at: datetime, turns: Sequence[int] = ()
+) -> Fields:
+    """Drop the salts of what changed since, and leave the tombstones; how many fields those are. `turns` are steps that are deleted whole."""
     changed = [(each, _changed(each)) for each in watched]
     found = _counted(changed)
     for each, names in changed:
-        if names:
-            _note(each, names, by=by, reason=reason, at=at)
+        whole = turns if each.replay is None else ()
+        if names or whole:
+            _note(each, {**dict.fromkeys(whole, ()), **names}, by=by, reason=reason, at=at, turns=whole)
     return found
 
 
@@ -212,10 +215,19 @@ def _changed(each: Watched) -> Names:
     return changed
 
 
-def _note(each: Watched, names: Names, *, by: str, reason: str, at: datetime) -> None:
+def _whole(part: Iterable[tuple[int, Sequence[str]]], turns: Sequence[int]) -> dict[str, list[int]]:
+    """Which of these records are of steps that are deleted whole."""
+    found = [index for index, _ in part if index in turns]
+    return {"turns": found} if found else {}
+
+
+def _note(each: Watched, names: Names, *, by: str, reason: str, at: datetime, turns: Sequence[int]) -> None:
     parts = list(batched(sorted(names.items()), TOGETHER))
     told = {"entry": log.ERASED_FIELDS, **each.identity, "by": by, "reason": reason}
-    entries = [{**told, "records": [[index, list(fields)] for index, fields in part]} for part in parts]
+    entries = [
+        {**told, **_whole(part, turns), "records": [[index, list(fields)] for index, fields in part]}
+        for part in parts
+    ]
     first = log.append(each.session.project, entries, at)
     steps = _steps_of(each)
     for offset, part in enumerate(parts):

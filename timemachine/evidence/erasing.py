@@ -8,49 +8,63 @@ from django.db import OperationalError, connection, transaction
 from psycopg.errors import DeadlockDetected
 
 from timemachine.base.clock import now
+from timemachine.base.errors import NotFound
 from timemachine.comparison.models import Comparison
 from timemachine.evidence import access, earlier, log
 from timemachine.evidence.comparison_subject import run_ended_at
 from timemachine.evidence.earlier import Replaced
 from timemachine.evidence.held import keep_from_sealing, seals_over
-from timemachine.evidence.models import COMPARISON, Seal
+from timemachine.evidence.models import COMPARISON, SESSION, Seal
 from timemachine.evidence.reason import checked_reason
 from timemachine.exchange import imports
-from timemachine.recording import erasure
+from timemachine.recording import erasure, gone
+from timemachine.recording.holds import require_free
 from timemachine.recording.models import Session
 
 MOST_TRIES: Final = 3
 
 
-def erase_session(session: Session, *, by: str | None, reason: str | None = None) -> int:
-    """Erase a session with everything that belongs to it; how many actions it had. What was sealed of it gets a tombstone in the log.
+def erase_session(session: Session, *, by: str | None, reason: str | None = None, moved: bool = False) -> int:
+    """Erase a session with everything that belongs to it; how many actions it had. The log gets a tombstone of it, and of all that was sealed of it.
+
+    What has `moved` to another session is not gone: only what was sealed of it leaves tombstones.
 
     A comparison over other sessions as well loses its seal with its cells, and is sealed anew as far as it is left. The tombstones keep
-    the reason. Raises `ReasonTells` for one in which the built-in profile finds something.
+    the reason. Raises `ReasonTells` for one in which the built-in profile finds something, `Conflict` (`on_hold`) for a session under legal hold.
 
     Where somebody who records and this are in each other's way it is tried again: who records has sent, and a person waits here.
     """
     for _ in range(MOST_TRIES - 1):
         try:
-            return _erase_session(session, by=by, reason=reason)
+            return _erase_session(session, by=by, reason=reason, moved=moved)
         except OperationalError as why:
             if connection.in_atomic_block or not isinstance(why.__cause__, DeadlockDetected):
                 raise
-    return _erase_session(session, by=by, reason=reason)
+    return _erase_session(session, by=by, reason=reason, moved=moved)
 
 
 @transaction.atomic
-def _erase_session(session: Session, *, by: str | None, reason: str | None) -> int:
-    reason = checked_reason(reason or "") or None
+def _erase_session(session: Session, *, by: str | None, reason: str | None, moved: bool) -> int:
+    reason = reason if moved else checked_reason(reason or "") or None
     keep_from_sealing(session)
-    Session.objects.select_for_update().get(pk=session.pk)
+    locked = Session.objects.select_for_update().filter(pk=session.pk).first()
+    if locked is None:
+        raise NotFound("The session was deleted meanwhile.", code="session_not_found")
+    require_free(locked)
     touched = list(Comparison.objects.filter(runs__replay__session=session).distinct())
     sealed = seals_over(session)
     left = {each.id for each in touched if each.runs.exclude(replay__session=session).exists()}
     told = [*_tombstones(sealed, by, reason, left), *access.tombstones(session, touched)]
+    if not moved and not any(each.of == SESSION for each in sealed):
+        told.append(_tombstone(SESSION, str(session.pk), 1) | _because(by, reason))
     if told:
         why = Replaced(at=now(), by=by, reason=reason)
-        earlier.keep(sealed, left, log.append(session.project, told, why.at), why)
+        first = log.append(session.project, told, why.at)
+        earlier.keep(sealed, left, first, why)
+        if not moved:
+            gone.remember(
+                locked, actions=locked.last_sequence, by=by, reason=reason, at=why.at, log_index=first
+            )
     imports.forget(session)
     erased = erasure.erase_session(session)
     _begin_anew([each for each in sealed if each.of == COMPARISON])
@@ -77,13 +91,21 @@ def _tombstones(
     sealed: Sequence[Seal], by: str | None, reason: str | None, left: Collection[UUID]
 ) -> Iterable[dict[str, object]]:
     """A line for each seal. That of a comparison which is `left` names the generation as which that is sealed anew: the comparison was not erased."""
-    told = {name: value for name, value in (("by", by), ("reason", reason)) if value}
+    told = _because(by, reason)
     newest = _newest(sealed)
     for seal in sealed:
-        entry = {"entry": log.ERASED, "of": seal.of, "id": seal.subject_id, "generation": seal.generation}
+        entry = _tombstone(seal.of, seal.subject_id, seal.generation)
         if seal.comparison_id in left and seal.comparison_id is not None:
             entry["sealed_anew"] = newest[seal.comparison_id] + 1
         yield entry | told
+
+
+def _tombstone(of: str, subject: str, generation: int) -> dict[str, object]:
+    return {"entry": log.ERASED, "of": of, "id": subject, "generation": generation}
+
+
+def _because(by: str | None, reason: str | None) -> dict[str, object]:
+    return {name: value for name, value in (("by", by), ("reason", reason)) if value}
 
 
 def _newest(sealed: Iterable[Seal]) -> dict[UUID, int]:

@@ -16,6 +16,7 @@ from timemachine.evidence.tree import Frontier, leaf_hash
 
 VERSION = 1
 SEALED, ERASED, KEY, ERASED_FIELDS = "sealed", "erased", "key", "erased_fields"
+HOLD, RETENTION = "hold", "retention"
 UNREADABLE = "unreadable"
 
 

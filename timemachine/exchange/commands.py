@@ -13,18 +13,24 @@ from timemachine.exchange.registry import FORMATS, chosen
 from timemachine.exchange.report import ImportReport, SessionDraft
 from timemachine.recording.changes import end_later
 from timemachine.recording.commands import MOST_ACTIONS, append, end_session, locked, start_session
-from timemachine.recording.models import Session
+from timemachine.recording.gone import deleted_before
+from timemachine.recording.models import ErasedSession, Session
 from timemachine.recording.pricing import priced
 from timemachine.recording.validation import KEY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedSession:
-    """A session of the file: how many actions the file has for it, and how many of them stood here already."""
+    """A session of the file: how many actions the file has for it, and how many of them stood here already.
+
+    `deleted_before` is the deletion after which it came again; `deleted_turns` how many of its steps were deleted here, and stay so.
+    """
 
     session: Session
     actions: int
     already_there: int
+    deleted_before: ErasedSession | None = None
+    deleted_turns: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +83,8 @@ class _Told:
 def _import_session(
     project: Project, draft: SessionDraft, format_name: str, by: str, told: _Told
 ) -> ImportedSession:
+    is_new = not Session.objects.filter(project=project, key=draft.key).exists()
+    deleted = deleted_before(project, draft.key) if is_new else None
     session = _begun(project, draft, format_name, by)
     if session.imported_as is None:
         raise Conflict(
@@ -102,7 +110,11 @@ def _import_session(
         ended = end_later(ended, draft.ended_at)
     added = ended.last_sequence - before
     return ImportedSession(
-        session=ended, actions=len(draft.actions), already_there=len(draft.actions) - added
+        session=ended,
+        actions=len(draft.actions),
+        already_there=len(draft.actions) - added,
+        deleted_before=deleted,
+        deleted_turns=0 if is_new else ended.erased_turns.count(),
     )
 
 

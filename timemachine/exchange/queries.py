@@ -6,7 +6,7 @@ from timemachine.accounts.models import Project
 from timemachine.base.errors import NotFound
 from timemachine.base.ids import uuid_of
 from timemachine.exchange.models import FileImport
-from timemachine.recording.models import Session
+from timemachine.recording.models import ErasedSession, Session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,6 +16,8 @@ class SessionOfImport:
     session: Session | None
     actions: int
     already_there: int
+    deleted_before: ErasedSession | None = None
+    deleted_turns: int = 0
 
 
 def import_of(project: Project, import_id: str) -> FileImport:
@@ -32,10 +34,17 @@ def sessions_of(found: FileImport, most: int) -> list[SessionOfImport]:
     """The first sessions that it became."""
     told = found.sessions[:most]
     there = Session.objects.of(found.project).in_bulk([each["id"] for each in told])
+    deletions = ErasedSession.objects.filter(project=found.project_id).in_bulk(
+        [each["deleted_before"] for each in told if each.get("deleted_before")]
+    )
     by_id = {str(session_id): session for session_id, session in there.items()}
     return [
         SessionOfImport(
-            session=by_id.get(each["id"]), actions=each["actions"], already_there=each["already_there"]
+            session=by_id.get(each["id"]),
+            actions=each["actions"],
+            already_there=each["already_there"],
+            deleted_before=deletions.get(each.get("deleted_before")),
+            deleted_turns=each.get("deleted_turns", 0),
         )
         for each in told
     ]

@@ -132,7 +132,13 @@ def _import(found: FileImport, at_work: _Work) -> None:
 
 def _outcome(done: ImportDone) -> dict[str, Any]:
     sessions = [
-        {"id": str(each.session.id), "actions": each.actions, "already_there": each.already_there}
+        {
+            "id": str(each.session.id),
+            "actions": each.actions,
+            "already_there": each.already_there,
+            "deleted_turns": each.deleted_turns,
+            "deleted_before": each.deleted_before and each.deleted_before.pk,
+        }
         for each in done.sessions
     ]
     return {"sessions": sessions, "report": done.report.as_json(), "error_code": None, "error_message": None}

@@ -10,6 +10,7 @@ from timemachine.base.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from timemachine.base.ids import uuid7
 from timemachine.notes.models import LONGEST_TEXT, Note
 from timemachine.notes.queries import deleted, notes_at
+from timemachine.recording.holds import require_free
 from timemachine.recording.models import Session
 from timemachine.recording.queries import action_of
 
@@ -52,10 +53,11 @@ def add(session: Session, sequence: int, text: str, *, by: str, note_id: UUID | 
 def delete(note: Note, *, by: str, administers: bool) -> Note:
     """Take a note's text away; who deleted it and when is kept. Its author may, and whoever administers the project.
 
-    Raises `NotAllowed` for anybody else, `NotFound` where it is deleted already.
+    Raises `NotAllowed` for anybody else, `NotFound` where it is deleted already, `Conflict` (`on_hold`) in a session under legal hold.
     """
+    session = Session.objects.select_for_update(no_key=True).filter(pk=note.session_id).first()
     kept = Note.objects.select_for_update().filter(id=note.id).first()
-    if kept is None:
+    if session is None or kept is None:
         raise NotFound("This session has no such note.", code="note_not_found")
     if kept.deleted_at is not None:
         raise deleted(kept)
@@ -63,6 +65,7 @@ def delete(note: Note, *, by: str, administers: bool) -> Note:
         raise NotAllowed(
             "Only its author or an administrator of the project may delete a note.", code="not_your_note"
         )
+    require_free(session)
     kept.text, kept.deleted_by, kept.deleted_at = "", by[:254], now()
     kept.save(update_fields=["text", "deleted_by", "deleted_at"])
     return kept

@@ -3,6 +3,7 @@
 from django.db import connection, transaction
 
 from timemachine.payloads.commands import drop_unreferenced, held_by
+from timemachine.recording.holds import require_free
 from timemachine.recording.models import Session
 
 
@@ -10,9 +11,11 @@ from timemachine.recording.models import Session
 def erase_session(session: Session) -> int:
     """Remove a session with its actions, hits, notes, replays, judgements, share links, cached answers and the payloads that nothing else uses.
 
-    Returns how many actions were removed. The trigger lets rows be deleted in this transaction only.
+    Returns how many actions were removed. The trigger lets rows be deleted in this transaction only. Raises `Conflict` (`on_hold`)
+    for one under legal hold.
     """
     removed = Session.objects.select_for_update().get(id=session.id).last_sequence
+    require_free(session)
     held = held_by(session)
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL timemachine.erasing = 'on'")

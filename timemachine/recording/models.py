@@ -211,6 +211,99 @@ class Hit(FrozenPassage):
         return f"hit {self.rank} of {self.action_id}"
 
 
+class Hold(models.Model):
+    """A legal hold: nothing of its sessions can be deleted or erased before it is released. `wanted` is the filter that named them; None where each was named.
+
+    It outlives its release, and its sessions their deletion after that: the history of holds stays.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7)
+    project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
+    wanted = FaithfulJSONField(null=True)
+    reason = FaithfulTextField()
+    placed_by = models.CharField(max_length=254)
+    placed_at = models.DateTimeField()
+    released_by = models.CharField(max_length=254, null=True)
+    released_at = models.DateTimeField(null=True)
+    release_reason = FaithfulTextField(null=True)
+
+    class Meta:
+        db_table = "tm_hold"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(released_at=None, released_by=None, release_reason=None)
+                | Q(released_at__isnull=False, released_by__isnull=False, release_reason__isnull=False),
+                name="hold_released_for_a_reason",
+            )
+        ]
+        indexes = [models.Index(fields=["project", "-id"], name="hold_newest_first")]
+
+    def __str__(self) -> str:
+        return f"hold {self.id}"
+
+
+class HeldSession(models.Model):
+    """A session under a hold, until `released_at`."""
+
+    id = models.BigAutoField(primary_key=True)
+    hold = models.ForeignKey(Hold, on_delete=models.DB_CASCADE, related_name="held")
+    # no constraint: what was held is still named once it was deleted after its release
+    session = models.ForeignKey(
+        Session, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
+    )
+    released_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "tm_held_session"
+        constraints = [models.UniqueConstraint(fields=["hold", "session"], name="held_session_once")]
+        indexes = [
+            models.Index(fields=["session"], name="held_session_of"),
+            models.Index(fields=["session"], condition=Q(released_at=None), name="session_held_now"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.session_id} under {self.hold_id}"
+
+
+class ErasedSession(models.Model):
+    """That a session was deleted, when, by whom and why: what an import of the same session is told. `key_mark` tells its key to who knows it."""
+
+    id = models.BigAutoField(primary_key=True)
+    project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
+    session = models.UUIDField()
+    key_mark = models.CharField(max_length=64)
+    actions = models.BigIntegerField()
+    erased_at = models.DateTimeField()
+    erased_by = models.CharField(max_length=254, null=True)
+    reason = FaithfulTextField(null=True)
+    log_index = models.BigIntegerField()
+
+    class Meta:
+        db_table = "tm_erased_session"
+        indexes = [models.Index(fields=["project", "key_mark"], name="erased_session_by_key")]
+
+    def __str__(self) -> str:
+        return f"{self.session} is erased"
+
+
+class ErasedTurn(models.Model):
+    """That a step was deleted: its place stays with what kind it was, when, and what it used; the entry of the log has the same."""
+
+    id = models.BigAutoField(primary_key=True)
+    session = models.ForeignKey(Session, on_delete=models.DB_CASCADE, related_name="erased_turns")
+    sequence = models.BigIntegerField()
+    erased_at = models.DateTimeField()
+    erased_by = models.CharField(max_length=254)
+    reason = FaithfulTextField()
+
+    class Meta:
+        db_table = "tm_erased_turn"
+        constraints = [models.UniqueConstraint(fields=["session", "sequence"], name="erased_turn_once")]
+
+    def __str__(self) -> str:
+        return f"step {self.sequence} of {self.session_id} is erased"
+
+
 class Delivery(models.Model):
     """What was answered to an Idempotency-Key, so that the same request again gets the same answer."""
 

@@ -5,9 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 from uuid import UUID
 
+from django.db.models import Exists, OuterRef
+
 from timemachine.base.errors import InvalidInput
 from timemachine.providers.queries import usable_model
-from timemachine.recording.models import Action, Session
+from timemachine.recording.models import Action, ErasedTurn, Session
 from timemachine.replay import options as replay_options
 from timemachine.replay.engine import Recorded, planned
 from timemachine.replay.options import ReplayOptions
@@ -26,6 +28,10 @@ _DECIDING: Final = (
     "retrieval",
     "session",
 )
+
+
+_DELETED: Final = ErasedTurn.objects.filter(session=OuterRef("session"), sequence=OuterRef("sequence"))
+"""A step that was deleted has nothing to be asked again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +87,7 @@ def _nothing_to_repeat(options: ReplayOptions) -> InvalidInput:
 
 
 def replayable(session: Session) -> list[Action]:
-    """The session's finds and asks in order, each find marked that lies inside an ask."""
+    """The session's finds and asks in order, without those that were deleted, each find marked that lies inside an ask."""
     return next(actions for _, actions in replayable_of([session]))
 
 
@@ -93,10 +99,12 @@ def replayable_of(
         together = sessions[at : at + READ_TOGETHER]
         found: dict[UUID, list[Action]] = {session.id: [] for session in together}
         rows = Action.objects.filter(session__in=found, kind__in=("find", "ask")).only(*_DECIDING, *also)
+        rows = rows.annotate(is_deleted=Exists(_DELETED))
         for action in rows.order_by("session_id", "sequence"):
             found[action.session_id].append(action)
         for session in together:
-            yield session, _marked(session, found[session.id])
+            marked = _marked(session, found[session.id])
+            yield session, [action for action in marked if not action.is_deleted]  # type: ignore[attr-defined]
 
 
 def steps_in(session: Session, options: ReplayOptions) -> list[int]:

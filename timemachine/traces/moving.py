@@ -68,7 +68,8 @@ def move(trace: Trace, old: Session, new: Session, *, by: str) -> bool:
     describe(new, agent=source.agent, user=source.user, began=source.started_at, name=named)
     trace.session, trace.own = target, False
     trace.save()  # before the session goes, and with it what belongs to it
-    erase_session(source, by=by, reason=f"Its trace turned out to belong to the session {new.id}.")
+    told = f"Its trace turned out to belong to the session {new.id}."
+    erase_session(source, by=by, reason=told, moved=True)
     return True
 
 

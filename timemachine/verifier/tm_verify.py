@@ -192,7 +192,7 @@ class Gone(NamedTuple):
 class Tombstone(NamedTuple):
     """What the log says of an erasure: its entry, what it was of (`records` and their fields; None: all of it), when, by whom and why, as far as it says.
 
-    `anew` is the run as which a comparison was sealed anew, where only its seal was replaced.
+    `anew` is the run as which a comparison was sealed anew, where only its seal was replaced; `turns` are the records that were deleted whole.
     """
 
     entry: int
@@ -204,10 +204,12 @@ class Tombstone(NamedTuple):
     by: str | None
     reason: str | None
     anew: int | None
+    turns: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         shown = [
-            f"record {index} ({', '.join(names)})" for index, names in (self.records or [])[:MOST_RECORDS]
+            f"{'turn' if index in self.turns else 'record'} {index}{' deleted whole' * (index in self.turns)} ({', '.join(names)})"
+            for index, names in (self.records or [])[:MOST_RECORDS]
         ]
         more = len(self.records or ()) - len(shown)
         what = "; ".join(shown + [f"and {more:,} more records"] * bool(more)) or "all of it"
@@ -1918,7 +1920,8 @@ def tombstone_of(index: int, entry: Any) -> Tombstone:
     records = None if told is None else [(whole(at), list(map(text, names))) for at, names in told]
     whose = text(entry["of"]), text(entry["id"]), whole(entry["generation"])
     anew = entry.get("sealed_anew")
-    return Tombstone(index, *whose, records, at, by, reason, None if anew is None else whole(anew))
+    turns = tuple(whole(each) for each in entry.get("turns", ()))
+    return Tombstone(index, *whose, records, at, by, reason, None if anew is None else whole(anew), turns)
 
 
 def _untold(
@@ -2254,7 +2257,7 @@ def _sealed_by(log: Log, lines: Sequence[bytes], report: Report) -> dict[Name, t
         try:
             entry = parsed(line)
             kind = entry["entry"]
-            if kind in ("key", "access"):
+            if kind in ("key", "access", "hold", "retention"):
                 continue
             name = (text(entry["of"]), text(entry["id"]), whole(entry["generation"]))
             if kind in ("erased", "erased_fields"):

@@ -4,6 +4,8 @@ from typing import Any, Final
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -15,7 +17,7 @@ from timemachine.erasure.queries import erasure_of, erasures_of
 from timemachine.erasure.sample import sample_of
 from timemachine.jobs import ring_erasure
 from timemachine.recording.models import Session
-from timemachine.recording.queries import session_of
+from timemachine.recording.queries import action_of, session_of
 from timemachine.redaction.queries import choices_of, profile_of
 from timemachine.web import access
 from timemachine.web.access import Access
@@ -49,6 +51,35 @@ def choose(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
                 status = form.refuse(why)
     shown = {"session": session, "findings": findings, "fields": fields}
     return page(request, "erasures/choose.html", shown | _earlier(session), status=status)
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete_turn(request: HttpRequest, id: str, sequence: int) -> HttpResponse:  # noqa: A002
+    """`/sessions/{id}/steps/{sequence}/delete/`: what deleting a turn means, and its reason; POST deletes it for good."""
+    who = access.of(request)
+    who.require(ADMIN)
+    step = action_of(session_of(who.project, id), sequence)
+    form = ReasonForm(request.POST if request.method == "POST" else None)
+    status = 200
+    if form.is_bound:
+        status = 422
+        if form.is_valid():
+            try:
+                done = commands.delete_turn(step, reason=form.cleaned_data["reason"], by=who.user.email)
+                return _after_turn(request, done)
+            except TimeMachineError as why:
+                status = form.refuse(why)
+    shown = {"session": step.session, "step": step, "form": form}
+    return page(request, "erasures/delete_turn.html", shown, status=status)
+
+
+def _after_turn(request: HttpRequest, done: Erasure) -> HttpResponse:
+    if done.status != DONE:
+        ring_erasure(done.id)
+        return see_other("erasure", done.id)
+    messages.success(request, "The turn is deleted; a tombstone stands in its place.")
+    return redirect(f"{reverse('timeline', args=[done.session_id])}?step={done.steps[0]}")
 
 
 @never_cache

@@ -10,20 +10,20 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from timemachine.accounts.models import OPERATOR
 from timemachine.base.errors import InvalidInput, TimeMachineError
-from timemachine.exchange.commands import ImportDone, import_file
+from timemachine.exchange.commands import ImportDone, ImportedSession, import_file
 from timemachine.exchange.models import FileImport
-from timemachine.exchange.queries import import_of, sessions_of
+from timemachine.exchange.queries import SessionOfImport, import_of, sessions_of
 from timemachine.exchange.registry import FORMATS
 from timemachine.exchange.report import ImportReport, Skipped
 from timemachine.exchange.working import AT_ONCE_BYTES, hand_in
 from timemachine.jobs import ring_import, ring_indexing
-from timemachine.recording.models import Session
 from timemachine.web.access import Access, of
 from timemachine.web.http import page
 from timemachine.web.receiving import received, receives_files
 from timemachine.web.redirects import see_other
 from timemachine.web.session_forms import ImportForm
 from timemachine.web.uploads import UploadedText
+from timemachine.web.wording import exact
 
 MOST_SHOWN: Final = 200
 _KEPT_AS: Final = "imported"
@@ -126,17 +126,13 @@ def _imported(access: Access, file: UploadedText, format_name: str) -> dict[str,
 
 
 def _account(done: ImportDone) -> dict[str, Any]:
-    sessions = [
-        _session(each.session, each.actions, each.already_there) for each in done.sessions[:MOST_SHOWN]
-    ]
+    sessions = [_session(each) for each in done.sessions[:MOST_SHOWN]]
     return _told(sessions, len(done.sessions), done.report)
 
 
 def _kept_account(found: FileImport, report: dict[str, Any]) -> dict[str, Any]:
     """The same of what a worker imported; a session that was erased since has no name and no address."""
-    sessions = [
-        _session(each.session, each.actions, each.already_there) for each in sessions_of(found, MOST_SHOWN)
-    ]
+    sessions = [_session(each) for each in sessions_of(found, MOST_SHOWN)]
     return _told(sessions, len(found.sessions), ImportReport.of_json(report))
 
 
@@ -154,13 +150,17 @@ def _told(sessions: list[dict[str, Any]], all_sessions: int, report: ImportRepor
     }
 
 
-def _session(session: Session | None, actions: int, already_there: int) -> dict[str, Any]:
+def _session(found: ImportedSession | SessionOfImport) -> dict[str, Any]:
+    session, before = found.session, found.deleted_before
     return {
         "id": "" if session is None else str(session.id),
         "key": "" if session is None else session.key,
         "name": "" if session is None else session.name,
-        "actions": actions,
-        "already_there": already_there,
+        "actions": found.actions,
+        "already_there": found.already_there,
+        "deleted_turns": found.deleted_turns,
+        "deleted": before
+        and {"at": exact(before.erased_at), "by": before.erased_by or "", "reason": before.reason or ""},
     }
 
 

@@ -1,0 +1,60 @@
+"""session delete by steps and filters, session hold and release, retention: against a real server."""
+
+import pytest
+
+from tests.cli.terminal import Here
+
+
+@pytest.fixture
+def recorded(tm: Here) -> str:
+    tm.json("session", "start", "handbook", "--name", "n", "--key", "s1", "--agent", "clerk")
+    for name in ("the first of two names", "b"):
+        tm.json("session", "checkpoint", "s1", "--name", name)
+    return "s1"
+
+
+def test_a_turn_is_deleted_for_a_reason(tm: Here, recorded: str) -> None:
+    words = ("session", "delete", recorded, "--step", "1")
+    assert tm.run(*words, "--yes").code == 2
+    asked = tm.run(*words, "--reason", "asked for", given="n\n")
+    assert (asked.code, "Nothing was erased" in asked.err) == (1, True)
+    done = tm.run(*words, "--reason", "asked for", "--yes")
+    assert done.out == "Turn 1 is deleted; a tombstone stands in its place.\n"
+    assert "the first of two names" not in tm.run("session", "view", recorded).out
+    assert "was deleted before" in tm.refused(*words, "--reason", "again", "--yes")
+
+
+def test_what_is_held_is_deleted_by_nothing_before_its_release(tm: Here, recorded: str) -> None:
+    held = tm.json("session", "hold", recorded, "--reason", "case 12")
+    assert (held["sessions"], held["held_still"]) == (1, 1)
+    assert "case 12" in tm.refused("session", "delete", recorded, "--yes")
+    seen = tm.run("session", "delete", "--agent", "clerk", "--dry-run")
+    assert seen.out == "1 session with 2 turns (agent: clerk); 1 of them under legal hold, which stay.\n"
+    assert "case 12" in tm.run("session", "holds", recorded).out
+    assert tm.run("session", "release", recorded, "--reason", "settled").out == "Released. It is over.\n"
+    assert "under no hold" in tm.refused("session", "release", recorded, "--reason", "again")
+    assert tm.run("session", "delete", recorded, "--yes").code == 0
+
+
+def test_a_filter_and_a_session_do_not_go_together(tm: Here, recorded: str) -> None:
+    for words in ((), (recorded, "--tag", "x"), (recorded, "--dry-run"), ("--tag", "x")):
+        assert tm.run("session", "delete", *words, "--yes").code == 2
+    assert tm.run("session", "hold", "--reason", "x").code == 2
+    none = tm.run("session", "delete", "--tag", "x", "--reason", "y", "--yes")
+    assert none.out == "No session fits (tag: x).\n"
+
+
+def test_a_rule_says_what_it_would_delete_before_it_is_set(tm: Here, recorded: str) -> None:
+    assert tm.run("retention", "list").out == "There is no rule: every session is kept for good.\n"
+    assert "six months" in tm.refused("retention", "set", "30", "--agent", "clerk", "--yes")
+    words = ("retention", "set", "30", "--agent", "clerk", "--reason", "a test")
+    assert tm.run(*words, "--dry-run").out == "Today it would delete nothing.\n"
+    assert tm.run(*words, given="n\n").code == 1
+    made = tm.json(*words, "--yes")
+    assert (made["says"], made["early"]) == ("sessions of agent clerk: deleted after 30 days", True)
+    assert "before six months" in tm.run("retention", "list").out
+    assert tm.run("retention", "set", "keep").code == 0
+    gone = tm.run("retention", "remove", made["id"])
+    assert gone.out == "No more: sessions of agent clerk: deleted after 30 days.\n"
+    assert tm.run("retention", "log").out == "Nothing was deleted in bulk.\n"
+    assert tm.run("retention", "set", "soon").code == 2

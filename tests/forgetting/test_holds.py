@@ -1,0 +1,131 @@
+"""Legal holds: while one is on, nothing of its sessions is deleted or erased, whichever way it is tried."""
+
+import pytest
+from django.db import connection, transaction
+from django.db.utils import IntegrityError
+
+from timemachine.accounts.models import Project
+from timemachine.base.errors import Conflict, InvalidInput
+from timemachine.demo.commands import load, remove
+from timemachine.erasure import commands as erasing
+from timemachine.evidence.erasing import erase_session
+from timemachine.evidence.models import LogEntry
+from timemachine.forgetting import holding
+from timemachine.forgetting.queries import hold_of, holds_of, holds_over
+from timemachine.forgetting.which import Which
+from timemachine.notes import commands as notes
+from timemachine.recording.commands import append, start_session
+from timemachine.recording.draft import ActionDraft
+from timemachine.recording.holds import held_among
+from timemachine.recording.models import Action, ErasedSession, Session
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def session(project: Project) -> Session:
+    begun = start_session(project, name="The case", by="test", key="case", agent="clerk", tags=["case"])
+    append(begun.id, [ActionDraft(kind="message", role="user", output=f"turn {n}") for n in range(3)])
+    return begun
+
+
+def test_nothing_deletes_or_erases_what_is_held(project: Project, session: Session) -> None:
+    note = notes.add(session, 1, "a thought", by="test")
+    looked = erasing.work(erasing.prepare(session, by="test", fields=["output"]).id)
+    hold = holding.place(project, reason="the lawsuit of May", by="ada", sessions=[session])
+    assert held_among([session.id]) == {session.id}
+    assert looked is not None
+    tries = (
+        lambda: erase_session(session, by="ada"),
+        lambda: erasing.confirm(looked, reason="asked for", by="ada"),
+        lambda: erasing.prepare(session, by="ada", fields=["output"]),
+        lambda: erasing.delete_turn(session.actions.get(sequence=2), reason="asked for", by="ada"),
+        lambda: notes.delete(note, by="test", administers=True),
+    )
+    for each in tries:
+        with pytest.raises(Conflict) as refused:
+            each()
+        assert refused.value.code == "on_hold"
+        assert "the lawsuit of May" in refused.value.message
+        assert refused.value.facts["holds"] == [str(hold.id)]
+    assert Action.objects.filter(session=session).count() == 3
+    append(session.id, [ActionDraft(kind="message", output="it still records")])
+    holding.release(hold, reason="it is settled", by="ada")
+    assert erase_session(session, by="ada") == 4
+    assert [vars(each)["open"] for each in holds_of(project)] == [0]
+
+
+@pytest.mark.parametrize(
+    ("mode", "statement"),
+    [
+        ("on", "DELETE FROM tm_session WHERE id = %s"),
+        ("on", "DELETE FROM tm_action WHERE session_id = %s"),
+        ("on", "DELETE FROM tm_hit WHERE action_id IN (SELECT id FROM tm_action WHERE session_id = %s)"),
+        ("on", "DELETE FROM tm_note WHERE session_id = %s"),
+        ("on", "DELETE FROM tm_replay WHERE session_id = %s"),
+        ("fields", "UPDATE tm_action SET label = '' WHERE session_id = %s"),
+        ("fields", "UPDATE tm_session SET name = '' WHERE id = %s"),
+        ("fields", "UPDATE tm_erasure SET status = 'erasing' WHERE session_id = %s"),
+    ],
+)
+def test_the_database_itself_refuses_it(project: Project, mode: str, statement: str) -> None:
+    made = load(project, by="test")
+    notes.add(made.session, 1, "a thought", by="test")
+    erasing.prepare(made.session, by="test", fields=["output"])
+    holding.place(project, reason="the lawsuit of May", by="ada", sessions=[made.session])
+    with pytest.raises(IntegrityError, match="is under legal hold"):
+        _tried(mode, statement, made.session)
+    with pytest.raises(Conflict, match="under legal hold"):
+        remove(project)
+    assert Session.objects.filter(pk=made.session.pk).exists()
+
+
+def _tried(mode: str, statement: str, session: Session) -> None:
+    """The statement as an erasure would say it."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(f"SET LOCAL timemachine.erasing = '{mode}'")
+        cursor.execute(statement, [session.id])
+
+
+def test_a_hold_is_on_what_fitted_at_its_moment(project: Project, session: Session) -> None:
+    other = start_session(project, name="Other", by="test", tags=["else"])
+    hold = holding.place(project, reason="the lawsuit of May", by="ada", which=Which(tag="case"))
+    later = start_session(project, name="Later", by="test", tags=["case"])
+    assert held_among([session.id, other.id, later.id]) == {session.id}
+    assert (hold.wanted, hold.number, hold.open) == ({"tag": "case"}, 1, 1)  # type: ignore[attr-defined]
+    with pytest.raises(InvalidInput, match="nothing to hold"):
+        holding.place(project, reason="a look", by="ada", which=Which(tag="none"))
+
+
+def test_who_held_and_released_it_and_why_stays_after_the_session_is_gone(
+    project: Project, session: Session
+) -> None:
+    first = holding.place(project, reason="the lawsuit of May", by="ada", sessions=[session])
+    second = holding.place(project, reason="the audit", by="bo", sessions=[session])
+    holding.release(first, reason="it is settled", by="cy")
+    with pytest.raises(Conflict, match="the audit"):
+        erase_session(session, by="ada")
+    with pytest.raises(Conflict, match="released already"):
+        holding.release(first, reason="again", by="cy")
+    assert [each.reason for each in holds_over(session)] == ["the audit", "the lawsuit of May"]
+    holding.release(second, reason="it is over", by="cy", sessions=[session])
+    erase_session(session, by="ada", reason="its time is over")
+    told = hold_of(project, first.id)
+    assert (told.released_by, told.release_reason, told.number) == ("cy", "it is settled", 1)  # type: ignore[attr-defined]
+    log = b"".join(bytes(each.entry) for each in LogEntry.objects.filter(project=project))
+    assert log.count(b'"what":"placed"') == log.count(b'"what":"released"') == 2
+    assert ErasedSession.objects.get(project=project).reason == "its time is over"
+
+
+@pytest.mark.parametrize("reason", ["", "  ", "call +49 30 901820"])
+def test_a_hold_needs_a_reason_that_may_stay(project: Project, session: Session, reason: str) -> None:
+    with pytest.raises(InvalidInput):
+        holding.place(project, reason=reason, by="ada", sessions=[session])
+    assert not held_among([session.id])
+
+
+def test_no_project_holds_what_is_anothers(other_project: Project, session: Session) -> None:
+    with pytest.raises(InvalidInput, match="nothing to hold"):
+        holding.place(other_project, reason="the lawsuit of May", by="eve", sessions=[session])
+    with pytest.raises(InvalidInput, match="nothing to hold"):
+        holding.place(other_project, reason="the lawsuit of May", by="eve", which=Which(tag="case"))

@@ -1,0 +1,125 @@
+"""Deleting a turn: all that it says is gone from everywhere, its place stays, and what is sealed stays verifiable."""
+
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.builders import recorded_session, replayed
+from tests.erasure.canary import CANARY, SENTENCE, checked, everywhere, full_action, sealed
+from timemachine.accounts.models import Project
+from timemachine.base.errors import Conflict, InvalidInput
+from timemachine.erasure import commands as erasing
+from timemachine.evidence import exporting
+from timemachine.evidence.models import LogEntry
+from timemachine.memory.asking import asked_for
+from timemachine.memory.telling import as_text
+from timemachine.memory.transcript import transcript_of
+from timemachine.recording.commands import append, end_session, start_session
+from timemachine.recording.draft import ActionDraft
+from timemachine.recording.gone import erased_turns
+from timemachine.recording.models import Session
+from timemachine.replay.options import ReplayOptions
+from timemachine.search.indexing import work_off
+from timemachine.search.queries import sessions_saying
+from timemachine.verifier import tm_verify
+
+pytestmark = pytest.mark.django_db
+REASON = "the person asked for it"
+
+
+@pytest.fixture
+def session(project: Project) -> Session:
+    begun = start_session(project, name="n", by="test", key="s1")
+    plain = [
+        ActionDraft(kind="message", id=f"m{n}", role="user", output=f"plain words {n}") for n in range(2)
+    ]
+    append(begun.id, [plain[0], full_action(0), plain[1]])
+    ended = end_session(begun.id)
+    work_off(project.id)
+    return ended
+
+
+@pytest.mark.parametrize("is_sealed", [True, False])
+def test_nothing_that_it_said_is_in_any_table(session: Session, is_sealed: bool) -> None:
+    if is_sealed:
+        sealed(session)
+    done = erasing.delete_turn(session.actions.get(sequence=2), reason=REASON, by="ada")
+    assert (done.status, done.turn, done.result and done.result["steps"]) == ("done", True, 1)
+    left = everywhere()
+    assert set(left) <= {
+        "tm_action",
+        "tm_sealed_record",
+        "tm_usage",
+        "tm_latency",
+        "tm_first_use",
+        "tm_searched_action",
+    }
+    assert everywhere(SENTENCE) == {}
+
+
+def test_its_place_stays_and_says_who_when_and_why(session: Session) -> None:
+    erasing.delete_turn(session.actions.get(sequence=2), reason=REASON, by="ada")
+    assert list(session.actions.order_by("sequence").values_list("sequence", flat=True)) == [1, 2, 3]
+    told = erased_turns(session, [1, 2, 3])
+    assert [(each.sequence, each.erased_by, each.reason) for each in told.values()] == [(2, "ada", REASON)]
+    label = session.actions.get(sequence=2).label
+    assert label.startswith("[erased: turn, whole] 20")
+    assert label.endswith(f"by ada: {REASON}")
+    with pytest.raises(Conflict, match="was deleted before"):
+        erasing.delete_turn(session.actions.get(sequence=2), reason=REASON, by="ada")
+
+
+def test_the_same_turn_sent_again_is_known_and_not_recorded_again(session: Session) -> None:
+    erasing.delete_turn(session.actions.get(sequence=1), reason=REASON, by="ada")
+    again = ActionDraft(kind="message", id="m0", role="user", output="plain words 0")
+    assert append(session.id, [again]) == [1]
+    assert session.actions.count() == 3
+    assert everywhere("plain words 0") == {}
+
+
+def test_transcript_and_search_agree(project: Project, session: Session) -> None:
+    erasing.delete_turn(session.actions.get(sequence=1), reason=REASON, by="ada")
+    work_off(project.id)
+    text = "".join(as_text(transcript_of(session, asked_for())))
+    assert "plain words 0" not in text
+    assert "plain words 1" in text
+    assert "3 of 3 turns" in text
+    assert list(sessions_saying(project, '"plain words 0"')) == []
+    assert list(sessions_saying(project, '"plain words 1"')) == [session.id]
+
+
+def test_the_verifier_verifies_the_bundle_and_names_the_turn(session: Session, tmp_path: Path) -> None:
+    sealed(session)
+    erasing.delete_turn(session.actions.get(sequence=2), reason=REASON, by="ada")
+    assert [each.problems for each in checked(session)] == [[]]
+    written = io.BytesIO()
+    exporting.write_session(written, session)
+    bundle = tmp_path / "evidence.zip"
+    bundle.write_bytes(written.getvalue())
+    ran = subprocess.run(
+        [sys.executable, str(tm_verify.__file__), str(bundle)], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "turn 2 deleted whole (" in ran.stdout
+    assert f"by ada, because: {REASON}" in ran.stdout
+
+
+def test_an_ask_that_was_deleted_is_not_asked_again(project: Project) -> None:
+    session = recorded_session(project)
+    asked = session.actions.filter(kind="ask").order_by("sequence").first()
+    assert asked is not None
+    erasing.delete_turn(asked, reason=REASON, by="ada")
+    done = replayed(session, ReplayOptions(audit=True, reason="a look", use_model="local:extractive-1"))
+    step = done.steps.filter(sequence=asked.sequence).first()
+    assert step is None or step.status == "skipped"
+
+
+def test_a_turn_is_deleted_for_a_reason_only(session: Session) -> None:
+    for reason in ("", "  ", "write to zoe@example.org", SENTENCE):
+        with pytest.raises(InvalidInput):
+            erasing.delete_turn(session.actions.get(sequence=2), reason=reason, by="ada")
+    assert CANARY in str(session.actions.get(sequence=2).name)
+    assert not LogEntry.objects.exists()

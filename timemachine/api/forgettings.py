@@ -1,0 +1,88 @@
+"""Deleting sessions in bulk over HTTP: see what would go, confirm it with a reason, follow it."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import Router, Status
+
+from timemachine.api import paging
+from timemachine.api.access import caller
+from timemachine.api.forgetting_schemas import ForgettingConfirmation, ForgettingIn
+from timemachine.forgetting import commands
+from timemachine.forgetting.document import forgetting_json, forgotten_json
+from timemachine.forgetting.models import FOUND, Forgetting
+from timemachine.forgetting.queries import (
+    forgetting_of,
+    forgettings_of,
+    held_of,
+    named,
+    outcomes_of,
+    sessions_of,
+)
+from timemachine.jobs import ring_forgetting
+
+router = Router(tags=["forgetting"])
+
+
+@router.post("", response={201: dict[str, Any]}, summary="See what a deletion in bulk would take away")
+def make(request: HttpRequest, payload: ForgettingIn) -> Status[dict[str, Any]]:
+    """Find the sessions that fit the `filter` now: how many sessions and turns, how many of them are `held` and would stay. Nothing is deleted yet."""
+    who = caller(request, "admin")
+    return Status(201, _told(commands.prepare(who.project, payload.filter.which(), by=who.by)))
+
+
+@router.get("", summary="List deletions in bulk")
+def index(request: HttpRequest, limit: int = paging.DEFAULT, after: str | None = None) -> dict[str, Any]:
+    """The project's deletions in bulk, newest first, with what became of their sessions; also those of retention rules."""
+    found = forgettings_of(caller(request, "read").project)
+    if after is not None:
+        found = found.filter(id__lt=paging.read(after, paging.identity))
+    rows = list(found[: paging.checked_limit(limit) + 1])
+    outcomes = outcomes_of(rows)
+    return paging.page(
+        rows, limit, lambda each: [str(each.id)], lambda each: forgetting_json(each, outcomes[each.id])
+    )
+
+
+@router.get("/{forgetting_id}", summary="One deletion in bulk")
+def read(request: HttpRequest, forgetting_id: str) -> dict[str, Any]:
+    """`status` is `found`, `running`, `done` or `cancelled`; `states` counts its sessions: waiting, erased, held, changed (they do not fit any more), gone, failed."""
+    return _told(forgetting_of(caller(request, "read").project, forgetting_id))
+
+
+@router.get("/{forgetting_id}/sessions", summary="The sessions of a deletion in bulk")
+def sessions(
+    request: HttpRequest, forgetting_id: str, limit: int = paging.DEFAULT, after: str | None = None
+) -> dict[str, Any]:
+    """Each session that was found, and what became of it."""
+    project = caller(request, "read").project
+    begin = 0 if after is None else paging.read(after, paging.number)
+    rows = sessions_of(
+        forgetting_of(project, forgetting_id), after=begin, most=paging.checked_limit(limit) + 1
+    )
+    there = named(rows, project)
+    return paging.page(
+        rows, limit, lambda each: [each.id], lambda each: forgotten_json(each, there.get(each.session))
+    )
+
+
+@router.post("/{forgetting_id}/confirm", response={202: dict[str, Any]}, summary="Delete what was found")
+def confirm(
+    request: HttpRequest, forgetting_id: str, payload: ForgettingConfirmation
+) -> Status[dict[str, Any]]:
+    """Have a worker delete the sessions that were found, for a `reason` that each tombstone keeps. There is no way back."""
+    who = caller(request, "admin")
+    found = commands.confirm(forgetting_of(who.project, forgetting_id), reason=payload.reason, by=who.by)
+    ring_forgetting(found.id)
+    return Status(202, _told(found))
+
+
+@router.post("/{forgetting_id}/cancel", summary="Call a deletion in bulk off")
+def cancel(request: HttpRequest, forgetting_id: str) -> dict[str, Any]:
+    """Delete none of the sessions that still wait; what is deleted stays deleted."""
+    return _told(commands.cancel(forgetting_of(caller(request, "admin").project, forgetting_id)))
+
+
+def _told(found: Forgetting) -> dict[str, Any]:
+    held = held_of(found) if found.status == FOUND else None
+    return forgetting_json(found, outcomes_of([found])[found.id], held)

@@ -1,0 +1,151 @@
+"""`session delete`: one session, turns of it, or all that fit a filter."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from timemachine.base.wording import counted
+from timemachine.cli import options
+from timemachine.cli.connecting import connected
+from timemachine.cli.erasing import waited
+from timemachine.cli.failure import Failure, Interrupted
+from timemachine.cli.question import confirmed
+from timemachine.cli.terminal import Progress, complain, show
+from timemachine.cli.which import given_of, told, which_options
+from timemachine.cli.wording import shortened
+
+if TYPE_CHECKING:
+    from timemachine.client.client import Client
+
+_KEPT = "Nothing was erased; answer yes, or say --yes."
+
+
+@click.command()
+@click.argument("session", metavar="[ID]", required=False)
+@click.option(
+    "--step", "steps", multiple=True, type=click.IntRange(min=1), metavar="N", help="Only this turn of it."
+)
+@which_options
+@click.option("--reason", metavar="TEXT", help="Why; it stays in the project's log.")
+@click.option("--dry-run", is_flag=True, help="Say what would go, and delete nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@options.as_json
+def delete(
+    *,
+    session: str | None,
+    steps: tuple[int, ...],
+    reason: str | None,
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+    **asked: Any,
+) -> None:
+    """Delete a session, turns of it, or all sessions that fit a filter, after asking.
+
+    Actions, notes, replays, judgements and share links go with them; there is no way back. What is under legal hold stays. Turns
+    and filters need a reason.
+    """
+    which = given_of(asked)
+    if (session is None) == (not which) or (steps and session is None):
+        raise click.UsageError("Give either the ID of a session, or a filter like --tag or --older-than.")
+    with connected() as client:
+        if session is None:
+            _in_bulk(client, which, reason, dry_run=dry_run, yes=yes, as_json=as_json)
+        elif dry_run:
+            raise click.UsageError(
+                "--dry-run goes with a filter; `session erase` shows what would go of a step."
+            )
+        elif steps:
+            _turns(client, session, steps, reason, yes=yes, as_json=as_json)
+        else:
+            _whole(client, session, reason, yes=yes, as_json=as_json)
+
+
+def _whole(client: "Client", session: str, reason: str | None, *, yes: bool, as_json: bool) -> None:
+    found = client.sessions.get(session)
+    what = f"Erase the session {found['key']} ({shortened(found['name'])}) with {counted(found['actions'], 'action')}"
+    if not yes and not confirmed(f"{what}, its notes, replays, judgements and share links, for good?"):
+        raise Failure(_KEPT)
+    erased = client.sessions.delete(found["id"], reason=reason)
+    lines = [f"Session {found['key']} is erased with {counted(erased['actions'], 'action')}."]
+    show(erased, lines, as_json=as_json)
+
+
+def _turns(
+    client: "Client", session: str, steps: tuple[int, ...], reason: str | None, *, yes: bool, as_json: bool
+) -> None:
+    reason = _needed(reason)
+    names = ", ".join(f"{step:,}" for step in steps)
+    what = f"Delete what turn {names} of {session} says, and what repeats it, for good?"
+    if not yes and not confirmed(what):
+        raise Failure(_KEPT)
+    done = []
+    for step in steps:
+        found = waited(client, client.forgetting.turn(session, step, reason=reason))
+        if found["problem"]:
+            raise Failure(found["problem"])
+        done.append(found)
+    lines = [f"Turn {step:,} is deleted; a tombstone stands in its place." for step in steps]
+    show(done[0] if len(done) == 1 else {"items": done}, lines, as_json=as_json)
+
+
+def _in_bulk(
+    client: "Client", which: dict[str, Any], reason: str | None, *, dry_run: bool, yes: bool, as_json: bool
+) -> None:
+    reason = None if dry_run else _needed(reason)
+    found = client.forgetting.prepare(**which)
+    if reason is None or not found["sessions"]:
+        client.forgetting.cancel(found["id"])
+        show(found, _preview(found), as_json=as_json)
+        return
+    if not yes:
+        for line in _preview(found):
+            complain(line)
+        if not confirmed("Delete them for good?"):
+            client.forgetting.cancel(found["id"])
+            raise Failure(_KEPT)
+    done = _followed(client, client.forgetting.confirm(found["id"], reason=reason))
+    show(done, outcome(done), as_json=as_json)
+
+
+def _followed(client: "Client", begun: dict[str, Any]) -> dict[str, Any]:
+    def tell(found: dict[str, Any]) -> None:
+        over = found["sessions"] - found["states"].get("waiting", 0)
+        progress.tell(f"{over:,} of {counted(found['sessions'], 'session')}")
+
+    try:
+        with Progress() as progress:
+            return client.forgetting.wait(begun["id"], tell)
+    except KeyboardInterrupt as why:
+        raise Interrupted(f"It goes on; follow it at {client.url}/forgettings/{begun['id']}/") from why
+
+
+def _needed(reason: str | None) -> str:
+    if reason is None or not reason.strip():
+        raise click.UsageError("Say why, with --reason; it stays in the project's log.")
+    return reason
+
+
+def _preview(found: dict[str, Any]) -> Iterator[str]:
+    if not found["sessions"]:
+        yield f"No session fits ({told(found['filter'])})."
+        return
+    held = f"; {found['held']:,} of them under legal hold, which stay" if found["held"] else ""
+    yield f"{counted(found['sessions'], 'session')} with {counted(found['turns'], 'turn')} ({told(found['filter'])}){held}."
+
+
+def outcome(found: dict[str, Any]) -> Iterator[str]:
+    """What became of the sessions of a deletion in bulk."""
+    states = found["states"]
+    yield f"{counted(states.get('erased', 0), 'session')} deleted with {counted(found['deleted_turns'], 'turn')}."
+    words = {
+        "held": "stayed under legal hold",
+        "changed": "stayed, as the filter does not mean them any more",
+        "gone": "were gone already",
+        "failed": "could not be deleted",
+        "waiting": "stayed, as it was called off",
+    }
+    for state, says in words.items():
+        if states.get(state):
+            yield f"{states[state]:,} {says}."

@@ -1,0 +1,124 @@
+"""`retention`: how long sessions are kept, what that would delete today, and what it has deleted."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from timemachine.base.wording import counted
+from timemachine.cli import options
+from timemachine.cli.connecting import connected
+from timemachine.cli.deleting import outcome
+from timemachine.cli.failure import Failure
+from timemachine.cli.group import InOrder
+from timemachine.cli.moment import local
+from timemachine.cli.question import confirmed
+from timemachine.cli.table import table
+from timemachine.cli.terminal import complain, show
+from timemachine.cli.which import told
+
+
+@click.group(cls=InOrder)
+def retention() -> None:
+    """Say how long sessions are kept. What no rule covers is kept for good."""
+
+
+@retention.command("list")
+@options.as_json
+def list_rules(*, as_json: bool) -> None:
+    """List the rules, each with what it would delete today."""
+    with connected() as client:
+        found = client.forgetting.rules()
+        show(found, _rules(found["items"]), as_json=as_json)
+
+
+@retention.command("set")
+@click.argument("days", metavar="DAYS|keep")
+@click.option("--agent", default="", metavar="AGENT", help="Sessions of this agent.")
+@click.option("--tag", default="", metavar="TAG", help="Sessions with this tag.")
+@click.option("--reason", default="", metavar="TEXT", help="Why; needed for fewer than 183 days.")
+@click.option("--dry-run", is_flag=True, help="Say what it would delete today, and set nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@options.as_json
+def set_rule(
+    *, days: str, agent: str, tag: str, reason: str, dry_run: bool, yes: bool, as_json: bool
+) -> None:
+    """Keep sessions for so many days after something was last recorded in them, or for good (keep).
+
+    Without --agent and --tag it is a rule for all others. A rule for the same agent and tag is replaced.
+    """
+    asked: dict[str, Any] = {"days": _days(days), "agent": agent, "tag": tag, "reason": reason}
+    with connected() as client:
+        due = client.forgetting.set_rule(**asked, dry_run=True)
+        lines = [f"Today it would delete {_amount(due['due'])}."]
+        if dry_run:
+            show(due, lines, as_json=as_json)
+            return
+        if not yes and asked["days"] is not None:
+            complain(lines[0])
+            if not confirmed("Set this rule?"):
+                raise Failure("Nothing was set; answer yes, or say --yes.")
+        made = client.forgetting.set_rule(**asked)
+        show(made, [f"Rule {made['id']}: {made['says']}.", *lines], as_json=as_json)
+
+
+@retention.command("remove")
+@click.argument("rule", metavar="RULE")
+@options.as_json
+def remove_rule(*, rule: str, as_json: bool) -> None:
+    """Take a rule away."""
+    with connected() as client:
+        gone = client.forgetting.remove_rule(rule)
+        show(gone, [f"No more: {gone['says']}."], as_json=as_json)
+
+
+@retention.command("log")
+@options.as_json
+def log(*, as_json: bool) -> None:
+    """List what was deleted in bulk, by rules and by people, the newest first."""
+    with connected() as client:
+        items = list(client.forgetting.every())
+        show({"items": items, "next": None}, _deletions(items), as_json=as_json)
+
+
+def _days(written: str) -> int | None:
+    if written == "keep":
+        return None
+    if not written.isascii() or not written.isdigit():
+        raise click.UsageError("DAYS is a whole number, or keep.")
+    return int(written)
+
+
+def _amount(due: dict[str, Any] | None) -> str:
+    if not due or not due["sessions"]:
+        return "nothing"
+    held = f" ({due['held']:,} under legal hold, which stay)" if due["held"] else ""
+    return f"{counted(due['sessions'], 'session')} with {counted(due['turns'], 'turn')}{held}"
+
+
+def _rules(items: list[dict[str, Any]]) -> Iterator[str]:
+    if not items:
+        yield "There is no rule: every session is kept for good."
+        return
+    rows = [
+        [each["id"], each["says"] + (" (before six months)" if each["early"] else ""), _amount(each["due"])]
+        for each in items
+    ]
+    yield from table(["rule", "says", "would delete today"], rows)
+
+
+def _deletions(items: list[dict[str, Any]]) -> Iterator[str]:
+    if not items:
+        yield "Nothing was deleted in bulk."
+        return
+    rows = [
+        [
+            local(each["confirmed_at"] or each["requested_at"]),
+            each["confirmed_by"] or each["requested_by"],
+            each["status"],
+            " ".join(outcome(each)) if each["status"] != "found" else f"{each['sessions']:,} found",
+            told({name: value for name, value in each["filter"].items() if value not in ("", None)}),
+        ]
+        for each in items
+    ]
+    yield from table(["when", "by", "status", "what became of it", "of"], rows)

@@ -1,0 +1,48 @@
+"""What is remembered of deleted sessions and steps: enough to say that they were, and nothing of what they were."""
+
+from collections.abc import Collection
+from datetime import datetime
+from uuid import UUID
+
+from django.conf import settings
+from django.utils.crypto import salted_hmac
+
+from timemachine.accounts.models import Project
+from timemachine.recording.models import ErasedSession, ErasedTurn, Session
+
+_SALT = "timemachine.recording.gone"
+
+
+def remember(
+    session: Session, *, actions: int, by: str | None, reason: str | None, at: datetime, log_index: int
+) -> ErasedSession:
+    """Keep that a session is deleted, in the transaction that does it."""
+    return ErasedSession.objects.create(
+        project_id=session.project_id,
+        session=session.id,
+        key_mark=_mark(session.project_id, session.key, settings.SECRET_KEY),
+        actions=actions,
+        erased_at=at,
+        erased_by=by and by[:254],
+        reason=reason,
+        log_index=log_index,
+    )
+
+
+def deleted_before(project: Project, key: str) -> ErasedSession | None:
+    """The last deletion of a session with this key; None where there was none, or the server's secret was replaced since."""
+    secrets = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    marks = [_mark(project.id, key, str(secret)) for secret in secrets]
+    found = ErasedSession.objects.filter(project=project, key_mark__in=marks)
+    return found.order_by("-erased_at", "-id").first()
+
+
+def erased_turns(session: Session | UUID, sequences: Collection[int]) -> dict[int, ErasedTurn]:
+    """Which of these steps were deleted. One query."""
+    found = ErasedTurn.objects.filter(session=session, sequence__in=list(sequences))
+    return {each.sequence: each for each in found}
+
+
+def _mark(project: UUID, key: str, secret: str) -> str:
+    """The key as nobody can read it, or guess it without the server's secret."""
+    return salted_hmac(_SALT, f"{project} {key}", secret=secret, algorithm="sha256").hexdigest()

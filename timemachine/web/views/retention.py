@@ -1,0 +1,176 @@
+"""How long sessions are kept: the project's rules, deletions in bulk and what became of them, legal holds."""
+
+from typing import Any, Final
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from timemachine.accounts.models import ADMIN
+from timemachine.base.errors import TimeMachineError
+from timemachine.forgetting import commands, retention
+from timemachine.forgetting.models import FOUND, RUNNING, Forgetting, RetentionRule
+from timemachine.forgetting.queries import (
+    amount_of,
+    due_by,
+    forgetting_of,
+    forgettings_of,
+    held_of,
+    holds_of,
+    named,
+    outcomes_of,
+    rule_of,
+    rules_of,
+    sessions_of,
+)
+from timemachine.forgetting.retention import FLOOR_DAYS, is_early, words_of
+from timemachine.forgetting.which import NAMES, Which
+from timemachine.jobs import ring_forgetting
+from timemachine.web import access
+from timemachine.web.access import Access
+from timemachine.web.forgetting_forms import ReasonForm, RuleForm, WhichForm
+from timemachine.web.http import page
+from timemachine.web.redirects import see_other
+
+SHOWN: Final = 20
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def settings(request: HttpRequest) -> HttpResponse:
+    """`/settings/retention/`: rules with what each would delete today, deletions, holds; POST sets a rule. A filter in the address fills the form."""
+    who = access.of(request)
+    if request.method != "POST":
+        return _settings(request, who, RuleForm(), WhichForm(initial=_asked(request)))
+    who.require(ADMIN)
+    form = RuleForm(request.POST)
+    if not form.is_valid():
+        return _settings(request, who, form, WhichForm(), status=422)
+    try:
+        made = retention.set_rule(who.project, by=who.user.email, **form.values())
+    except TimeMachineError as why:
+        return _settings(request, who, form, WhichForm(), status=form.refuse(why))
+    messages.success(request, f"From now on, {words_of(made)}.")
+    return see_other("retention")
+
+
+@never_cache
+@require_POST
+def remove_rule(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """Take a rule away."""
+    who = access.of(request)
+    who.require(ADMIN)
+    gone = retention.remove_rule(rule_of(who.project, id), by=who.user.email)
+    messages.success(request, f"No more: {words_of(gone)}.")
+    return see_other("retention")
+
+
+@never_cache
+@require_POST
+def prepare(request: HttpRequest) -> HttpResponse:
+    """Find the sessions that are meant; nothing is deleted yet."""
+    who = access.of(request)
+    who.require(ADMIN)
+    form = WhichForm(request.POST)
+    if not form.is_valid():
+        return _settings(request, who, RuleForm(), form, status=422)
+    try:
+        made = commands.prepare(who.project, form.which(), by=who.user.email)
+    except TimeMachineError as why:
+        return _settings(request, who, RuleForm(), form, status=form.refuse(why))
+    return see_other("forgetting", made.id)
+
+
+@never_cache
+@require_safe
+def forgetting(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """`/forgettings/{id}/`: what would go, how far it is, what became of it."""
+    who = access.of(request)
+    who.require(ADMIN)
+    return _forgetting(request, who, forgetting_of(who.project, id), ReasonForm())
+
+
+@never_cache
+@require_POST
+def confirm(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """Have what was found deleted."""
+    who = access.of(request)
+    who.require(ADMIN)
+    found, form = forgetting_of(who.project, id), ReasonForm(request.POST)
+    if not form.is_valid():
+        return _forgetting(request, who, found, form, status=422)
+    try:
+        commands.confirm(found, reason=form.cleaned_data["reason"], by=who.user.email)
+    except TimeMachineError as why:
+        return _forgetting(request, who, forgetting_of(who.project, id), form, status=form.refuse(why))
+    ring_forgetting(found.id)
+    return see_other("forgetting", found.id)
+
+
+@never_cache
+@require_POST
+def cancel(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
+    """Delete none of what still waits."""
+    who = access.of(request)
+    who.require(ADMIN)
+    found = commands.cancel(forgetting_of(who.project, id))
+    if found.confirmed_at is None:
+        return see_other("retention")
+    return see_other("forgetting", found.id)
+
+
+def _asked(request: HttpRequest) -> dict[str, str]:
+    return {name: request.GET[name] for name in NAMES if name in request.GET}
+
+
+def _settings(
+    request: HttpRequest, who: Access, rule_form: RuleForm, which_form: WhichForm, *, status: int = 200
+) -> HttpResponse:
+    rules = list(rules_of(who.project))
+    forgettings = list(forgettings_of(who.project)[:SHOWN])
+    outcomes = outcomes_of(forgettings)
+    shown = {
+        "rules": [_rule(rule, rules) for rule in rules],
+        "floor": FLOOR_DAYS,
+        "rule_form": rule_form,
+        "which_form": which_form,
+        "forgettings": [_line(each, outcomes[each.id]) for each in forgettings],
+        "holds": list(holds_of(who.project)[:SHOWN]),
+        "administers": who.administers,
+    }
+    return page(request, "forgetting/settings.html", shown, status=status)
+
+
+def _rule(rule: RetentionRule, rules: list[RetentionRule]) -> dict[str, Any]:
+    due = None if rule.days is None else amount_of(due_by(rule, rules))
+    return {"rule": rule, "says": words_of(rule), "early": is_early(rule.days), "due": due}
+
+
+def _line(found: Forgetting, outcome: Any) -> dict[str, Any]:
+    return {"forgetting": found, "outcome": outcome, "of": _words(found)}
+
+
+def _words(found: Forgetting) -> str:
+    return Which(**{name: value for name, value in found.wanted.items() if value is not None}).words()
+
+
+def _forgetting(
+    request: HttpRequest, who: Access, found: Forgetting, form: ReasonForm, *, status: int = 200
+) -> HttpResponse:
+    outcome = outcomes_of([found])[found.id]
+    rows = sessions_of(found)
+    there = named(rows, who.project)
+    waiting = outcome.states.get("waiting", 0)
+    shown = {
+        "forgetting": found,
+        "of": _words(found),
+        "outcome": outcome,
+        "over": outcome.sessions - waiting,
+        "held": held_of(found) if found.status == FOUND else outcome.states.get("held", 0),
+        "rows": [(row, there.get(row.session)) for row in rows],
+        "may_confirm": found.status == FOUND and outcome.sessions > 0,
+        "waits": found.status == RUNNING,
+        "form": form,
+    }
+    return page(request, "forgetting/forgetting.html", shown, parts=("forgetting",), status=status)
