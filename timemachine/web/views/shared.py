@@ -37,7 +37,7 @@ from timemachine.web.redirects import see_other
 from timemachine.web.replay_forms import chosen_options
 from timemachine.web.sentences import sentences
 from timemachine.web.side_by_side import Sides, side_by_side
-from timemachine.web.views.timeline import PROSE
+from timemachine.web.step_tabs import PROSE
 from timemachine.web.visiting import for_visitors, held_at_door, let_in, scope_of
 
 FILTERS: Final = ("show", "verdict", "lacking", "session", "against", "after")

@@ -1,12 +1,9 @@
 """A session's timeline: its rows around a step, and that step in detail."""
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse, QueryDict
-from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 from django.views.decorators.http import require_http_methods
 
@@ -19,33 +16,25 @@ from timemachine.judging.queries import spent_on
 from timemachine.notes.commands import add
 from timemachine.notes.queries import notes_of
 from timemachine.recording.branches import is_branched
-from timemachine.recording.models import Action, Session
+from timemachine.recording.models import Session
 from timemachine.recording.queries import session_of
-from timemachine.recording.vocabulary import KINDS, SIGNIFICANCES
-from timemachine.replay.engine import REPLAYED_KINDS
-from timemachine.replay.queries import trials_of
+from timemachine.recording.vocabulary import KINDS
 from timemachine.timeline import queries
 from timemachine.timeline.bottom_up import GROUPS
-from timemachine.timeline.document import USAGE
 from timemachine.timeline.extent import scale_of
 from timemachine.timeline.filter import EVERYTHING, Filter, parse
 from timemachine.timeline.minimap import Stretch, minimap
-from timemachine.timeline.origin import origin_of
 from timemachine.timeline.rows import View, Window
 from timemachine.timeline.scale import Scale
-from timemachine.timeline.step import FIRST_BYTES, MORE_BYTES, Head, Step
+from timemachine.timeline.step import FIRST_BYTES, MORE_BYTES
 from timemachine.web.access import Access, of
 from timemachine.web.bottom_up import Panel, panel
-from timemachine.web.evidence import evidence, sources_of
-from timemachine.web.hits import frame_addresses
 from timemachine.web.http import asked_part, page
-from timemachine.web.judging import judging_of, judging_page
+from timemachine.web.judging import judging_page
 from timemachine.web.minimap_plot import MinimapPlot, plot
 from timemachine.web.notes import taken
-from timemachine.web.provenance import provenance
 from timemachine.web.redirects import see_other
 from timemachine.web.replayed import replays_shown, with_verdicts
-from timemachine.web.sentences import sentences
 from timemachine.web.session_views import (
     SHEETS,
     VIEWS,
@@ -54,15 +43,14 @@ from timemachine.web.session_views import (
     sheet_page,
     view_notice,
 )
-from timemachine.web.step_diff import Pin, pin_of, step_diff
+from timemachine.web.step_diff import pin_of
 from timemachine.web.step_notes import NoteForm, noted_rows, notes_on, ticks
+from timemachine.web.step_tabs import tab_of
 from timemachine.web.steps import address_query
 
 TEMPLATE: Final = "sessions/timeline.html"
 PARTS: Final = ("timeline", "steps", "earlier", "later", "step")
 TABS: Final = ("action", "state", "diff", "context", "raw")
-PROSE: Final = frozenset({"ask", "find", "put", "llm_call", "message", "memory_op"})
-SHOWN_TRIALS: Final = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,69 +226,15 @@ def _selection(session: Session, asked: Asked) -> dict[str, Any]:
     context["beside"] = queries.neighbours(session, found.action, asked.shown)
     context["erased_fields"] = erased_of(session, [sequence])
     context["erased"] = context["erased_fields"].get(sequence)
-    return context | _tab(session, found, asked, pin)
+    return context | tab_of(
+        session, found, pin, tab=asked.tab, first_bytes=asked.first_bytes, line=asked.line
+    )
 
 
 def _turned(session: Session, asked: Asked) -> dict[str, Any]:
     """A page of the table or of the documents."""
     found = sheet_page(session, asked)
     return found | {"notice": _notice(session, asked, found["sequence"])}
-
-
-def _tab(session: Session, found: Step, asked: Asked, pin: Pin) -> dict[str, Any]:
-    if asked.tab == "diff":
-        diff = step_diff(session, found, pin, first_bytes=asked.first_bytes, line=asked.line)
-        return {"diff": diff, "more_asked": 1 if asked.more else None}
-    if asked.tab == "state":
-        return {"state": queries.state_at(session, found.action.sequence)}
-    if asked.tab == "raw":
-        return {"raw": _raw(found.action, asked.first_bytes)}
-    addresses = frame_addresses(found.passages)
-    return (
-        {"frame_addresses": addresses}
-        | provenance(session, found)
-        | (_action_tab(session, found, addresses) if asked.tab == "action" else {})
-    )
-
-
-def _action_tab(session: Session, found: Step, addresses: Mapping[int, str]) -> dict[str, Any]:
-    answer = _answer(found.output)
-    said = sentences(answer, found.action.grounding)
-    return {
-        "sentences": said,
-        "evidence": evidence(said, sources_of(found.passages, addresses)),
-        "sentences_in_answer": answer is not None and "".join(each.text for each in said) == answer,
-        "usage": [(name, number) for name in USAGE if (number := getattr(found.action, name)) is not None],
-        "prose": found.action.kind in PROSE,
-        "significances": SIGNIFICANCES,
-        "origin": origin_of(session.project_id, found.action.cached_from),
-        **judging_of(found),
-        **_trials(session, found.action),
-    }
-
-
-def _trials(session: Session, action: Action) -> dict[str, Any]:
-    """What was tried at this step, and where it can be tried again; a step that is no find or ask cannot."""
-    if action.kind not in REPLAYED_KINDS:
-        return {}
-    return {
-        "trials": trials_of(session, action.sequence)[:SHOWN_TRIALS],
-        "tried_at": reverse("trial", args=[session.id, action.sequence]),
-    }
-
-
-def _answer(output: Head | None) -> str | None:
-    """The recorded answer's text, where it is a text and shown whole."""
-    return (
-        output.text if output is not None and output.media_type == "text/plain" and not output.cut else None
-    )
-
-
-def _raw(action: Action, first_bytes: int) -> dict[str, Any]:
-    """The action's document as indented JSON, as much of it as is shown."""
-    whole = queries.with_everything(Action.objects.filter(pk=action.pk)).get()
-    text = json.dumps(queries.action_json(whole), ensure_ascii=False, indent=2)
-    return {"text": text[:first_bytes], "cut": len(text) > first_bytes, "size": len(text)}
 
 
 def _list(session: Session, asked: Asked, sequence: int | None) -> dict[str, Any]:

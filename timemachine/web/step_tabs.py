@@ -1,0 +1,84 @@
+"""What the tabs of a step's detail show: the action, its state, its differences, its passages, its document."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from django.urls import reverse
+
+from timemachine.recording.models import Action, Session
+from timemachine.recording.vocabulary import SIGNIFICANCES
+from timemachine.replay.engine import REPLAYED_KINDS
+from timemachine.replay.queries import trials_of
+from timemachine.timeline import queries
+from timemachine.timeline.document import USAGE
+from timemachine.timeline.origin import origin_of
+from timemachine.timeline.step import FIRST_BYTES, Head, Step
+from timemachine.web.evidence import evidence, sources_of
+from timemachine.web.hits import frame_addresses
+from timemachine.web.judging import judging_of
+from timemachine.web.provenance import provenance
+from timemachine.web.sentences import sentences
+from timemachine.web.step_diff import Pin, step_diff
+
+PROSE: Final = frozenset({"ask", "find", "put", "llm_call", "message", "memory_op"})
+SHOWN_TRIALS: Final = 20
+
+
+def tab_of(
+    session: Session, found: Step, pin: Pin, *, tab: str, first_bytes: int, line: int
+) -> dict[str, Any]:
+    """What a tab of a step's detail shows, so many bytes of each payload of it."""
+    if tab == "diff":
+        diff = step_diff(session, found, pin, first_bytes=first_bytes, line=line)
+        return {"diff": diff, "more_asked": 1 if first_bytes > FIRST_BYTES else None}
+    if tab == "state":
+        return {"state": queries.state_at(session, found.action.sequence)}
+    if tab == "raw":
+        return {"raw": _raw(found.action, first_bytes)}
+    addresses = frame_addresses(found.passages)
+    return (
+        {"frame_addresses": addresses}
+        | provenance(session, found)
+        | (_action_tab(session, found, addresses) if tab == "action" else {})
+    )
+
+
+def _action_tab(session: Session, found: Step, addresses: Mapping[int, str]) -> dict[str, Any]:
+    answer = _answer(found.output)
+    said = sentences(answer, found.action.grounding)
+    return {
+        "sentences": said,
+        "evidence": evidence(said, sources_of(found.passages, addresses)),
+        "sentences_in_answer": answer is not None and "".join(each.text for each in said) == answer,
+        "usage": [(name, number) for name in USAGE if (number := getattr(found.action, name)) is not None],
+        "prose": found.action.kind in PROSE,
+        "significances": SIGNIFICANCES,
+        "origin": origin_of(session.project_id, found.action.cached_from),
+        **judging_of(found),
+        **_trials(session, found.action),
+    }
+
+
+def _trials(session: Session, action: Action) -> dict[str, Any]:
+    """What was tried at this step, and where it can be tried again; a step that is no find or ask cannot."""
+    if action.kind not in REPLAYED_KINDS:
+        return {}
+    return {
+        "trials": trials_of(session, action.sequence)[:SHOWN_TRIALS],
+        "tried_at": reverse("trial", args=[session.id, action.sequence]),
+    }
+
+
+def _answer(output: Head | None) -> str | None:
+    """The recorded answer's text, where it is a text and shown whole."""
+    return (
+        output.text if output is not None and output.media_type == "text/plain" and not output.cut else None
+    )
+
+
+def _raw(action: Action, first_bytes: int) -> dict[str, Any]:
+    """The action's document as indented JSON, as much of it as is shown."""
+    whole = queries.with_everything(Action.objects.filter(pk=action.pk)).get()
+    text = json.dumps(queries.action_json(whole), ensure_ascii=False, indent=2)
+    return {"text": text[:first_bytes], "cut": len(text) > first_bytes, "size": len(text)}
