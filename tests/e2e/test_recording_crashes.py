@@ -252,3 +252,30 @@ def test_a_database_that_stops_hard_during_ingest_costs_nothing_but_time(
         f"{sum(each.recorded for each in recorders):,} actions recorded and {sum(each.acknowledged for each in senders):,} spans "
         f"acknowledged, all there once and in order; {sum(each.refused for each in senders)} requests sent again"
     )
+
+
+def test_while_the_database_is_stopped_page_and_api_say_so_and_when_to_come_again(
+    product: Product, api: httpx.Client, database: Database
+) -> None:
+    api.post("/api/sessions", json={"name": "Away", "key": "away"}).raise_for_status()
+    action = {"actions": [{"id": "1", "kind": "event"}]}
+    database.stop_hard(signal.SIGQUIT)
+    try:
+        with httpx.Client(base_url=product.url, cookies={"tm_session": "somebody"}, timeout=60) as browser:
+            page = browser.get("/", headers={"Accept": "text/html"})
+        told = [
+            api.get("/api/sessions"),
+            api.get("/api/sessions/away/export"),
+            api.post("/api/sessions/away/actions", json=action),
+            api.post("/api/import", content=b'{"messages": []}'),
+            api.post("/v1/traces", json={"resourceSpans": []}),
+            page,
+        ]
+    finally:
+        database.start()
+    assert [each.status_code for each in told] == [503] * len(told)
+    assert all(int(each.headers["Retry-After"]) > 0 for each in told)
+    assert {each.json()["code"] for each in told[:4]} == {"database_away"}
+    assert "text/html" in page.headers["content-type"]
+    wait_until(lambda: api.post("/api/sessions/away/actions", json=action).status_code == 201)
+    assert api.get("/api/sessions/away").json()["actions"] == 1

@@ -7,12 +7,10 @@ from typing import Any, Final
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
-from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
-from psycopg.errors import ProgramLimitExceeded
 
 from timemachine.base.errors import (
     InvalidInput,
@@ -22,6 +20,7 @@ from timemachine.base.errors import (
     TooLarge,
     Unavailable,
 )
+from timemachine.recording.away import is_away
 
 log = logging.getLogger(__name__)
 
@@ -135,13 +134,6 @@ def _failed(request: HttpRequest, error: Exception) -> TimeMachineError:
         )
     log.error("%s %s failed", request.method, request.path, exc_info=error)
     return _fault()
-
-
-def is_away(error: Exception) -> bool:
-    """Whether the database may take later what it did not take now; never what is larger than it can hold."""
-    return isinstance(error, OperationalError | InterfaceError) and not isinstance(
-        error.__cause__, ProgramLimitExceeded
-    )
 
 
 def _fault() -> TimeMachineError:

@@ -22,7 +22,6 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from timemachine.accounts.commands import authenticate_key
 from timemachine.api.access import Caller
-from timemachine.api.errors import is_away
 from timemachine.api.pressure import SMALL, one_more
 from timemachine.base.errors import (
     InvalidInput,
@@ -33,6 +32,7 @@ from timemachine.base.errors import (
     Unavailable,
 )
 from timemachine.jobs import ring_indexing
+from timemachine.recording.away import is_away
 from timemachine.spans.decoding import from_json, from_protobuf
 from timemachine.traces.commands import Taken, take
 

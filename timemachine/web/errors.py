@@ -1,6 +1,7 @@
 """Errors as pages: each of our errors becomes its status and one clear sentence, here and nowhere else."""
 
 import logging
+import sys
 from collections.abc import Callable
 from math import ceil
 from urllib.parse import urlsplit, urlunsplit
@@ -11,8 +12,10 @@ from django.urls import reverse
 from django_htmx.http import HttpResponseClientRedirect
 
 from timemachine.base.errors import NotFound, NotSignedIn, TimeMachineError
+from timemachine.recording.away import is_away
 
 log = logging.getLogger(__name__)
+_AWAY_SECONDS = 2
 TITLES = {
     400: "Not understood",
     401: "Please sign in",
@@ -40,6 +43,8 @@ class ErrorPages:
         """Our own errors as pages; any other is a fault and goes on to Django."""
         if isinstance(error, NotSignedIn):
             return sign_in_first(request, error)
+        if is_away(error):
+            return database_away(request, error)
         if not isinstance(error, TimeMachineError):
             return None
         response = error_page(request, error.status, error.message)
@@ -66,6 +71,21 @@ def error_page(request: HttpRequest, status: int, message: str) -> HttpResponse:
     """The page of an error: what it is, and what to do."""
     facts = {"status": status, "title": TITLES.get(status, "Something went wrong"), "message": message}
     return render(request, "errors/error.html", facts, status=status)
+
+
+def database_away(request: HttpRequest, error: BaseException) -> HttpResponse:
+    """The page of a database that does not answer; it asks it nothing, not even who it is for."""
+    log.warning("%s %s failed: %s", request.method, request.path, error)
+    facts = {
+        "status": 503,
+        "title": "Not available",
+        "message": "The database does not answer just now. Reload the page in a moment; nothing was saved half-way.",
+        "project": None,
+        "messages": (),
+    }
+    response = render(request, "errors/away.html", facts, status=503)
+    response["Retry-After"] = str(_AWAY_SECONDS)
+    return response
 
 
 def _sign_in_address(back_to: str) -> str:
@@ -105,5 +125,8 @@ def refused(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def broken(request: HttpRequest) -> HttpResponse:
-    """The 500 page."""
+    """The 500 page; where the database was away, before a view or behind it, the page that says so."""
+    error = sys.exception()
+    if error is not None and is_away(error):
+        return database_away(request, error)
     return error_page(request, 500, "This is a fault of ours. It is in the log; nothing was saved half-way.")
