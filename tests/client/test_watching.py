@@ -2,6 +2,7 @@
 
 import asyncio
 import importlib
+import logging
 import subprocess
 import sys
 import urllib.request
@@ -163,3 +164,15 @@ def test_a_command_is_recorded_without_its_secrets(
         assert s.flush()
     (ran,) = [each for each in served.actions("watched") if each.name == "process.start"]
     assert value(ran.output)["arguments"] == ["/nowhere/" + shown[0], *shown[1:]]
+
+
+def test_the_log_of_the_agent_names_its_own_requests_and_none_of_the_recorder(
+    served: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "httpx")
+    with served.machine().session("Logged", key="logged") as s:
+        s.record("user", 1)
+        assert s.flush()
+        httpx.get(f"{served.gate.url}/health/live?mine")
+    said = [each.getMessage() for each in caplog.records if each.name == "httpx"]
+    assert ["?mine" in each for each in said] == [True]

@@ -1,10 +1,13 @@
 """One server over HTTP: JSON there and back, one bearer key, and every failure as one of our exceptions."""
 
 import json
+import logging
 import os
+import threading
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Final, Self
 from urllib.parse import quote
 
 import httpx
@@ -195,14 +198,15 @@ class Connection:
     ) -> httpx.Response:
         asked = {name: _plain(value) for name, value in (query or {}).items() if value is not None}
         try:
-            return self._http.request(
-                method,
-                self.url + path,
-                headers=headers,
-                params=asked or None,
-                content=content,
-                extensions={OURS: True},
-            )
+            with _unsaid():
+                return self._http.request(
+                    method,
+                    self.url + path,
+                    headers=headers,
+                    params=asked or None,
+                    content=content,
+                    extensions={OURS: True},
+                )
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as why:
             raise self._failed(why) from why
 
@@ -305,6 +309,25 @@ def _parsed(response: httpx.Response) -> Any:
         return json.loads(response.content)
     except (ValueError, RecursionError):
         return None
+
+
+_ours: Final = threading.local()
+
+
+@contextmanager
+def _unsaid() -> Iterator[None]:
+    """Inside, httpx says nothing of its requests in the log of the program that records: they are not the program's."""
+    httpx_log = logging.getLogger("httpx")
+    httpx_log.addFilter(_is_not_ours)  # once, however often it is added
+    _ours.busy = True
+    try:
+        yield
+    finally:
+        _ours.busy = False
+
+
+def _is_not_ours(_: logging.LogRecord) -> bool:
+    return not getattr(_ours, "busy", False)
 
 
 def _is_cut_off(path: Path) -> bool:
