@@ -1,8 +1,10 @@
 """Files in a browser and on a worker: handed in, followed, found again in their text, whoever is killed on the way."""
 
+import json
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from tests.waiting import wait_until
 GUIDE = "# Guide\n\nHow it all began.\n\n## Install\n\nRun the installer twice.\n\n```\nmake up\n```\n"
 RULES = [["Retention", "Invoices are kept for ten years."], ["Travel", "Tickets are booked in second class."]]
 PASSAGES = 2_000
+LINES = 12_000
 
 
 def client(product: Product) -> httpx.Client:
@@ -161,3 +164,50 @@ def test_files_dropped_on_the_list_of_sessions_are_imported(ada: Page, product: 
         ada.locator("h1").dispatch_event("drop", {"dataTransfer": dropped})
     for name in ("dropped-0.jsonl", "dropped-1.jsonl"):
         expect(ada.get_by_role("heading", name=name)).to_be_visible()
+
+
+@pytest.mark.browser
+def test_the_bar_of_a_long_import_says_how_far_it_is_and_makes_way_for_the_account(
+    ada: Page, product: Product
+) -> None:
+    ada.goto(f"{product.url}/import/")
+    ada.locator("input[type=file]").set_input_files(
+        {"name": "long.jsonl", "mimeType": "application/x-ndjson", "buffer": transcript(LINES)}
+    )
+    ada.locator("main").get_by_role("button", name="Import").click()
+    ada.wait_for_url("**/imports/*/")
+    bar = ada.get_by_role("progressbar")
+    with client(product) as api, stopped_half_way(product, api, ada.url.split("/")[-2]) as (done, total):
+        expect(bar).to_have_attribute("max", str(total))
+        expect(bar).to_have_attribute("value", str(done))
+        expect(ada.get_by_text(f"{done:,} of {total:,} actions recorded")).to_be_visible()
+    expect(ada.get_by_text(f"{LINES:,} of {LINES:,} actions recorded")).to_be_visible(timeout=90_000)
+    expect(bar).to_have_count(0)
+    expect(ada.locator("main tbody").get_by_role("link")).to_have_count(1)
+
+
+def transcript(lines: int) -> bytes:
+    """A session as Claude Code writes it, too large to be imported while its sender waits."""
+    shared = {"type": "user", "sessionId": "long-import", "timestamp": "2026-11-20T10:00:00Z"}
+    said = ({"role": "user", "content": f"line {number} " + "x" * 300} for number in range(lines))
+    each = (json.dumps({**shared, "uuid": f"u{number}", "message": one}) for number, one in enumerate(said))
+    return "\n".join(each).encode()
+
+
+@contextmanager
+def stopped_half_way(product: Product, api: httpx.Client, import_id: str) -> Iterator[tuple[int, int]]:
+    """The worker stands still in the middle of the file: so many of so many actions."""
+
+    def signalled(number: signal.Signals) -> None:
+        for pid, line in product.machine.processes().items():
+            if "celery" in line:
+                os.kill(pid, number)
+
+    wait_until(lambda: api.get(f"/imports/{import_id}").json()["done"])
+    signalled(signal.SIGSTOP)
+    try:
+        told = api.get(f"/imports/{import_id}").json()
+        assert 0 < told["done"] < told["total"]
+        yield told["done"], told["total"]
+    finally:
+        signalled(signal.SIGCONT)
