@@ -240,12 +240,32 @@ def test_a_missing_file_stops_the_import_before_anything_is_sent(tm: Here) -> No
     assert tm.run("session", "import").code == 2
 
 
-def test_a_bad_file_behind_a_good_one_says_what_was_imported(tm: Here) -> None:
-    good, bad = tm.file("good.jsonl", transcript("hi")), tm.file("bad.txt", "notes")
-    ran = tm.run("session", "import", good, bad)
-    assert (ran.code, ran.out) == (1, "")
-    assert "1 file before it was imported" in ran.err
-    assert Session.objects.count() == 1
+def test_a_file_that_is_refused_keeps_no_other_from_being_imported(tm: Here) -> None:
+    bad, worse = tm.file("bad.txt", "notes"), tm.file("worse.txt", "more notes")
+    good, fine = (tm.file(f"{name}.jsonl", transcript("hi", session=name)) for name in ("good", "fine"))
+    ran = tm.run("session", "import", bad, good, worse, fine)
+    assert (ran.code, bad in ran.out, f"{good}:\n" in ran.out, f"{fine}:\n" in ran.out) == (
+        1,
+        False,
+        True,
+        True,
+    )
+    assert (
+        ran.err.count("\n"),
+        "bad.txt is no transcript" in ran.err,
+        "worse.txt is no transcript" in ran.err,
+    ) == (1, True, True)
+    assert Session.objects.count() == 2
+    told = tm.run("session", "import", bad, good, "--json")
+    imported, refused = json.loads(told.out)["imports"]
+    assert (told.code, imported["sessions"][0]["key"]) == (1, "good")
+    assert (refused["file"], refused["error"]["code"]) == (bad, "unknown_format")
+
+
+def test_a_file_of_another_format_than_is_named_is_refused_with_its_own(tm: Here) -> None:
+    says = tm.refused("session", "import", tm.file("run.jsonl", transcript("hi")), "--format", "codex")
+    assert "run.jsonl is a Claude Code session" in says
+    assert "leave the format out, or name claude_code" in says
 
 
 def test_a_session_that_was_recorded_here_is_not_imported_over(tm: Here) -> None:

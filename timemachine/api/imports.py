@@ -35,7 +35,9 @@ def import_(
     """
     who = caller(request, "record")
     if not request.body:
-        raise InvalidInput("The body is empty; send the file as the body.", code="empty_file")
+        raise InvalidInput(
+            "The file is empty; the body of the request has to be the file.", code="empty_file"
+        )
     if later:
         found = hand_in(who.project, request.body, by=who.by, format_name=format, filename=filename)
         ring_import(found.id)

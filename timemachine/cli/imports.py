@@ -1,7 +1,7 @@
 """What an import came to, as people read it. Pure."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from timemachine.base.wording import counted
@@ -26,6 +26,18 @@ def import_outcome(over: dict[str, Any]) -> dict[str, Any]:
     if over["status"] != "done":
         raise ClientError(over["error"]["message"], code=over["error"]["code"])
     return {"sessions": over["sessions"], "report": over["report"]}
+
+
+def import_document(
+    done: Sequence[tuple[str, dict[str, Any]]], refused: Mapping[str, ClientError], *, several: bool
+) -> dict[str, Any]:
+    """The document of one file; of several a list of theirs, in which one that was refused has its `error`."""
+    if not several and done:
+        return done[0][1]
+    errors = [
+        {"file": file, "error": {"code": why.code, "message": why.message}} for file, why in refused.items()
+    ]
+    return {"imports": [*(each for _, each in done), *errors]}
 
 
 def import_lines(done: Sequence[tuple[str, dict[str, Any]]]) -> Iterator[str]:

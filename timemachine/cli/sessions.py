@@ -17,7 +17,7 @@ from timemachine.cli.exporting import export
 from timemachine.cli.failure import Failure
 from timemachine.cli.group import InOrder
 from timemachine.cli.holding import hold, holds, release
-from timemachine.cli.imports import AT_ONCE_BYTES, how_far, import_lines, import_outcome
+from timemachine.cli.imports import AT_ONCE_BYTES, how_far, import_document, import_lines, import_outcome
 from timemachine.cli.judging import judge
 from timemachine.cli.moment import local
 from timemachine.cli.notes import note, notes
@@ -33,7 +33,7 @@ from timemachine.cli.walk import action_lines
 from timemachine.cli.weights import compress, proposals, summarise, weigh
 from timemachine.cli.where import where
 from timemachine.cli.wording import NOT_RECORDED, duration, one_line, shortened, tokens
-from timemachine.client.errors import ClientError
+from timemachine.client.errors import ClientError, NoServer, Unreachable
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
@@ -160,16 +160,24 @@ def resume(*, session: str, checkpoint: str | None, as_json: bool) -> None:
 def import_(*, files: tuple[str, ...], format_name: str | None, as_json: bool) -> None:
     """Import recordings of other tools.
 
-    The same file again adds nothing; one that has grown adds what is new.
+    The same file again adds nothing; one that has grown adds what is new. A file that is refused keeps no other from being imported.
     """
     contents = [(file, read_bytes(file)) for file in files]
-    done: list[dict[str, Any]] = []
+    done: list[tuple[str, dict[str, Any]]] = []
+    refused: dict[str, ClientError] = {}
     with connected() as client, Progress() as progress:
-        for file, data in contents:
-            progress.tell(f"importing {shown_name(file)} ({len(done) + 1} of {len(files)})")
-            done.append(_imported(client, file, data, format_name, already=len(done), progress=progress))
-    document = done[0] if len(done) == 1 else {"imports": done}
-    show(document, import_lines(list(zip(files, done, strict=True))), as_json=as_json)
+        for number, (file, data) in enumerate(contents, start=1):
+            progress.tell(f"importing {shown_name(file)} ({number} of {len(files)})")
+            try:
+                done.append((file, _imported(client, file, data, format_name, progress)))
+            except (NoServer, Unreachable) as why:
+                raise Failure(f"{shown_name(file)}: {why.message}{_before(len(done))}") from why
+            except ClientError as why:
+                refused[file] = why
+    if done:
+        show(import_document(done, refused, several=len(files) > 1), import_lines(done), as_json=as_json)
+    if refused:
+        raise Failure(" ".join(f"{shown_name(file)}: {why.message}" for file, why in refused.items()))
 
 
 session.add_command(export)
@@ -196,24 +204,23 @@ session.add_command(notes)
 
 
 def _imported(
-    client: "Client", file: str, data: bytes, format_name: str | None, *, already: int, progress: Progress
+    client: "Client", file: str, data: bytes, format_name: str | None, progress: Progress
 ) -> dict[str, Any]:
     name = file.rpartition("/")[2]
-    try:
-        if len(data) <= AT_ONCE_BYTES:
-            return client.import_file(data, filename=name, format_name=format_name)
-        begun = client.import_file(data, filename=name, format_name=format_name, later=True)
-        over = client.wait_for_import(
-            begun["import_id"], lambda found: progress.tell(how_far(shown_name(file), found))
-        )
-        return import_outcome(over)
-    except ClientError as why:
-        before = (
-            f" ({counted(already, 'file')} before it {'was' if already == 1 else 'were'} imported.)"
-            if already
-            else ""
-        )
-        raise Failure(f"{shown_name(file)}: {why.message}{before}") from why
+    if len(data) <= AT_ONCE_BYTES:
+        return client.import_file(data, filename=name, format_name=format_name)
+    begun = client.import_file(data, filename=name, format_name=format_name, later=True)
+    over = client.wait_for_import(
+        begun["import_id"], lambda found: progress.tell(how_far(shown_name(file), found))
+    )
+    return import_outcome(over)
+
+
+def _before(imported: int) -> str:
+    """What of several files was imported, where the rest cannot be."""
+    if not imported:
+        return ""
+    return f" ({counted(imported, 'file')} before it {'was' if imported == 1 else 'were'} imported.)"
 
 
 def _begun_lines(begun: dict[str, Any]) -> Iterator[str]:

@@ -42,8 +42,7 @@ def recognise(data: bytes, filename: str | None = None) -> str:
 
     Only what the file begins with decides, its first megabyte; its name is there for the message.
     """
-    opening = opening_of(data)
-    found = [name for name, each in FORMATS.items() if each.recognises(opening)]
+    found = _knowing(opening_of(data))
     if len(found) == 1:
         return found[0]
     called = filename or "This file"
@@ -61,7 +60,10 @@ def recognise(data: bytes, filename: str | None = None) -> str:
 
 
 def chosen(name: str | None, data: bytes, filename: str | None = None) -> str:
-    """The format of that name; with none, or with `auto`, the one that the bytes are in. Raises `InvalidInput` (`unknown_format`)."""
+    """The format of that name; with none, or with `auto`, the one that the bytes are in.
+
+    Raises `InvalidInput` (`unknown_format`), also for a name that is not the one of the only format which knows the bytes.
+    """
     if not name or name == AUTO:
         return recognise(data, filename)
     if name not in FORMATS:
@@ -70,7 +72,18 @@ def chosen(name: str | None, data: bytes, filename: str | None = None) -> str:
             code="unknown_format",
             known=list(FORMATS),
         )
+    found = _knowing(opening_of(data))
+    if len(found) == 1 and found != [name]:
+        raise InvalidInput(
+            f"{filename or 'This file'} is {FORMATS[found[0]].title}, and not {FORMATS[name].title}: leave the format out, or name {found[0]}.",
+            code="unknown_format",
+            known=found,
+        )
     return name
+
+
+def _knowing(opening: Opening) -> list[str]:
+    return [name for name, each in FORMATS.items() if each.recognises(opening)]
 
 
 # `format` is the word of the API and the command line.
