@@ -1,7 +1,8 @@
 """How fast a session is told again: 50 turns and 10,000, at the server, all that it does for one request, as JSON, words and chat.
 
 Baseline in the same run: the same rows with their payloads by one SELECT with psycopg, every value read. Ends with an error where 50 turns
-take more than `SHORT` ms, or 10,000 more than `LONG`; medians of `RUNS`. Needs a database:
+take more than `SHORT` ms, or 10,000 more than `LONG`; medians of `RUNS`. How fast a question is answered from many sessions measures
+`recall_across.py`. Needs a database:
 `python -m tests.embedded_postgres python bench/recall.py`.
 """
 

@@ -67,7 +67,7 @@ from timemachine.retrieval.models import (
     TermCount,
 )
 from timemachine.rollup.models import Bin, FirstUse, Latency, Usage
-from timemachine.search.models import ActionMeaning, IndexedSession, Indexing, SearchedAction
+from timemachine.search.models import ActionMeaning, ActionSketch, IndexedSession, Indexing, SearchedAction
 from timemachine.sharing.models import ShareGrant, ShareLink, ShareMiss, ShareOpening, SharePolicy
 from timemachine.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun, SuiteSession, SuiteStep
 from timemachine.sweeping.models import Sweep, SweepRow
@@ -85,6 +85,7 @@ __all__ = [
     "AccessHead",
     "Action",
     "ActionMeaning",
+    "ActionSketch",
     "Anchor",
     "Anchored",
     "AnswerCacheSwitch",

@@ -87,7 +87,7 @@ def test_a_question_brings_turns_with_their_session_and_step(api: Program, story
     [item] = document["items"]
     assert {("pool", 1), ("pool", 4), ("pool", 5)} <= set(places(item))
     assert item["looked_for"] == "why were the connections exhausted?"
-    assert (item["times"], item["ranked_by"], item["too_common"]) == ([], "hybrid", [])
+    assert (item["times"], item["ranked_by"]) == ([], "hybrid")
     best = item["results"][0]
     session = Session.objects.get(key="pool")
     assert best["address"] == f"/sessions/{session.id}/?step={best['sequence']}"
@@ -357,9 +357,17 @@ def test_without_the_model_words_are_still_found_and_it_is_said(
     assert api.post("/recall", {"queries": ["x"], "mode": "semantic"}).json()["code"] == "no_embeddings"
 
 
-def test_words_that_nearly_every_turn_holds_are_named(
+def test_where_every_word_is_common_a_turn_must_hold_them(
     api: Program, story: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("timemachine.recall.legs.MOST_COUNTED", 1)
-    [item] = recall(api, "connection", mode="text")["items"]
-    assert (item["too_common"], item["results"]) == (["connect"], [])
+    assert found(api, "connection pool", mode="text") == [("pool", 1)]
+    assert set(found(api, "connection", mode="text")) == {("pool", 1), ("pool", 4), ("pool", 5)}
+
+
+def test_of_many_words_the_rarest_are_looked_up(
+    api: Program, story: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("timemachine.recall.legs.MOST_LOOKED_UP", 1)
+    assert found(api, "connection pool", mode="text") == [("pool", 1)]
+    assert found(api, "the mutex", mode="text") == []

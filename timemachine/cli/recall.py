@@ -121,8 +121,6 @@ def _read(item: dict[str, Any]) -> Iterator[str]:
         yield f"“{one_line(time['words'])}” is read as {_span(time)}; --no-time-words reads no times."
     if not item["looked_for"]:
         yield "The question names nothing to look for; the most important turns are told."
-    if item["too_common"]:
-        yield f"Too many turns hold {', '.join(map(one_line, item['too_common']))} to be looked up by that."
 
 
 def _span(time: dict[str, Any]) -> str:

@@ -31,7 +31,6 @@ def _answer_json(answer: Answer) -> dict[str, Any]:
         "looked_for": answer.looked_for,
         "times": [_time_json(time) for time in answer.times],
         "ranked_by": answer.ranked_by,
-        "too_common": list(answer.too_common),
         "results": [_recalled_json(each) for each in answer.results],
     }
 

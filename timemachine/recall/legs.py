@@ -20,7 +20,7 @@ from timemachine.retrieval.cutoff import COSINE_FLOOR
 from timemachine.retrieval.identifiers import identifiers
 from timemachine.retrieval.question import IDENTIFIER_TIMES, QUOTED, sparse
 from timemachine.retrieval.ranking import dense
-from timemachine.search.indexing import MODEL
+from timemachine.search.indexing import MODEL, SKETCHED
 from timemachine.search.legs import Ranked
 from timemachine.search.texts import unmarked
 
@@ -28,10 +28,14 @@ WINDOW: Final = 100
 """How many steps of each leg are ranked: the fusion was measured with so many."""
 MOST_TERMS: Final = 48
 """How many words of a question, and how many identifiers, are looked up: its first ones. What follows counts by its meaning."""
-MOST_COUNTED: Final = 4_000
+MOST_COUNTED: Final = 2_000
 """A word that so many steps hold, or more, is common: it counts in a score, and no step is looked up by it where there is a rarer one."""
-MOST_LOOKED_UP: Final = 8_000
+MOST_LOOKED_UP: Final = 6_000
 """So many steps are looked up by their rarest words, about."""
+MOST_COMMON: Final = 3
+"""Where every word is common, so many of them have to be there."""
+REACH: Final = 1_500
+"""So many of the steps with the nearest sketches are compared by their whole vectors."""
 
 _TERMS: Final = f"""
 SELECT term, tm_term_dimension(term), times, (
@@ -54,13 +58,20 @@ WHERE {among} AND x.words @@ %(query)s::tsquery
 ORDER BY score DESC, x.action_id DESC LIMIT %(window)s
 """
 _BY_MEANING: Final = """
+WITH near AS MATERIALIZED (
+    SELECT x.action_id FROM tm_action_sketch x WHERE {among}
+    ORDER BY x.vector <#> %(sketch)s::halfvec LIMIT %(reach)s
+)
 SELECT action_id, session_id, 1 - distance FROM (
-    SELECT x.action_id, x.session_id, (x.vector <=> %(vector)s::halfvec) + 0 AS distance
-    FROM tm_action_meaning x
-    WHERE {among} AND x.model = %(model)s
-    ORDER BY distance LIMIT %(window)s
-) AS near WHERE distance < %(farthest)s ORDER BY distance, action_id DESC
+    SELECT m.action_id, m.session_id, (m.vector <=> %(vector)s::halfvec) + 0 AS distance
+    FROM near JOIN tm_action_meaning m ON m.action_id = near.action_id
+    WHERE m.model = %(model)s ORDER BY distance LIMIT %(window)s
+) AS nearest WHERE distance < %(farthest)s ORDER BY distance, action_id DESC
 """
+_OF_SESSION: Final = {
+    "session": "x.action_id IN (SELECT id FROM tm_action WHERE session_id = %(session)s)",
+    "besides": "x.action_id NOT IN (SELECT id FROM tm_action WHERE session_id = %(besides)s)",
+}
 _INDEXED: Final = "SELECT coalesce(sum(indexed_through), 0) FROM tm_indexed_session WHERE project_id = %s"
 _QUERY: Final = f"SELECT string_agg({QUOTED.format('each')}, %s) FROM unnest(%s::text[]) AS each"  # noqa: S608
 
@@ -101,12 +112,31 @@ def terms_of(project: Project, text: str) -> list[Term]:
 
 
 def _rarity(times: int, steps: int, all_steps: int) -> float:
-    """What a term weighs: Robertson and Zaragoza's idf (2009), times how often the question has it."""
-    return round(times * math.log(1 + max(0.5, all_steps - steps + 0.5) / (steps + 0.5)), 4)
+    """What a term weighs: Robertson and Zaragoza's idf (2009), times how often the question has it.
+
+    A common one was not counted to its end; a tenth of all steps is taken for it.
+    """
+    holding = max(steps, all_steps / 10) if steps >= MOST_COUNTED else steps
+    return round(times * math.log(1 + max(0.5, all_steps - holding + 0.5) / (holding + 0.5)), 4)
 
 
-def looked_up(terms: Sequence[Term]) -> list[Term]:
-    """The terms that steps are looked up by: the rarest ones, until they have about `MOST_LOOKED_UP` steps; not those that are common."""
+def by_words(among: Among, terms: Sequence[Term]) -> list[Ranked]:
+    """The steps that hold one of the rarest words, or all where every word is common, ranked by all of the words, best first."""
+    if not terms:
+        return []
+    rare = _rare(terms)
+    chosen, either = (rare, "|") if rare else (terms[:MOST_COMMON], "&")
+    where, facts = _where(among)
+    question = sparse({term.dimension: term.weight for term in terms})
+    with connection.cursor() as cursor:
+        cursor.execute(_QUERY, [either, [term.term for term in chosen]])
+        facts |= {"question": question, "query": cursor.fetchone()[0], "window": WINDOW}
+        cursor.execute(_BY_WORDS.format(among=where), facts)
+        return [Ranked(action=row, session=session, score=score) for row, session, score in cursor]
+
+
+def _rare(terms: Sequence[Term]) -> list[Term]:
+    """The rarest of the terms, until they have about `MOST_LOOKED_UP` steps; none that is common."""
     chosen: list[Term] = []
     total = 0
     for term in terms:
@@ -117,31 +147,28 @@ def looked_up(terms: Sequence[Term]) -> list[Term]:
     return chosen
 
 
-def by_words(among: Among, terms: Sequence[Term]) -> list[Ranked]:
-    """The steps that hold one of the words by which steps are looked up, ranked by all of the words, best first."""
-    chosen = looked_up(terms)
-    if not chosen:
-        return []
-    where, facts = _where(among)
-    with connection.cursor() as cursor:
-        cursor.execute(_QUERY, ["|", [term.term for term in chosen]])
-        query = cursor.fetchone()[0]
-        question = sparse({term.dimension: term.weight for term in terms})
-        cursor.execute(
-            _BY_WORDS.format(among=where), facts | {"question": question, "query": query, "window": WINDOW}
-        )
-        return [Ranked(action=row, session=session, score=score) for row, session, score in cursor]
-
-
 def by_meaning(among: Among, vector: Sequence[float]) -> list[Ranked]:
-    """The steps that are nearest to a vector and not far, best first."""
+    """The steps that are nearest to a vector and not far, best first: of those with the nearest sketches."""
     if not vector:
         return []
     where, facts = _where(among)
-    facts |= {"vector": dense(vector), "model": MODEL.name, "farthest": 1 - COSINE_FLOOR, "window": WINDOW}
+    facts |= {
+        "vector": dense(vector),
+        "sketch": dense(_sketch(vector)),
+        "model": MODEL.name,
+        "farthest": 1 - COSINE_FLOOR,
+        "reach": REACH,
+        "window": WINDOW,
+    }
     with connection.cursor() as cursor:
         cursor.execute(_BY_MEANING.format(among=where), facts)
         return [Ranked(action=row, session=session, score=score) for row, session, score in cursor]
+
+
+def _sketch(vector: Sequence[float]) -> list[float]:
+    first = vector[:SKETCHED]
+    length = math.hypot(*first) or 1.0
+    return [each / length for each in first]
 
 
 def most_important(among: Among, limit: int) -> list[Ranked]:
@@ -161,10 +188,10 @@ def most_important(among: Among, limit: int) -> list[Ranked]:
 def _where(among: Among) -> tuple[str, dict[str, Any]]:
     """The condition on indexed rows (`x`), with its facts."""
     conditions, facts = ["x.project_id = %(project)s"], {"project": among.project.id}
-    for name, sign in (("session", "="), ("besides", "<>")):
+    for name, condition in _OF_SESSION.items():
         session: Session | None = getattr(among, name)
         if session is not None:
-            conditions.append(f"x.session_id {sign} %({name})s")
+            conditions.append(condition)
             facts[name] = session.id
     if among.steps is not None:
         sql, given = among.steps.values("pk").query.sql_with_params()

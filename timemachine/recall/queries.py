@@ -10,7 +10,7 @@ from timemachine.accounts.models import Project
 from timemachine.base.clock import now
 from timemachine.base.errors import Unavailable
 from timemachine.memory.reading import Row, rows
-from timemachine.recall.legs import Term, by_meaning, by_words, looked_up, most_important, terms_of
+from timemachine.recall.legs import Term, by_meaning, by_words, most_important, terms_of
 from timemachine.recall.subject import subject_of
 from timemachine.recall.time_words import Reading, Spoken, read
 from timemachine.recall.wanted import (
@@ -66,15 +66,13 @@ class Recalled:
 class Answer:
     """What was recalled for one query: how it was read, what was looked for, and by what the results are ranked.
 
-    `looked_for` is empty where the query names nothing to look for; then the most important turns are told. `too_common` are the stems that
-    so many steps hold that none was looked up by them.
+    `looked_for` is empty where the query names nothing to look for; then the most important turns are told.
     """
 
     query: str
     looked_for: str
     times: tuple[TimeRead, ...]
     ranked_by: str
-    too_common: tuple[str, ...]
     results: tuple[Recalled, ...]
 
 
@@ -96,11 +94,6 @@ class _Found:
     sessions: Mapping[int, UUID]
     terms: Sequence[Term]
     missing: str | None = None
-
-    @property
-    def too_common(self) -> tuple[str, ...]:
-        """The stems, where none of them was rare enough to look steps up by."""
-        return () if looked_up(self.terms) else tuple(term.term for term in self.terms)
 
     def best(self, limit: int) -> list[int]:
         """The rows, of equal ones the latest first."""
@@ -132,7 +125,6 @@ def recall(project: Project, wanted: Wanted, at: datetime | None = None) -> Reco
                 looked_for=subject,
                 times=times,
                 ranked_by=wanted.mode if subject else BY_IMPORTANCE,
-                too_common=found.too_common,
                 results=_results(project, wanted, found),
             )
         )

@@ -92,6 +92,14 @@ CROSS JOIN LATERAL tm_action_words(
 ) AS made
 ON CONFLICT (action_id) DO NOTHING
 """
+SKETCHED: Final = 64
+"""How many dimensions a sketch has: the model was trained so that its first 64 say most."""
+_KEEP_SKETCHES: Final = f"""
+INSERT INTO tm_action_sketch (action_id, project_id, vector)
+SELECT action_id, project_id, l2_normalize(subvector(vector, 1, {SKETCHED})) FROM tm_action_meaning
+WHERE action_id = ANY(%s)
+ON CONFLICT (action_id) DO NOTHING
+"""  # noqa: S608  # constants of this file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +189,7 @@ def index_anew(session: Session, sequences: Collection[int]) -> None:
         actions = Action.objects.filter(session=session, sequence__in=some).order_by("sequence")
         texts = _texts(list(actions.only("input_id", "output_id", *_NAMES, *_TOLD)))
         _keep_words(session.project_id, session.id, texts)
-        ActionMeaning.objects.bulk_create(_meanings(session.project_id, session.id, texts))
+        _keep_meanings(_meanings(session.project_id, session.id, texts))
 
 
 def _turn(project_id: UUID, until: float) -> bool:
@@ -320,10 +328,16 @@ def _keep(
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL lock_timeout = '300ms'")
     _keep_words(project_id, session_id, texts)
-    ActionMeaning.objects.bulk_create(meanings, ignore_conflicts=True)
+    _keep_meanings(meanings)
     unmoved = IndexedSession.objects.filter(session_id=session_id, indexed_through=through, erasures=erasures)
     if not unmoved.update(indexed_through=F("indexed_through") + (last - through)):
         raise _OvertakenError
+
+
+def _keep_meanings(meanings: Sequence[ActionMeaning]) -> None:
+    ActionMeaning.objects.bulk_create(meanings, ignore_conflicts=True)
+    with connection.cursor() as cursor:
+        cursor.execute(_KEEP_SKETCHES, [[meaning.action_id for meaning in meanings]])
 
 
 def _keep_words(project_id: UUID, session_id: UUID, texts: Sequence[_Text]) -> None:

@@ -68,6 +68,23 @@ class ActionMeaning(OfAction):
         return f"{self.model} of {self.action_id}"
 
 
+class ActionSketch(models.Model):
+    """The first dimensions of an action's vector, scaled to length 1: what a scan of very many looks at, before the nearest are compared whole."""
+
+    meaning = models.OneToOneField(
+        ActionMeaning, on_delete=models.DB_CASCADE, primary_key=True, related_name="+", db_column="action_id"
+    )
+    project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+", db_index=False)
+    vector = VectorField()
+
+    class Meta:
+        db_table = "tm_action_sketch"
+        indexes = [models.Index(fields=["project"], name="sketch_of_project")]
+
+    def __str__(self) -> str:
+        return f"sketch of {self.meaning_id}"
+
+
 class IndexedSession(models.Model):
     """How far a session is indexed: all of its actions up to `indexed_through`.
 
