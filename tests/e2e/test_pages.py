@@ -81,6 +81,8 @@ OF_TABLES = (
     "compare",
     "collection",
     "comparisons",
+    "patterns",
+    "pattern",
     "suites",
     "suite",
     "costs",
@@ -134,7 +136,20 @@ def demo(api: httpx.Client) -> dict[str, Any]:
     kept = api.post("/import?later=true&filename=chats.jsonl", content=CHATS.encode()).json()["import_id"]
     wait_until(lambda: api.get(f"/imports/{kept}").json()["status"] == "done")
     made["import"] = kept
+    made["pattern"] = pattern_of_two_sessions(api)
     return made | {"comparison": compared(api, session), "suite": suite_of_two_runs(api, session)}
+
+
+def pattern_of_two_sessions(api: httpx.Client) -> str:
+    """An error that came in two sessions, which a rule found; its address."""
+    api.post("/patterns/rules", json={"sessions": 2, "window": "week"})
+    wrong = {"kind": "tool_result", "tool": "pay", "output": "Error: the gate did not open in time"}
+    solved = {"kind": "message", "output": "Restart its controller.", "significance": "solution"}
+    for number in range(2):
+        session = api.post("/sessions", json={"name": f"Gate {number}", "key": f"gate-{number}"}).json()["id"]
+        api.post(f"/sessions/{session}/actions", json={"actions": [wrong, solved][: 2 - number]})
+    wait_until(lambda: len(api.get("/patterns/alerts").json()["items"]) == 1)
+    return str(api.get("/patterns", params={"q": "gate"}).json()["items"][0]["address"])
 
 
 def suite_of_two_runs(api: httpx.Client, session: str) -> str:
@@ -248,6 +263,10 @@ def pages(demo: dict[str, Any]) -> dict[str, str]:
         "recall-wrong": "/recall/?q=fee&time_zone=Mars",
         "sessions-filtered": "/?q=fee&kind=find&status=ended",
         "sessions-wrong": "/?min_cost=much",
+        "patterns": "/patterns/",
+        "patterns-of-none": "/patterns/?q=nothing-of-that-name",
+        "pattern": demo["pattern"],
+        "met-step": "/sessions/gate-1/?step=1",
         "suites": "/suites/",
         "new-suite": "/suites/new/",
         "suite": f"{demo['suite']}/",

@@ -44,7 +44,7 @@ def test_a_trend_of_a_month_is_told_by_days_and_a_longer_one_by_weeks() -> None:
     by_weeks = trend({first + timedelta(days=2): 1, first + timedelta(days=DAYS + 2): 4})
     assert by_weeks is not None
     assert (by_weeks.unit, by_weeks.begins, by_weeks.counts) == ("week", first, (1, 0, 0, 0, 4))
-    assert by_weeks.words.endswith("most on the week of 30 November 2026: 4")
+    assert by_weeks.words.endswith("most in the week of 30 November 2026: 4")
 
 
 def test_a_trend_of_one_day_says_so_and_of_none_there_is_none() -> None:

@@ -9,6 +9,10 @@ from django.test.utils import CaptureQueriesContext
 
 from tests.api.conftest import Program, program
 from tests.builders import FACTS, QUESTIONS, recorded_session
+from tests.patterns.recorded import failed
+from tests.patterns.recorded import patterns as patterns_in
+from tests.patterns.recorded import read as read_patterns
+from tests.patterns.recorded import session_of as session_with
 from tests.suites.conftest import work_off
 from tests.web.people import browser_of
 from timemachine.accounts.models import ADMIN, Project
@@ -39,6 +43,10 @@ def more_of_everything(api: Program, project: Project, since: int, until: int) -
             "options": {"audit": True, "reason": "x"},
         }
         sent(api, "/suites", suite | {"use_models": MODELS[:1]})
+        for _ in range(2):
+            session_with(project, failed(f"the {['gate', 'door', 'lamp'][number]} did not open in time"))
+        read_patterns(project)
+        made["pattern"] = str(patterns_in(project)[0].id)
     for _ in range(since, until):
         made["replay"] = sent(api, f"/sessions/{session.key}/replays", {"top_k": 3})["replay_id"]
         comparison = {"sessions": [session.key], "arms": [{"model": each} for each in MODELS], "reason": "x"}
@@ -86,6 +94,8 @@ def pages(made: dict[str, str]) -> dict[str, str]:
         "shares": "/shares/",
         "search": "/search/?q=kept&mode=text",
         "recall": "/recall/?q=kept&mode=text",
+        "patterns": "/patterns/",
+        "pattern": f"/patterns/{made['pattern']}/",
         "costs": "/costs/",
         "settings": "/settings/",
         "models": "/settings/models/",

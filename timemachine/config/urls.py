@@ -18,6 +18,7 @@ urlpatterns = [
     path("", include("timemachine.web.urls_forgetting")),
     path("", include("timemachine.web.urls_search")),
     path("", include("timemachine.web.urls_recall")),
+    path("", include("timemachine.web.urls_patterns")),
     path("", include("timemachine.web.urls_replays")),
     path("", include("timemachine.web.urls_compare")),
     path("", include("timemachine.web.urls_comparisons")),

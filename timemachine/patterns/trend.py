@@ -11,6 +11,7 @@ DAYS: Final = 31
 """A pattern that came within so many days is counted by days, one that came over longer by weeks."""
 WEEKS: Final = 52
 _WEEK: Final = 7
+_LASTS: Final = {"day": 1, "week": _WEEK}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,16 +27,13 @@ class Trend:
     def words(self) -> str:
         """What a picture of it shows: `9 times over 3 weeks from 2 November 2026, most in that of 9 November 2026: 5`."""
         most = max(self.counts)
-        at = self.begins + timedelta(days=self.counts.index(most) * (1 if self.unit == "day" else _WEEK))
-        busiest = written(at) if self.unit == "day" else f"the week of {written(at)}"
-        if len(self.counts) == 1:
-            return (
-                f"{counted(most, 'time')}, all on {busiest}"
-                if self.unit == "day"
-                else f"{counted(most, 'time')} in {busiest}"
-            )
+        at = written(self.begins + timedelta(days=self.counts.index(most) * _LASTS[self.unit]))
+        busiest = f"on {at}" if self.unit == "day" else f"in the week of {at}"
+        if len(self.counts) == 1 and not self.before:
+            return f"{counted(most, 'time')}, all {busiest}"
         older = f", and {self.before:,} before" if self.before else ""
-        return f"{counted(sum(self.counts), 'time')} over {counted(len(self.counts), self.unit)} from {written(self.begins)}, most on {busiest}: {most:,}{older}"
+        over = f"{counted(len(self.counts), self.unit)} from {written(self.begins)}"
+        return f"{counted(sum(self.counts), 'time')} over {over}, most {busiest}: {most:,}{older}"
 
 
 def trend(days: Mapping[date, int]) -> Trend | None:

@@ -9,6 +9,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from timemachine.base.wording import counted
+from timemachine.patterns.queries import unseen_in
 from timemachine.suites.queries import went_wrong_in
 from timemachine.web.library import NOTHING, register
 
@@ -76,6 +77,19 @@ def suites_mark(context: Context) -> SafeString:
         return NOTHING
     told = f"{counted(number, 'suite')} went wrong when due"
     return format_html('<a class="verdict bad" href="{}" title="{}">{}</a>', reverse("suites"), told, number)
+
+
+@register.simple_tag(takes_context=True)
+def patterns_mark(context: Context) -> SafeString:
+    """How many alerts of the project's rules for patterns nobody put aside, a mark in the header; nothing where there is none."""
+    project = context.get("project")
+    number = unseen_in(project) if project else 0
+    if not number:
+        return NOTHING
+    told = f"{counted(number, 'pattern')} came again"
+    return format_html(
+        '<a class="verdict warn" href="{}" title="{}">{}</a>', reverse("patterns"), told, number
+    )
 
 
 @register.simple_tag

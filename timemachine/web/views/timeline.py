@@ -15,6 +15,7 @@ from timemachine.evidence.listed import listed_seals
 from timemachine.judging.queries import spent_on
 from timemachine.notes.commands import add
 from timemachine.notes.queries import notes_of
+from timemachine.patterns.similar import met_at
 from timemachine.recording.branches import is_branched
 from timemachine.recording.models import Session
 from timemachine.recording.queries import session_of
@@ -226,6 +227,7 @@ def _selection(session: Session, asked: Asked) -> dict[str, Any]:
     context["beside"] = queries.neighbours(session, found.action, asked.shown)
     context["erased_fields"] = erased_of(session, [sequence])
     context["erased"] = context["erased_fields"].get(sequence)
+    context["met"] = met_at(found.action)
     return context | tab_of(
         session, found, pin, tab=asked.tab, first_bytes=asked.first_bytes, line=asked.line
     )

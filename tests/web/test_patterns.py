@@ -1,0 +1,214 @@
+"""The pages of patterns, the mark in the navigation, and the line on a step."""
+
+import re
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from pytest_django.fixtures import Settings
+
+from tests.patterns.recorded import asked, failed, patterns, read, said, session_of
+from tests.web.people import browser_of
+from timemachine.accounts.models import ADMIN, VIEWER, Project
+from timemachine.patterns.models import PatternAlert, PatternRule, Wording
+from timemachine.patterns.rules import make_rule
+from timemachine.recording.models import Session
+
+pytestmark = pytest.mark.django_db
+SHORT = "gift card balance is not enough"
+LONG = "not enough balance in payment method gift_card_8190333"
+
+
+@pytest.fixture
+def browser(project: Project) -> Client:
+    return browser_of(project)
+
+
+@pytest.fixture
+def two(project: Project) -> list[Session]:
+    first = session_of(
+        project,
+        failed(SHORT),
+        said("Take the <other> card.", significance="solution"),
+        key="first",
+        agent="ada",
+    )
+    second = session_of(project, failed(LONG), *[failed(SHORT)] * 11, key="second")
+    read(project)
+    return [first, second]
+
+
+def page(browser: Client, address: str, status: int = 200) -> str:
+    answer = browser.get(address)
+    assert answer.status_code == status
+    text: str = answer.content.decode()
+    return text
+
+
+def words(text: str) -> str:
+    return " ".join(re.sub(r"<[^>]*>", " ", text).split())
+
+
+def test_without_a_pattern_the_list_says_what_one_is(browser: Client, project: Project) -> None:
+    assert "No pattern yet" in page(browser, "/patterns/")
+    session_of(project, failed(SHORT))
+    assert "1 step is still being read" in words(page(browser, "/patterns/"))
+
+
+def test_a_pattern_is_listed_with_its_trend_in_words(browser: Client, two: list[Session]) -> None:
+    text = page(browser, "/patterns/")
+    assert f"Error: {SHORT}" in text
+    assert 'role="img" aria-label="13 times, all on ' in text
+    assert "in 1 of 2" in words(text)
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("?kind=question", "No pattern matches"),
+        ("?q=gift_card", SHORT),
+        ("?solved=no", "No pattern matches"),
+        ("?after=x", "This cannot be asked for"),
+        ("?kind=x", "This cannot be asked for"),
+        ("?since=x", "This cannot be asked for"),
+    ],
+)
+def test_filters_are_in_the_address(browser: Client, two: list[Session], query: str, says: str) -> None:
+    wrong = "cannot" in says
+    assert says in page(browser, f"/patterns/{query}", 422 if wrong else 200)
+
+
+def test_a_pattern_says_where_it_came_and_what_solved_it(
+    browser: Client, project: Project, two: list[Session]
+) -> None:
+    pattern = patterns(project)[0]
+    told = words(page(browser, f"/patterns/{pattern.id}/"))
+    assert "13 times in 2 sessions" in told
+    assert "lately in first : step 2 is marked as what solved it" in told
+    assert "Take the &lt;other&gt; card." in told
+    assert "not enough balance in payment method gift_card_&lt;id&gt; 1 step" in told
+    assert "and 2 more" in told
+    assert f'href="/sessions/{two[1].id}/?step=1"' in page(browser, f"/patterns/{pattern.id}/")
+
+
+def test_the_address_of_a_wording_that_became_part_of_a_pattern_leads_there(
+    browser: Client, project: Project, two: list[Session]
+) -> None:
+    pattern = patterns(project)[0]
+    other = Wording.objects.exclude(id=pattern.id).get(pattern=pattern)
+    answer = browser.get(f"/patterns/{other.id}/")
+    assert (answer.status_code, answer["Location"]) == (303, f"/patterns/{pattern.id}/")
+    assert page(browser, "/patterns/nothing/", 404)
+
+
+def test_lists_go_on_where_they_ended(
+    browser: Client, project: Project, two: list[Session], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("timemachine.web.views.patterns.SHOWN", 1)
+    session_of(project, failed("the gate did not open in time"))
+    session_of(project, failed("the gate did not open in time"))
+    read(project)
+    first = page(browser, "/patterns/")
+    [after] = re.findall(r'class="button"\s+href="(\?after=[^"]*)"', first)
+    rest = page(browser, f"/patterns/{after.replace('&amp;', '&')}")
+    assert "the gate did not open" in first
+    assert "the gate did not open" not in rest
+    assert SHORT in rest
+    pattern = next(each for each in patterns(project) if SHORT in each.text)
+    one = page(browser, f"/patterns/{pattern.id}/")
+    [after] = re.findall(r'href="(\?after=[^"]*)">More sessions', one)
+    assert "ada" in page(browser, f"/patterns/{pattern.id}/{after.replace('&amp;', '&')}")
+
+
+def test_a_step_says_quietly_how_many_other_sessions_have_it_and_where_it_was_solved(
+    browser: Client, two: list[Session]
+) -> None:
+    first, second = two
+    told = words(page(browser, f"/sessions/{second.id}/?step=1"))
+    assert "Seen in 1 other session ; solved in first : step 2 is marked as what solved it" in told
+    own = words(page(browser, f"/sessions/{first.id}/?step=1"))
+    assert "Seen in 1 other session" in own
+    assert "solved in" not in own
+    assert "Seen in" not in words(page(browser, f"/sessions/{first.id}/?step=2"))
+
+
+def test_a_step_without_a_pattern_costs_one_query_and_one_with_it_three(
+    browser: Client, project: Project, two: list[Session]
+) -> None:
+    def queries(step: int) -> list[str]:
+        page(browser, f"/sessions/{two[1].id}/?step={step}")
+        with CaptureQueriesContext(connection) as captured:
+            page(browser, f"/sessions/{two[1].id}/?step={step}")
+        return [each["sql"] for each in captured if "tm_pattern_step" in each["sql"]]
+
+    assert len(queries(1)) == 2
+    Wording.objects.update(sessions=1)
+    assert len(queries(1)) == 1
+
+
+def test_a_rule_is_made_and_deleted_on_the_page_and_what_it_finds_is_a_mark_until_it_is_seen(
+    browser: Client, project: Project, two: list[Session]
+) -> None:
+    form = {
+        "kind": "error",
+        "sessions": "2",
+        "window": "month",
+        "form_id": "018f6e4a-1c2b-7d3e-8f90-a1b2c3d4e5f6",
+    }
+    for _ in range(2):
+        assert browser.post("/patterns/rules/", form).status_code == 303
+    rule = PatternRule.objects.get()
+    session_of(project, failed(SHORT))
+    read(project)
+    text = page(browser, "/")
+    assert 'title="1 pattern came again"' in text
+    listed = words(page(browser, "/patterns/"))
+    assert "Errors again in 2 sessions of one month" in listed
+    assert "in 3 sessions of the month from 1 " in listed
+    alert = PatternAlert.objects.get()
+    assert browser.post(f"/patterns/alerts/{alert.id}/seen/").status_code == 303
+    assert "came again" not in page(browser, "/")
+    assert "Seen before (1)" in words(page(browser, "/patterns/"))
+    assert browser.post(f"/patterns/rules/{rule.id}/delete/").status_code == 303
+    assert PatternRule.objects.count() == PatternAlert.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"sessions": "1"}, {"window": "year"}, {"kind": "x"}, {"url": "http://127.0.0.1/x"}]
+)
+def test_a_rule_that_cannot_be_is_said_at_its_field(project: Project, wrong: dict[str, Any]) -> None:
+    answer = browser_of(project, ADMIN).post("/patterns/rules/", {"sessions": "2", "window": "week"} | wrong)
+    assert answer.status_code == 422
+    assert 'class="error"' in answer.content.decode()
+    assert PatternRule.objects.count() == 0
+
+
+def test_only_an_administrator_names_an_address_and_a_viewer_makes_no_rule(
+    project: Project, settings: Settings
+) -> None:
+    settings.EVIDENCE_HOSTS_ALLOWED = ["127.0.0.1"]
+    form = {"sessions": "2", "window": "week", "url": "http://127.0.0.1/x"}
+    assert browser_of(project).post("/patterns/rules/", form).status_code == 303
+    assert PatternRule.objects.get().url == ""
+    assert browser_of(project, ADMIN).post("/patterns/rules/", form).status_code == 303
+    assert PatternRule.objects.filter(url="http://127.0.0.1/x").exists()
+    viewer = browser_of(project, VIEWER)
+    assert viewer.post("/patterns/rules/", form).status_code == 403
+    assert "New rule" not in page(viewer, "/patterns/")
+
+
+def test_more_rules_than_a_project_can_have_are_said_on_the_page(project: Project, browser: Client) -> None:
+    for _ in range(20):
+        make_rule(project, sessions=2, window="day", by="ada")
+    answer = browser.post("/patterns/rules/", {"sessions": "2", "window": "week"})
+    assert answer.status_code == 409
+    assert "which is all it can have" in answer.content.decode()
+
+
+def test_a_question_is_a_pattern_of_its_own(browser: Client, project: Project) -> None:
+    for _ in range(2):
+        session_of(project, asked("How long does a refund take?"))
+    read(project)
+    assert "How long does a refund take?" in page(browser, "/patterns/?kind=question")
