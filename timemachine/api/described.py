@@ -2,6 +2,8 @@
 
 from typing import Any, Final
 
+from timemachine.api import answers
+
 JSON: Final = "application/json"
 _READABLE: Final = {JSON, "text/event-stream"}
 _ERROR: Final = {
@@ -42,10 +44,13 @@ def file_answer(*media_types: str, status: int = 200) -> dict[str, Any]:
 
 def with_refusals(document: dict[str, Any]) -> dict[str, Any]:
     """The document, in which each operation names every answer that it can give."""
-    document["components"]["schemas"] |= {"Error": _ERROR, "Page": _PAGE}
+    document["components"]["schemas"] |= {"Error": _ERROR, "Page": _PAGE, **dict(answers.schemas())}
     for path, operations in document["paths"].items():
         for operation in operations.values():
             _complete(operation["responses"], _form(operation), _refusals(path, operation))
+    for (method, path, status), answer in answers.ANSWERS.items():
+        responses = document["paths"][path][method]["responses"]
+        responses[status]["content"][JSON]["schema"] = _named(f"{answers.PREFIX}{answer.__name__}")
     return document
 
 
