@@ -19,6 +19,8 @@ from tests.client.gate import Gate
 from timemachine.accounts.commands import make_api_key
 from timemachine.accounts.models import SCOPES, Project
 from timemachine.client import TimeMachine, delivery
+from timemachine.forgetting.commands import work as forget
+from timemachine.forgetting.models import RUNNING, Forgetting
 from timemachine.payloads.queries import value
 from timemachine.recording.models import Action, Session
 from timemachine.replay.models import Replay
@@ -86,13 +88,15 @@ def served(
 
 @pytest.fixture
 def worker(served: Served) -> Generator[None]:
-    """Somebody who works on replays."""
+    """Somebody who works on replays, and forgets what shall be forgotten."""
     stop = threading.Event()
 
     def tend() -> None:
         while not stop.wait(0.02):
             for replay_id in Replay.objects.filter(status="queued").values_list("id", flat=True):
                 work(replay_id, "test")
+            for forgetting_id in Forgetting.objects.filter(status=RUNNING).values_list("id", flat=True):
+                forget(forgetting_id)
         connection.close()
 
     thread = threading.Thread(target=tend)

@@ -1,0 +1,60 @@
+"""Every recipe of docs/remembering.md runs, in its order, against a real server, and does what it says."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.client.conftest import Served
+from tests.patterns.recorded import read
+from tests.search.recorded import index
+from timemachine.recording.models import Session
+
+DOCUMENT = Path(__file__).parents[2] / "docs/remembering.md"
+RECIPE = re.compile(r"^## (.+?)$|```python\n(.*?)```", re.DOTALL | re.MULTILINE)
+
+
+@pytest.fixture
+def recipes(served: Served, worker: None, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """The recipes by their titles, with a server that the environment names."""
+    for name, text in {"URL": served.gate.url, "API_KEY": served.key, "SPOOL": str(served.spool)}.items():
+        monkeypatch.setenv(f"TIMEMACHINE_{name}", text)
+    found, title = [], ""
+    for heading, code in RECIPE.findall(DOCUMENT.read_text(encoding="utf-8")):
+        title = heading or title
+        found += [(title, code)] if code else []
+    return found
+
+
+def test_the_recipes_run_in_their_order(
+    recipes: list[tuple[str, str]], served: Served, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said: dict[str, str] = {}
+    names: dict[str, object] = {}
+    for title, code in recipes:
+        exec(compile(code, str(DOCUMENT), "exec"), names)
+        index(served.project)
+        read(served.project)
+        said[title] = said.get(title, "") + capsys.readouterr().out
+    told = said["Replay it, whole and in order"]
+    places = [told.index(f"[{number}] ") for number in (1, 2, 3, 4, 5)]
+    assert places == sorted(places)
+    assert len(names["messages"]) == 5  # type: ignore[arg-type]
+    decided = said["Replay the decisions only"]
+    assert "{'kept': 3, 'recorded': 5}" in decided
+    assert "left out]" in decided
+    going_on = said["Go on with what earlier sessions found out"]
+    assert "orders-tuesday 1 error" in going_on
+    assert "From earlier sessions:" in str(names["prompt"])
+    figured = said["Ask what was figured out, and when"]
+    assert "('today', '" in figured
+    assert "('orders-tuesday', 3)" in figured
+    assert "in the last session" in figured
+    again = said["The same error in another session"]
+    assert "cannot read properties of undefined" in again
+    assert "fetchCart() is not awaited" in again
+    assert said["List the sessions"].split("\n")[0].startswith("orders-friday")
+    assert "'turns': 2" in said["Compress what is over"]
+    assert "{'kept': 3, 'recorded': 5}" in said["Compress what is over"]
+    assert said["Forget"].splitlines()[0] == "1"
+    assert not Session.objects.exists()
