@@ -44,6 +44,7 @@ def test_a_turn_is_deleted_from_its_step_and_leaves_its_tombstone(
     assert "asked for" in shown
     assert "the words 0" not in shown
     assert "the words 1" in shown
+    assert "Delete turn" not in shown
     again = administrator.post(address, REASON)
     assert (again.status_code, "was deleted before" in again.text) == (409, True)
 

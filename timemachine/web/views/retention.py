@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from timemachine.accounts.models import ADMIN
 from timemachine.base.errors import TimeMachineError
 from timemachine.forgetting import commands, retention
-from timemachine.forgetting.models import FOUND, RUNNING, Forgetting, RetentionRule
+from timemachine.forgetting.models import FOUND, RUNNING, WAITING, Forgetting, RetentionRule
 from timemachine.forgetting.queries import (
     amount_of,
     due_by,
@@ -27,6 +27,7 @@ from timemachine.forgetting.queries import (
 from timemachine.forgetting.retention import FLOOR_DAYS, is_early, words_of
 from timemachine.forgetting.which import NAMES, Which
 from timemachine.jobs import ring_forgetting
+from timemachine.recording.holds import held_among
 from timemachine.web import access
 from timemachine.web.access import Access
 from timemachine.web.forgetting_forms import ReasonForm, RuleForm, WhichForm
@@ -128,7 +129,7 @@ def _settings(
     request: HttpRequest, who: Access, rule_form: RuleForm, which_form: WhichForm, *, status: int = 200
 ) -> HttpResponse:
     rules = list(rules_of(who.project))
-    forgettings = list(forgettings_of(who.project)[:SHOWN])
+    forgettings = list(forgettings_of(who.project).exclude(status=FOUND)[:SHOWN])
     outcomes = outcomes_of(forgettings)
     shown = {
         "rules": [_rule(rule, rules) for rule in rules],
@@ -161,6 +162,7 @@ def _forgetting(
     outcome = outcomes_of([found])[found.id]
     rows = sessions_of(found)
     there = named(rows, who.project)
+    on_hold = held_among(there)
     waiting = outcome.states.get("waiting", 0)
     shown = {
         "forgetting": found,
@@ -168,7 +170,9 @@ def _forgetting(
         "outcome": outcome,
         "over": outcome.sessions - waiting,
         "held": held_of(found) if found.status == FOUND else outcome.states.get("held", 0),
-        "rows": [(row, there.get(row.session)) for row in rows],
+        "rows": [
+            (row, there.get(row.session), row.state == WAITING and row.session in on_hold) for row in rows
+        ],
         "may_confirm": found.status == FOUND and outcome.sessions > 0,
         "waits": found.status == RUNNING,
         "form": form,
