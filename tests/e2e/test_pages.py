@@ -62,6 +62,7 @@ GALLERY = {
     "settings": "Settings",
     "models": "Models",
     "redaction": "Redaction",
+    "training": "Training pairs",
     "retention": "How long sessions are kept",
 }
 CHATS = '{"messages": [{"role": "user", "content": "Who is 7?"}, {"role": "assistant", "content": "Zoë."}]}\n{half\n'
@@ -293,6 +294,9 @@ def pages(demo: dict[str, Any]) -> dict[str, str]:
         "delete-turn": f"{session}/steps/2/delete/",
         "session-hold": f"{session}/hold/",
         "retention": "/settings/retention/",
+        "training": "/training/?form=dpo&what=chain",
+        "training-nothing": "/training/?tag=nothing-of-that-name",
+        "training-wrong": "/training/?shares=1",
         "place-hold": "/holds/new/?status=ended",
         "hold": f"/holds/{demo['hold']}/",
         "forgetting": f"/forgettings/{demo['forgetting']}/",

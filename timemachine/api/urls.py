@@ -36,6 +36,7 @@ from timemachine.api import (
     suites,
     sweeps,
     tools,
+    training,
 )
 from timemachine.api import exports as _exports  # noqa: F401  # adds to routers.sessions
 from timemachine.api import judgements as _judgements  # noqa: F401  # adds to routers.sessions
@@ -102,6 +103,7 @@ api.add_router("/erasures", erasures.router)
 api.add_router("/holds", holds.router)
 api.add_router("/forgettings", forgettings.router)
 api.add_router("/retention", retention.router)
+api.add_router("/training", training.router)
 api.add_router("/suites", suites.router)
 api.add_router("/sweeps", sweeps.router)
 api.add_router("/costs", costs.router)

@@ -27,6 +27,7 @@ from timemachine.cli.sessions import session
 from timemachine.cli.shares import share
 from timemachine.cli.spool import spool
 from timemachine.cli.suites import suite
+from timemachine.cli.training import training
 from timemachine.client.errors import ClientError
 
 
@@ -67,6 +68,7 @@ for command in (
     comparison,
     suite,
     retention,
+    training,
     costs,
     share,
     evidence,

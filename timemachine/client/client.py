@@ -22,6 +22,7 @@ from timemachine.client.sessions import Sessions
 from timemachine.client.shares import Shares
 from timemachine.client.suites import Suites
 from timemachine.client.sweeps import Sweeps
+from timemachine.client.training import Training
 from timemachine.client.waiting import OVER, wait
 
 
@@ -46,6 +47,7 @@ class Client:
         self.evidence = Evidence(self.connection)
         self.erasures = Erasures(self.connection)
         self.forgetting = Forgetting(self.connection)
+        self.training = Training(self.connection)
         self.judgements = Judgements(self.connection)
         self.notes = Notes(self.connection)
         self.patterns = Patterns(self.connection)

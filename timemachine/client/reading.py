@@ -222,6 +222,14 @@ class Reading(ABC):
             return self.client.forgetting.turn(_key(session), turn, reason=reason)
         return self.client.sessions.delete(_key(session), reason=reason)
 
+    def training_pairs(self, **asked: Any) -> "Iterator[Document]":
+        """Problems and what solved them, of ended sessions with a solution: `{"messages": […]}`, or with `form="dpo"` a `prompt` with what was `chosen` and `rejected`.
+
+        `asked` are `form`, `what` (`resolution`, `chain`), `part` (`train`, `valid`, `test`), `seed`, `shares`, `redaction`, and of which sessions.
+        `client.training.report` says what is left out and why.
+        """
+        return self.client.training.pairs(**asked)
+
     def resume(self, session: "str | Session", checkpoint: int | str | None = None, **more: Any) -> Resumed:
         """What the agent knew at a checkpoint (the last one where none is named), and a new session whose parent is (session, sequence).
 

@@ -16,6 +16,7 @@ urlpatterns = [
     path("", include("timemachine.web.urls_record")),  # before sessions: /sessions/new/ is not a session
     path("", include("timemachine.web.urls_sessions")),
     path("", include("timemachine.web.urls_forgetting")),
+    path("", include("timemachine.web.urls_training")),
     path("", include("timemachine.web.urls_search")),
     path("", include("timemachine.web.urls_recall")),
     path("", include("timemachine.web.urls_patterns")),

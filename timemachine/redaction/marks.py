@@ -24,6 +24,8 @@ OPENING_ERASED: Final = "[erased: "
 LONGEST_NAME: Final = 40
 PATTERN: Final = r"\[(?:withheld|erased): [^\[\]]{1,40}\]"
 """A mark as a regular expression without groups."""
+PATTERN_OF_MARKS: Final = re.compile(PATTERN)
+"""The same, compiled."""
 _NAME: Final = re.compile(r"[^\W_](?:[\w .-]*[^\W_])?")
 
 

@@ -1,0 +1,48 @@
+"""The page of training pairs, and its files."""
+
+import json
+
+import pytest
+from django.test import Client
+
+from tests.web.people import browser_of
+from timemachine.accounts.models import VIEWER, Project
+from timemachine.recording.commands import append, end_session, start_session
+from timemachine.recording.draft import ActionDraft
+
+
+@pytest.fixture
+def viewer(project: Project) -> Client:
+    return browser_of(project, VIEWER)
+
+
+def test_without_a_solution_the_page_says_how_there_comes_to_be_one(viewer: Client) -> None:
+    shown = viewer.get("/training/").text
+    assert "There is none yet" in shown
+    assert viewer.get("/training/pairs.jsonl").getvalue() == b""
+
+
+def test_the_first_pairs_are_shown_and_each_part_is_a_file(viewer: Client, project: Project) -> None:
+    session = start_session(project, name="Bug", by="test", key="bug")
+    turns = (
+        ("user", "It is <b>red</b>", None),
+        ("agent", "try x", "hypothesis"),
+        ("agent", "do y", "solution"),
+    )
+    append(session.id, [ActionDraft(kind="message", role=r, output=o, significance=s) for r, o, s in turns])
+    end_session(session.id)
+    shown = viewer.get("/training/?form=dpo&shares=100,0,0").text
+    assert "<b>1 pair</b>" in shown
+    assert "It is &lt;b&gt;red&lt;/b&gt;" in shown
+    assert "step 2 was rejected: hypothesis" in shown
+    assert "Train: 1" in shown
+    answer = viewer.get("/training/pairs.jsonl?form=dpo&part=train&shares=100,0,0")
+    assert 'filename="training-dpo-resolution-train.jsonl"' in answer["Content-Disposition"]
+    assert json.loads(answer.getvalue())["rejected"][0]["content"] == "try x"
+    assert viewer.get("/training/pairs.jsonl?form=dpo&part=test&shares=100,0,0").getvalue() == b""
+
+
+def test_what_cannot_be_asked_is_said_on_the_page(viewer: Client) -> None:
+    wrong = viewer.get("/training/?shares=1")
+    assert (wrong.status_code, "make 100 together" in wrong.text) == (422, True)
+    assert viewer.get("/training/?redaction=none").status_code == 404

@@ -1,0 +1,34 @@
+"""Training pairs of a server."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from timemachine.client.connection import Connection, Document
+
+_PATH = "/api/training"
+
+
+class Training:
+    """Problems and what solved them, to train on. `asked` are `form` (`chat`, `dpo`), `what` (`resolution`, `chain`), `part` (`train`, `valid`,
+
+    `test`), `seed`, `shares`, `redaction`, and of which sessions: `agent`, `user`, `tag`, `q`, `since`, `until`.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def pairs(self, **asked: Any) -> Iterator[Document]:
+        """Each pair as a document."""
+        text = self._connection.text(_PATH, asked)
+        return (json.loads(line) for line in text.splitlines() if line)
+
+    def report(self, **asked: Any) -> Document:
+        """How many pairs each part has, what was withheld, what was left out and why, and the first pairs."""
+        return self._connection.get(f"{_PATH}/report", asked)
+
+    def write(self, target: Path, **asked: Any) -> int:
+        """Write the pairs as JSON lines; how many bytes that is."""
+        self._connection.download(_PATH, target, asked)
+        return target.stat().st_size

@@ -1,0 +1,183 @@
+"""Training pairs read from the sessions of a project, with a report of what was left out and why."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from django.db.models import QuerySet
+
+from timemachine.accounts.models import Project
+from timemachine.memory.reading import Row, rows
+from timemachine.recording.models import Action, ErasedTurn, Session
+from timemachine.recording.told import Turn
+from timemachine.redaction.document import tally_json
+from timemachine.redaction.profile import Profile
+from timemachine.redaction.projection import redact_action
+from timemachine.redaction.queries import profile_of
+from timemachine.redaction.values import Tally
+from timemachine.timeline.sessions import Wanted as SessionsWanted
+from timemachine.timeline.sessions import sessions_matching
+from timemachine.training.pairs import (
+    CONFIRMED,
+    REASONS,
+    RULES,
+    LeftOut,
+    Pair,
+    chats_of,
+    preferences_of,
+)
+from timemachine.training.split import PARTS
+from timemachine.training.wanted import SESSIONS, Wanted
+from timemachine.weight.effective import SIGNIFICANCE
+
+SHOWN: Final = 200
+"""So many of what was left out are told one by one; all are counted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Learned:
+    """A pair of a session, and the part of the data that its session belongs to."""
+
+    session: Session
+    part: str
+    pair: Pair
+
+    def line(self, form: str) -> dict[str, Any]:
+        """As a line of the file."""
+        return self.pair.as_chat() if form == "chat" else self.pair.as_preference()
+
+
+@dataclass(slots=True, kw_only=True)
+class Report:
+    """What an export came to: pairs by part and by rule, sessions by part, what was withheld, and what was left out and why."""
+
+    wanted: Wanted
+    profile: Profile
+    sessions: int = 0
+    pairs: Counter[str] = field(default_factory=Counter)
+    of_sessions: Counter[str] = field(default_factory=Counter)
+    rules: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
+    first: list[dict[str, Any]] = field(default_factory=list)
+    deleted_turns: int = 0
+    tally: Tally = field(default_factory=Counter)
+
+    def as_json(self) -> dict[str, Any]:
+        """The report as the API gives it."""
+        wanted = self.wanted
+        return {
+            "form": wanted.form,
+            "what": wanted.what,
+            "sessions": self.sessions,
+            "split": {
+                "seed": wanted.split.seed,
+                "shares": dict(zip(PARTS, wanted.split.shares, strict=True)),
+                "sessions": {part: self.of_sessions[part] for part in PARTS},
+                "pairs": {part: self.pairs[part] for part in PARTS},
+            },
+            "pairs": self.pairs.total(),
+            "rejected_by": [
+                {"rule": rule, "says": RULES[rule], "pairs": number} for rule, number in self.rules.items()
+            ],
+            "redaction": {"name": self.profile.name, "version": self.profile.version},
+            "withheld": tally_json(self.tally),
+            "deleted_turns": self.deleted_turns,
+            "left_out": [
+                {"reason": reason, "says": REASONS[reason], "count": number}
+                for reason, number in self.left_out.most_common()
+                if number
+            ],
+            "first_left_out": self.first,
+        }
+
+
+def begin(project: Project, wanted: Wanted) -> Report:
+    """A report with nothing in it yet. Raises `NotFound` for a profile that there is not, `InvalidInput` for one that is retired."""
+    return Report(wanted=wanted, profile=profile_of(project, wanted.redaction))
+
+
+def confirmed_in(sessions: QuerySet[Session]) -> QuerySet[Action]:
+    """The turns that the recorder or a person said to be what solved it: what is in force of their significance says so."""
+    found = Action.objects.filter(session__in=sessions).annotate(in_force=SIGNIFICANCE)
+    return found.filter(in_force__in=CONFIRMED)
+
+
+def learned(project: Project, report: Report) -> Iterator[Learned]:
+    """The pairs of the project's sessions, those of a session after the other, oldest first; what becomes of each is added to the report.
+
+    Pairs of all parts are counted; those of the part that is wanted come. A session is read whole.
+    """
+    wanted = report.wanted
+    asked = {name: getattr(wanted, name) for name in SESSIONS}
+    sessions = sessions_matching(project, SessionsWanted(**asked))
+    report.sessions = sessions.count()
+    solved = set(confirmed_in(sessions.order_by()).values_list("session", flat=True).distinct())
+    report.left_out["no_solution"] += report.sessions - len(solved)
+    found = Session.objects.filter(project=project, id__in=solved).order_by("started_at", "id")
+    for session in found.iterator(chunk_size=100):
+        part = wanted.split.part_of(session.id)
+        pairs = list(_of_session(session, report))
+        report.pairs[part] += len(pairs)
+        report.of_sessions[part] += bool(pairs)
+        if wanted.part in ("", part):
+            yield from (Learned(session=session, part=part, pair=pair) for pair in pairs)
+
+
+def _of_session(session: Session, report: Report) -> Iterator[Pair]:
+    if session.status == Session.RECORDING:
+        _leave_out(report, session, LeftOut(solution=None, reason="recording"))
+        return
+    deleted = set(ErasedTurn.objects.filter(session=session).values_list("sequence", flat=True))
+    report.deleted_turns += len(deleted)
+    turns = [_redacted(row, report) for row in rows(session.id, 0, session.last_sequence)]
+    read = chats_of if report.wanted.form == "chat" else preferences_of
+    for found in read(turns, report.wanted.what, deleted):  # type: ignore[arg-type]  # one of `WHATS`
+        if isinstance(found, LeftOut):
+            _leave_out(report, session, found)
+            continue
+        if found.rule is not None:
+            report.rules[found.rule] += 1
+        yield found
+
+
+def _leave_out(report: Report, session: Session, why: LeftOut) -> None:
+    report.left_out[why.reason] += 1
+    if len(report.first) < SHOWN:
+        told: dict[str, Any] = {"session": str(session.id), "key": session.key, "name": session.name}
+        report.first.append(told | {"step": why.solution, "reason": why.reason, "says": REASONS[why.reason]})
+
+
+_OF_TURN: Final = (
+    "kind",
+    "role",
+    "agent",
+    "name",
+    "tool",
+    "model",
+    "significance",
+    "input",
+    "output",
+    "error",
+)
+
+
+def _redacted(row: Row, report: Report) -> Turn:
+    """The turn as the profile leaves it."""
+    turn = row.turn
+    kind, message = turn.error
+    error = None if turn.error == (None, None) else {"type": kind, "message": message}
+    before = {name: getattr(turn, name) for name in _OF_TURN} | {"error": error}
+    found = redact_action(before, report.profile.rules)
+    if not found.touched:
+        return turn
+    report.tally.update(found.tally)
+    after = found.document
+    texts = {name: after[name] for name in ("agent", "name", "tool", "model", "input", "output")}
+    return replace(turn, **texts, error=_error(after["error"]))
+
+
+def _error(told: Any) -> tuple[str | None, str | None]:
+    if told is None:
+        return None, None
+    return (told["type"], told["message"]) if "message" in told else (None, str(told["withheld"]))

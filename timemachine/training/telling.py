@@ -1,0 +1,56 @@
+"""Training pairs as they are sent: JSON lines, one pair each, while they are read."""
+
+import json
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any, Final
+
+from django.http import StreamingHttpResponse
+
+from timemachine.accounts.models import Project
+from timemachine.training.queries import Report, begin, learned
+from timemachine.training.wanted import Wanted
+
+FIRST: Final = 5
+"""How many pairs a report shows."""
+
+
+def sent(project: Project, wanted: Wanted) -> StreamingHttpResponse:
+    """The answer that streams the pairs, a line each. Raises before it begins where that cannot be asked for."""
+    report = begin(project, wanted)
+    name = f"training-{wanted.form}-{wanted.what}{'-' if wanted.part else ''}{wanted.part}.jsonl"
+    headers = {
+        "Cache-Control": "private, no-store",
+        "X-Content-Type-Options": "nosniff",
+        "Content-Disposition": f'attachment; filename="{name}"',
+    }
+    return StreamingHttpResponse(
+        _lines(project, report), content_type="application/x-ndjson", headers=headers
+    )
+
+
+def reported(project: Project, wanted: Wanted) -> dict[str, Any]:
+    """What an export comes to, and its first pairs; reads every session with a solution."""
+    report = begin(project, wanted)
+    found = learned(project, report)
+    first = [
+        {
+            "session": str(each.session.id),
+            "key": each.session.key,
+            "part": each.part,
+            "solution": each.pair.solution,
+            "steps": list(each.pair.steps),
+            "rejected_step": each.pair.rejected_step,
+            "rule": each.pair.rule,
+            "line": each.line(wanted.form),
+        }
+        for each in islice(found, FIRST)
+    ]
+    for _ in found:
+        pass
+    return report.as_json() | {"first": first}
+
+
+def _lines(project: Project, report: Report) -> Iterator[bytes]:
+    for each in learned(project, report):
+        yield json.dumps(each.line(report.wanted.form), ensure_ascii=False).encode("utf-8", "replace") + b"\n"
