@@ -1,24 +1,41 @@
 """A file that is one JSON document: UTF-8, whole, or refused with a reason. Pure."""
 
 import json
-from typing import Any
+from typing import Any, Final
 
 from timemachine.base.content import parse_json
-from timemachine.base.errors import InvalidInput
+from timemachine.base.errors import InvalidInput, TooLarge
 from timemachine.exchange.drafting import hopeless
-from timemachine.exchange.jsonl import Line, lines_of
+from timemachine.exchange.jsonl import Line, check_lines, lines_of
 from timemachine.exchange.report import Skipped
 from timemachine.exchange.values import list_at
 
+MOST_VALUES: Final = 20_000_000
+"""Of one file: an empty list has two bytes and takes sixty in memory."""
+
 
 def document_of(data: bytes, title: str) -> Any:
-    """The JSON document. Raises `InvalidInput` (`unknown_format`) that says where it is cut off, or what else is wrong."""
+    """The JSON document. Raises `InvalidInput` (`unknown_format`) that says where it is cut off, or what else is wrong; `TooLarge`."""
+    check_values(values_in(data))
     try:
         return parse_json(data.decode("utf-8-sig"))
     except UnicodeDecodeError as why:
         raise hopeless(title, f"it is not UTF-8 text: byte {why.start + 1} cannot be read.") from why
     except InvalidInput as why:
         raise hopeless(title, reason(why)) from why
+
+
+def values_in(data: bytes) -> int:
+    """How many values a JSON text has at most: commas and brackets in texts are counted, too."""
+    return sum(data.count(sign) for sign in (b",", b"[", b"{"))
+
+
+def check_values(values: int) -> None:
+    """Refuse what would take far more memory than its bytes."""
+    if values > MOST_VALUES:
+        raise TooLarge(
+            f"The file has {values:,} JSON values; {MOST_VALUES:,} are the most. Split it.", limit=MOST_VALUES
+        )
 
 
 def reason(why: InvalidInput) -> str:
@@ -47,6 +64,7 @@ def records_of(data: bytes, title: str, *, inside: str | None = None) -> list[Li
         value = held or [value]
     if not isinstance(value, list) or not value:
         raise hopeless(title, "it is JSON but no list of records.")
+    check_lines(len(value))
     return [_record(number, each) for number, each in enumerate(value, start=1)]
 
 

@@ -4,12 +4,14 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BytesIO
-from typing import Any
+from typing import Any, Final
 
 from timemachine.base.content import MAX_DEPTH, parse_json, text_sha256
-from timemachine.base.errors import InvalidInput
+from timemachine.base.errors import InvalidInput, TooLarge
 from timemachine.exchange.report import Skipped
 
+MOST_LINES: Final = 1_000_000
+"""Each that cannot be used is named in the report, and takes more memory than its bytes."""
 _BLANK = " \t\r"
 
 
@@ -26,8 +28,9 @@ def lines_of(data: bytes, *, deepest: int = MAX_DEPTH) -> Iterator[Line | Skippe
     """Every line of the file, in order, as its object or as the reason why it has none.
 
     Lines end with LF or CRLF; a byte order mark is ignored. Blank lines keep their number and are passed over: they hold
-    nothing, so no report counts them.
+    nothing, so no report counts them. Raises `TooLarge` for more than `MOST_LINES`.
     """
+    check_lines(data.count(b"\n"))
     for number, raw in enumerate(BytesIO(data), start=1):
         try:
             text = raw.removesuffix(b"\n").decode("utf-8-sig").strip(_BLANK)
@@ -36,6 +39,15 @@ def lines_of(data: bytes, *, deepest: int = MAX_DEPTH) -> Iterator[Line | Skippe
             continue
         if text:
             yield _line(number, text, deepest)
+
+
+def check_lines(lines: int) -> None:
+    """Refuse a file of more lines, or records, than one report can account for."""
+    if lines > MOST_LINES:
+        raise TooLarge(
+            f"The file has {lines:,} lines or records; {MOST_LINES:,} are the most. Split it.",
+            limit=MOST_LINES,
+        )
 
 
 def _line(number: int, text: str, deepest: int) -> Line | Skipped:

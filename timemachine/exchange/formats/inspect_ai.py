@@ -13,7 +13,7 @@ from timemachine.base.wording import counted
 from timemachine.base.zipped import Archive, is_zip
 from timemachine.exchange.attachments import Attachments
 from timemachine.exchange.chat import chat_actions
-from timemachine.exchange.document import document_of
+from timemachine.exchange.document import check_values, document_of, values_in
 from timemachine.exchange.drafting import Ids, Keys, hopeless, linked, marked, only_object, session_of
 from timemachine.exchange.opening import Opening
 from timemachine.exchange.report import Imported, Ledger, SessionDraft
@@ -81,7 +81,12 @@ def _archived(data: bytes) -> tuple[dict[str, Any], list[Any], list[str]]:
     head = next((name for name in _HEADS if name in archive.names), None)
     names = [name for name in archive.names if name.startswith("samples/") and name.endswith(".json")]
     told = {} if head is None else only_object(document_of(archive.read(head), TITLE), TITLE)
-    samples = [document_of(archive.read(name), TITLE) for name in names]
+    samples, values = [], 0
+    for name in names:
+        data = archive.read(name)
+        values += values_in(data)
+        check_values(values)
+        samples.append(document_of(data, TITLE))
     return told, samples, [_RETOLD] if len(archive.names) > len(names) + (head is not None) else []
 
 
