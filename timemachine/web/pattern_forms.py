@@ -20,7 +20,7 @@ class RuleForm(AccountForm):
     sessions = forms.IntegerField(
         label="Again in so many sessions", min_value=FEWEST_SESSIONS, max_value=MOST_SESSIONS, initial=3
     )
-    window = forms.ChoiceField(label="of", choices=WINDOW_CHOICES, initial="week")
+    window = forms.ChoiceField(label="Within", choices=WINDOW_CHOICES, initial="week")
     url = forms.CharField(
         label="Also tell this address",
         required=False,
