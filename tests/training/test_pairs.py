@@ -217,6 +217,19 @@ def test_each_solution_has_the_stretch_since_the_one_before() -> None:
     assert [each.steps for each in found] == [(1, 2), (3, 4)]
 
 
+def test_of_one_problem_the_last_solution_counts() -> None:
+    turns = [
+        turn(1, "user", "A?"),
+        turn(2, "agent", "It is not awaited.", "breakthrough"),
+        turn(3, "agent", "We await it.", "decision"),
+        turn(4, "agent", "Awaited.", "solution"),
+        turn(5, "user", "B?"),
+        turn(6, "agent", "b", "solution"),
+    ]
+    found = [each for each in chats_of(turns, "resolution") if isinstance(each, Pair)]
+    assert [each.steps for each in found] == [(1, 4), (5, 6)]
+
+
 def test_a_turn_that_was_deleted_is_in_no_chain() -> None:
     turns = [turn(1, "user", "A?"), turn(2, "agent", "b"), turn(3, "agent", "c", "solution")]
     [found] = chats_of(turns, "chain", {2})

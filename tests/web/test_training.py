@@ -35,7 +35,7 @@ def test_the_first_pairs_are_shown_and_each_part_is_a_file(viewer: Client, proje
     assert "<b>1 pair</b>" in shown
     assert "It is &lt;b&gt;red&lt;/b&gt;" in shown
     assert "step 2 was rejected: hypothesis" in shown
-    assert "Train: 1" in shown
+    assert "Train, 1 pair</a>" in shown
     answer = viewer.get("/training/pairs.jsonl?form=dpo&part=train&shares=100,0,0")
     assert 'filename="training-dpo-resolution-train.jsonl"' in answer["Content-Disposition"]
     assert json.loads(answer.getvalue())["rejected"][0]["content"] == "try x"

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from timemachine.client.connection import Connection, Document
@@ -20,9 +21,12 @@ class Training:
         self._connection = connection
 
     def pairs(self, **asked: Any) -> Iterator[Document]:
-        """Each pair as a document."""
-        text = self._connection.text(_PATH, asked)
-        return (json.loads(line) for line in text.splitlines() if line)
+        """Each pair as a document. They wait in a file until they are taken."""
+        with TemporaryDirectory() as folder:
+            target = Path(folder) / "pairs.jsonl"
+            self._connection.download(_PATH, target, asked)
+            with target.open(encoding="utf-8") as lines:
+                yield from map(json.loads, lines)
 
     def report(self, **asked: Any) -> Document:
         """How many pairs each part has, what was withheld, what was left out and why, and the first pairs."""

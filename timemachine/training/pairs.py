@@ -1,8 +1,8 @@
 """What of a session is learned from: its problem and what solved it, or the whole way there, and attempts that were rejected on it. Pure.
 
 A session is cut behind each confirmed solution, a turn of significance `solution` or `breakthrough`: what lies between two of them is a
-stretch of its own. The problem of a stretch is the first that the user said or asked in it, and the first error, where that is another
-turn; both stand before the solution.
+stretch of its own, and what is solved where nothing was asked and nothing failed since goes on with the one before. The problem of a
+stretch is the first that the user said or asked in it, and the first error, where that is another turn; both stand before the solution.
 
 Two things show in the record that an attempt of the agent, between problem and solution, was rejected:
 
@@ -92,12 +92,18 @@ def preferences_of(
 
 
 def _stretches(turns: Sequence[Turn]) -> Iterator[Sequence[Turn]]:
-    """The turns up to each confirmed solution, from behind the one before it."""
-    begin = 0
+    """The turns up to each confirmed solution, from behind the one before it that was of another problem."""
+    stretch: Sequence[Turn] = ()
+    begin = end = 0
     for place, turn in enumerate(turns, 1):
-        if turn.significance in CONFIRMED:
-            yield turns[begin:place]
-            begin = place
+        if turn.significance not in CONFIRMED:
+            continue
+        if stretch and (_problem(turns[end:place]) or _asked(turn) is not None):
+            yield stretch
+            begin = end
+        stretch, end = turns[begin:place], place
+    if stretch:
+        yield stretch
 
 
 def _chat(stretch: Sequence[Turn], what: What, deleted: Collection[int]) -> Pair | LeftOut:

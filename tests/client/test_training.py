@@ -1,0 +1,47 @@
+"""Training pairs and forgetting, by a program through `TimeMachine`."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.client.conftest import Served
+from timemachine.client.errors import Refused
+
+
+def test_what_was_solved_comes_pair_by_pair_and_as_a_file(served: Served, tmp_path: Path) -> None:
+    tm = served.machine()
+    with tm.session("Bug", key="bug", tags=["support"]) as s:
+        s.record("user", "It is red,\u2028 says zoe@example.org.", "error")
+        s.record("agent", "try x", "hypothesis")
+        s.record("agent", "do y", "solution")
+    [chat] = tm.training_pairs(tag="support")
+    assert chat["messages"][0]["content"] == "It is red,\u2028 says [withheld: e-mail]."
+    [preference] = tm.training_pairs(form="dpo")
+    assert preference["rejected"] == [{"role": "assistant", "content": "try x"}]
+    report = tm.client.training.report(form="dpo")
+    assert (report["pairs"], report["rejected_by"][0]["rule"]) == (1, "hypothesis")
+    assert tm.client.training.write(tmp_path / "pairs.jsonl") == (tmp_path / "pairs.jsonl").stat().st_size > 0
+    assert list(tm.training_pairs(agent="nobody")) == []
+    with pytest.raises(Refused, match="make 100 together"):
+        list(tm.training_pairs(shares="1,2,3"))
+
+
+def test_a_turn_a_session_and_sessions_together_are_forgotten(served: Served, worker: None) -> None:
+    tm = served.machine()
+    for key in ("one", "two", "three"):
+        with tm.session("Bug", key=key, agent="ada") as s:
+            s.record("user", f"the words of {key}")
+    assert tm.forget("one", turn=1, reason="asked for")["status"] == "done"
+    assert tm.client.sessions.action("one", 1)["deleted"]["reason"] == "asked for"
+    held = tm.client.forgetting.hold("two", reason="case 12")
+    found = tm.forget(agent="ada", dry_run=True, reason="test data")
+    assert (found["sessions"], found["turns"], found["held"]) == (3, 3, 1)
+    assert tm.forget(agent="ada", reason="test data")["states"] == {"erased": 2, "held": 1}
+    with pytest.raises(Refused, match="case 12"):
+        tm.forget("two", reason="again")
+    tm.client.forgetting.release(held["id"], reason="settled")
+    assert tm.forget("two", reason="again")["actions"] == 1
+    assert [each["held_still"] for each in tm.client.forgetting.holds()] == [0]
+    for wrong in ({}, {"session": "x", "agent": "y"}, {"turn": 1, "agent": "y"}):
+        with pytest.raises(ValueError, match="name a session"):
+            tm.forget(reason="x", **wrong)
