@@ -8,6 +8,7 @@ from tests.erasure.canary import erased, everywhere
 from tests.patterns.recorded import asked, called, failed, patterns, read, said, session_of, told
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now
+from timemachine.erasure.commands import delete_turn
 from timemachine.patterns import reading, settling
 from timemachine.patterns.models import PatternReading, PatternStep, ReadSession, Wording
 from timemachine.patterns.queries import resolutions_of
@@ -145,6 +146,25 @@ def test_a_text_that_is_erased_from_a_step_is_in_no_table_at_once(project: Proje
     read(project)
     assert everywhere(BIRD) == {}
     assert told(project, min_sessions=1).get(f"Error: {SHORT}") == (1, 1)
+
+
+def test_a_turn_that_is_deleted_says_nothing_and_solved_nothing_any_more(project: Project) -> None:
+    for _ in range(2):
+        session = session_of(
+            project,
+            said("x", error_type="GateShut", error_message="the gate is shut for good"),
+            failed(SHORT),
+            said("It was ten.", significance="error"),
+            said("Restart it.", significance="solution"),
+            asked("Where is it now, please?"),
+        )
+        read(project)
+        assert PatternStep.objects.filter(session=session, solved_by=4).count() == 3
+        for each in session.actions.exclude(sequence=2):
+            delete_turn(each, reason="because", by="ada")
+    read(project)
+    assert told(project, min_sessions=1) == {f"Error: {SHORT}": (2, 2)}
+    assert not PatternStep.objects.filter(solved_by__isnull=False).exists()
 
 
 def test_who_read_a_text_before_it_was_erased_does_not_keep_it(project: Project) -> None:

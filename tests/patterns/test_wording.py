@@ -45,6 +45,7 @@ def text(said: str, tool: str | None = None) -> str | None:
         ),
         ("the train of 13:45 was cancelled this morning", "the train of <time> was cancelled this morning"),
         ('the field "name" must not be empty ever', "the field <quoted> must not be empty ever"),
+        ("the mail of [erased: e-mail] did not arrive", "the mail of <withheld> did not arrive"),
         ("white   space\n and an ending dot vanish here.", "white space and an ending dot vanish here"),
     ],
 )
@@ -89,7 +90,9 @@ def test_a_text_of_one_word_is_known_with_its_tool_only() -> None:
 
 
 def test_a_text_without_words_is_no_wording() -> None:
-    assert [wording_of(each) for each in ("", "12", "…", "Error:", "<number>")] == [None] * 5
+    assert [wording_of(each) for each in ("", "12", "…", "Error:", "<number>", "[erased: field]")] == [
+        None
+    ] * 6
 
 
 def test_words_that_negate_are_one() -> None:

@@ -11,6 +11,7 @@ from pytest_django.fixtures import Settings
 
 from tests.patterns.recorded import asked, failed, patterns, read, said, session_of
 from tests.web.people import browser_of
+from tests.web.visitors import opened, shared
 from timemachine.accounts.models import ADMIN, VIEWER, Project
 from timemachine.patterns.models import PatternAlert, PatternRule, Wording
 from timemachine.patterns.rules import make_rule
@@ -212,3 +213,12 @@ def test_a_question_is_a_pattern_of_its_own(browser: Client, project: Project) -
         session_of(project, asked("How long does a refund take?"))
     read(project)
     assert "How long does a refund take?" in page(browser, "/patterns/?kind=question")
+
+
+def test_a_visitor_of_a_link_hears_nothing_of_other_sessions(project: Project, two: list[Session]) -> None:
+    _, path = shared(project, two[1])
+    visitor, address = opened(path)
+    text = page(visitor, f"{address}?step=1")
+    assert SHORT in text
+    assert "Seen in" not in text
+    assert "/patterns/" not in text

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
+from timemachine.recording.gone import erased_turns
 from timemachine.recording.models import Action
 from timemachine.weight.effective import SIGNIFICANCE
 
@@ -31,7 +32,12 @@ def significance_of(action: Action) -> str | None:
 
 
 def solving_steps(session_id: UUID, after: int, through: int) -> list[int]:
-    """The steps of a session behind `after` and up to `through` that are significant as solutions, in their order. One query."""
+    """The steps of a session behind `after` and up to `through` that are significant as solutions, in their order. Two queries.
+
+    One that was deleted shows nothing any more.
+    """
     found = Action.objects.filter(session_id=session_id, sequence__gt=after, sequence__lte=through)
     solving = found.annotate(in_force=SIGNIFICANCE).filter(in_force__in=SOLVING)
-    return list(solving.order_by("sequence").values_list("sequence", flat=True))
+    sequences = list(solving.order_by("sequence").values_list("sequence", flat=True))
+    gone = erased_turns(session_id, sequences) if sequences else {}
+    return [each for each in sequences if each not in gone]

@@ -1,7 +1,8 @@
 """What a text says apart from what is another each time: numbers, ids, paths, quoted values, addresses and times. Pure.
 
 Codes stay, because they tell errors apart: what stands behind `status`, `code`, `errno`, `exit` and their like, and what a message begins
-with before a colon. A text that has few words beside what it quotes (`KeyError: 'name'`) keeps what it quotes and the paths that it names.
+with before a colon. What was withheld or erased counts as another each time. A text that has few words beside what it quotes
+(`KeyError: 'name'`) keeps what it quotes and the paths that it names.
 """
 
 import re
@@ -12,6 +13,7 @@ from typing import Final
 from timemachine.base.content import text_sha256
 from timemachine.base.faithful import searchable
 from timemachine.language.words import FUNCTION_WORDS, WORD, folded, stem
+from timemachine.redaction.marks import PATTERN
 
 LONGEST: Final = 2_000
 """How many characters of a text are looked at: its first ones."""
@@ -22,12 +24,12 @@ TELLING: Final = 2
 NOT: Final = "not"
 """What every word that negates is compared as."""
 
-_PLACEHOLDERS: Final = ("time", "address", "quoted", "path", "id", "number")
-_MARK: Final = re.compile(rf"<(?:{'|'.join(_PLACEHOLDERS)})>")
+_MARK: Final = re.compile(r"<(?:time|address|quoted|path|id|number|withheld)>")
 _PIECES: Final = re.compile(
+    rf"(?P<withheld>{PATTERN.replace(': ', r':\ ')})"
     r"""
-    (?P<kept>
-        <(?:time|address|quoted|path|id|number)>
+  | (?P<kept>
+        <(?:time|address|quoted|path|id|number|withheld)>
       | \b(?:(?:exit|status|error|response)[ _-]?code|code|status|errno|exit|exitcode|sqlstate|signal|http(?:/\d(?:\.\d)?)?)
         [\s:=\#(\[]{0,3}[A-Z]{0,5}-?\d{1,6}\b
       | \berror(?:\ |\[|\ \[)[A-Z]{0,5}-?\d{1,6}\b
@@ -121,7 +123,7 @@ def _content(text: str) -> list[str]:
 
 
 def _without_values(found: re.Match[str]) -> str:
-    return " " if found.lastgroup in {"quoted", "path"} else found[0]
+    return " " if found.lastgroup in {"quoted", "path", "withheld"} else found[0]
 
 
 def _written(text: str, *, keep_values: bool) -> str:
