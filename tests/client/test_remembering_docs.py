@@ -54,6 +54,9 @@ def test_the_recipes_run_in_their_order(
     assert "cannot read properties of undefined" in again
     assert "fetchCart() is not awaited" in again
     assert said["List the sessions"].split("\n")[0].startswith("orders-friday")
+    pairs = said["Training pairs"]
+    assert "Perhaps the cart is empty" in pairs
+    assert "all tests pass" in pairs
     assert "'turns': 2" in said["Compress what is over"]
     assert "{'kept': 3, 'recorded': 5}" in said["Compress what is over"]
     trained = said["Train on what was solved"].splitlines()
