@@ -15,7 +15,8 @@ from timemachine.traces.models import Trace
 
 MADE_BY_RECORDING: Final = frozenset(
     {
-        "AccessHead", "Action", "ActionMeaning", "Bin", "Delivery", "FirstUse", "IndexedSession", "Latency", "Seal", "SearchedAction", "Trace", "Usage",
+        "AccessHead", "Action", "ActionMeaning", "Bin", "Delivery", "FirstUse", "IndexedSession", "Latency", "PatternStep", "ReadSession", "Seal",
+        "SearchedAction", "Trace", "Usage",
     }
 )  # fmt: skip
 """What a session has without anybody's doing; where there is anything else, somebody has made something of it, and it stays."""
