@@ -50,8 +50,6 @@ SAID = ActionDraft(
         {"agent": "other"},
         {"parent": "b"},
         {"parent": 7},
-        {"started_at": datetime(2026, 11, 23, tzinfo=UTC)},
-        {"duration_ms": 1.0},
         {"cost_usd": Decimal(1)},
         {"cached": True},
         {"grounding": {"score": 1}},
@@ -66,6 +64,13 @@ def test_whatever_is_said_otherwise_makes_it_another(project: Project, change: d
     session = start_session(project, name="Again", by="test")
     append(session.id, [SAID])
     assert differing(session, [SAID, replace(SAID, **change)], {0: 1, 1: 1}) == [1]
+
+
+def test_the_same_that_was_recorded_at_another_time_is_no_difference(project: Project) -> None:
+    session = start_session(project, name="Again", by="test")
+    append(session.id, [SAID])
+    later = replace(SAID, started_at=datetime(2026, 11, 23, tzinfo=UTC), duration_ms=1.0)
+    assert differing(session, [later], {0: 1}) == []
 
 
 def test_what_was_priced_here_is_no_difference(project: Project) -> None:

@@ -13,6 +13,8 @@ from timemachine.recording.models import Action, Hit, Session
 
 _PRICED: Final = ("cost_usd", "prices", "saved_usd")
 """What is computed where the sender does not say it."""
+_MEASURED: Final = ("started_at", "duration_ms")
+"""When it was and how long it took is what was measured that time, not what it is."""
 _OF_HIT: Final = (*rows.OF_HIT, "sha256")
 
 
@@ -50,7 +52,7 @@ def _is_same(draft: ActionDraft, row: dict[str, Any] | None) -> bool:
         "hits": [_hit(each) for each in (draft.retrieval.hits if draft.retrieval else ())],
     }
     unsaid = {name for name in _PRICED if said[name] is None}
-    return all(_exact(said[name]) == _exact(row[name]) for name in said.keys() - unsaid)
+    return all(_exact(said[name]) == _exact(row[name]) for name in said.keys() - unsaid - {*_MEASURED})
 
 
 def _hits(action_ids: Iterable[int]) -> dict[int, list[dict[str, Any]]]:
