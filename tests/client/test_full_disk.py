@@ -113,3 +113,28 @@ print(tm.close(), s.flush(0.1))
     assert out == "False False\n"
     assert "1 actions of session full are lost" in err
     assert list(served.spool.iterdir()) == []
+
+
+SENT_AGAIN = """
+import json, resource, sys
+from pathlib import Path
+from timemachine.cli.main import main
+folder = Path({folder!r})
+header = {{"session": {{"key": "ended", "name": "Ended"}}, "url": None, "key_id": None}}
+line = {{"id": "1", "kind": "message", "role": "user", "output": "0" * 1000}}
+(folder / "a.refused").write_text(json.dumps({{"why": "it had ended", **header, "line": line}}) + "\\n")
+resource.setrlimit(resource.RLIMIT_FSIZE, (1_200, 1_200))
+sys.argv = ["timemachine", "spool", "send", "a.refused"]
+main()
+"""
+
+
+def test_what_is_lost_when_it_is_sent_again_ends_the_command_with_one(served: Served) -> None:
+    with served.machine().session("Ended", key="ended") as s:
+        s.record("user", 0)
+    served.spool.mkdir(exist_ok=True)
+    process = served.run(SENT_AGAIN.format(folder=str(served.spool)))
+    out, err = process.communicate()
+    assert out.startswith("0 actions of a.refused arrived")
+    assert "1 action did not arrive: The session ended has ended" in err
+    assert process.returncode == 1

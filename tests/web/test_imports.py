@@ -102,6 +102,7 @@ def test_several_files_are_imported_each_on_its_own(operator: Client) -> None:
     assert Session.objects.count() == 2
     assert "no.txt is no transcript that can be imported" in page
     assert "Nothing of it was kept." in page
+    assert "1 file of 3 refused; the others were taken." in page
     assert "b.jsonl" in page
 
 

@@ -63,7 +63,10 @@ def done(request: HttpRequest) -> HttpResponse:
     """`/import/done/`: what the last import of this browser came to."""
     of(request)
     accounts = request.session.get(_KEPT_AS)
-    return page(request, "imports/done.html", {"accounts": accounts}) if accounts else see_other("import")
+    if not accounts:
+        return see_other("import")
+    refused = sum(bool(account["refused"]) for account in accounts)
+    return page(request, "imports/done.html", {"accounts": accounts, "refused": refused})
 
 
 @never_cache
