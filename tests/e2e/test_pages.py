@@ -48,6 +48,8 @@ GALLERY = {
     "suite": "A suite and its runs",
     "suite-run": "What changed in a run",
     "search": "Search",
+    "patterns": "Patterns",
+    "pattern": "A pattern and its sessions",
     "costs": "Costs",
     "collections": "Collections",
     "collection": "A collection",
