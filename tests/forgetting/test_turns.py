@@ -1,6 +1,7 @@
 """Deleting a turn: all that it says is gone from everywhere, its place stays, and what is sealed stays verifiable."""
 
 import io
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 from tests.builders import recorded_session, replayed
 from tests.erasure.canary import CANARY, SENTENCE, checked, everywhere, full_action, sealed
+from tests.web.visitors import opened
 from timemachine.accounts.models import Project
 from timemachine.base.errors import Conflict, InvalidInput
 from timemachine.erasure import commands as erasing
@@ -17,6 +19,8 @@ from timemachine.evidence.models import LogEntry
 from timemachine.memory.asking import asked_for
 from timemachine.memory.telling import as_text
 from timemachine.memory.transcript import transcript_of
+from timemachine.recall.queries import recall
+from timemachine.recall.wanted import Wanted
 from timemachine.recording.commands import append, end_session, start_session
 from timemachine.recording.draft import ActionDraft
 from timemachine.recording.gone import erased_turns
@@ -24,7 +28,11 @@ from timemachine.recording.models import Session
 from timemachine.replay.options import ReplayOptions
 from timemachine.search.indexing import work_off
 from timemachine.search.queries import sessions_saying
+from timemachine.sharing.commands import create_link
 from timemachine.verifier import tm_verify
+from timemachine.weight.commands import change
+from timemachine.weight.models import Declined
+from timemachine.weight.queries import in_force
 
 pytestmark = pytest.mark.django_db
 REASON = "the person asked for it"
@@ -60,14 +68,13 @@ def test_nothing_that_it_said_is_in_any_table(session: Session, is_sealed: bool)
     assert everywhere(SENTENCE) == {}
 
 
-def test_its_place_stays_and_says_who_when_and_why(session: Session) -> None:
+def test_its_place_stays_and_the_project_knows_who_when_and_why(session: Session) -> None:
     erasing.delete_turn(session.actions.get(sequence=2), reason=REASON, by="ada")
     assert list(session.actions.order_by("sequence").values_list("sequence", flat=True)) == [1, 2, 3]
     told = erased_turns(session, [1, 2, 3])
     assert [(each.sequence, each.erased_by, each.reason) for each in told.values()] == [(2, "ada", REASON)]
     label = session.actions.get(sequence=2).label
-    assert label.startswith("[erased: turn, whole] 20")
-    assert label.endswith(f"by ada: {REASON}")
+    assert re.fullmatch(r"\[erased: turn, whole\] 20\d\d-\d\d-\d\d \d\d:\d\d UTC", label)
     with pytest.raises(Conflict, match="was deleted before"):
         erasing.delete_turn(session.actions.get(sequence=2), reason=REASON, by="ada")
 
@@ -89,6 +96,47 @@ def test_transcript_and_search_agree(project: Project, session: Session) -> None
     assert "3 of 3 turns" in text
     assert list(sessions_saying(project, '"plain words 0"')) == []
     assert list(sessions_saying(project, '"plain words 1"')) == [session.id]
+
+
+def test_what_was_said_of_how_much_it_matters_goes_with_it(project: Project, session: Session) -> None:
+    change(session, 1, significance="breakthrough", by="ada")
+    step = session.actions.get(sequence=1)
+    Declined.objects.create(action=step, session=session, rule="decision", by="ada")
+    erasing.delete_turn(step, reason=REASON, by="ada")
+    assert in_force(session, [1]) == {}
+    assert not Declined.objects.exists()
+
+
+def test_a_turn_that_was_deleted_is_not_told_for_what_it_was_recorded_to_matter(project: Project) -> None:
+    begun = start_session(project, name="n", by="test", key="weighed")
+    said = [
+        ActionDraft(kind="message", role="agent", output=f"words {n}", significance=given)
+        for n, given in enumerate(("breakthrough", "decision"))
+    ]
+    append(begun.id, said)
+    session = end_session(begun.id)
+    asked = [asked_for(significance="breakthrough,decision"), asked_for(budget=1_000)]
+    wanted = Wanted(queries=("yesterday or today",))
+    assert [transcript_of(session, each).sequences for each in asked] == [[1, 2], [1, 2]]
+    assert recalled(project, wanted) == [1, 2]
+    erasing.delete_turn(session.actions.get(sequence=1), reason=REASON, by="ada")
+    assert [transcript_of(session, each).sequences for each in asked] == [[2], [2]]
+    assert recalled(project, wanted) == [2]
+
+
+def recalled(project: Project, wanted: Wanted) -> list[int]:
+    return [each.hit.action.sequence for each in recall(project, wanted).answers[0].results]
+
+
+def test_whoever_a_link_was_given_to_sees_that_and_when_and_not_who_or_why(session: Session) -> None:
+    erasing.delete_turn(session.actions.get(sequence=2), reason=REASON, by="ada@example.org")
+    _, token = create_link(session.project, session, by="eve@example.org")
+    visitor, page = opened(f"/share/{token}")
+    for asked in ({}, {"step": "2"}):
+        shown = visitor.get(page, asked).content.decode()
+        assert "turn, whole" in shown
+        assert "ada@" not in shown
+        assert REASON not in shown
 
 
 def test_the_verifier_verifies_the_bundle_and_names_the_turn(session: Session, tmp_path: Path) -> None:

@@ -27,13 +27,13 @@ from timemachine.patterns.reading import read_anew
 from timemachine.payloads.commands import drop_unreferenced
 from timemachine.recording import gone
 from timemachine.recording.holds import require_free
-from timemachine.recording.label import one_line
 from timemachine.recording.models import Action, ErasedTurn, Session
 from timemachine.redaction.marks import TURN, erased
 from timemachine.redaction.paths import OF_ACTION
 from timemachine.redaction.profile import Profile
 from timemachine.rollup.commands import count_anew
 from timemachine.search.indexing import index_anew
+from timemachine.weight.models import Declined, Weight
 
 AT_ONCE: Final = 500
 """Steps of a session that is looked through while somebody waits."""
@@ -242,10 +242,15 @@ def _erase(row: Erasure) -> None:
 
 
 def _leave_tombstone(session: Session, sequence: int, *, by: str, reason: str, at: datetime) -> None:
-    """Keep that the step was deleted, and have the timeline name it so."""
+    """Keep that the step was deleted, and have the timeline name it so; what was said since of how much it matters goes.
+
+    The label is read by whoever a link was given to: it says neither who nor why.
+    """
     ErasedTurn.objects.create(session=session, sequence=sequence, erased_at=at, erased_by=by, reason=reason)
-    told = one_line(f"{erased(TURN)} {at:%Y-%m-%d %H:%M} UTC by {by}: {reason}")
-    session.actions.filter(sequence=sequence).update(label=told)
+    step = session.actions.filter(sequence=sequence)
+    step.update(label=f"{erased(TURN)} {at:%Y-%m-%d %H:%M} UTC")
+    Weight.objects.filter(action__in=step).delete()
+    Declined.objects.filter(action__in=step).delete()
 
 
 def _begin() -> None:

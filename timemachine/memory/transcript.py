@@ -17,6 +17,7 @@ from timemachine.base.errors import Unavailable
 from timemachine.base.faithful import storable
 from timemachine.memory.reading import Row, counted, rows
 from timemachine.memory.selection import Weighed, fitting, gaps
+from timemachine.recording.gone import IS_DELETED
 from timemachine.recording.models import Action, Session
 from timemachine.recording.snapshot import snapshot
 from timemachine.recording.told import LONGEST_COUNTED, Turn, left_out, paragraph, text_of
@@ -111,7 +112,10 @@ class Transcript:
 
 
 def transcript_of(session: Session, asked: Asked) -> Transcript:
-    """What of the session is told to whoever asks so; of one that still records, what stood when it was asked."""
+    """What of the session is told to whoever asks so; of one that still records, what stood when it was asked.
+
+    Where only some turns are asked for, those that were deleted are left out.
+    """
     through = session.last_sequence
     actions = Action.objects.filter(session=session, sequence__lte=through).annotate(
         weighed=IMPORTANCE, now_significance=SIGNIFICANCE
@@ -147,7 +151,7 @@ def _amount(turns: Sequence[Weighed]) -> Amount:
 def _chosen(
     actions: QuerySet[Action], asked: Asked, through: int, missing: Mapping[int, int]
 ) -> list[Weighed]:
-    rows = actions.filter(asked.condition).order_by("sequence").annotate(tokens=_TOKENS)
+    rows = actions.filter(asked.condition & ~IS_DELETED).order_by("sequence").annotate(tokens=_TOKENS)
     found = [
         Weighed(
             sequence=sequence,

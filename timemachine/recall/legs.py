@@ -14,6 +14,7 @@ from django.db.models.functions import Coalesce
 
 from timemachine.accounts.models import Project
 from timemachine.recall.wanted import Among, weighed
+from timemachine.recording.gone import IS_DELETED
 from timemachine.recording.models import Action, Session
 from timemachine.recording.vocabulary import DEFAULT_IMPORTANCE
 from timemachine.retrieval.cutoff import COSINE_FLOOR
@@ -172,7 +173,7 @@ def _sketch(vector: Sequence[float]) -> list[float]:
 
 
 def most_important(among: Among, limit: int) -> list[Ranked]:
-    """The steps of most importance, of equal ones the latest; what has no importance counts as `normal`."""
+    """The steps of most importance, of equal ones the latest; what has no importance counts as `normal`, and what was deleted not at all."""
     steps = weighed(Action.objects.filter(project=among.project)) if among.steps is None else among.steps
     if among.session is not None:
         steps = steps.filter(session=among.session)
@@ -180,7 +181,10 @@ def most_important(among: Among, limit: int) -> list[Ranked]:
         steps = steps.exclude(session=among.besides)
     worth = Coalesce("weighed", DEFAULT_IMPORTANCE["normal"])
     found = (
-        steps.annotate(worth=worth).order_by("-worth", "-at", "-id").values_list("id", "session_id", "worth")
+        steps.filter(~IS_DELETED)
+        .annotate(worth=worth)
+        .order_by("-worth", "-at", "-id")
+        .values_list("id", "session_id", "worth")
     )
     return [Ranked(action=row, session=session, score=score) for row, session, score in found[:limit]]
 

@@ -2,15 +2,21 @@
 
 from collections.abc import Collection
 from datetime import datetime
+from typing import Final
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import Exists, OuterRef
 from django.utils.crypto import salted_hmac
 
 from timemachine.accounts.models import Project
 from timemachine.recording.models import ErasedSession, ErasedTurn, Session
 
 _SALT = "timemachine.recording.gone"
+IS_DELETED: Final = Exists(
+    ErasedTurn.objects.filter(session=OuterRef("session"), sequence=OuterRef("sequence"))
+)
+"""Whether an action was deleted: its place is left, and it says nothing."""
 
 
 def remember(

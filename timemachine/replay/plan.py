@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef
-
 from timemachine.base.errors import InvalidInput
 from timemachine.providers.queries import usable_model
-from timemachine.recording.models import Action, ErasedTurn, Session
+from timemachine.recording.gone import IS_DELETED
+from timemachine.recording.models import Action, Session
 from timemachine.replay import options as replay_options
 from timemachine.replay.engine import Recorded, planned
 from timemachine.replay.options import ReplayOptions
@@ -28,10 +27,6 @@ _DECIDING: Final = (
     "retrieval",
     "session",
 )
-
-
-_DELETED: Final = ErasedTurn.objects.filter(session=OuterRef("session"), sequence=OuterRef("sequence"))
-"""A step that was deleted has nothing to be asked again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +94,7 @@ def replayable_of(
         together = sessions[at : at + READ_TOGETHER]
         found: dict[UUID, list[Action]] = {session.id: [] for session in together}
         rows = Action.objects.filter(session__in=found, kind__in=("find", "ask")).only(*_DECIDING, *also)
-        rows = rows.annotate(is_deleted=Exists(_DELETED))
+        rows = rows.annotate(is_deleted=IS_DELETED)
         for action in rows.order_by("session_id", "sequence"):
             found[action.session_id].append(action)
         for session in together:
