@@ -297,3 +297,12 @@ def test_many_writers_leave_no_gap_and_no_duplicate() -> None:
         firsts = [sequence for part in pool.map(write, range(8)) for sequence in part]
     assert sorted(firsts) == list(range(1, 161, 2))
     assert list(Action.objects.order_by("sequence").values_list("sequence", flat=True)) == list(range(1, 161))
+
+
+def test_a_session_that_is_open_for_days_takes_more(project: Project) -> None:
+    begun = datetime(2026, 1, 1, tzinfo=UTC)
+    session = start_session(project, name="Long", by="test", started_at=begun)
+    assert append(session.id, [message("first", started_at=begun)]) == [1]
+    assert append(session.id, [message("weeks later", started_at=datetime(2026, 3, 1, tzinfo=UTC))]) == [2]
+    session.refresh_from_db()
+    assert (session.status, session.started_at, session.last_sequence) == ("recording", begun, 2)
