@@ -27,7 +27,6 @@ from timemachine.forgetting import retention
 from timemachine.intake import commands as intakes
 from timemachine.intake.taking import Taken
 from timemachine.intake.working import work as put_file
-from timemachine.memory import compressing
 from timemachine.patterns import alerts, reading, settling
 from timemachine.replay import commands as replays
 from timemachine.replay.working import work
@@ -37,6 +36,7 @@ from timemachine.sharing import heads
 from timemachine.suites import running as suites
 from timemachine.sweeping import commands as sweeps
 from timemachine.sweeping.working import work as measure
+from timemachine.weight.compression import follow_rules
 
 log = logging.getLogger(__name__)
 
@@ -232,7 +232,7 @@ def trim_answer_cache() -> None:
 @shared_task(name="timemachine.jobs.compress_sessions")
 def compress_sessions() -> None:
     """Compress the sessions that the rules of their projects find old enough."""
-    compressing.follow_rules()
+    follow_rules()
 
 
 _SWEPT: Final[tuple[tuple[Any, Callable[[], list[UUID] | list[int]]], ...]] = (

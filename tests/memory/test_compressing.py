@@ -90,6 +90,27 @@ def test_what_somebody_says_of_a_turn_outweighs_the_compression(api: Program, st
     assert importances(api) == [0.30, 0.8, 0.92, 0.97, 0.30]
 
 
+def test_what_somebody_says_of_a_turn_is_counted_among_those_that_stay(api: Program, story: Session) -> None:
+    assert story
+    api.patch("/sessions/story/actions/2", {"importance": 0.8})
+    api.post(PATH)
+    effect = api.get(PATH).json()
+    assert (effect["kept"]["turns"], effect["falls"]["turns"]) == (3, 2)
+
+
+def test_a_session_that_grew_after_it_was_compressed_is_compressed_on(api: Program, story: Session) -> None:
+    api.post(PATH)
+    tamper("UPDATE tm_session SET status = 'recording', ended_at = NULL WHERE key = %s", ["story"])
+    assert api.post("/sessions/story/actions", said("agent", "One more look.")).status_code == 201
+    api.post("/sessions/story/end")
+    effect = api.get(PATH).json()
+    assert (effect["through"], effect["kept"]["turns"], effect["falls"]["turns"]) == (5, 3, 3)
+    assert importances(api) == [0.30, 0.30, 0.30, 0.97, 0.95, None]
+    again = api.post(PATH).json()
+    assert (again["through"], again["falls"]["turns"]) == (6, 4)
+    assert len(again["history"]) == 2
+
+
 def test_a_session_that_records_is_not_compressed(api: Program) -> None:
     record(api, "story", said("agent", "Going on."))
     answer = api.post(PATH)

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from tests.api.conftest import Program, api, stranger
+from tests.api.conftest import Program, api, program, stranger
 from tests.memory.test_transcripts import STORY, record, said
 from tests.stub_model_server import Script, StubModelServer
+from timemachine.accounts.models import Project
 from timemachine.answering.models import SessionSummary
 from timemachine.erasure import commands as erasing
 from timemachine.memory.summary_prompt import LONGEST_QUOTED, asked, cited, quoted
@@ -141,6 +142,14 @@ def test_another_project_makes_and_sees_none(stranger: Program, story: Session) 
     assert story
     assert stranger.post(PATH, {"collection": "lessons"}).status_code == 404
     assert stranger.get(PATH).status_code == 404
+
+
+def test_a_key_that_may_not_record_puts_none(project: Project, story: Session) -> None:
+    assert story
+    for scope in ("run", "record"):
+        answer = program(project, "read", scope).post(PATH, {"collection": "lessons"})
+        assert (answer.status_code, answer.json()["code"]) == (403, "scope_missing")
+    assert not Frame.objects.exists()
 
 
 def test_an_erasure_names_the_collection_that_has_the_summary(api: Program, story: Session) -> None:

@@ -22,7 +22,8 @@ def session(project: Project) -> Session:
 
 
 def weigh(browser: Client, **said: str) -> str:
-    answer = browser.post(f"{PAGE}weigh/", {"next": "/sessions/s/?step=1&filter=kind:message", **said})
+    every = {"next": "/sessions/s/?step=1&filter=kind:message", "significance": "", "importance": "", **said}
+    answer = browser.post(f"{PAGE}weigh/", every)
     assert answer.status_code == 303, answer.content
     return str(answer["Location"])
 
@@ -63,6 +64,15 @@ def test_what_cannot_be_said_is_told_and_changes_nothing(
     assert session
     assert sentence in words(get(operator, weigh(operator, **said)))
     assert not Weight.objects.exists()
+
+
+def test_who_changes_one_leaves_what_another_said_meanwhile(operator: Client, session: Session) -> None:
+    weigh(operator, step="1", significance="decision")
+    weigh(operator, step="1", significance="", significance_was="", importance="0.4", importance_was="")
+    kept = Weight.objects.get()
+    assert (kept.action.session, kept.significance, kept.importance) == (session, "decision", 0.4)
+    operator.post(f"{PAGE}weigh/", {"step": "1"})
+    assert Weight.objects.exists()
 
 
 def test_proposals_are_answered_yes_and_no(operator: Client, project: Project) -> None:

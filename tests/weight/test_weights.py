@@ -206,17 +206,18 @@ def test_proposals_are_made_for_steps_without_a_word_and_taken_or_refused(api: P
             "kind": "tool_call",
             "tool": "deploy",
             "call_id": "1",
-            "output": None,
+            "input": "prod",
             "error": {"type": "Pool", "message": "exhausted"},
         },
         said("agent", "We decided to close connections."),
-        {"kind": "tool_call", "tool": "deploy", "call_id": "2"},
+        {"kind": "tool_call", "tool": "deploy", "call_id": "2", "input": "prod"},
         said("agent", "That fixed it.", "solution"),
         said("agent", "The root cause is the pool."),
     )
     assert proposals(api) == [
         (1, "first_error", "error"),
-        (2, "error_gone", "solution"),
+        (2, "decision", "decision"),
+        (3, "error_gone", "solution"),
         (5, "root_cause", "breakthrough"),
     ]
     answer = {"sequence": 5, "rule": "root_cause"}
@@ -225,7 +226,7 @@ def test_proposals_are_made_for_steps_without_a_word_and_taken_or_refused(api: P
     assert api.get("/sessions/story/weights").json()["items"][0]["proposal"] == "root_cause"
     refused = api.post("/sessions/story/proposals", {"sequence": 1, "rule": "first_error", "accept": False})
     assert (refused.status_code, refused.json()["significance"]) == (200, None)
-    assert proposals(api) == [(2, "error_gone", "solution")]
+    assert proposals(api) == [(2, "decision", "decision"), (3, "error_gone", "solution")]
     again = api.post("/sessions/story/proposals", {**answer, "accept": True})
     assert (again.status_code, again.json()["code"]) == (404, "proposal_not_found")
 
@@ -234,10 +235,33 @@ def test_the_result_of_a_tool_that_begins_with_error_has_failed(api: Program) ->
     record(
         api,
         "story",
-        {"kind": "tool_result", "tool": "book", "output": "Error: no seat"},
-        {"kind": "tool_result", "tool": "book", "output": "booked"},
+        {"kind": "tool_result", "tool": "book", "input": "14A", "output": "Error: no seat"},
+        {"kind": "tool_result", "tool": "book", "input": "14A", "output": "booked"},
         {"kind": "tool_result", "tool": "read", "output": "x" * 40_000},
     )
     assert proposals(api) == [(1, "first_error", "error"), (2, "error_gone", "solution")]
     found = api.get("/sessions/story/proposals").json()
     assert (found["read"], found["recorded"], found["next"]) == (3, 3, None)
+
+
+def test_a_turn_that_was_deleted_matters_no_more(api: Program, story: Session) -> None:
+    assert story
+    assert api.delete_for("/sessions/story/actions/2", {"reason": "asked for"}).status_code in {200, 202}
+    answer = api.patch("/sessions/story/actions/2", {"significance": "decision"})
+    assert (answer.status_code, answer.json()["code"]) == (409, "turn_deleted")
+
+
+def test_many_calls_of_many_tools_are_read_in_time(api: Program) -> None:
+    made = (
+        {
+            "kind": "tool_call",
+            "tool": f"t{n % 500}",
+            "input": n % 7,
+            "error": {"type": "X"} if n % 3 else None,
+        }
+        for n in range(3_000)
+    )
+    record(api, "story", *made)
+    found = api.get("/sessions/story/proposals").json()
+    assert found["read"] == 3_000
+    assert found["items"][0]["rule"] == "first_error"

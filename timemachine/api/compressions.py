@@ -11,10 +11,11 @@ from timemachine.api import routers
 from timemachine.api.access import caller
 from timemachine.api.schemas import Strict
 from timemachine.base.clock import written
-from timemachine.memory import compressing
-from timemachine.memory.compressing import MOST_DAYS
+from timemachine.memory.compressing import effect_on
 from timemachine.recording.models import Session
 from timemachine.recording.queries import session_of
+from timemachine.weight import compression
+from timemachine.weight.compression import MOST_DAYS
 from timemachine.weight.document import compression_change_json
 from timemachine.weight.queries import compression_of, compressions_of
 
@@ -49,7 +50,7 @@ def compress(request: HttpRequest, session_id: str) -> dict[str, Any]:
     """
     who = caller(request, "record")
     session = session_of(who.project, session_id)
-    compressing.compress(session, by=who.by)
+    compression.compress(session, by=who.by)
     return _document(session)
 
 
@@ -58,7 +59,7 @@ def undo(request: HttpRequest, session_id: str) -> dict[str, Any]:
     """Every turn counts again what it counted before. The rule of the project leaves such a session alone from then on."""
     who = caller(request, "record")
     session = session_of(who.project, session_id)
-    compressing.undo(session, by=who.by)
+    compression.undo(session, by=who.by)
     return _document(session)
 
 
@@ -67,9 +68,9 @@ def compress_older(request: HttpRequest, payload: OlderIn) -> dict[str, Any]:
     """Compress every session of the project that ended so many days ago or more, without those for which somebody undid it."""
     who = caller(request, "admin")
     if payload.preview:
-        found = compressing.older_than(who.project, payload.older_than_days)
+        found = compression.older_than(who.project, payload.older_than_days)
         return {"sessions": found.count(), "compressed": False}
-    done = compressing.compress_older(who.project, payload.older_than_days, by=who.by)
+    done = compression.compress_older(who.project, payload.older_than_days, by=who.by)
     return {"sessions": done, "compressed": True}
 
 
@@ -83,12 +84,12 @@ def rule(request: HttpRequest) -> dict[str, Any]:
 def set_rule(request: HttpRequest, payload: RuleIn) -> dict[str, Any]:
     """A worker follows it within the hour. What is compressed stays so when the rule goes."""
     who = caller(request, "admin")
-    compressing.set_rule(who.project, payload.days, by=who.by)
+    compression.set_rule(who.project, payload.days, by=who.by)
     return _rule(who.project)
 
 
 def _rule(project: Project) -> dict[str, Any]:
-    found = compressing.rule_of(project)
+    found = compression.rule_of(project)
     return {
         "days": found and found.days,
         "by": found and found.by,
@@ -97,7 +98,7 @@ def _rule(project: Project) -> dict[str, Any]:
 
 
 def _document(session: Session) -> dict[str, Any]:
-    effect, now = compressing.effect_on(session), compression_of(session)
+    effect, now = effect_on(session), compression_of(session)
     return {
         "compressed": now is not None,
         "through": now and now.through,

@@ -34,8 +34,9 @@ class SummaryIn(Strict):
 )
 def make(request: HttpRequest, session_id: str, payload: SummaryIn) -> Status[dict[str, Any]]:
     """One frame that is found like any other, with the steps it rests on. `local:extractive-5` quotes the turns that matter most; a named
-    model is given the turns that fit into 6,000 tokens, and costs what it costs. Made again, it is a new version of the same frame.
+    model is given the turns that fit into 6,000 tokens, and costs what it costs. Made again, it is a new version of the same frame. It needs the scopes `run` and `record`.
     """
+    caller(request, "record")
     who = caller(request, "run")
     session = session_of(who.project, session_id)
     made = summarise(session, by=who.by, collection=payload.collection, use_model=payload.use_model)

@@ -5,11 +5,12 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.conf import settings
+from django.db import IntegrityError, transaction
 from django.db.models import F, QuerySet
 
 from timemachine.answering.models import SessionSummary
 from timemachine.base.clock import now
-from timemachine.base.errors import InvalidInput, ModelFailed
+from timemachine.base.errors import InvalidInput, ModelFailed, NotFound
 from timemachine.memory.reading import rows
 from timemachine.memory.summary_prompt import SYSTEM_PROMPT, TEMPLATE, asked, cited, quoted
 from timemachine.memory.transcript import Asked, Told, transcript_of
@@ -19,7 +20,7 @@ from timemachine.providers.completion import Completion, Message, ModelRequest
 from timemachine.providers.places import let_go, place
 from timemachine.providers.prices import price_if_known
 from timemachine.providers.queries import connection_of, usable_model
-from timemachine.recording.models import Action, Session
+from timemachine.recording.models import Action, ErasedTurn, Session
 from timemachine.recording.told import content_of, left_out, text_of
 from timemachine.recording.validation import COST_DIGITS
 from timemachine.retrieval.commands import NewFrame, collection_named, put
@@ -73,7 +74,8 @@ def summaries_of(session: Session) -> QuerySet[SessionSummary]:
 
 def _quoted(session: Session, model: ModelName) -> _Made:
     """The beginnings of the turns that matter most, of equal ones the latest, in their order."""
-    weighed = Action.objects.filter(session=session).annotate(now=IMPORTANCE)
+    gone = ErasedTurn.objects.filter(session=session).values("sequence")
+    weighed = Action.objects.filter(session=session).exclude(sequence__in=gone).annotate(now=IMPORTANCE)
     best = weighed.order_by(F("now").desc(nulls_last=True), "-sequence").values_list("sequence", flat=True)
     chosen = sorted(best[: sentences_of(model)])
     found = rows(session.id, 0, session.last_sequence, chosen)
@@ -145,12 +147,31 @@ def _kept(session: Session, collection: Collection, model: ModelName, made: _Mad
         },
         number=_standing(session, collection),
     )
-    (done,) = put(collection, [frame], by=by)
+    try:
+        with transaction.atomic():
+            (done,) = put(collection, [frame], by=by)
+            return _remembered(session, collection, done.frame, model, made, by, at)
+    except IntegrityError as why:
+        raise NotFound(
+            "The session was erased while it was summarised; nothing is put, and the call may have been billed.",
+            code="session_not_found",
+        ) from why
+
+
+def _remembered(
+    session: Session,
+    collection: Collection,
+    frame: Frame,
+    model: ModelName,
+    made: _Made,
+    by: str,
+    at: datetime,
+) -> SessionSummary:
     return SessionSummary.objects.create(
         session=session,
         collection=collection,
-        number=done.frame.number,
-        version=done.frame.version,
+        number=frame.number,
+        version=frame.version,
         model=str(model),
         through=session.last_sequence,
         steps=list(made.steps),

@@ -23,7 +23,7 @@ from timemachine.recording.snapshot import snapshot
 from timemachine.recording.told import LONGEST_COUNTED, Turn, left_out, paragraph, text_of
 from timemachine.retrieval.embedding.wordllama import count_tokens
 from timemachine.search.models import SearchedAction
-from timemachine.weight.effective import IMPORTANCE, SIGNIFICANCE
+from timemachine.weight.effective import IMPORTANCE, KEPT, SIGNIFICANCE
 
 MOST_COUNTED: Final = 2_000
 """So many turns whose tokens no worker counted yet are counted while somebody waits, up to `MOST_BYTES` of them; more are estimated."""
@@ -39,7 +39,10 @@ _SIZE: Final = Coalesce("input__size", 0) + Coalesce("output__size", 0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """Which turns are to be told: those that have one of each that is named, at least the importance, and together no more tokens than `budget`."""
+    """Which turns are to be told: those that have one of each that is named, at least the importance, and together no more tokens than `budget`.
+
+    `staying`: those that compression of the steps up to that one leaves as they are.
+    """
 
     significances: tuple[str, ...] = ()
     roles: tuple[str, ...] = ()
@@ -47,6 +50,7 @@ class Asked:
     tags: tuple[str, ...] = ()
     min_importance: float | None = None
     budget: int | None = None
+    staying: int | None = None
 
     @property
     def condition(self) -> Q:
@@ -59,6 +63,9 @@ class Asked:
         ):
             found &= Q(**{f"{name}__in": wanted}) if wanted else Q()
         found &= Q(tags__overlap=[storable(tag) for tag in self.tags]) if self.tags else Q()
+        if self.staying is not None:
+            weighty = Q(now_significance__in=KEPT) | Q(weight__importance__isnull=False)
+            found &= weighty | Q(sequence__gt=self.staying)
         return found & (Q() if self.min_importance is None else Q(weighed__gte=self.min_importance))
 
 

@@ -6,11 +6,12 @@ from typing import Final
 from django.db import transaction
 
 from timemachine.base.clock import now
-from timemachine.base.errors import InvalidInput
+from timemachine.base.errors import Conflict, InvalidInput, NotFound
+from timemachine.recording.gone import erased_turns
 from timemachine.recording.models import Action, Session
 from timemachine.recording.queries import action_of
 from timemachine.recording.vocabulary import SIGNIFICANCES
-from timemachine.weight.models import Weight, WeightChange
+from timemachine.weight.models import Declined, Weight, WeightChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +38,7 @@ def change(
     step that there is not, `InvalidInput` for a significance that is none and an importance that is not from 0 to 1.
     """
     _check(significance, importance)
-    action = action_of(session, sequence)
-    Action.objects.select_for_update(no_key=True).filter(id=action.id).first()  # one change at a time
+    action = _held(session, sequence)
     kept = Weight.objects.filter(action=action).first()
     before = (None, None) if kept is None else (kept.significance, kept.importance)
     after = (
@@ -48,6 +48,26 @@ def change(
     if after == before:
         return kept
     return _set(action, after, by=by[:254], rule=rule)
+
+
+@transaction.atomic
+def decline_proposal(session: Session, sequence: int, rule: str, *, by: str) -> None:
+    """Keep that somebody said no to what a rule proposes for a step. Raises `NotFound` for a step that there is not."""
+    Declined.objects.get_or_create(
+        action=_held(session, sequence), rule=rule, defaults={"session": session, "by": by[:254]}
+    )
+
+
+def _held(session: Session, sequence: int) -> Action:
+    """The step, which nobody else changes or erases until this is done. Raises `NotFound`, `Conflict` where it was deleted."""
+    action = action_of(session, sequence)
+    if erased_turns(session, [sequence]):
+        raise Conflict(
+            f"Step {sequence} of {session.key} was deleted; it matters no more.", code="turn_deleted"
+        )
+    if Action.objects.select_for_update(no_key=True).filter(id=action.id).first() is None:
+        raise NotFound("This session was erased meanwhile.", code="session_not_found")
+    return action
 
 
 def _set(

@@ -22,7 +22,6 @@ from timemachine.base.clock import now
 from timemachine.base.errors import InvalidInput, NotSignedIn, TimeMachineError, TooManyRequests
 from timemachine.evidence.anchors import anchors_of, key_for_witness
 from timemachine.evidence.keys import earlier_keys, key_in_use
-from timemachine.memory.compressing import rule_of
 from timemachine.web import access, once
 from timemachine.web.access import Access
 from timemachine.web.account_forms import (
@@ -41,6 +40,7 @@ from timemachine.web.display import THEMES
 from timemachine.web.errors import waiting
 from timemachine.web.redirects import see_other
 from timemachine.web.views.sign_in import LINK_USED_AT
+from timemachine.weight.compression import rule_of
 
 LINK_COUNTS_FOR = timedelta(hours=1)
 THEME_KEPT = timedelta(days=365)

@@ -4,7 +4,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
@@ -14,7 +14,8 @@ from timemachine.base.errors import Conflict, InvalidInput, NotFound, TimeMachin
 from timemachine.base.ids import uuid_of
 from timemachine.base.numbers import whole_number
 from timemachine.jobs import ring_backlog
-from timemachine.memory import compressing
+from timemachine.memory.compressing import effect_on
+from timemachine.memory.proposing import accept, decline, proposed
 from timemachine.memory.summarising import summaries_of
 from timemachine.memory.summarising import summarise as summed_up
 from timemachine.providers.queries import model_choices
@@ -24,8 +25,8 @@ from timemachine.web.access import Access, of
 from timemachine.web.http import page
 from timemachine.web.redirects import back_to, see_other
 from timemachine.web.summary_form import SummaryForm
-from timemachine.weight.commands import change
-from timemachine.weight.proposing import accept, decline, proposed
+from timemachine.weight import compression
+from timemachine.weight.commands import UNCHANGED, change
 from timemachine.weight.queries import changes_before, compression_of, compressions_of
 
 PAGE: Final = 50
@@ -50,7 +51,7 @@ def significance(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
         "later": "after" in request.GET,
         "compression": compression_of(session),
         "compressions": compressions_of(session)[:SHOWN_COMPRESSIONS],
-        "effect": compressing.effect_on(session),
+        "effect": effect_on(session),
         "may_record": access.may(OPERATOR),
         "summaries": summaries_of(session)[:SHOWN_SUMMARIES],
         "summary_form": _summary_form(access, session) if access.may(OPERATOR) else None,
@@ -71,10 +72,10 @@ def weigh(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
             session,
             step,
             by=access.user.email,
-            significance=said.get("significance", "").strip() or None,
-            importance=_importance(said.get("importance", "")),
+            significance=UNCHANGED if _stands(said, "significance") else said["significance"].strip() or None,
+            importance=UNCHANGED if _stands(said, "importance") else _importance(said["importance"]),
         )
-    except (InvalidInput, NotFound) as why:
+    except (Conflict, InvalidInput, NotFound) as why:
         messages.error(request, why.message)
     else:
         messages.success(request, f"What step {step:,} matters is changed, beside the record.")
@@ -94,10 +95,10 @@ def answer(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
         if said.get("answer") == "yes":
             accept(session, step, rule, by=access.user.email)
             messages.success(request, f"Step {step:,} has the significance that was proposed.")
-        else:
+        elif said.get("answer") == "no":
             decline(session, step, rule, by=access.user.email)
             messages.success(request, f"That is not proposed for step {step:,} again.")
-    except NotFound as why:
+    except (Conflict, NotFound) as why:
         messages.error(request, why.message)
     return see_other("significance", session.id)
 
@@ -111,10 +112,10 @@ def compress(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     session = session_of(access.project, id)
     try:
         if request.POST.get("do") == "undo":
-            compressing.undo(session, by=access.user.email)
+            compression.undo(session, by=access.user.email)
             messages.success(request, "Every turn counts again what it counted before.")
         else:
-            compressing.compress(session, by=access.user.email)
+            compression.compress(session, by=access.user.email)
             messages.success(request, "The session is compressed.")
     except (Conflict, NotFound) as why:
         messages.error(request, why.message)
@@ -139,6 +140,8 @@ def summarise(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
             )
             ring_backlog(made.collection_id)
             messages.success(request, f"Frame {made.number:,} of {made.collection.name} has the summary.")
+        for sentences in form.errors.values():
+            messages.error(request, " ".join(map(str, sentences)))
     except TimeMachineError as why:
         messages.error(request, why.message)
     return see_other("significance", session.id, part="summary")
@@ -153,7 +156,7 @@ def rule(request: HttpRequest) -> HttpResponse:
     written = request.POST.get("days", "").strip()
     try:
         days = _days(written)
-        compressing.set_rule(access.project, days, by=access.user.email)
+        compression.set_rule(access.project, days, by=access.user.email)
     except InvalidInput as why:
         messages.error(request, why.message)
     else:
@@ -168,6 +171,11 @@ def rule(request: HttpRequest) -> HttpResponse:
 
 def _summary_form(access: Access, session: Session, data: Any = None) -> SummaryForm:
     return SummaryForm(data, session=session, models=model_choices(access.project.pk))
+
+
+def _stands(said: QueryDict, name: str) -> bool:
+    """Whether a field was left as the form showed it, so that somebody else's change meanwhile stays."""
+    return name not in said or str(said[name]).strip() == said.get(f"{name}_was", "\0")
 
 
 def _importance(written: str) -> float | None:
