@@ -59,9 +59,5 @@ def test_the_recipes_run_in_their_order(
     assert "all tests pass" in pairs
     assert "'turns': 2" in said["Compress what is over"]
     assert "{'kept': 3, 'recorded': 5}" in said["Compress what is over"]
-    trained = said["Train on what was solved"].splitlines()
-    assert trained[0] == "await fetchCart() in checkout.js:42; all tests pass."
-    assert trained[1] == "Perhaps the cart is empty when the order is made."
-    assert "no turn of it is a solution" in trained[-1]
     assert said["Forget"].splitlines()[0] == "1"
     assert not Session.objects.exists()

@@ -1,5 +1,7 @@
 """Legal holds: while one is on, nothing of its sessions is deleted or erased, whichever way it is tried."""
 
+from pathlib import Path
+
 import pytest
 from django.db import connection, transaction
 from django.db.utils import IntegrityError
@@ -8,9 +10,10 @@ from timemachine.accounts.models import Project
 from timemachine.base.errors import Conflict, InvalidInput
 from timemachine.demo.commands import load, remove
 from timemachine.erasure import commands as erasing
+from timemachine.evidence import exporting
 from timemachine.evidence.erasing import erase_session
 from timemachine.evidence.models import LogEntry
-from timemachine.forgetting import holding
+from timemachine.forgetting import holding, retention
 from timemachine.forgetting.queries import hold_of, holds_of, holds_over
 from timemachine.forgetting.which import Which
 from timemachine.notes import commands as notes
@@ -18,6 +21,7 @@ from timemachine.recording.commands import append, start_session
 from timemachine.recording.draft import ActionDraft
 from timemachine.recording.holds import held_among
 from timemachine.recording.models import Action, ErasedSession, Session
+from timemachine.verifier import tm_verify
 
 pytestmark = pytest.mark.django_db
 
@@ -115,6 +119,22 @@ def test_who_held_and_released_it_and_why_stays_after_the_session_is_gone(
     log = b"".join(bytes(each.entry) for each in LogEntry.objects.filter(project=project))
     assert log.count(b'"what":"placed"') == log.count(b'"what":"released"') == 2
     assert ErasedSession.objects.get(project=project).reason == "its time is over"
+
+
+def test_the_verifier_reads_a_log_with_holds_rules_and_deletions(
+    project: Project, session: Session, tmp_path: Path
+) -> None:
+    hold = holding.place(project, reason="the lawsuit of May", by="ada", sessions=[session])
+    holding.release(hold, reason="it is settled", by="cy")
+    retention.remove_rule(retention.set_rule(project, days=400, by="ada"), by="ada")
+    session.refresh_from_db()
+    erasing.delete_turn(session.actions.get(sequence=1), reason="asked for", by="ada")
+    erase_session(session, by="ada")
+    with (tmp_path / "log.zip").open("wb") as target:
+        exporting.write_log(target, project)
+    found = tm_verify.verify(str(tmp_path / "log.zip"))
+    assert list(found.problems) == []
+    assert [each.turns for each in found.erasures] == [(1,), ()]
 
 
 @pytest.mark.parametrize("reason", ["", "  ", "call +49 30 901820"])
