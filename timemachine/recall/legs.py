@@ -13,7 +13,7 @@ from django.db import connection
 from django.db.models.functions import Coalesce
 
 from timemachine.accounts.models import Project
-from timemachine.recall.wanted import Among, weighed
+from timemachine.recall.wanted import AT, Among, weighed
 from timemachine.recording.gone import IS_DELETED
 from timemachine.recording.models import Action, Session
 from timemachine.recording.vocabulary import DEFAULT_IMPORTANCE
@@ -174,7 +174,8 @@ def _sketch(vector: Sequence[float]) -> list[float]:
 
 def most_important(among: Among, limit: int) -> list[Ranked]:
     """The steps of most importance, of equal ones the latest; what has no importance counts as `normal`, and what was deleted not at all."""
-    steps = weighed(Action.objects.filter(project=among.project)) if among.steps is None else among.steps
+    of_project = Action.objects.filter(project=among.project)
+    steps = weighed(of_project if among.steps is None else among.steps).annotate(at=AT)
     if among.session is not None:
         steps = steps.filter(session=among.session)
     if among.besides is not None:

@@ -26,6 +26,8 @@ LONGEST_QUERY: Final = 16_384
 MOST_RESULTS: Final = 50
 MOST_AROUND: Final = 20
 MOST_TOKENS: Final = 200_000
+AT: Final = Coalesce("started_at", "recorded_at")
+"""When a step was; an index knows it (migration 0069)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,14 +96,15 @@ def steps_among(project: Project, wanted: Wanted, times: Times) -> QuerySet[Any]
     condition = _condition(wanted, times)
     if not condition:
         return None
-    return weighed(Action.objects.filter(project=project)).filter(condition)
+    steps: QuerySet[Any] = Action.objects.filter(project=project).annotate(at=AT)
+    if wanted.significances or wanted.min_importance is not None:
+        steps = weighed(steps)
+    return steps.filter(condition)
 
 
 def weighed(steps: QuerySet[Action]) -> QuerySet[Any]:
-    """The same with what a recall asks of them: the importance (`weighed`) and significance (`now_significance`) in force, and when they were (`at`)."""
-    return steps.annotate(
-        weighed=IMPORTANCE, now_significance=SIGNIFICANCE, at=Coalesce("started_at", "recorded_at")
-    )
+    """The same with the importance (`weighed`) and significance (`now_significance`) in force."""
+    return steps.annotate(weighed=IMPORTANCE, now_significance=SIGNIFICANCE)
 
 
 def sessions_among(project: Project, wanted: Wanted) -> QuerySet[Session]:
