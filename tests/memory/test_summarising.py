@@ -124,7 +124,12 @@ def test_a_model_that_fails_leaves_no_frame(
 
 @pytest.mark.parametrize(
     ("how", "code"),
-    [({}, "collection_needed"), ({"collection": "lessons", "use_model": "nobody:x"}, "unknown_model")],
+    [
+        ({}, "collection_needed"),
+        ({"collection": "c\x00"}, "invalid_field"),
+        ({"collection": "\ud800"}, "invalid_field"),
+        ({"collection": "lessons", "use_model": "nobody:x"}, "unknown_model"),
+    ],
 )
 def test_what_cannot_be_is_refused(api: Program, story: Session, how: dict[str, str], code: str) -> None:
     assert story

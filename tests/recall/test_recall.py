@@ -245,6 +245,50 @@ def test_the_turns_around_are_told_in_order_with_what_is_left_out(api: Program, 
     assert whole["around"]["left_out_after"] == 0
 
 
+def test_of_a_very_long_turn_around_a_result_the_beginning_is_told(api: Program, project: Project) -> None:
+    long = {"said": "ü" * 100_000}
+    failed = {"type": "Broken", "message": "e" * 50_000}
+    record(api, "long", said(long), said("the mutex"), said("x" * 8_192), said("", error=failed))
+    index(project)
+    document = recall(api, "mutex", "a mutex", mode="text", around=2, limit=1, budget=3_000)
+    for item in document["items"]:
+        first, own, short, broken = item["results"][0]["around"]["items"]
+        assert [each["cut"] for each in (first, own, short, broken)] == [True, False, False, True]
+        assert first["output"] == '{"said":"' + "ü" * 4_091
+        assert short["output"] == "x" * 8_192
+        assert broken["error"] == {"type": "Broken", "message": "e" * 8_192}
+    assert "[2] user: the mutex" in document["text"]
+
+
+def test_a_turn_around_several_results_is_told_with_each(api: Program, project: Project) -> None:
+    record(api, "one", *(said(f"mutex {n}") for n in range(6)))
+    record(api, "other", said("another mutex"))
+    index(project)
+    [item] = recall(api, "mutex", mode="text", around=1)["items"]
+    around = {(each["session"]["key"], each["sequence"]): each["around"]["items"] for each in item["results"]}
+    assert len(around) == 7
+    assert [each["output"] for each in around["one", 3]] == ["mutex 1", "mutex 2", "mutex 3"]
+    assert [each["output"] for each in around["one", 4]] == ["mutex 2", "mutex 3", "mutex 4"]
+    assert [each["sequence"] for each in around["one", 6]] == [5, 6]
+    assert [each["output"] for each in around["other", 1]] == ["another mutex"]
+
+
+@pytest.mark.parametrize(
+    "query", ["po\x00ol pool", "pool \ud800 x", "\x00", "the po\uffffol pool today", "\udfff"]
+)
+@pytest.mark.parametrize("mode", ["hybrid", "text", "semantic"])
+def test_a_question_with_what_postgres_cannot_hold_is_answered(
+    api: Program, story: datetime, query: str, mode: str
+) -> None:
+    [item] = recall(api, query, mode=mode, budget=500)["items"]
+    assert item["query"] == query
+    if "pool" in query and mode == "text":
+        assert ("pool", 1) in places(item) or item["times"]
+    assert [query[time["start"] : time["end"]] for time in item["times"]] == [
+        time["words"] for time in item["times"]
+    ]
+
+
 def test_a_text_for_a_prompt_states_sessions_and_steps_within_its_tokens(
     api: Program, story: datetime
 ) -> None:
@@ -323,6 +367,8 @@ def test_never_a_turn_of_another_project(
         ({"queries": ["x"], "significances": ["huge"]}, "significances"),
         ({"queries": ["x"], "mode": "fuzzy"}, "mode"),
         ({"queries": ["x"], "around": 21}, "around"),
+        ({"queries": ["x"] * 3, "around": 20, "limit": 50}, "6,150 turns; 1,000"),
+        ({"queries": ["x"], "around": 10, "limit": 48}, "1,008 turns"),
         ({"queries": ["x"], "limit": 0}, "limit"),
         ({"queries": ["x"], "budget": 0}, "budget"),
         ({"queries": ["x"], "min_importance": 2}, "min_importance"),

@@ -180,10 +180,14 @@ def test_a_frame_that_cannot_be_is_refused_and_nothing_is_put(
     assert Frame.objects.count() == len(FACTS)
 
 
-@pytest.mark.parametrize("name", ["", " x", ".", "..", "a/b", "a?b", "x" * 201, "a\x00b", "a%b", "tab\t"])
+@pytest.mark.parametrize(
+    "name", ["", " x", ".", "..", "a/b", "a?b", "x" * 201, "a\x00b", "c\ud800", "a%b", "tab\t"]
+)
 def test_a_name_that_a_url_cannot_carry_is_refused(project: Project, name: str) -> None:
     with pytest.raises(InvalidInput):
         make_collection(project, name, by="test")
+    with pytest.raises(InvalidInput):
+        collection_named(project, name, by="test")
 
 
 def test_another_projects_collection_is_not_found(collection: Collection, other_project: Project) -> None:

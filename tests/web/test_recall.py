@@ -71,6 +71,13 @@ def test_the_turns_around_are_shown_in_order_with_what_is_left_out(viewer: Clien
     assert "x" * 1_001 not in told
 
 
+def test_a_question_with_what_no_text_can_hold_is_answered(viewer: Client, project: Project) -> None:
+    session_of(project, said("The connection pool was exhausted."), name="Nightly")
+    index(project)
+    assert "Nightly" in words(viewer, "/recall/?q=con%00nection+pool")
+    assert "Nightly" in words(viewer, "/recall/?q=pool%EF%BF%BF+pool&around=1&user=")
+
+
 @pytest.mark.parametrize(
     ("query", "says"),
     [

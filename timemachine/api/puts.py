@@ -7,16 +7,13 @@ from timemachine.answering.commands import PutDone
 from timemachine.api.access import Caller
 from timemachine.api.schemas import FrameIn, PutIn
 from timemachine.base.errors import InvalidInput
-from timemachine.base.faithful import is_plain
-from timemachine.retrieval.commands import NewFrame, collection_named, make_collection
+from timemachine.retrieval.commands import NewFrame, collection_named
 from timemachine.retrieval.models import Collection
 
 
 def collection_for(who: Caller, name: str) -> Collection:
     """The project's collection of that name, made where there is none. Raises `InvalidInput` for a name that none can have."""
-    # none that stands has a name that is not plain, and asking Postgres for one fails: only making it says what is wrong
-    find_or_make = collection_named if is_plain(name) else make_collection
-    return find_or_make(who.project, name, by=who.by)
+    return collection_named(who.project, name, by=who.by)
 
 
 def frames_in(payload: PutIn) -> list[NewFrame]:

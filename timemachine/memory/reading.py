@@ -16,6 +16,7 @@ from timemachine.weight.effective import IMPORTANCE_SQL, JOINED, SIGNIFICANCE_SQ
 
 PAGE: Final = 1_000
 PAGE_BYTES: Final = 16 * 1024 * 1024
+_WHOLE: Final = 2**31 - 1
 
 _PLAIN: Final = ("sequence", "kind", "role", "agent", "name", "tool", "model", "significance")
 _OF: Final = "a.session_id = %(session)s AND a.sequence > %(after)s AND a.sequence <= %(through)s {chosen}"
@@ -26,14 +27,15 @@ FROM tm_action a LEFT JOIN tm_searched_action w ON w.action_id = a.id
 WHERE a.session_id = %(session)s AND a.sequence <= %(through)s
 """
 _SIZES: Final = f"""
-SELECT a.sequence, coalesce(i.size, 0) + coalesce(o.size, 0)
+SELECT a.sequence, least(coalesce(i.size, 0), %(longest)s) + least(coalesce(o.size, 0), %(longest)s)
 FROM tm_action a LEFT JOIN tm_payload i ON i.id = a.input_id LEFT JOIN tm_payload o ON o.id = a.output_id
 WHERE {_OF} ORDER BY a.sequence LIMIT {PAGE}
 """  # noqa: S608
 _ROWS: Final = f"""
 SELECT a.sequence, a.kind, a.role, a.agent, a.name, a.tool, a.model, {SIGNIFICANCE_SQL},
        {IMPORTANCE_SQL}, a.tags, a.started_at, a.duration_ms,
-       a.error_type, a.error_message, i.media_type, i.data, o.media_type, o.data
+       a.error_type, left(a.error_message, %(longest)s), length(a.error_message),
+       i.media_type, substring(i.data FOR %(longest)s), i.size, o.media_type, substring(o.data FOR %(longest)s), o.size
 FROM tm_action a LEFT JOIN tm_payload i ON i.id = a.input_id LEFT JOIN tm_payload o ON o.id = a.output_id
 {JOINED}
 WHERE {_OF} ORDER BY a.sequence
@@ -42,10 +44,11 @@ WHERE {_OF} ORDER BY a.sequence
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A turn: what is told of it, and as a document."""
+    """A turn: what is told of it, and as a document. `cut`: it has only the beginning of what was given, said, or went wrong."""
 
     turn: Turn
     document: dict[str, Any]
+    cut: bool = False
 
 
 def counted(session: UUID, through: int) -> tuple[int, int, int]:
@@ -59,10 +62,18 @@ def counted(session: UUID, through: int) -> tuple[int, int, int]:
 def rows(session: UUID, after: int, through: int, chosen: Sequence[int] | None = None) -> Iterator[Row]:
     """The turns behind the step `after` up to `through`, in order, of those that are `chosen`: so many at once as memory has room for."""
     if chosen is None:
-        yield from _pages({"session": session, "through": through}, after, "")
+        yield from _pages({"session": session, "through": through, "longest": _WHOLE}, after, "")
         return
+    yield from heads(session, chosen, _WHOLE)
+
+
+def heads(session: UUID, chosen: Sequence[int], longest: int) -> Iterator[Row]:
+    """The turns that are chosen, in order, with at most so many bytes of what each was given and said, and characters of its error.
+
+    What is cut is a text, though it was none.
+    """
     for some in batched(chosen, PAGE):
-        facts = {"session": session, "through": some[-1], "chosen": list(some)}
+        facts = {"session": session, "through": some[-1], "chosen": list(some), "longest": longest}
         yield from _pages(facts, some[0] - 1, _CHOSEN)
 
 
@@ -70,7 +81,7 @@ def _pages(facts: dict[str, Any], after: int, condition: str) -> Iterator[Row]:
     while sizes := _fetched(_SIZES.format(chosen=condition), facts | {"after": after}):
         last = _last_that_fits(sizes)
         for row in _fetched(_ROWS.format(chosen=condition), facts | {"after": after, "through": last}):
-            yield _row(row)
+            yield _row(row, facts["longest"])
         if last == facts["through"]:
             return
         after = last
@@ -94,8 +105,9 @@ def _last_that_fits(sizes: Sequence[tuple[Any, ...]]) -> int:
     return last
 
 
-def _row(row: tuple[Any, ...]) -> Row:
+def _row(row: tuple[Any, ...], longest: int) -> Row:
     sequence, kind, role, *names, significance, weighed, tags, started_at, took, error, message = row[:14]
+    sizes = (row[14], row[17], row[20])
     agent, name, tool, model, *failed = map(_text, (*names, error, message))
     turn = Turn(
         sequence=sequence,
@@ -106,14 +118,14 @@ def _row(row: tuple[Any, ...]) -> Row:
         tool=tool,
         model=model,
         significance=significance,
-        input=_value(*row[14:16]),
-        output=_value(*row[16:]),
+        input=_value(longest, *row[15:18]),
+        output=_value(longest, *row[18:]),
         error=(failed[0], failed[1]),
     )
     times = {"started_at": written(started_at), "duration_ms": took}
-    return Row(
-        turn, _document(turn, {"importance": weighed, "tags": [original(tag) for tag in tags], **times})
-    )
+    weight = {"importance": weighed, "tags": [original(tag) for tag in tags]}
+    cut = any(size is not None and size > longest for size in sizes)
+    return Row(turn, _document(turn, weight | times), cut)
 
 
 def _document(turn: Turn, more: dict[str, Any]) -> dict[str, Any]:
@@ -127,5 +139,7 @@ def _text(stored: str | None) -> str | None:
     return None if stored is None else original(stored)
 
 
-def _value(media_type: str | None, data: Any) -> Any:
-    return None if media_type is None else value_of(media_type, bytes(data))
+def _value(longest: int, media_type: str | None, data: Any, size: int) -> Any:
+    if media_type is None:
+        return None
+    return value_of(media_type, bytes(data)) if size <= longest else bytes(data).decode("utf-8", "ignore")

@@ -23,7 +23,7 @@ from timemachine.providers.queries import connection_of, usable_model
 from timemachine.recording.models import Action, ErasedTurn, Session
 from timemachine.recording.told import content_of, left_out, text_of
 from timemachine.recording.validation import COST_DIGITS
-from timemachine.retrieval.commands import NewFrame, collection_named, put
+from timemachine.retrieval.commands import NewFrame, check_name, collection_named, put
 from timemachine.retrieval.models import Collection, Frame
 from timemachine.weight.effective import IMPORTANCE
 
@@ -58,6 +58,7 @@ def summarise(
             code="collection_needed",
             field="collection",
         )
+    check_name(name)
     if not session.last_sequence:
         raise InvalidInput(
             f"The session {session.key} has no turns to summarise.", code="nothing_to_summarise"

@@ -76,7 +76,7 @@ def _around_json(recalled: Recalled) -> dict[str, Any]:
     told = [row.turn.sequence for row in recalled.around]
     *before, behind = gaps(told, max(recalled.session.last_sequence, told[-1]))
     items = [
-        row.document | {"left_out_before": missing}
+        row.document | {"left_out_before": missing, "cut": row.cut}
         for row, missing in zip(recalled.around, before, strict=True)
     ]
     return {"items": items, "left_out_after": behind}

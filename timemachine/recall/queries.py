@@ -1,7 +1,7 @@
 """Recall: what earlier sessions of a project say to a question, best first, each turn with its session and step."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -9,7 +9,8 @@ from uuid import UUID
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now
 from timemachine.base.errors import Unavailable
-from timemachine.memory.reading import Row, rows
+from timemachine.base.faithful import searchable
+from timemachine.memory.reading import Row, heads
 from timemachine.recall.legs import Term, by_meaning, by_words, most_important, terms_of
 from timemachine.recall.subject import subject_of
 from timemachine.recall.time_words import Reading, Spoken, read
@@ -31,6 +32,8 @@ from timemachine.search.indexing import MODEL, not_indexed
 from timemachine.search.legs import Ranked
 
 BY_IMPORTANCE: Final = "importance"
+LONGEST_AROUND: Final = 8 * 1024
+"""How many bytes of what a turn around a result was given are told, of what it said, and of its error; `MOST_TOLD` of them have 16 MiB."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,13 +56,16 @@ class TimeRead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recalled:
-    """A turn that was recalled, with the significance and importance in force, and the turns around it where these were asked for."""
+    """A turn that was recalled, with the significance and importance in force, and the turns around it where these were asked for.
+
+    Of each of those at most `LONGEST_AROUND` bytes of what it was given, said and failed with.
+    """
 
     session: Session
     hit: Hit
     significance: str | None
     importance: float | None
-    around: tuple[Row, ...]
+    around: tuple[Row, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +122,7 @@ def recall(project: Project, wanted: Wanted, at: datetime | None = None) -> Reco
         spoken = read(query, moment, zone) if wanted.time_words else Spoken(text=query, readings=())
         times = tuple(_read_times(project, wanted, spoken, besides))
         among = _among(project, wanted, times, within, besides)
-        subject = subject_of(spoken.text)
+        subject = subject_of(searchable(spoken.text))
         found = _found(among, wanted, subject)
         missing = missing or found.missing
         answers.append(
@@ -129,7 +135,10 @@ def recall(project: Project, wanted: Wanted, at: datetime | None = None) -> Reco
             )
         )
     return Recollection(
-        wanted=wanted, answers=tuple(answers), not_indexed=not_indexed(project), no_embeddings=missing
+        wanted=wanted,
+        answers=_with_turns_around(answers, wanted.around),
+        not_indexed=not_indexed(project),
+        no_embeddings=missing,
     )
 
 
@@ -210,16 +219,39 @@ def _results(project: Project, wanted: Wanted, found: _Found) -> tuple[Recalled,
             hit=hits[row],
             significance=weights[row][0],
             importance=weights[row][1],
-            around=_around(sessions[found.sessions[row]], hits[row], wanted.around),
         )
         for row in best
         if row in hits and row in weights and found.sessions[row] in sessions
     )
 
 
-def _around(session: Session, hit: Hit, turns: int) -> tuple[Row, ...]:
+def _with_turns_around(answers: Sequence[Answer], turns: int) -> tuple[Answer, ...]:
+    """The answers with the turns around each result; a turn around several is read once."""
     if not turns:
-        return ()
-    sequence = hit.action.sequence
-    last = max(sequence, min(session.last_sequence, sequence + turns))
-    return tuple(rows(session.id, max(0, sequence - turns - 1), last))
+        return tuple(answers)
+    wanted: dict[UUID, set[int]] = {}
+    for each in (each for answer in answers for each in answer.results):
+        wanted.setdefault(each.session.id, set()).update(_window(each, turns))
+    read = {
+        session: {row.turn.sequence: row for row in heads(session, sorted(sequences), LONGEST_AROUND)}
+        for session, sequences in wanted.items()
+    }
+    return tuple(
+        replace(
+            answer,
+            results=tuple(
+                replace(each, around=_around(each, turns, read[each.session.id])) for each in answer.results
+            ),
+        )
+        for answer in answers
+    )
+
+
+def _around(recalled: Recalled, turns: int, read: Mapping[int, Row]) -> tuple[Row, ...]:
+    return tuple(read[sequence] for sequence in _window(recalled, turns) if sequence in read)
+
+
+def _window(recalled: Recalled, turns: int) -> range:
+    sequence = recalled.hit.action.sequence
+    last = max(sequence, min(recalled.session.last_sequence, sequence + turns))
+    return range(max(1, sequence - turns), last + 1)

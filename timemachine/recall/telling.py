@@ -9,12 +9,12 @@ from typing import Final
 from uuid import UUID
 
 from timemachine.base.errors import Unavailable
-from timemachine.memory.reading import rows
+from timemachine.memory.reading import Row, heads
 from timemachine.memory.selection import gaps
 from timemachine.memory.transcript import estimate
 from timemachine.recall.queries import Recalled, Recollection
 from timemachine.recording.models import Session
-from timemachine.recording.told import LONGEST_COUNTED, Turn, left_out, paragraph, text_of, who_of
+from timemachine.recording.told import LONGEST_COUNTED, left_out, paragraph, text_of, who_of
 from timemachine.retrieval.embedding.wordllama import count_tokens
 
 MARKS: Final = 2
@@ -68,14 +68,14 @@ def prompt_of(found: Recollection, budget: int) -> Prompt:
     """The text, of at most so many tokens; empty where nothing was recalled, or nothing fits."""
     recalled = [each for answer in found.answers for each in answer.results]
     chosen = _Chosen()
-    turns = _turns(recalled)
+    texts = _texts(recalled)
     for each in recalled:
         sequence = each.hit.action.sequence
-        chosen.take(each.session, sequence, _told(each, turns[each.session.id, sequence]), budget)
+        chosen.take(each.session, sequence, texts[each.session.id, sequence], budget)
     for each in recalled:
         at = each.hit.action.sequence
         for row in sorted(each.around, key=lambda row: abs(row.turn.sequence - at)):
-            chosen.take(each.session, row.turn.sequence, paragraph(_sendable(text_of(row.turn))), budget)
+            chosen.take(each.session, row.turn.sequence, _paragraph(row), budget)
     text = _composed(chosen)
     while chosen.texts and tokens_of(text) > budget:
         chosen.drop()
@@ -89,25 +89,31 @@ def prompt_of(found: Recollection, budget: int) -> Prompt:
     )
 
 
-def _turns(recalled: Sequence[Recalled]) -> dict[tuple[UUID, int], Turn]:
-    """The turns that were recalled, whole."""
-    wanted: dict[UUID, set[int]] = {}
+def _texts(recalled: Sequence[Recalled]) -> dict[tuple[UUID, int], str]:
+    """The turns that were recalled, as they are told."""
+    wanted: dict[UUID, dict[int, Recalled]] = {}
     for each in recalled:
-        wanted.setdefault(each.session.id, set()).add(each.hit.action.sequence)
+        wanted.setdefault(each.session.id, {}).setdefault(each.hit.action.sequence, each)
     return {
-        (session, row.turn.sequence): row.turn
-        for session, sequences in wanted.items()
-        for row in rows(session, 0, max(sequences), sorted(sequences))
+        (session, row.turn.sequence): _told(of[row.turn.sequence], row)
+        for session, of in wanted.items()
+        for row in heads(session, sorted(of), LONGEST_COUNTED)
     }
 
 
-def _told(recalled: Recalled, turn: Turn) -> str:
+def _told(recalled: Recalled, row: Row) -> str:
     """The turn; of one that is very long the passage for which it was recalled."""
-    whole = _sendable(text_of(turn))
+    told = _paragraph(row)
     passage = recalled.hit.passage
-    if len(whole.encode()) <= LONGEST_COUNTED or passage is None:
-        return paragraph(whole)
+    if passage is None or not (row.cut or len(told.encode()) > LONGEST_COUNTED):
+        return told
+    turn = row.turn
     return paragraph(_sendable(f"[{turn.sequence}] {who_of(turn)}, a passage of it: … {passage.text} …"))
+
+
+def _paragraph(row: Row) -> str:
+    rest = " … [the rest of this turn is left out]" if row.cut else ""
+    return paragraph(f"{_sendable(text_of(row.turn))}{rest}")
 
 
 def _composed(chosen: _Chosen) -> str:

@@ -25,6 +25,8 @@ MOST_QUERIES: Final = 20
 LONGEST_QUERY: Final = 16_384
 MOST_RESULTS: Final = 50
 MOST_AROUND: Final = 20
+MOST_TOLD: Final = 1_000
+"""How many turns one request may bring: its queries times its results times the turns around each and itself."""
 MOST_TOKENS: Final = 200_000
 AT: Final = Coalesce("started_at", "recorded_at")
 """When a step was; an index knows it (migration 0069)."""
@@ -178,6 +180,13 @@ def _check_numbers(wanted: Wanted) -> None:
         given = getattr(wanted, name)
         if given is not None and not least <= given <= most:
             raise _refused(name, f"`{name}` is a number from {least:,} to {most:,}.")
+    told = len(wanted.queries) * wanted.limit * (2 * wanted.around + 1)
+    if told > MOST_TOLD:
+        raise _refused(
+            "around",
+            f"{len(wanted.queries)} queries with {wanted.limit} results and {wanted.around} turns before and behind each are {told:,} turns; "
+            f"{MOST_TOLD:,} can be told at once: ask for fewer queries, a smaller `limit` or a smaller `around`.",
+        )
 
 
 def _zone(name: str) -> ZoneInfo:

@@ -78,7 +78,7 @@ def make_collection(project: Project, name: str, *, by: str, embedding_model: st
 
     Raises `InvalidInput` for a name that a URL cannot carry, `Conflict` where it is taken, `Unavailable` where the model is.
     """
-    _check_name(name)
+    check_name(name)
     model = model_of_new_collections(embedding_model)
     try:
         with transaction.atomic():
@@ -92,7 +92,8 @@ def make_collection(project: Project, name: str, *, by: str, embedding_model: st
 
 
 def collection_named(project: Project, name: str, *, by: str, embedding_model: str = "") -> Collection:
-    """The project's collection of that name, made where there was none."""
+    """The project's collection of that name, made where there was none. Raises `InvalidInput` for a name that none can have."""
+    check_name(name)
     found = Collection.objects.filter(project=project, name=name).first()
     if found is not None:
         return found
@@ -285,7 +286,8 @@ def _for_search(frame: NewFrame) -> str:
     return searchable(f"{frame.title}\n{frame.text}" if frame.title else frame.text)
 
 
-def _check_name(name: str) -> None:
+def check_name(name: str) -> None:
+    """Raise `InvalidInput` where the name is none that a collection can have; Postgres does not even look up all of those."""
     if not NAME.fullmatch(name) or name in {".", ".."}:  # browsers fold these out of an address
         raise InvalidInput(
             f"{name[:60]!r} cannot name a collection; use 1 to 200 characters without / \\ ? # % or control characters.",

@@ -136,7 +136,7 @@ def _line(row: Row, missing: int, result: int) -> _Line:
         sequence=row.turn.sequence,
         who=who_of(row.turn),
         text=text[:LONGEST],
-        cut=len(text) > LONGEST,
+        cut=row.cut or len(text) > LONGEST,
         left_out=missing,
         is_result=row.turn.sequence == result,
     )
