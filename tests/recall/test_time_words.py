@@ -171,6 +171,8 @@ def test_a_plain_word_that_looks_like_a_date_is_left_alone(question: str) -> Non
 def test_what_lies_beyond_all_calendars_is_no_time() -> None:
     assert readings("9999 years ago") == ()
     assert readings("since 9999 years ago") == ()
+    assert readings("between 31 June and 3 July") == ()
+    assert readings("last night", datetime(1, 1, 1, 0, 30, tzinfo=UTC), ZoneInfo("UTC")) == ()
 
 
 LOOKS_LIKE_A_DATE = some.sampled_from(
