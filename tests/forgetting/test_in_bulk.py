@@ -34,6 +34,46 @@ def recorded(
     return begun
 
 
+def test_what_would_be_every_session_says_so_and_a_filter_that_holds_for_any_is_refused(
+    api: Program, project: Project
+) -> None:
+    recorded(project, "one", tags=("junk",))
+    recorded(project, "two")
+    refused = api.post("/forgettings", {"filter": {"min_cost": 0}})
+    assert refused.status_code == 422
+    assert "`min_cost` is an amount above 0" in refused.json()["message"]
+    assert api.post("/forgettings", {"filter": {"since": "0001-01-01"}}).json()["every"] is True
+    assert api.post("/forgettings", {"filter": {"tag": "junk"}}).json()["every"] is False
+    assert api.post("/forgettings", {"filter": {"tag": "none"}}).json()["every"] is False
+
+
+def test_it_is_said_where_a_summary_stays_before_and_behind(api: Program, project: Project) -> None:
+    for key in ("one", "two"):
+        recorded(project, key, tags=("junk",))
+        for _ in range(2):
+            api.post(f"/sessions/{key}/summaries", {"collection": "lessons"})
+    recorded(project, "three", tags=("junk",))
+    gone = api.delete("/sessions/one").json()
+    assert gone["summaries"] == [{"collection": "lessons", "frame": 0}]
+    assert ErasedSession.objects.get().summaries == gone["summaries"]
+    found = api.post("/forgettings", {"filter": {"tag": "junk"}}).json()
+    assert (found["sessions"], found["summarised"]) == (2, 1)
+    api.post(f"/forgettings/{found['id']}/confirm", {"reason": REASON})
+    commands.work(found["id"])
+    assert api.get(f"/forgettings/{found['id']}").json()["summarised"] == 1
+    assert [each.summaries for each in ErasedSession.objects.order_by("id")][1:] == [
+        [{"collection": "lessons", "frame": 1}],
+        [],
+    ]
+
+
+def test_a_rule_says_of_how_many_sessions_a_summary_stays(api: Program, project: Project) -> None:
+    recorded(project, "old", days=400)
+    api.post("/sessions/old/summaries", {"collection": "lessons"})
+    due = api.post("/retention", {"days": 365, "dry_run": True}).json()["due"]
+    assert (due["sessions"], due["summarised"]) == (1, 1)
+
+
 def keys(project: Project) -> set[str]:
     return set(Session.objects.filter(project=project).values_list("key", flat=True))
 

@@ -15,6 +15,7 @@ from timemachine.forgetting.queries import (
     forgetting_of,
     forgettings_of,
     held_of,
+    is_every,
     named,
     outcomes_of,
     sessions_of,
@@ -26,7 +27,10 @@ router = Router(tags=["forgetting"])
 
 @router.post("", response={201: dict[str, Any]}, summary="See what a deletion in bulk would take away")
 def make(request: HttpRequest, payload: ForgettingIn) -> Status[dict[str, Any]]:
-    """Find the sessions that fit the `filter` now: how many sessions and turns, how many of them are `held` and would stay. Nothing is deleted yet."""
+    """Find the sessions that fit the `filter` now: how many sessions and turns, how many of them are `held` and would stay, of how many a summary
+
+    stays in a collection (`summarised`), and whether it is `every` session of the project. Nothing is deleted yet.
+    """
     who = caller(request, "admin")
     return Status(201, _told(commands.prepare(who.project, payload.filter.which(), by=who.by)))
 
@@ -84,5 +88,7 @@ def cancel(request: HttpRequest, forgetting_id: str) -> dict[str, Any]:
 
 
 def _told(found: Forgetting) -> dict[str, Any]:
-    held = held_of(found) if found.status == FOUND else None
-    return forgetting_json(found, outcomes_of([found])[found.id], held)
+    outcome = outcomes_of([found])[found.id]
+    if found.status != FOUND:
+        return forgetting_json(found, outcome)
+    return forgetting_json(found, outcome, held_of(found), every=outcome.sessions > 0 and is_every(found))

@@ -82,6 +82,11 @@ def _session(session: Session, found: ImportedSession | SessionOfImport) -> dict
     about = session_json(session)
     told = {name: about[name] for name in ("id", "key", "name", "url")}
     before = found.deleted_before
-    deleted = before and {"at": written(before.erased_at), "by": before.erased_by, "reason": before.reason}
+    deleted = before and {
+        "at": written(before.erased_at),
+        "by": before.erased_by,
+        "reason": before.reason,
+        "summaries": before.summaries,
+    }
     counts = {"actions": found.actions, "already_there": found.already_there}
     return {**told, **counts, "deleted_before": deleted, "deleted_turns": found.deleted_turns}

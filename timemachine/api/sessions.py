@@ -10,6 +10,7 @@ from ninja.decorators import decorate_view
 from timemachine.accounts.models import Project
 from timemachine.answering import commands as answering
 from timemachine.answering.asking import CallParameters
+from timemachine.answering.summaries import that_stay
 from timemachine.answering.under_way import wait_for_asks
 from timemachine.api import routers, schemas
 from timemachine.api.access import Caller, caller
@@ -72,12 +73,14 @@ def erase(
 ) -> dict[str, Any]:
     """Erase a session with everything it recorded, its notes, replays, judgements and share links. There is no way back.
 
-    A body with a `reason` is kept in the tombstone that the project's log has of what was sealed.
+    `summaries` of it that were put into collections stay there, and are named by `collection` and `frame`. A body with a `reason` is kept in the tombstone that the project's log has of what was sealed.
     """
     who = caller(request, "admin")
     session = session_of(who.project, session_id)
     reason = payload.reason if payload else None
-    return {"erased": str(session.id), "actions": erase_session(session, by=who.by, reason=reason)}
+    stays = that_stay(session)
+    actions = erase_session(session, by=who.by, reason=reason)
+    return {"erased": str(session.id), "actions": actions, "summaries": stays}
 
 
 @routers.sessions.delete(

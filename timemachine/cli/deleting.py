@@ -69,6 +69,10 @@ def _whole(client: "Client", session: str, reason: str | None, *, yes: bool, as_
         raise Failure(_KEPT)
     erased = client.sessions.delete(found["id"], reason=reason)
     lines = [f"Session {found['key']} is erased with {counted(erased['actions'], 'action')}."]
+    lines += [
+        f"A summary of it stays in the collection {each['collection']}, frame {each['frame']:,}."
+        for each in erased["summaries"]
+    ]
     show(erased, lines, as_json=as_json)
 
 
@@ -133,6 +137,10 @@ def _preview(found: dict[str, Any]) -> Iterator[str]:
         return
     held = f"; {found['held']:,} of them under legal hold, which stay" if found["held"] else ""
     yield f"{counted(found['sessions'], 'session')} with {counted(found['turns'], 'turn')} ({told(found['filter'])}){held}."
+    if found["every"]:
+        yield "These are all sessions of the project."
+    if found["summarised"]:
+        yield f"Of {found['summarised']:,} of them a summary stays in a collection."
 
 
 def outcome(found: dict[str, Any]) -> Iterator[str]:

@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db import OperationalError, connection, transaction
 from psycopg.errors import DeadlockDetected
 
+from timemachine.answering.summaries import that_stay
 from timemachine.base.clock import now
 from timemachine.base.errors import NotFound
 from timemachine.comparison.models import Comparison
@@ -63,7 +64,13 @@ def _erase_session(session: Session, *, by: str | None, reason: str | None, move
         earlier.keep(sealed, left, first, why)
         if not moved:
             gone.remember(
-                locked, actions=locked.last_sequence, by=by, reason=reason, at=why.at, log_index=first
+                locked,
+                actions=locked.last_sequence,
+                by=by,
+                reason=reason,
+                at=why.at,
+                log_index=first,
+                summaries=that_stay(locked),
             )
     imports.forget(session)
     erased = erasure.erase_session(session)

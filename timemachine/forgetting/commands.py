@@ -13,6 +13,7 @@ from django.db import DatabaseError, connections, transaction
 from django.db.models import Q, QuerySet
 
 from timemachine.accounts.models import Project
+from timemachine.answering.summaries import HAS_SUMMARY
 from timemachine.base.clock import now
 from timemachine.base.errors import Conflict, NotFound
 from timemachine.base.heartbeat import heartbeat
@@ -196,11 +197,16 @@ def _tell(row: ForgottenSession, state: str, problem: str | None = None) -> None
 
 
 def _keep(made: Forgetting, sessions: QuerySet[Session]) -> None:
-    rows: Iterable[tuple[UUID, int]] = sessions.order_by("started_at", "id").values_list(
-        "id", "last_sequence"
+    rows: Iterable[tuple[UUID, int, bool]] = (
+        sessions.annotate(has_summary=HAS_SUMMARY)
+        .order_by("started_at", "id")
+        .values_list("id", "last_sequence", "has_summary")
     )
     ForgottenSession.objects.bulk_create(
-        (ForgottenSession(forgetting=made, session=id_, turns=turns) for id_, turns in rows),
+        (
+            ForgottenSession(forgetting=made, session=id_, turns=turns, summarised=summarised)
+            for id_, turns, summarised in rows
+        ),
         batch_size=AT_ONCE,
     )
 

@@ -37,8 +37,13 @@ def held_json(row: HeldSession, session: Session | None) -> dict[str, Any]:
     }
 
 
-def forgetting_json(found: Forgetting, outcome: Outcome, held: int | None = None) -> dict[str, Any]:
-    """A deletion in bulk: what was asked for, what it found (`held` of it under legal hold), and what became of the sessions."""
+def forgetting_json(
+    found: Forgetting, outcome: Outcome, held: int | None = None, *, every: bool | None = None
+) -> dict[str, Any]:
+    """A deletion in bulk: what was asked for, what it found (`held` of it under legal hold, `every` session of the project; None where nobody looked), and what became
+
+    of the sessions; of `summarised` of them a summary stays in a collection.
+    """
     return {
         "id": str(found.id),
         "filter": found.wanted,
@@ -47,6 +52,8 @@ def forgetting_json(found: Forgetting, outcome: Outcome, held: int | None = None
         "sessions": outcome.sessions,
         "turns": outcome.turns,
         "held": outcome.states.get("held", 0) if held is None else held,
+        "every": every,
+        "summarised": outcome.summarised,
         "states": dict(outcome.states),
         "deleted_turns": outcome.deleted_turns,
         "reason": found.reason,
@@ -65,6 +72,7 @@ def forgotten_json(row: ForgottenSession, session: Session | None) -> dict[str, 
         "key": session and session.key,
         "name": session and session.name,
         "turns": row.turns,
+        "summarised": row.summarised,
         "state": row.state,
         "problem": row.problem,
     }

@@ -90,12 +90,16 @@ class Forgetting(models.Model):
 
 
 class ForgottenSession(models.Model):
-    """A session that is, or is not, deleted by a forgetting: how many turns it had when it was found, and what became of it."""
+    """A session that is, or is not, deleted by a forgetting: how many turns it had when it was found, whether a summary of it stands in a
+
+    collection and stays, and what became of it.
+    """
 
     id = models.BigAutoField(primary_key=True)
     forgetting = models.ForeignKey(Forgetting, on_delete=models.DB_CASCADE, related_name="sessions")
     session = models.UUIDField()
     turns = models.BigIntegerField()
+    summarised = models.BooleanField(default=False, db_default=False)
     state = models.CharField(max_length=10, default=WAITING)
     problem = FaithfulTextField(null=True)
 

@@ -11,10 +11,19 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from django.db.models.functions import Greatest
 
 from timemachine.accounts.models import Project
+from timemachine.answering.summaries import HAS_SUMMARY
 from timemachine.base.clock import now
 from timemachine.base.errors import NotFound
 from timemachine.base.ids import uuid_of
-from timemachine.forgetting.models import CANCELLED, STATES, Forgetting, ForgottenSession, RetentionRule
+from timemachine.forgetting.models import (
+    CANCELLED,
+    ERASED,
+    STATES,
+    WAITING,
+    Forgetting,
+    ForgottenSession,
+    RetentionRule,
+)
 from timemachine.forgetting.which import Which
 from timemachine.recording.models import HeldSession, Hold, Session
 from timemachine.timeline.sessions import Wanted, sessions_matching
@@ -25,21 +34,26 @@ SHOWN: Final = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Amount:
-    """So many sessions with so many turns; `held` of the sessions are under legal hold, and stay."""
+    """So many sessions with so many turns; `held` of the sessions are under legal hold, and stay; of `summarised` a summary stays in a collection."""
 
     sessions: int
     turns: int
     held: int
     recording: int = 0
+    summarised: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What became of the sessions of a deletion in bulk: how many there are in each state, and the turns of those that are deleted."""
+    """What became of the sessions of a deletion in bulk: how many there are in each state, the turns of those that are deleted, and of how many of
+
+    those that go or went a summary stays.
+    """
 
     states: Mapping[str, int] = field(default_factory=dict)
     turns: int = 0
     deleted_turns: int = 0
+    summarised: int = 0
 
     @property
     def sessions(self) -> int:
@@ -65,16 +79,15 @@ def older_than(sessions: QuerySet[Session], days: int, at: datetime | None = Non
 def amount_of(sessions: QuerySet[Session]) -> Amount:
     """How many sessions and turns that is, and how many of them are held. One query."""
     held = HeldSession.objects.filter(session=OuterRef("pk"), released_at=None)
-    told = sessions.order_by().annotate(is_held=Exists(held))
+    told = sessions.order_by().annotate(is_held=Exists(held), has_summary=HAS_SUMMARY)
     found = told.aggregate(
         number=Count("pk"),
         turns=Sum("last_sequence", default=0),
         held=Count("pk", filter=Q(is_held=True)),
         recording=Count("pk", filter=Q(status=Session.RECORDING)),
+        summarised=Count("pk", filter=Q(has_summary=True)),
     )
-    return Amount(
-        sessions=found["number"], turns=found["turns"], held=found["held"], recording=found["recording"]
-    )
+    return Amount(sessions=found.pop("number"), **found)
 
 
 def holds_of(project: Project) -> QuerySet[Hold]:
@@ -136,14 +149,18 @@ def outcomes_of(forgettings: Iterable[Forgetting]) -> dict[UUID, Outcome]:
     rows = ForgottenSession.objects.filter(forgetting__in=ids).values("forgetting", "state")
     states: dict[UUID, Counter[str]] = {each: Counter() for each in ids}
     turns: dict[UUID, Counter[str]] = {each: Counter() for each in ids}
-    for row in rows.annotate(number=Count("id"), turns=Sum("turns")):
+    summarised: Counter[UUID] = Counter()
+    said = Count("id", filter=Q(summarised=True, state__in=(WAITING, ERASED)))
+    for row in rows.annotate(number=Count("id"), all_turns=Sum("turns"), said=said):
+        summarised[row["forgetting"]] += row["said"]
         states[row["forgetting"]][row["state"]] = row["number"]
-        turns[row["forgetting"]][row["state"]] = row["turns"]
+        turns[row["forgetting"]][row["state"]] = row["all_turns"]
     return {
         each: Outcome(
             states={name: states[each][name] for name in STATES if states[each][name]},
             turns=sum(turns[each].values()),
             deleted_turns=turns[each]["erased"],
+            summarised=summarised[each],
         )
         for each in ids
     }
@@ -163,6 +180,12 @@ def held_of(found: Forgetting) -> int:
     """How many of its sessions that wait are under a hold now, and so would stay. One query."""
     held = HeldSession.objects.filter(session=OuterRef("session"), released_at=None)
     return found.sessions.filter(Exists(held), state="waiting").count()
+
+
+def is_every(found: Forgetting) -> bool:
+    """Whether it means every session that the project has. One query."""
+    mine = ForgottenSession.objects.filter(forgetting=found, session=OuterRef("pk"))
+    return not Session.objects.filter(~Exists(mine), project=found.project_id).exists()
 
 
 def rules_of(project: Project) -> QuerySet[RetentionRule]:

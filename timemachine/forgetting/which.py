@@ -65,6 +65,12 @@ def which_of(given: Mapping[str, Any]) -> Which:
         raise InvalidInput(
             f"A filter has at most {LONGEST:,} characters; shorten it.", code="invalid_field", field="filter"
         )
+    if found.min_cost is not None and not found.min_cost > 0:
+        raise InvalidInput(
+            "`min_cost` is an amount above 0: every session costs at least nothing.",
+            code="invalid_field",
+            field="min_cost",
+        )
     days = found.older_than_days
     if days is not None and not 1 <= days <= LONGEST_DAYS:
         raise InvalidInput(

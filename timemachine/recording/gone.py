@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.conf import settings
@@ -20,9 +20,16 @@ IS_DELETED: Final = Exists(
 
 
 def remember(
-    session: Session, *, actions: int, by: str | None, reason: str | None, at: datetime, log_index: int
+    session: Session,
+    *,
+    actions: int,
+    by: str | None,
+    reason: str | None,
+    at: datetime,
+    log_index: int,
+    summaries: list[dict[str, Any]],
 ) -> ErasedSession:
-    """Keep that a session is deleted, in the transaction that does it."""
+    """Keep that a session is deleted, in the transaction that does it, and which frames of `summaries` stay."""
     return ErasedSession.objects.create(
         project_id=session.project_id,
         session=session.id,
@@ -31,6 +38,7 @@ def remember(
         erased_at=at,
         erased_by=by and by[:254],
         reason=reason,
+        summaries=summaries,
         log_index=log_index,
     )
 

@@ -266,7 +266,10 @@ class HeldSession(models.Model):
 
 
 class ErasedSession(models.Model):
-    """That a session was deleted, when, by whom and why: what an import of the same session is told. `key_mark` tells its key to who knows it."""
+    """That a session was deleted, when, by whom and why: what an import of the same session is told. `key_mark` tells its key to who knows it.
+
+    `summaries` are the frames of it that stayed (`collection`, `frame`), None where that was not kept yet.
+    """
 
     id = models.BigAutoField(primary_key=True)
     project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
@@ -276,6 +279,7 @@ class ErasedSession(models.Model):
     erased_at = models.DateTimeField()
     erased_by = models.CharField(max_length=254, null=True)
     reason = FaithfulTextField(null=True)
+    summaries = FaithfulJSONField(null=True)
     log_index = models.BigIntegerField()
 
     class Meta:

@@ -12,6 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from timemachine.accounts.models import ADMIN, OPERATOR
+from timemachine.answering.summaries import that_stay
 from timemachine.answering.under_way import wait_for_asks
 from timemachine.base.errors import InvalidInput, TimeMachineError
 from timemachine.base.faithful import is_plain
@@ -83,7 +84,7 @@ def delete(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     access.require(ADMIN)
     session = session_of(access.project, id)
     form = EraseForm(request.POST if request.method == "POST" else None)
-    facts = {"session": session, "form": form}
+    facts = {"session": session, "form": form, "summaries": that_stay(session)}
     if not form.is_bound:
         return page(request, "record/delete_session.html", facts)
     if form.is_valid() and not _names(session, form.cleaned_data["name"]):

@@ -18,6 +18,7 @@ from timemachine.forgetting.queries import (
     forgettings_of,
     held_of,
     holds_of,
+    is_every,
     named,
     outcomes_of,
     rule_of,
@@ -169,6 +170,7 @@ def _forgetting(
         "of": _words(found),
         "outcome": outcome,
         "over": outcome.sessions - waiting,
+        "every": found.status == FOUND and outcome.sessions > 0 and is_every(found),
         "held": held_of(found) if found.status == FOUND else outcome.states.get("held", 0),
         "rows": [
             (row, there.get(row.session), row.state == WAITING and row.session in on_hold) for row in rows
