@@ -32,6 +32,22 @@ def test_a_conversation_begins_with_what_was_said_before(served: Served) -> None
     assert tm.context_for("Guten Tag", mode="text").text == ""
 
 
+def test_a_date_that_a_first_message_plans_for_hides_nothing(served: Served) -> None:
+    tm = served.machine()
+    with tm.session("Pool", key="pool") as s:
+        s.record("user", "The connection pool is exhausted.", "error")
+    index(served.project)
+    found = tm.context_for("Book a flight on May 20th; the pool is exhausted")
+    assert [each["session"]["key"] for each in found.results] == ["pool"]
+    assert (found.times, found.times_left_out) == ([], False)
+    assert tm.recall("the pool on May 20th")["items"][0]["results"] == []
+    found = tm.context_for("Is the pool exhausted as two years ago?")
+    assert [time["words"] for time in found.times] == ["two years ago"]
+    assert found.times_left_out
+    assert "The connection pool is exhausted." in found.text
+    assert not tm.context_for("Zeppelins as two years ago?", mode="text").times_left_out
+
+
 def test_questions_are_asked_of_all_sessions_or_some(served: Served) -> None:
     tm = served.machine()
     for agent in ("ada", "grace"):

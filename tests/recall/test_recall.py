@@ -325,6 +325,19 @@ def test_of_a_very_long_turn_the_passage_stands_in_the_text(api: Program, projec
     assert "the mutex was never released" in document["text"]
 
 
+def test_a_text_for_a_prompt_is_filled_with_what_fits_behind_what_does_not(
+    api: Program, project: Project
+) -> None:
+    long = "the mutex " + "lorem ipsum dolor " * 600
+    record(api, "many", *(said(f"{long} {n}") for n in range(40)), said("the mutex is short"))
+    index(project)
+    document = recall(api, "mutex", limit=50, mode="text", budget=300)
+    assert "[41] user: the mutex is short" in document["text"]
+    assert document["told"]["turns"] == 1
+    document = recall(api, "mutex", limit=50, mode="text", around=1, budget=20_000)
+    assert 15_000 < document["tokens"]["kept"] == count_tokens(document["text"]) <= 20_000
+
+
 def test_never_a_turn_of_another_project(
     api: Program, stranger: Program, project: Project, other_project: Project
 ) -> None:

@@ -43,6 +43,7 @@ class RecallIn(Strict):
     since: str = ""
     until: str = ""
     time_words: bool = True
+    past_times: bool = False
     time_zone: str = "UTC"
     around: int = Field(default=0, ge=0, le=MOST_AROUND)
     limit: int = Field(default=10, ge=1, le=MOST_RESULTS)
@@ -54,7 +55,8 @@ def recall(request: HttpRequest, payload: RecallIn) -> dict[str, Any]:
     """What earlier sessions say to each of the `queries`, questions as people ask them: at most `limit` turns each, best first, with session and step.
 
     A turn need not hold all of the words. Words of time ("last Tuesday", "in May", "last session") say which turns are looked at, in the
-    `time_zone`; each item says in `times` what was read as which time, in UTC, and `looked_for` what is left; `time_words: false` reads none.
+    `time_zone`; each item says in `times` what was read as which time, in UTC, and `looked_for` what is left; `time_words: false` reads none,
+    `past_times: true` only those that look back ("last week", "2 days ago"), for a message that may plan as well as ask.
     A query that names nothing to look for brings the most important turns of its time. `around` adds so many turns before and behind each
     result, of each at most 8 KiB of its input, output and error, and says where one is `cut`; the queries, times the `limit`, times those turns
     and the result itself are at most 1,000. With `budget` there is a `text` for a prompt, of at most so many tokens.

@@ -97,7 +97,7 @@ class Client:
         """What earlier sessions say to each of the questions: turns with their session and step, best first.
 
         `asked` are `mode`, `agent`, `user`, `session`, `besides`, `tags`, `kinds`, `significances`, `min_importance`, `since`, `until`, `time_words`,
-        `time_zone`, `around`, `limit`, and `budget` for a text for a prompt of so many tokens.
+        `past_times`, `time_zone`, `around`, `limit`, and `budget` for a text for a prompt of so many tokens.
         """
         given = {name: value for name, value in asked.items() if value is not None}
         return self.connection.post("/api/recall", {"queries": list(queries), **given})

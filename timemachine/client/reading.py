@@ -37,13 +37,15 @@ class Resumed:
 class Context:
     """What earlier sessions say to a first message: the `results`, the best first, and a `text` for a prompt, empty where there is nothing.
 
-    `times` are the words of time that were read in it, each with what it was read as; `document` is the API's whole answer.
+    `times` are the words of time that were read in it, each with what it was read as; `times_left_out` says that these times had nothing, and
+    that the results are of any time. `document` is the API's whole answer.
     """
 
     results: list[dict[str, Any]]
     text: str
     times: list[dict[str, Any]]
     document: "Document"
+    times_left_out: bool = False
 
 
 class Reading(ABC):
@@ -147,10 +149,25 @@ class Reading(ABC):
         return self.client.recall(*queries, besides=None if besides is None else _key(besides), **asked)
 
     def context_for(self, first_message: str, *, budget: int = 2_000, **asked: Any) -> Context:
-        """What earlier sessions say to the first message of a conversation; `asked` as of `recall`. Its `text` has at most `budget` tokens."""
-        found = self.recall(first_message, budget=budget, **asked)
+        """What earlier sessions say to the first message of a conversation; `asked` as of `recall`. Its `text` has at most `budget` tokens.
+
+        A message may name a date that it plans for, so only words of time that look back ("last week", "2 days ago") say which turns are looked
+        at (`past_times=False`: all do). Where those times have nothing, it is asked again without them.
+        """
+        given = {"budget": budget, "past_times": True, **asked}
+        found = self.recall(first_message, **given)
         [item] = found["items"]
-        return Context(results=item["results"], text=found["text"], times=item["times"], document=found)
+        times, left_out = item["times"], False
+        if times and not item["results"]:
+            found = self.recall(first_message, **given | {"time_words": False})
+            [item], left_out = found["items"], True
+        return Context(
+            results=item["results"],
+            text=found["text"],
+            times=times,
+            document=found,
+            times_left_out=left_out and bool(item["results"]),
+        )
 
     async def arecall(self, *queries: str, **asked: Any) -> "Document":
         """As `recall`, while others work."""

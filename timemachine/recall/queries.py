@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now
@@ -119,7 +120,7 @@ def recall(project: Project, wanted: Wanted, at: datetime | None = None) -> Reco
     within = named_session(project, wanted.session)
     answers, missing = [], None
     for query in wanted.queries:
-        spoken = read(query, moment, zone) if wanted.time_words else Spoken(text=query, readings=())
+        spoken = _spoken(wanted, query, moment, zone)
         times = tuple(_read_times(project, wanted, spoken, besides))
         among = _among(project, wanted, times, within, besides)
         subject = subject_of(searchable(spoken.text))
@@ -140,6 +141,12 @@ def recall(project: Project, wanted: Wanted, at: datetime | None = None) -> Reco
         not_indexed=not_indexed(project),
         no_embeddings=missing,
     )
+
+
+def _spoken(wanted: Wanted, query: str, moment: datetime, zone: ZoneInfo) -> Spoken:
+    if not wanted.time_words:
+        return Spoken(text=query, readings=())
+    return read(query, moment, zone, only_past=wanted.past_times)
 
 
 def _read_times(

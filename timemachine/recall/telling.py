@@ -17,6 +17,10 @@ from timemachine.recording.models import Session
 from timemachine.recording.told import LONGEST_COUNTED, left_out, paragraph, text_of, who_of
 from timemachine.retrieval.embedding.wordllama import count_tokens
 
+MOST_PASSED_OVER: Final = 24
+"""After so many turns that were counted and did not fit, the text is full: to count a long one takes some milliseconds."""
+SURELY_TOO_LONG: Final = 2
+"""A turn of about so many times the tokens that are left is passed over without counting it."""
 MARKS: Final = 2
 """How many marks of what is left out a turn may need: before and behind it."""
 
@@ -36,29 +40,46 @@ class Prompt:
 class _Chosen:
     """The turns that are told, by session and step, as they were chosen."""
 
+    budget: int
     texts: dict[tuple[UUID, int], str] = field(default_factory=dict)
+    costs: dict[tuple[UUID, int], int] = field(default_factory=dict)
     sessions: dict[UUID, Session] = field(default_factory=dict)
     spent: int = 0
+    passed_over: int = 0
 
-    def take(self, session: Session, sequence: int, text: str, budget: int) -> None:
+    @property
+    def is_full(self) -> bool:
+        return self.spent >= self.budget or self.passed_over >= MOST_PASSED_OVER
+
+    def take(self, session: Session, sequence: int, text: str) -> None:
         """Take a turn where it fits, with what names its session and marks what is left out."""
         place = (session.id, sequence)
-        if place in self.texts:
+        left = self.budget - self.spent
+        if place in self.texts or self.is_full or estimate(len(text.encode())) > SURELY_TOO_LONG * left:
             return
         header = (
             0 if session.id in self.sessions else tokens_of(_header(session, [sequence])) + tokens_of(_FIRST)
         )
         cost = tokens_of(text) + header + MARKS * tokens_of(paragraph(left_out(session.last_sequence)))
-        if self.spent + cost <= budget:
-            self.texts[place] = text
-            self.sessions[session.id] = session
-            self.spent += cost
+        if cost > left:
+            self.passed_over += 1
+            return
+        self.texts[place], self.costs[place] = text, cost
+        self.sessions[session.id] = session
+        self.spent += cost
 
-    def drop(self) -> None:
-        """Leave out the one that was chosen last."""
-        (session, _), _ = self.texts.popitem()
+    def drop(self, tokens: int) -> None:
+        """Leave out those that were chosen last, until about so many tokens are saved: one at least."""
+        saved = 0
+        while self.texts and saved < tokens:
+            saved += self._drop_one()
+
+    def _drop_one(self) -> int:
+        place, _ = self.texts.popitem()
+        session = place[0]
         if not any(each == session for each, _ in self.texts):
             del self.sessions[session]
+        return self.costs.pop(place)
 
 
 _FIRST: Final = "From earlier sessions:\n\n"
@@ -67,23 +88,25 @@ _FIRST: Final = "From earlier sessions:\n\n"
 def prompt_of(found: Recollection, budget: int) -> Prompt:
     """The text, of at most so many tokens; empty where nothing was recalled, or nothing fits."""
     recalled = [each for answer in found.answers for each in answer.results]
-    chosen = _Chosen()
+    chosen = _Chosen(budget=budget)
     texts = _texts(recalled)
     for each in recalled:
         sequence = each.hit.action.sequence
-        chosen.take(each.session, sequence, texts[each.session.id, sequence], budget)
+        chosen.take(each.session, sequence, texts[each.session.id, sequence])
     for each in recalled:
+        if chosen.is_full:
+            break
         at = each.hit.action.sequence
         for row in sorted(each.around, key=lambda row: abs(row.turn.sequence - at)):
-            chosen.take(each.session, row.turn.sequence, _paragraph(row), budget)
+            chosen.take(each.session, row.turn.sequence, _paragraph(row))
     text = _composed(chosen)
-    while chosen.texts and tokens_of(text) > budget:
-        chosen.drop()
+    while (tokens := tokens_of(text)) > budget and chosen.texts:
+        chosen.drop(tokens - budget)
         text = _composed(chosen)
     return Prompt(
         text=text,
-        tokens=tokens_of(text),
-        estimated=_counted(text) is None,
+        tokens=tokens,
+        estimated=_counted("") is None,
         turns=len(chosen.texts),
         sessions=len(chosen.sessions),
     )

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from itertools import islice
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
@@ -69,10 +70,12 @@ _WEAK: Final = "|".join(
         r"\d{4}-\d\d(?!-)",
         rf"\d{{1,2}} (?:{_MONTH}|{_SHORT})",
         rf"(?:{_MONTH}|{_SHORT}) \d{{1,2}}(?! {_COUNTED}\b)",
-        rf"{_YEAR}(?! {_COUNTED}\b)",
     )
 )
 """What says a time only behind a preposition."""
+_BARE_YEAR: Final = rf"{_YEAR}(?! (?:{_COUNTED}\b|(?!(?:was|is|has|does|this|us|as|its|his)\b)[a-z]+s\b))"
+_IN_A_YEAR: Final = "(?:in|since|before|until|during)"
+"""Behind these a number is a year; elsewhere, or before what is counted, it is one of many numbers."""
 _ATOM: Final = f"(?:{_STRONG}|{_WEAK})(?:{_CLOCK})?"
 _PREPOSITION: Final = "(?:on|in|during|from|of|since|before|after|until|till|through|up to|within|over)"
 _SESSION: Final = "(?:(?:in|during|from|at|of|on|about) )?(?:(?:the|our|my|your) )?(?:last|previous) (?:session|meeting|conversation|chat)"
@@ -82,11 +85,19 @@ _SAID: Final = re.compile(
     f"{_BEFORE}(?:"
     f"(?P<session>{_SESSION})"
     f"|(?:between|from|since) (?:the )?(?P<first>{_ATOM}) (?P<to>and|to|until|till|through|before) (?:the )?(?P<second>{_ATOM})"
-    f"|(?P<preposition>{_PREPOSITION}) (?:the )?(?P<within>{_ATOM})"
+    f"|(?P<preposition>{_PREPOSITION}) (?P<the>the )?(?P<within>{_ATOM})"
+    f"|(?P<of_year>{_IN_A_YEAR}) (?P<year>{_BARE_YEAR})"
     f"|(?P<alone>(?:{_STRONG})(?:{_CLOCK})?)"
     f"){_AFTER}".replace(" ", r"\s+"),
     re.IGNORECASE,
 )
+_ROLLING: Final = frozenset(["in", "within", "over", "during"])
+"""Behind these, "the last week" runs up to now; elsewhere it is the one that began a Monday ago or more."""
+MOST_READINGS: Final = 8
+"""How many times of one question are read: its first ones. What follows stays words."""
+MOST_TRIED: Final = 32
+"""How many places of a question that look like a time are looked at."""
+_LOOKS_BACK: Final = re.compile(r"\b(?:last|past|previous|ago|yesterday)\b", re.IGNORECASE)
 _QUOTED: Final = re.compile(r'"[^"]*"|`[^`]*`')
 
 
@@ -113,9 +124,14 @@ class Spoken:
     readings: tuple[Reading, ...]
 
 
-def read(question: str, now: datetime, zone: ZoneInfo) -> Spoken:
-    """The words of time in a question that is asked now, in that time zone. A question without any is left as it is."""
-    readings = tuple(_readings(question, now.astimezone(zone).replace(tzinfo=None), zone))
+def read(question: str, now: datetime, zone: ZoneInfo, *, only_past: bool = False) -> Spoken:
+    """The words of time in a question that is asked now, in that time zone. A question without any is left as it is.
+
+    `only_past`: only those that look back, as "last week" and "2 days ago" do, and "May 20th" need not.
+    """
+    found = _readings(question, now.astimezone(zone).replace(tzinfo=None), zone)
+    meant = (each for each in found if not only_past or _LOOKS_BACK.search(each.words))
+    readings = tuple(islice(meant, MOST_READINGS))
     if not readings:
         return Spoken(text=question, readings=())
     left, at = [], 0
@@ -128,7 +144,7 @@ def read(question: str, now: datetime, zone: ZoneInfo) -> Spoken:
 
 def _readings(question: str, now: datetime, zone: ZoneInfo) -> Iterator[Reading]:
     bare = _QUOTED.sub(lambda quoted: "\0" * len(quoted.group()), question)
-    for said in _SAID.finditer(bare):
+    for said in islice(_SAID.finditer(bare), MOST_TRIED):
         place = {"words": question[said.start() : said.end()], "start": said.start(), "end": said.end()}
         if said["session"]:
             yield Reading(**place, previous_session=True)  # type: ignore[arg-type]
@@ -147,11 +163,14 @@ def _span(said: re.Match[str], now: datetime) -> _Open | None:
         if first is None or second is None:
             return None
         return first[0], second[0] if said["to"].lower() == "before" else second[1]
-    found = _read(said["within"] or said["alone"], now)
+    how = " ".join((said["preposition"] or said["of_year"] or "in").lower().split())
+    words = said["within"] or said["year"] or said["alone"]
+    if how in _ROLLING and said["the"]:
+        words = re.sub(r"(?i)^last(?=\s+(?:week|month|year)\b)", "past", words)
+    found = _read(words, now)
     if found is None:
         return None
     begin, until = found
-    how = " ".join((said["preposition"] or "in").lower().split())
     open_ended: dict[str, _Open] = {
         "since": (begin, None),
         "after": (until, None),
@@ -175,11 +194,11 @@ def _read(words: str, now: datetime) -> _Span | None:
 
 
 def _lasting(text: str, now: datetime) -> _Span | None:
-    """`last 3 days`, `past hour`: up to now."""
-    found = re.fullmatch(rf"(?:last|past) (?:({_NUMBER}) ({_UNIT})s?|(hour))", text)
+    """`last 3 days`, `past hour`, `past week`: up to now."""
+    found = re.fullmatch(rf"(?:last|past) ({_NUMBER}) ({_UNIT})s?|(?:past ()|last ()(?=hour))({_UNIT})", text)
     if found is None:
         return None
-    begin = _parsed(f"{_number(found[1] or '1')} {found[2] or found[3]}s ago", now)
+    begin = _parsed(f"{_number(found[1] or '1')} {found[2] or found[5]}s ago", now, "current")
     return None if begin is None else (begin[0], now)
 
 
@@ -227,6 +246,8 @@ def _date(text: str, now: datetime) -> _Span | None:
     if period == "time":
         return moment, moment + (timedelta(minutes=1) if ":" in text else timedelta(hours=1))
     begin, until = _whole(moment, period)
+    if begin > now:  # a year that is still to come
+        return None
     if month and until > now:  # "last November", said in November
         return _whole(begin.replace(year=begin.year - 1), period)
     return begin, until
@@ -237,21 +258,21 @@ def _misread(text: str, period: str) -> bool:
     return bool(re.search(r"\d", text)) and not re.search(_YEAR, text) and period in {"month", "year"}
 
 
-def _parsed(text: str, now: datetime) -> tuple[datetime, str] | None:
-    found = _parser(now).get_date_data(text)
+def _parsed(text: str, now: datetime, day: str = "first") -> tuple[datetime, str] | None:
+    found = _parser(now, day).get_date_data(text)
     moment: datetime | None = found.date_obj
     return None if moment is None else (moment.replace(tzinfo=None), str(found.period))
 
 
-def _parser(now: datetime) -> Any:
+def _parser(now: datetime, day: str) -> Any:
     dateparser = _dateparser()
     return dateparser(
         languages=["en"],
         settings={
             "RELATIVE_BASE": now,
             "PREFER_DATES_FROM": "past",
-            "PREFER_DAY_OF_MONTH": "first",
-            "PREFER_MONTH_OF_YEAR": "first",
+            "PREFER_DAY_OF_MONTH": day,
+            "PREFER_MONTH_OF_YEAR": day,
             "RETURN_TIME_AS_PERIOD": True,
             "DATE_ORDER": "YMD",
         },

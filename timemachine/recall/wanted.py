@@ -38,7 +38,8 @@ class Wanted:
 
     `agent` is the step's own, else its session's; `user` is the session's; a tag is of either, and one of several is enough, as with `kinds`
     and `significances`. `besides` is the session that asks: nothing of it is found, and the last session is the one before it. `time_words`:
-    whether words of time in a query are read, in the `time_zone`. `around`: how many turns before and behind a result are told with it.
+    whether words of time in a query are read, in the `time_zone`; with `past_times` only those that look back ("last week", "2 days ago"), as in a
+    message that may plan as well as ask. `around`: how many turns before and behind a result are told with it.
     `budget`: how many tokens the text for a prompt may have; None for no text.
     """
 
@@ -55,6 +56,7 @@ class Wanted:
     since: str = ""
     until: str = ""
     time_words: bool = True
+    past_times: bool = False
     time_zone: str = "UTC"
     around: int = 0
     limit: int = 10
