@@ -13,13 +13,14 @@ def test_what_was_solved_comes_pair_by_pair_and_as_a_file(served: Served, tmp_pa
     with tm.session("Bug", key="bug", tags=["support"]) as s:
         s.record("user", "It is red,\u2028 says zoe@example.org.", "error")
         s.record("agent", "try x", "hypothesis")
+        s.record("user", "It is red still.", "error")
         s.record("agent", "do y", "solution")
     [chat] = tm.training_pairs(tag="support")
     assert chat["messages"][0]["content"] == "It is red,\u2028 says [withheld: e-mail]."
     [preference] = tm.training_pairs(form="dpo")
     assert preference["rejected"] == [{"role": "assistant", "content": "try x"}]
     report = tm.client.training.report(form="dpo")
-    assert (report["pairs"], report["rejected_by"][0]["rule"]) == (1, "hypothesis")
+    assert (report["pairs"], report["rejected_by"][0]["rule"]) == (1, "failed")
     assert tm.client.training.write(tmp_path / "pairs.jsonl") == (tmp_path / "pairs.jsonl").stat().st_size > 0
     assert list(tm.training_pairs(agent="nobody")) == []
     with pytest.raises(Refused, match="make 100 together"):

@@ -1,12 +1,15 @@
 """Training pairs: a problem and what solved it, attempts that the record shows to be rejected, and everything else left out with its reason."""
 
 import json
+from itertools import batched
 from typing import Any
 
 import pytest
+from django.db import DatabaseError, connection
 
 from tests.api.conftest import Program, program
 from timemachine.accounts.models import Project
+from timemachine.base.cut_off import CUT_OFF
 from timemachine.base.errors import InvalidInput
 from timemachine.base.ids import uuid7
 from timemachine.erasure.commands import delete_turn
@@ -15,7 +18,10 @@ from timemachine.recording.draft import ActionDraft
 from timemachine.recording.models import Session
 from timemachine.recording.told import Turn
 from timemachine.training.pairs import LeftOut, Pair, chats_of, preferences_of
+from timemachine.training.queries import MOST_BYTES, MOST_TURNS
 from timemachine.training.split import PARTS, Split, split_of
+from timemachine.training.telling import sent
+from timemachine.training.wanted import Wanted
 
 ERROR = "TypeError: Cannot read property 'map' of undefined, write to zoe@example.org"
 GUESS = "Perhaps the array is empty at the start."
@@ -50,7 +56,8 @@ def told(
     project: Project, key: str, drafts: tuple[ActionDraft, ...], *, ended: bool = True, tag: str = ""
 ) -> Session:
     begun = start_session(project, name=key, key=key, by="test", tags=[tag] if tag else [])
-    append(begun.id, drafts)
+    for some in batched(drafts, 1_000):
+        append(begun.id, some)
     return end_session(begun.id) if ended else begun
 
 
@@ -101,15 +108,12 @@ def test_each_rejected_attempt_is_a_preference_and_the_report_says_by_which_rule
 ) -> None:
     told(project, "bug", STORY)
     found = lines(api, form="dpo")
-    assert [each["rejected"][0]["content"] for each in found] == [
-        GUESS,
-        "tool run_tests: all\n! Failed: 3 red",
-    ]
+    assert [each["rejected"][0]["content"] for each in found] == ["tool run_tests: all\n! Failed: 3 red"]
     assert all(each["chosen"] == [{"role": "assistant", "content": FIX}] for each in found)
     assert all(each["prompt"][0]["role"] == "user" for each in found)
     report = api.get("/training/report", form="dpo").json()
-    assert {each["rule"]: each["pairs"] for each in report["rejected_by"]} == {"hypothesis": 1, "failed": 1}
-    assert [each["rejected_step"] for each in report["first"]] == [2, 3]
+    assert {each["rule"]: each["pairs"] for each in report["rejected_by"]} == {"failed": 1}
+    assert [each["rejected_step"] for each in report["first"]] == [3]
 
 
 @pytest.mark.django_db
@@ -253,6 +257,58 @@ def test_an_attempt_that_an_error_answered_was_rejected() -> None:
         2,
         ["A?"],
     )
+
+
+def test_a_hypothesis_that_the_solution_confirms_is_no_rejected_attempt() -> None:
+    guess = turn(2, "agent", "Workers keep their connections after each job.", "hypothesis")
+    turns = [
+        turn(1, "user", "The pool is exhausted.", "error"),
+        guess,
+        turn(3, "agent", "Confirmed: workers keep their connections.", "solution"),
+    ]
+    assert list(preferences_of(turns, "chain")) == [LeftOut(solution=3, reason="no_rejected_attempt")]
+    answered = [
+        *turns[:2],
+        turn(3, "user", "Still exhausted.", "error"),
+        turn(4, "agent", "Close.", "solution"),
+    ]
+    [found] = preferences_of(answered, "chain")
+    assert isinstance(found, Pair)
+    assert (found.rule, found.rejected_step) == ("failed", 2)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["/training", "/training/report"])
+def test_a_time_that_is_none_is_refused_before_anything_is_sent(api: Program, path: str) -> None:
+    assert api.get(path, since="no time").status_code == 422
+
+
+@pytest.mark.django_db
+def test_a_file_that_breaks_off_says_so(project: Project) -> None:
+    for key in ("one", "two"):
+        told(project, key, STORY)
+    answer = sent(project, Wanted())
+    parts = iter(answer)
+    assert json.loads(next(parts))["messages"]
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE tm_erased_turn RENAME TO tm_hidden")
+    broken = list[bytes]()
+    with pytest.raises(DatabaseError):
+        broken.extend(parts)
+    assert broken == [CUT_OFF]
+
+
+@pytest.mark.django_db
+def test_a_report_reads_as_much_as_nobody_waits_long_for_and_the_file_has_all(
+    api: Program, project: Project
+) -> None:
+    long = tuple(said("agent", f"look {n}") for n in range(MOST_TURNS))
+    told(project, "long", (*STORY[:1], *long, *STORY[4:]))
+    told(project, "large", (*STORY[:1], *[said("agent", "look " * (MOST_BYTES // 15 + 1))] * 3, *STORY[4:]))
+    told(project, "short", STORY)
+    report = api.get("/training/report").json()
+    assert (report["pairs"], report["unread"], [each["key"] for each in report["first"]]) == (1, 2, ["short"])
+    assert len(lines(api)) == 3
 
 
 def test_the_split_follows_its_shares() -> None:

@@ -27,6 +27,7 @@ def test_the_first_pairs_are_shown_and_each_part_is_a_file(viewer: Client, proje
     turns = (
         ("user", "It is <b>red</b>", None),
         ("agent", "try x", "hypothesis"),
+        ("user", "Red still.", "error"),
         ("agent", "do y", "solution"),
     )
     append(session.id, [ActionDraft(kind="message", role=r, output=o, significance=s) for r, o, s in turns])
@@ -34,7 +35,7 @@ def test_the_first_pairs_are_shown_and_each_part_is_a_file(viewer: Client, proje
     shown = viewer.get("/training/?form=dpo&shares=100,0,0").text
     assert "<b>1 pair</b>" in shown
     assert "It is &lt;b&gt;red&lt;/b&gt;" in shown
-    assert "step 2 was rejected: hypothesis" in shown
+    assert "step 2 was rejected: failed" in shown
     assert "Train, 1 pair</a>" in shown
     answer = viewer.get("/training/pairs.jsonl?form=dpo&part=train&shares=100,0,0")
     assert 'filename="training-dpo-resolution-train.jsonl"' in answer["Content-Disposition"]

@@ -50,5 +50,8 @@ def pairs(request: HttpRequest, wanted: Query[TrainingFilter]) -> StreamingHttpR
 
 @router.get("/report", summary="What training pairs there are, and what is left out")
 def report(request: HttpRequest, wanted: Query[TrainingFilter]) -> dict[str, Any]:
-    """How many pairs and sessions each part has, by which rule attempts were rejected, what was withheld, what was left out and why, and the `first` pairs."""
+    """How many pairs and sessions each part has, by which rule attempts were rejected, what was withheld, what was left out and why, and the `first` pairs.
+
+    Sessions beyond what is read while somebody waits are `unread`: they are in the pairs, and in none of these numbers.
+    """
     return reported(caller(request, "read").project, wanted.wanted())

@@ -109,6 +109,12 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
             ("pairs", f"{found['pairs']:,}: {pairs}"),
             ("of", f"{counted(sum(split['sessions'].values()), 'session')} of {found['sessions']:,}"),
             (
+                "not read for this",
+                f"{counted(found['unread'], 'session')}, whose pairs are in the files"
+                if found["unread"]
+                else "",
+            ),
+            (
                 "split",
                 f"by seed {split['seed']}, {', '.join(str(each) for each in split['shares'].values())}",
             ),

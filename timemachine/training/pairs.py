@@ -4,10 +4,8 @@ A session is cut behind each confirmed solution, a turn of significance `solutio
 stretch of its own, and what is solved where nothing was asked and nothing failed since goes on with the one before. The problem of a
 stretch is the first that the user said or asked in it, and the first error, where that is another turn; both stand before the solution.
 
-Two things show in the record that an attempt of the agent, between problem and solution, was rejected:
-
-- `failed`: it recorded an error itself, or the next turn that is none of the agent's is an error;
-- `hypothesis`: it was a hypothesis, and the solution that came after it is another turn that says something else.
+One thing shows in the record that an attempt of the agent, between problem and solution, was rejected: it `failed`. It recorded an error itself,
+or the next turn that is none of the agent's is an error. That it was a hypothesis shows nothing: the solution may confirm it.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -30,10 +28,7 @@ REASONS: Final = {
     "nothing_left": "nothing but what is withheld is left of it",
     "no_rejected_attempt": "the record shows no rejected attempt before the solution",
 }
-RULES: Final = {
-    "failed": "an attempt that recorded an error, or that an error answered",
-    "hypothesis": "a hypothesis before the solution",
-}
+RULES: Final = {"failed": "an attempt that recorded an error, or that an error answered"}
 type What = Literal["resolution", "chain"]
 type Message = dict[str, str]
 
@@ -165,9 +160,7 @@ def _rejected_by(attempt: Turn, after: Sequence[Turn]) -> str | None:
     if attempt.error != (None, None):
         return "failed"
     answer = next((each for each in after if not _is_agents(each)), None)
-    if answer is not None and _is_error(answer):
-        return "failed"
-    return "hypothesis" if attempt.significance == "hypothesis" else None
+    return "failed" if answer is not None and _is_error(answer) else None
 
 
 def _is_users(turn: Turn) -> bool:

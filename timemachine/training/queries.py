@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet, Sum
+from django.db.models.functions import Coalesce
 
 from timemachine.accounts.models import Project
 from timemachine.memory.reading import Row, rows
@@ -33,6 +34,10 @@ from timemachine.weight.effective import SIGNIFICANCE
 
 SHOWN: Final = 200
 """So many of what was left out are told one by one; all are counted."""
+MOST_SESSIONS: Final = 500
+MOST_TURNS: Final = 5_000
+MOST_BYTES: Final = 16 * 1024 * 1024
+"""So much is read while somebody waits for a report: sessions, turns of them, and bytes that these say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,11 +55,16 @@ class Learned:
 
 @dataclass(slots=True, kw_only=True)
 class Report:
-    """What an export came to: pairs by part and by rule, sessions by part, what was withheld, and what was left out and why."""
+    """What an export came to: pairs by part and by rule, sessions by part, what was withheld, and what was left out and why.
+
+    `unread` sessions with a solution were not read for it, as it would have taken too long.
+    """
 
     wanted: Wanted
     profile: Profile
+    found: QuerySet[Session]
     sessions: int = 0
+    unread: int = 0
     pairs: Counter[str] = field(default_factory=Counter)
     of_sessions: Counter[str] = field(default_factory=Counter)
     rules: Counter[str] = field(default_factory=Counter)
@@ -70,6 +80,7 @@ class Report:
             "form": wanted.form,
             "what": wanted.what,
             "sessions": self.sessions,
+            "unread": self.unread,
             "split": {
                 "seed": wanted.split.seed,
                 "shares": dict(zip(PARTS, wanted.split.shares, strict=True)),
@@ -93,8 +104,10 @@ class Report:
 
 
 def begin(project: Project, wanted: Wanted) -> Report:
-    """A report with nothing in it yet. Raises `NotFound` for a profile that there is not, `InvalidInput` for one that is retired."""
-    return Report(wanted=wanted, profile=profile_of(project, wanted.redaction))
+    """A report with nothing in it yet. Raises `NotFound` for a profile that there is not, `InvalidInput` for one that is retired, or a time that is none."""
+    asked = {name: getattr(wanted, name) for name in SESSIONS}
+    found = sessions_matching(project, SessionsWanted(**asked))
+    return Report(wanted=wanted, profile=profile_of(project, wanted.redaction), found=found)
 
 
 def confirmed_in(sessions: QuerySet[Session]) -> QuerySet[Action]:
@@ -103,25 +116,43 @@ def confirmed_in(sessions: QuerySet[Session]) -> QuerySet[Action]:
     return found.filter(in_force__in=CONFIRMED)
 
 
-def learned(project: Project, report: Report) -> Iterator[Learned]:
+def learned(project: Project, report: Report, *, whole: bool = True) -> Iterator[Learned]:
     """The pairs of the project's sessions, those of a session after the other, oldest first; what becomes of each is added to the report.
 
-    Pairs of all parts are counted; those of the part that is wanted come. A session is read whole.
+    Pairs of all parts are counted; those of the part that is wanted come. A session is read whole; those that do not fit into what is read
+    while somebody waits are only counted where not the `whole` is asked for.
     """
     wanted = report.wanted
-    asked = {name: getattr(wanted, name) for name in SESSIONS}
-    sessions = sessions_matching(project, SessionsWanted(**asked))
-    report.sessions = sessions.count()
-    solved = set(confirmed_in(sessions.order_by()).values_list("session", flat=True).distinct())
+    report.sessions = report.found.count()
+    solved = set(confirmed_in(report.found.order_by()).values_list("session", flat=True).distinct())
     report.left_out["no_solution"] += report.sessions - len(solved)
     found = Session.objects.filter(project=project, id__in=solved).order_by("started_at", "id")
-    for session in found.iterator(chunk_size=100):
+    for session in found.iterator(chunk_size=100) if whole else _fitting(found, report):
         part = wanted.split.part_of(session.id)
         pairs = list(_of_session(session, report))
         report.pairs[part] += len(pairs)
         report.of_sessions[part] += bool(pairs)
         if wanted.part in ("", part):
             yield from (Learned(session=session, part=part, pair=pair) for pair in pairs)
+
+
+def _fitting(sessions: QuerySet[Session], report: Report) -> Iterator[Session]:
+    """The first of them that are read while somebody waits; the others are counted."""
+    turns, size = MOST_TURNS, MOST_BYTES
+    report.unread = max(0, sessions.count() - MOST_SESSIONS)
+    for session in sessions[:MOST_SESSIONS]:
+        bytes_of = _bytes_of(session) if session.last_sequence <= turns else 0
+        if session.last_sequence > turns or bytes_of > size:
+            report.unread += 1
+            continue
+        turns, size = turns - session.last_sequence, size - bytes_of
+        yield session
+
+
+def _bytes_of(session: Session) -> int:
+    said = Coalesce(F("input__size"), 0) + Coalesce(F("output__size"), 0)
+    found: int = session.actions.aggregate(bytes=Sum(said, default=0))["bytes"]
+    return found
 
 
 def _of_session(session: Session, report: Report) -> Iterator[Pair]:

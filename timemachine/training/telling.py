@@ -8,6 +8,7 @@ from typing import Any, Final
 from django.http import StreamingHttpResponse
 
 from timemachine.accounts.models import Project
+from timemachine.base.cut_off import CUT_OFF
 from timemachine.training.queries import Report, begin, learned
 from timemachine.training.wanted import Wanted
 
@@ -30,9 +31,9 @@ def sent(project: Project, wanted: Wanted) -> StreamingHttpResponse:
 
 
 def reported(project: Project, wanted: Wanted) -> dict[str, Any]:
-    """What an export comes to, and its first pairs; reads every session with a solution."""
+    """What an export comes to, and its first pairs; reads so many sessions with a solution as nobody waits long for."""
     report = begin(project, wanted)
-    found = learned(project, report)
+    found = learned(project, report, whole=False)
     first = [
         {
             "session": str(each.session.id),
@@ -52,5 +53,10 @@ def reported(project: Project, wanted: Wanted) -> dict[str, Any]:
 
 
 def _lines(project: Project, report: Report) -> Iterator[bytes]:
-    for each in learned(project, report):
-        yield json.dumps(each.line(report.wanted.form), ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+    try:
+        for each in learned(project, report):
+            line = json.dumps(each.line(report.wanted.form), ensure_ascii=False)
+            yield line.encode("utf-8", "replace") + b"\n"
+    except Exception:
+        yield CUT_OFF
+        raise
