@@ -29,11 +29,22 @@ def test_what_is_held_is_deleted_by_nothing_before_its_release(tm: Here, recorde
     assert (held["sessions"], held["held_still"]) == (1, 1)
     assert "case 12" in tm.refused("session", "delete", recorded, "--yes")
     seen = tm.run("session", "delete", "--agent", "clerk", "--dry-run")
-    assert seen.out == "1 session with 2 turns (agent: clerk); 1 of them under legal hold, which stay.\n"
+    assert seen.out.splitlines() == [
+        "1 session with 2 turns (agent: clerk); 1 of them under legal hold, which stay.",
+        "These are all sessions of the project.",
+    ]
     assert "case 12" in tm.run("session", "holds", recorded).out
     assert tm.run("session", "release", recorded, "--reason", "settled").out == "Released. It is over.\n"
     assert "under no hold" in tm.refused("session", "release", recorded, "--reason", "again")
     assert tm.run("session", "delete", recorded, "--yes").code == 0
+
+
+def test_it_says_where_a_summary_stays(tm: Here, recorded: str) -> None:
+    put = tm.json("session", "summarise", recorded, "--collection", "handbook")
+    seen = tm.run("session", "delete", "--agent", "clerk", "--dry-run").out.splitlines()
+    assert seen[-1] == "Of 1 of them a summary stays in a collection."
+    gone = tm.run("session", "delete", recorded, "--yes").out.splitlines()
+    assert gone[-1] == f"A summary of it stays in the collection handbook, frame {put['frame']:,}."
 
 
 def test_a_filter_and_a_session_do_not_go_together(tm: Here, recorded: str) -> None:

@@ -9,6 +9,7 @@ from tests.web.people import browser_of
 from timemachine.accounts.models import ADMIN, OPERATOR, Project
 from timemachine.forgetting import commands
 from timemachine.forgetting.models import Forgetting
+from timemachine.memory.summarising import summarise
 from timemachine.recording.commands import append, start_session
 from timemachine.recording.draft import ActionDraft
 from timemachine.recording.models import Hold, Session
@@ -88,6 +89,20 @@ def test_sessions_are_seen_before_they_are_deleted_together(
     assert "1 session deleted with 2 turns" in " ".join(done.split())
     assert "1 session deleted" in " ".join(administrator.get("/settings/retention/").text.split())
     assert not Session.objects.filter(pk=session.pk).exists()
+
+
+def test_pages_that_delete_say_that_a_summary_stays_and_that_it_is_every_session(
+    administrator: Client, session: Session
+) -> None:
+    address = f"/sessions/{session.id}/delete/"
+    assert "a summary" not in administrator.get(address).text
+    session.refresh_from_db()
+    summarise(session, by="test", collection="lessons")
+    assert '<a href="/collections/lessons/frames/0/">' in administrator.get(address).text
+    found = administrator.post("/forgettings/new/", {"tag": "junk"})["Location"]
+    shown = administrator.get(found).text
+    assert "This is every session of the project." in shown
+    assert "Of 1 session a summary stays in a collection" in shown
 
 
 def test_what_fits_a_filter_is_held_together(administrator: Client, session: Session) -> None:
