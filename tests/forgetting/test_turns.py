@@ -19,6 +19,7 @@ from timemachine.evidence.models import LogEntry
 from timemachine.memory.asking import asked_for
 from timemachine.memory.telling import as_text
 from timemachine.memory.transcript import transcript_of
+from timemachine.payloads.queries import value
 from timemachine.recall.queries import recall
 from timemachine.recall.wanted import Wanted
 from timemachine.recording.commands import append, end_session, start_session
@@ -77,6 +78,57 @@ def test_its_place_stays_and_the_project_knows_who_when_and_why(session: Session
     assert re.fullmatch(r"\[erased: turn, whole\] 20\d\d-\d\d-\d\d \d\d:\d\d UTC", label)
     with pytest.raises(Conflict, match="was deleted before"):
         erasing.delete_turn(session.actions.get(sequence=2), reason=REASON, by="ada")
+
+
+def test_other_turns_keep_what_they_have_as_well_as_it(project: Project) -> None:
+    begun = start_session(project, name="n", by="test", key="shared")
+    tags, tool = ("customer:northwind-traders",), "search_knowledge_base"
+    conversation = [{"role": "user", "content": "Where is the parcel of Mrs Lindqvist?"}]
+    append(
+        begun.id,
+        [
+            ActionDraft(kind="message", role="user", output="Yes.", tags=tags),
+            ActionDraft(kind="message", role="user", output="Yes.", tags=tags),
+            ActionDraft(kind="tool_call", tool=tool, input={"query": "parcel Lindqvist"}, tags=tags),
+            ActionDraft(kind="tool_call", tool=tool, input={"query": "the opening hours"}, tags=tags),
+            ActionDraft(
+                kind="llm_call", model="acme:m", input=conversation, output="It is at the post office."
+            ),
+            ActionDraft(kind="llm_call", model="acme:m", input=conversation, output="It will come tomorrow."),
+        ],
+    )
+    session = end_session(begun.id)
+    for sequence in (1, 3, 5):
+        done = erasing.delete_turn(session.actions.get(sequence=sequence), reason=REASON, by="ada")
+        assert done.result is not None
+        assert done.result["steps"] == 1, sequence
+    left = {row.sequence: row for row in session.actions.select_related("input", "output")}
+    assert (left[2].tags, value(left[2].output)) == (list(tags), "Yes.")
+    assert (left[4].tool, value(left[4].input), left[4].tags) == (
+        tool,
+        {"query": "the opening hours"},
+        list(tags),
+    )
+    assert (value(left[6].input), value(left[6].output)) == (conversation, "It will come tomorrow.")
+    assert (left[3].tool, left[1].tags) != (tool, list(tags))
+
+
+def test_what_it_said_goes_from_the_conversations_that_other_turns_were_given(project: Project) -> None:
+    begun = start_session(project, name="n", by="test", key="told")
+    said = "My card has the number of the spring."
+    append(
+        begun.id,
+        [
+            ActionDraft(kind="message", role="user", output=said),
+            ActionDraft(
+                kind="llm_call", model="acme:m", input=[{"role": "user", "content": said}], output="Noted."
+            ),
+        ],
+    )
+    session = end_session(begun.id)
+    done = erasing.delete_turn(session.actions.get(sequence=1), reason=REASON, by="ada")
+    assert (done.result or {})["steps"] == 2
+    assert everywhere(said) == {}
 
 
 def test_the_same_turn_sent_again_is_known_and_not_recorded_again(session: Session) -> None:

@@ -46,3 +46,20 @@ def test_no_turn_is_passed_over_for_a_lesser_one_of_its_size(
     for left in found:
         if left not in told:
             assert not any(rank(other) < rank(left) and other.tokens >= left.tokens for other in told)
+
+
+def test_a_lesser_turn_that_fits_with_its_marks_is_told_where_the_best_does_not() -> None:
+    turns = [
+        Weighed(sequence=2, importance=0.97, tokens=30),
+        Weighed(sequence=4, importance=0.95, tokens=17),
+        Weighed(sequence=6, importance=0.92, tokens=20),
+    ]
+    told = fitting(turns, 40, last=6, mark_tokens=8)
+    assert [turn.sequence for turn in told] == [4]
+    assert [turn.sequence for turn in fitting(turns, 46, last=6, mark_tokens=8)] == [2]
+
+
+def test_a_turn_that_is_passed_over_fits_once_its_neighbours_are_told() -> None:
+    turns = [Weighed(sequence=n, importance=0.9 - n / 100, tokens=4) for n in (1, 2, 3)]
+    told = fitting(turns, 20, last=9, mark_tokens=8)
+    assert [turn.sequence for turn in told] == [1, 2, 3]

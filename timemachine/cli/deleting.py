@@ -90,8 +90,14 @@ def _turns(
         if found["problem"]:
             raise Failure(found["problem"])
         done.append(found)
-    lines = [f"Turn {step:,} is deleted; a tombstone stands in its place." for step in steps]
+    lines = [_deleted(step, found) for step, found in zip(steps, done, strict=True)]
     show(done[0] if len(done) == 1 else {"items": done}, lines, as_json=as_json)
+
+
+def _deleted(step: int, found: dict[str, Any]) -> str:
+    others = (found["result"] or {"steps": 1})["steps"] - 1
+    repeated = f" {counted(others, 'other turn')} repeated it and lost those words." if others > 0 else ""
+    return f"Turn {step:,} is deleted; a tombstone stands in its place.{repeated}"
 
 
 def _in_bulk(

@@ -13,10 +13,11 @@ MOST_STEPS: Final = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
-    """The rules, and the steps whose fields they lead to: None for every step."""
+    """The rules, and the steps whose fields they lead to: None for every step. `whole`: these steps are deleted, and not fields that somebody chose."""
 
     rules: Rules
     steps: frozenset[int] | None = None
+    whole: bool = False
 
     @property
     def of_session(self) -> bool:
@@ -43,7 +44,9 @@ class Chosen:
         return replace(self.rules, paths=self.rules.paths + paths)
 
 
-def chosen_of(profile: Mapping[str, Any] | None, fields: Sequence[str], steps: Sequence[int]) -> Chosen:
+def chosen_of(
+    profile: Mapping[str, Any] | None, fields: Sequence[str], steps: Sequence[int], *, whole: bool = False
+) -> Chosen:
     """What was chosen, as it is kept. Raises `InvalidInput` where that is nothing, or both a profile and fields."""
     if (profile is None) == (not fields):
         raise InvalidInput(
@@ -58,4 +61,4 @@ def chosen_of(profile: Mapping[str, Any] | None, fields: Sequence[str], steps: S
             field="steps",
         )
     rules = read_rules(profile["rules"] if profile is not None else {"fields": list(fields)})
-    return Chosen(rules=rules, steps=frozenset(steps) or None)
+    return Chosen(rules=rules, steps=frozenset(steps) or None, whole=whole)

@@ -116,7 +116,7 @@ def confirm(erasure: Erasure, *, reason: str, by: str) -> Erasure:
     """
     row = Erasure.objects.select_for_update().get(pk=erasure.pk)
     require_free(row.session)
-    chosen = chosen_of(row.profile, row.fields, row.steps)
+    chosen = chosen_of(row.profile, row.fields, row.steps, whole=row.turn)
     said = checked_reason(reason, chosen.rules)
     if not said:
         raise _without_reason()
@@ -182,7 +182,7 @@ def due_for_ringing() -> list[UUID]:
 
 
 def _look(row: Erasure) -> None:
-    chosen = chosen_of(row.profile, row.fields, row.steps)
+    chosen = chosen_of(row.profile, row.fields, row.steps, whole=row.turn)
     look = look_at(row.session, chosen)
     steps = touched(row.session, look)
     with transaction.atomic():
@@ -204,7 +204,7 @@ def _require_unquoted(row: Erasure, chosen: Chosen, reason: str, *, after: int =
 
 
 def _erase(row: Erasure) -> None:
-    chosen = chosen_of(row.profile, row.fields, row.steps)
+    chosen = chosen_of(row.profile, row.fields, row.steps, whole=row.turn)
     _require_unquoted(row, chosen, row.reason or "")
     look = look_at(row.session, chosen)
     seen_through = row.session.last_sequence

@@ -31,7 +31,7 @@ def sample_of(erasure: Erasure) -> list[Line]:
     if erasure.status != FOUND or erasure.preview is None:
         return []
     steps = erasure.preview["first_steps"][:SHOWN]
-    chosen = chosen_of(erasure.profile, erasure.fields, erasure.steps)
+    chosen = chosen_of(erasure.profile, erasure.fields, erasure.steps, whole=erasure.turn)
     look = look_at(erasure.session, chosen, among=steps)
     return list(islice(_lines(erasure, look, steps), SHOWN))
 

@@ -14,6 +14,7 @@ from timemachine.redaction.paths import Path
 from timemachine.redaction.projection import redact_action, redact_session
 from timemachine.redaction.rules import Rules
 from timemachine.redaction.values import Tally, redact_value
+from timemachine.redaction.wordings import SHORTEST
 from timemachine.timeline.document import action_json, with_everything
 
 OF_SESSION: Final = ("key", "name", "agent", "user", "metadata", "tags")
@@ -145,13 +146,25 @@ def look_further(session: Session, look: Look, *, after: int) -> bool:
 
 
 def _remember(look: Look, action: Action, seen: Seen) -> None:
-    """What repeats the fields of a step that were chosen: their texts, and payloads that are the same."""
+    """What repeats the fields of a step that were chosen: their texts, and payloads that are the same.
+
+    Of a step that is deleted it is what the step itself says: not its tags and names, not the passages it was given or the conversation so far,
+    which other steps have as well as it.
+    """
+    own = _own_words(action) if look.chosen.whole else None
     for name in seen.fields:
-        look.texts |= set(repeats.gone(seen.before[name], seen.after[name]))
+        if own is None or name in own:
+            look.texts |= set(repeats.gone(seen.before[name], seen.after[name]))
     for name in PAYLOADS:
-        row = getattr(action, f"{name}_id")
-        if row is not None and seen.after.get(name) == erased(FIELD):
-            look.payloads.add(row)
+        row = getattr(action, name)
+        if row is None or seen.after.get(name) != erased(FIELD):
+            continue
+        if own is None or (name in own and row.size >= SHORTEST):
+            look.payloads.add(row.pk)
+
+
+def _own_words(action: Action) -> tuple[str, ...]:
+    return ("output",) if action.kind == "llm_call" else ("input", "output")
 
 
 def erased_texts(session: Session, chosen: Chosen, *, after: int = 0) -> Iterator[str]:

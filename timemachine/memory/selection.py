@@ -26,20 +26,40 @@ class Weighed:
 
 def fitting(turns: Sequence[Weighed], budget: int, *, last: int, mark_tokens: int) -> list[Weighed]:
     """The turns that are told with at most `budget` tokens, marks included, of a session of `last` turns; in their order."""
-    chosen: list[Weighed] = []
-    used = 0
-    for turn in sorted(turns, key=_rank):
+    ranked = sorted(turns, key=_rank)
+    chosen = _without_marks(ranked, budget)
+    if _cost(chosen, last, mark_tokens) > budget:
+        chosen = _with_marks(ranked, budget, last, mark_tokens)
+    return sorted(chosen, key=lambda turn: turn.sequence)
+
+
+def _without_marks(ranked: Sequence[Weighed], budget: int) -> list[Weighed]:
+    chosen, used = list[Weighed](), 0
+    for turn in ranked:
         if used + turn.tokens <= budget:
             chosen.append(turn)
             used += turn.tokens
-    told = {0, last + 1, *(turn.sequence for turn in chosen)}
-    marks = sum(1 for each in told if each <= last and each + 1 not in told)
-    while chosen and used + mark_tokens * marks > budget:
-        dropped = chosen.pop()
-        told.remove(dropped.sequence)
-        marks += sum(each in told for each in (dropped.sequence - 1, dropped.sequence + 1)) - 1
-        used -= dropped.tokens
-    return sorted(chosen, key=lambda turn: turn.sequence)
+    return chosen
+
+
+def _with_marks(ranked: Sequence[Weighed], budget: int, last: int, mark_tokens: int) -> list[Weighed]:
+    """Each turn that fits with the marks as they are then; who was passed over is tried once more, for marks become fewer between neighbours."""
+    chosen, told, used = list[Weighed](), {0, last + 1}, mark_tokens if last else 0
+    for turn in (*ranked, *ranked):
+        if turn.sequence in told:
+            continue
+        beside = sum(each in told for each in (turn.sequence - 1, turn.sequence + 1))
+        grown = used + turn.tokens + mark_tokens * (1 - beside)
+        if grown <= budget:
+            chosen.append(turn)
+            told.add(turn.sequence)
+            used = grown
+    return chosen
+
+
+def _cost(chosen: Sequence[Weighed], last: int, mark_tokens: int) -> int:
+    missing = gaps(sorted(turn.sequence for turn in chosen), last)
+    return sum(turn.tokens for turn in chosen) + mark_tokens * sum(map(bool, missing))
 
 
 def gaps(told: Collection[int], last: int) -> Iterator[int]:

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from timemachine.accounts.models import ADMIN
 from timemachine.base.errors import TimeMachineError
+from timemachine.base.wording import counted
 from timemachine.erasure import commands
 from timemachine.erasure.models import DONE, ERASING, FOUND, LOOKING, Erasure
 from timemachine.erasure.queries import erasure_of, erasures_of
@@ -78,7 +79,9 @@ def _after_turn(request: HttpRequest, done: Erasure) -> HttpResponse:
     if done.status != DONE:
         ring_erasure(done.id)
         return see_other("erasure", done.id)
-    messages.success(request, "The turn is deleted; a tombstone stands in its place.")
+    others = (done.result or {"steps": 1})["steps"] - 1
+    repeated = f" {counted(others, 'other turn')} repeated it and lost those words." if others > 0 else ""
+    messages.success(request, f"The turn is deleted; a tombstone stands in its place.{repeated}")
     return redirect(f"{reverse('timeline', args=[done.session_id])}?step={done.steps[0]}")
 
 
