@@ -173,6 +173,21 @@ def test_the_last_session_is_the_one_before_that_which_asks(api: Program, story:
     assert found(api, "weather last session", session="pool") == []
 
 
+def test_what_was_said_before_and_after_the_last_session(api: Program, project: Project) -> None:
+    record(api, "old", said("gateway of old", now() - 2 * DAY))
+    record(api, "last", said("gateway of the last"))
+    assert api.post("/sessions/last/end", {}).status_code == 200
+    record(api, "asks", said("hello"))
+    index(project)
+    for words, expected in (("before", {"old"}), ("in", {"last"}), ("since", set[str]())):
+        [item] = recall(api, f"gateway {words} the last session", besides="asks", mode="text")["items"]
+        assert {key for key, _ in places(item)} == expected, words
+        [time] = item["times"]
+        assert time["relation"] == {"before": "before", "in": "within", "since": "after"}[words]
+        assert (time["from"] is None, time["until"] is None) == (words == "before", words == "since")
+    assert found(api, "gateway before the last session", besides="asks", user="nobody") == []
+
+
 def test_where_nothing_is_looked_for_what_mattered_most_is_told(api: Program, story: datetime) -> None:
     [item] = recall(api, "What did we figure out before yesterday?", limit=2)["items"]
     assert (item["looked_for"], item["ranked_by"]) == ("", "importance")

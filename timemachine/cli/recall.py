@@ -14,6 +14,7 @@ from timemachine.cli.terminal import show
 from timemachine.cli.wording import one_line, score, shortened
 
 _EXCERPT: Final = 140
+_RELATIONS: Final = {"before": "the time before ", "after": "the time after "}
 _ZONES: Final = "/zoneinfo/"
 
 
@@ -127,7 +128,7 @@ def _span(time: dict[str, Any]) -> str:
     if time["previous_session"]:
         session = time["session"]
         return (
-            f"the session {one_line(session['name'])} ({session['key']})"
+            f"{_RELATIONS.get(time['relation'], '')}the session {one_line(session['name'])} ({session['key']})"
             if session
             else "the session before, and there is none"
         )

@@ -46,6 +46,7 @@ def _time_json(time: TimeRead) -> dict[str, Any]:
         "until": written(time.until),
         "session": session and {"id": str(session.id), "key": session.key, "name": session.name},
         "previous_session": time.reading.previous_session,
+        "relation": time.reading.how or "within",
     }
 
 

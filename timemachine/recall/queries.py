@@ -47,12 +47,22 @@ class TimeRead:
     @property
     def begin(self) -> datetime | None:
         """From when."""
-        return self.session.started_at if self.session else self.reading.begin
+        if self.session is None:
+            return self.reading.begin
+        ended = self.session.ended_at or self.session.started_at
+        return {"": self.session.started_at, "after": ended}.get(self.reading.how)
 
     @property
     def until(self) -> datetime | None:
         """Up to when; None where it is open."""
-        return self.session.ended_at if self.session else self.reading.until
+        if self.session is None:
+            return self.reading.until
+        return {"": self.session.ended_at, "before": self.session.started_at}.get(self.reading.how)
+
+    @property
+    def is_within_session(self) -> bool:
+        """Whether only the session before is looked at."""
+        return self.reading.previous_session and not (self.session and self.reading.how)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,11 +175,11 @@ def _among(
     besides: Session | None,
 ) -> Among | None:
     """Which steps are looked at; None where there can be none, as there is no session before, or it is not the one that is asked for."""
-    before = [time.session for time in times if time.reading.previous_session]
+    before = [time.session for time in times if time.is_within_session]
     sessions = {session and session.pk: session for session in (*before, *([within] if within else []))}
     if None in sessions or len(sessions) > 1:
         return None
-    spans: Times = [(time.begin, time.until) for time in times if not time.reading.previous_session]
+    spans: Times = [(time.begin, time.until) for time in times if not time.is_within_session]
     steps = steps_among(project, wanted, spans)
     return Among(project=project, session=next(iter(sessions.values()), None), besides=besides, steps=steps)
 
