@@ -93,7 +93,7 @@ def test_filters_narrow_the_list(
     [
         {"sort": "x"}, {"kind": "x"}, {"solved": "x"}, {"since": "x"}, {"min_sessions": 0}, {"limit": 0}, {"after": "x"},
         {"after": "WyJ4Il0"}, {"similar_to": "b"}, {"similar_to": "b:x"}, {"similar_to": "b:1", "text": "x"},
-        {"text": "x", "limit": 3},
+        {"text": "x", "limit": 3}, {"text": ""}, {"text": " \n"}, {"similar_to": ""}, {"text": "x" * 32_769},
     ],
 )  # fmt: skip
 def test_what_cannot_be_asked_for_is_refused(
@@ -173,9 +173,24 @@ def test_a_rule_that_cannot_be_is_refused(api: Program, project: Project, settin
     url = {"sessions": 2, "window": "day", "url": "http://127.0.0.1/x"}
     assert program(project, "read", "run").post("/patterns/rules", url).status_code == 403
     assert api.post("/patterns/rules", url).status_code == 201
-    for _ in range(19):
-        assert api.post("/patterns/rules", {"sessions": 2, "window": "day"}).status_code == 201
-    assert api.post("/patterns/rules", {"sessions": 2, "window": "day"}).status_code == 409
+    assert api.post("/patterns/rules", url).json()["code"] == "rule_exists"
+    for sessions in range(2, 21):
+        assert api.post("/patterns/rules", {"sessions": sessions, "window": "day"}).status_code == 201
+    assert api.post("/patterns/rules", {"sessions": 2, "window": "day"}).json()["code"] == "rule_exists"
+    assert api.post("/patterns/rules", {"sessions": 2, "window": "week"}).json()["code"] == "too_many_rules"
+
+
+def test_a_rule_that_tells_an_address_is_deleted_by_who_may_make_it(
+    api: Program, project: Project, settings: Settings
+) -> None:
+    settings.EVIDENCE_HOSTS_ALLOWED = ["127.0.0.1"]
+    body = {"sessions": 2, "window": "day"}
+    told = api.post("/patterns/rules", body | {"url": "http://127.0.0.1/x"}).json()["id"]
+    quiet = api.post("/patterns/rules", body).json()["id"]
+    runner = program(project, "read", "run")
+    assert runner.delete(f"/patterns/rules/{told}").status_code == 403
+    assert runner.delete(f"/patterns/rules/{quiet}").status_code == 200
+    assert api.delete(f"/patterns/rules/{told}").status_code == 200
 
 
 def test_who_may_only_read_makes_no_rules(project: Project) -> None:

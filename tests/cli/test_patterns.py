@@ -5,6 +5,7 @@ import pytest
 from tests.cli.terminal import Here
 from tests.patterns.recorded import failed, read, said, session_of
 from timemachine.client import TimeMachine
+from timemachine.client.errors import Refused
 
 SHORT = "gift card balance is not enough"
 LONG = "not enough balance in payment method gift_card_8190333"
@@ -62,6 +63,8 @@ def test_a_step_or_a_text_is_told_what_solved_it_elsewhere(tm: Here, recorded: s
     )
     assert tm.run("patterns", "similar").code == 2
     assert tm.run("patterns", "similar", "new:9").code == 1
+    empty = tm.run("patterns", "similar", "--text", "")
+    assert (empty.code, "`text` is empty" in empty.err) == (1, True)
 
 
 def test_a_rule_watches_and_what_it_found_is_put_aside(tm: Here, recorded: str) -> None:
@@ -91,6 +94,10 @@ def test_the_recorder_lists_patterns_and_asks_what_a_step_or_a_text_is_like(tm: 
         with machine.session("New", key="new") as session:
             session.record("tool", f"Error: {LONG}", "error")
             assert machine.similar_to(session, 1)[0]["id"] == recorded
+            assert machine.similar_to("über " * 20_000) == []
+            assert machine.similar_to(f"Error: {LONG}" + " \n" * 50_000)[0]["id"] == recorded
+            with pytest.raises(Refused, match="`text` is empty"):
+                machine.similar_to("")
             with pytest.raises(TypeError):
                 machine.similar_to(session)
     finally:

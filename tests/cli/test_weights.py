@@ -65,7 +65,7 @@ def test_proposals_are_shown_taken_and_declined(tm: Here, recorded: str) -> None
 
 def test_a_session_is_compressed_and_that_is_undone(tm: Here, recorded: str) -> None:
     seen = tm.run("session", "compress", recorded, "--preview").out
-    assert seen.startswith("It would do this:\nas before   1 turns, ")
+    assert seen.startswith("It would do this:\nas before   1 turn, ")
     assert tm.run("session", "compress", recorded).out.startswith("Compressed.\n")
     assert tm.json("session", "compress", recorded, "--undo")["compressed"] is False
     assert (

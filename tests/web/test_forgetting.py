@@ -106,7 +106,9 @@ def test_pages_that_delete_say_that_a_summary_stays_and_that_it_is_every_session
 
 
 def test_what_fits_a_filter_is_held_together(administrator: Client, session: Session) -> None:
-    address = "/holds/new/?tag=junk"
+    assert 'method="get"' not in administrator.get("/settings/retention/").text
+    address = administrator.post("/forgettings/new/", {"tag": "junk", "do": "hold"})["Location"]
+    assert address == "/holds/new/?tag=junk"
     assert "<b>1 session</b> with 2 turns fit now" in administrator.get(address).text
     made = administrator.post(address, REASON)["Location"]
     assert "Talk" in administrator.get(made).text

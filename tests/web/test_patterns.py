@@ -15,6 +15,7 @@ from tests.web.visitors import opened, shared
 from timemachine.accounts.models import ADMIN, VIEWER, Project
 from timemachine.patterns.models import PatternAlert, PatternRule, Wording
 from timemachine.patterns.rules import make_rule
+from timemachine.recording.erasure import erase_session
 from timemachine.recording.models import Session
 
 pytestmark = pytest.mark.django_db
@@ -191,21 +192,44 @@ def test_only_an_administrator_names_an_address_and_a_viewer_makes_no_rule(
 ) -> None:
     settings.EVIDENCE_HOSTS_ALLOWED = ["127.0.0.1"]
     form = {"sessions": "2", "window": "week", "url": "http://127.0.0.1/x"}
-    assert browser_of(project).post("/patterns/rules/", form).status_code == 303
+    operator, administrator = browser_of(project), browser_of(project, ADMIN)
+    assert operator.post("/patterns/rules/", form).status_code == 303
     assert PatternRule.objects.get().url == ""
-    assert browser_of(project, ADMIN).post("/patterns/rules/", form).status_code == 303
-    assert PatternRule.objects.filter(url="http://127.0.0.1/x").exists()
+    assert administrator.post("/patterns/rules/", form).status_code == 303
+    told = PatternRule.objects.get(url="http://127.0.0.1/x")
+    assert operator.post(f"/patterns/rules/{told.id}/delete/").status_code == 403
+    assert f"/patterns/rules/{told.id}/" not in page(operator, "/patterns/")
+    assert f"/patterns/rules/{told.id}/" in page(administrator, "/patterns/")
     viewer = browser_of(project, VIEWER)
     assert viewer.post("/patterns/rules/", form).status_code == 403
     assert "New rule" not in page(viewer, "/patterns/")
 
 
 def test_more_rules_than_a_project_can_have_are_said_on_the_page(project: Project, browser: Client) -> None:
-    for _ in range(20):
-        make_rule(project, sessions=2, window="day", by="ada")
+    for sessions in range(2, 22):
+        make_rule(project, sessions=sessions, window="day", by="ada")
     answer = browser.post("/patterns/rules/", {"sessions": "2", "window": "week"})
     assert answer.status_code == 409
     assert "which is all it can have" in answer.content.decode()
+
+
+def test_the_same_rule_is_not_made_twice(project: Project, browser: Client) -> None:
+    form = {"sessions": "2", "window": "week"}
+    assert browser.post("/patterns/rules/", form).status_code == 303
+    again = browser.post("/patterns/rules/", form)
+    assert (again.status_code, "has this rule already" in again.text) == (409, True)
+
+
+def test_what_came_again_is_not_told_when_its_sessions_were_deleted(
+    project: Project, browser: Client
+) -> None:
+    make_rule(project, sessions=2, window="week", by="ada")
+    sessions = [session_of(project, failed(SHORT)) for _ in range(2)]
+    read(project)
+    assert "1 pattern came again" in page(browser, "/patterns/")
+    erase_session(sessions[0])
+    read(project)
+    assert "came again" not in page(browser, "/patterns/").lower()
 
 
 def test_a_question_is_a_pattern_of_its_own(browser: Client, project: Project) -> None:

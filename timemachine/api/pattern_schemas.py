@@ -6,13 +6,14 @@ from pydantic import Field
 
 from timemachine.api.schemas import Strict
 from timemachine.patterns.models import FEWEST_SESSIONS, MOST_SESSIONS
+from timemachine.patterns.reading import LONGEST
 from timemachine.patterns.saying import Kind
 
 
 class PatternsIn(Strict):
     """Which patterns are asked for; an empty text asks for any, and all that is asked for must hold.
 
-    `since` is about when it was seen last: RFC 3339, or a date for the whole day. `similar_to` and `text` go with `kind` only.
+    `since` is about when it was seen last: RFC 3339, or a date for the whole day. `similar_to` and `text` go with `kind` only, and are not empty.
     """
 
     kind: Literal[Kind, ""] = ""
@@ -21,7 +22,7 @@ class PatternsIn(Strict):
     solved: Literal["yes", "no", ""] = ""
     min_sessions: int = Field(default=FEWEST_SESSIONS, ge=1, lt=2**31)
     similar_to: str = ""
-    text: str = Field(default="", max_length=20_000)
+    text: str = Field(default="", max_length=LONGEST)
     limit: int = 50
     after: str | None = None
 

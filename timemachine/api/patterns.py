@@ -1,6 +1,6 @@
 """Patterns over HTTP: the same error or question in several sessions, what solved it, and the rules that watch for it."""
 
-from typing import Any
+from typing import Any, Final
 
 from django.http import HttpRequest
 from ninja import Query, Router, Status
@@ -40,6 +40,7 @@ from timemachine.patterns.queries import (
 from timemachine.patterns.reading import not_read
 from timemachine.patterns.similar import similar_to_step, similar_to_text
 
+_LIKE: Final = frozenset({"similar_to", "text"})
 router = Router(tags=["patterns"])
 
 
@@ -52,7 +53,7 @@ def index(request: HttpRequest, asked: Query[PatternsIn]) -> dict[str, Any]:
     many steps of the project are in no pattern because nobody read them yet.
     """
     project = caller(request, "read").project
-    if asked.similar_to or asked.text:
+    if asked.model_fields_set & _LIKE:
         return _similar(project, asked)
     found = patterns_of(project, Asked(**asked.dict(include=set(Asked.__slots__))))
     if asked.after is not None:
@@ -103,9 +104,10 @@ def make_rule(request: HttpRequest, payload: PatternRuleIn) -> Status[dict[str, 
 
 @router.delete("/rules/{rule_id}", summary="Delete a rule")
 def delete_rule(request: HttpRequest, rule_id: str) -> dict[str, Any]:
-    """Take a rule away, with what it found."""
-    who = caller(request, "run")
-    found = rule_of(who.project, rule_id)
+    """Take a rule away, with what it found. One with a `url` needs the scope `admin`, as making it does."""
+    found = rule_of(caller(request, "run").project, rule_id)
+    if found.url:
+        caller(request, "admin")
     rules.delete_rule(found)
     return {"deleted": rule_id}
 
@@ -133,7 +135,14 @@ def read(
 def _similar(project: Project, asked: PatternsIn) -> dict[str, Any]:
     if asked.similar_to and asked.text:
         raise InvalidInput("Ask for `similar_to` or for `text`.", code="invalid_field", field="text")
-    given = {name for name in asked.model_fields_set if name not in {"similar_to", "text", "kind"}}
+    named = "text" if "text" in asked.model_fields_set else "similar_to"
+    if not (asked.similar_to or asked.text.strip()):
+        raise InvalidInput(
+            f"`{named}` is empty; say what patterns shall be like: an error, a question, or a step.",
+            code="invalid_field",
+            field=named,
+        )
+    given = asked.model_fields_set - _LIKE - {"kind"}
     if given:
         name = min(given)
         raise InvalidInput(

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from timemachine.base.wording import counted
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
 from timemachine.cli.table import facts
@@ -186,7 +187,10 @@ def _effect(found: dict[str, Any], *, preview: bool) -> Iterator[str]:
     yield "Compressed." if found["compressed"] else "It would do this:" if preview else "Not compressed."
     yield from facts(
         [
-            (name, f"{found[part]['turns']:,} turns, {found[part]['tokens']:,} tokens{about}")
+            (
+                name,
+                f"{counted(found[part]['turns'], 'turn')}, {counted(found[part]['tokens'], 'token')}{about}",
+            )
             for name, part in (("as before", "kept"), ("count 0.30", "falls"))
         ]
     )

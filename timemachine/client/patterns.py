@@ -1,10 +1,14 @@
 """Patterns of a server: the same error or question in several sessions, what solved it, and the rules that watch for it."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
+from urllib.parse import quote
 
 from timemachine.client.connection import Connection, Document, segment
 from timemachine.client.pages import LARGEST_PAGE, every
+
+_LONGEST: Final = 32 * 1024
+_LONGEST_IN_ADDRESS: Final = 60_000
 
 
 class Patterns:
@@ -27,8 +31,12 @@ class Patterns:
     def similar(
         self, place: str | None = None, *, text: str | None = None, kind: str | None = None
     ) -> Document:
-        """The patterns that a step (`SESSION:STEP`) or a text is like, each with what solved it in another session, or null."""
-        return self._connection.get("/api/patterns", {"similar_to": place, "text": text, "kind": kind})
+        """The patterns that a step (`SESSION:STEP`) or a text is like, each with what solved it in another session, or null.
+
+        Of a long text the first 32 KB are asked about, fewer where an address writes its characters much longer.
+        """
+        asked = {"similar_to": place, "text": text and _cut(text), "kind": kind}
+        return self._connection.get("/api/patterns", asked)
 
     def get(self, pattern: str, *, limit: int | None = None, after: str | None = None) -> Document:
         """A pattern with its wordings, and its sessions page by page: in which steps, and what solved it there."""
@@ -57,3 +65,10 @@ class Patterns:
     def put_aside(self, alert: str) -> Document:
         """Say that somebody has seen an alert."""
         return self._connection.post(f"/api/patterns/alerts/{segment(alert, 'alert')}/seen")
+
+
+def _cut(text: str) -> str:
+    cut = text[:_LONGEST]
+    while len(quote(cut, errors="replace")) > _LONGEST_IN_ADDRESS:
+        cut = cut[: len(cut) * 3 // 4]
+    return cut

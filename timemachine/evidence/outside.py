@@ -24,7 +24,7 @@ _PURPOSES: Final = {
     "witness": Purpose(what="a witness", like="https://witness.example.com/add-checkpoint", setting=_SETTING),
     "timestamp": Purpose(what="a timestamp authority", like="https://tsa.example.com/tsr", setting=_SETTING),
     "alert": Purpose(
-        what="an address for alerts", like="https://alerts.example.com/patterns", setting=_SETTING
+        what="a receiver of alerts", like="https://alerts.example.com/patterns", setting=_SETTING
     ),
 }
 

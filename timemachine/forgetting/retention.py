@@ -8,6 +8,7 @@ from django.db import transaction
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now
 from timemachine.base.errors import InvalidInput
+from timemachine.base.wording import counted
 from timemachine.evidence import log
 from timemachine.evidence.reason import checked_reason
 from timemachine.forgetting.commands import begin_by_rule
@@ -67,7 +68,9 @@ def words_of(rule: RetentionRule) -> str:
     of = f" of agent {rule.agent}" if rule.agent else ""
     with_tag = f" with tag {rule.tag}" if rule.tag else ""
     which = f"sessions{of}{with_tag}" if of or with_tag else "all other sessions"
-    return f"{which}: " + ("kept for good" if rule.days is None else f"deleted after {rule.days:,} days")
+    return f"{which}: " + (
+        "kept for good" if rule.days is None else f"deleted after {counted(rule.days, 'day')}"
+    )
 
 
 def loggable_words_of(rule: RetentionRule) -> str:

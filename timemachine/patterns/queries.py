@@ -206,15 +206,14 @@ def rule_of(project: Project, rule_id: str | UUID) -> PatternRule:
 
 
 def alerts_of(project: Project) -> QuerySet[PatternAlert]:
-    """What the project's rules found, the latest first."""
-    found = PatternAlert.objects.filter(project=project).select_related("rule", "pattern__pattern")
-    return found.order_by("-id")
+    """What the project's rules found, the latest first; not where so many sessions were deleted since that it would not be told."""
+    return _still(_alerts(project)).order_by("-id")
 
 
 def alert_of(project: Project, alert_id: str | UUID) -> PatternAlert:
     """The project's alert of that id. Raises `NotFound`."""
     wanted = uuid_of(str(alert_id))
-    found = None if wanted is None else alerts_of(project).filter(id=wanted).first()
+    found = None if wanted is None else _alerts(project).filter(id=wanted).first()
     if found is None:
         raise NotFound(
             "There is no such alert in this project; it may have gone with its pattern or its rule.",
@@ -224,8 +223,16 @@ def alert_of(project: Project, alert_id: str | UUID) -> PatternAlert:
 
 
 def unseen_in(project: Project) -> int:
-    """How many alerts nobody put aside. One query."""
-    return PatternAlert.objects.filter(project=project, seen_at=None).count()
+    """How many alerts nobody put aside, of those that `alerts_of` shows. One query."""
+    return _still(_alerts(project)).filter(seen_at=None).count()
+
+
+def _alerts(project: Project) -> QuerySet[PatternAlert]:
+    return PatternAlert.objects.filter(project=project).select_related("rule", "pattern__pattern")
+
+
+def _still(found: QuerySet[PatternAlert]) -> QuerySet[PatternAlert]:
+    return found.filter(pattern__pattern__sessions__gte=F("rule__sessions"))
 
 
 def _fewest(asked: Asked) -> int:

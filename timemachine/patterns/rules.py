@@ -35,7 +35,7 @@ def make_rule(
     """Watch for patterns that come again in so many sessions of one day, week or month; `kind` is `error`, `question` or both.
 
     The same `rule_id` a second time (a form sent twice) is the same rule. Raises `InvalidInput` for what cannot be watched for and for an address that
-    may not be called, `Conflict` where the project has `MOST_RULES`.
+    may not be called, `Conflict` for a rule that says what another does (`rule_exists`) and where the project has `MOST_RULES`.
     """
     if not FEWEST_SESSIONS <= sessions <= MOST_SESSIONS:
         raise InvalidInput(
@@ -68,6 +68,9 @@ def _made(rule: PatternRule) -> PatternRule:
     known = there.filter(id=rule.id).first()
     if known is not None:
         return known
+    alike = there.filter(kind=rule.kind, sessions=rule.sessions, window=rule.window, url=rule.url)
+    if alike.exists():
+        raise Conflict("This project has this rule already.", code="rule_exists")
     if there.count() >= MOST_RULES:
         raise Conflict(
             f"This project has {MOST_RULES} rules, which is all it can have; delete one first.",

@@ -1,9 +1,9 @@
 """What legal holds keep: whether nothing of a session may be deleted or erased. The database refuses it as well, by triggers."""
 
 from collections.abc import Iterable
+from datetime import UTC
 from uuid import UUID
 
-from timemachine.base.clock import written
 from timemachine.base.errors import Conflict
 from timemachine.recording.models import HeldSession, Hold, Session
 
@@ -27,8 +27,12 @@ def require_free(session: Session) -> None:
     if found:
         first = found[0]
         raise Conflict(
-            f"The session {session.key} is under legal hold since {written(first.placed_at)}, placed by {first.placed_by}: {first.reason} "
+            f"The session {session.key} is under legal hold since {first.placed_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC, placed by {first.placed_by}: {_sentence(first.reason)} "
             "Nothing of it can be deleted or erased before an administrator releases the hold.",
             code="on_hold",
             holds=[str(each.id) for each in found],
         )
+
+
+def _sentence(reason: str) -> str:
+    return reason if reason.endswith((".", "!", "?", "…")) else f"{reason}."

@@ -96,10 +96,13 @@ def make_rule(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def delete_rule(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """Take a rule away, with what it found."""
+    """Take a rule away, with what it found; one that tells an address needs who may make it."""
     access = of(request)
     access.require(OPERATOR)
-    rules.delete_rule(rule_of(access.project, id))
+    found = rule_of(access.project, id)
+    if found.url:
+        access.require(ADMIN)
+    rules.delete_rule(found)
     messages.success(request, "The rule is deleted, with what it found.")
     return see_other("patterns", part="rules")
 
@@ -135,6 +138,7 @@ def _list(request: HttpRequest, access: Access, form: RuleForm | None, status: i
         "rules": list(rules_of(access.project)),
         "form": form or (_form(access) if access.may(OPERATOR) else None),
         "may_run": access.may(OPERATOR),
+        "may_tell": access.may(ADMIN),
     }
     try:
         found = patterns_of(access.project, _asked(here))

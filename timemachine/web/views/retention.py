@@ -1,9 +1,11 @@
 """How long sessions are kept: the project's rules, deletions in bulk and what became of them, legal holds."""
 
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -71,13 +73,15 @@ def remove_rule(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 @never_cache
 @require_POST
 def prepare(request: HttpRequest) -> HttpResponse:
-    """Find the sessions that are meant; nothing is deleted yet."""
+    """Find the sessions that are meant; nothing is deleted yet. With `do=hold` on to the page that holds them, the filter in its address."""
     who = access.of(request)
     who.require(ADMIN)
     form = WhichForm(request.POST)
     if not form.is_valid():
         return _settings(request, who, RuleForm(), form, status=422)
     try:
+        if request.POST.get("do") == "hold":
+            return see_other(f"{reverse('place_hold')}?{urlencode(form.which().given)}")
         made = commands.prepare(who.project, form.which(), by=who.user.email)
     except TimeMachineError as why:
         return _settings(request, who, RuleForm(), form, status=form.refuse(why))

@@ -13,6 +13,7 @@ from timemachine.accounts.models import ADMIN, OPERATOR
 from timemachine.base.errors import Conflict, InvalidInput, NotFound, TimeMachineError
 from timemachine.base.ids import uuid_of
 from timemachine.base.numbers import whole_number
+from timemachine.base.wording import counted
 from timemachine.jobs import ring_backlog
 from timemachine.memory.compressing import effect_on
 from timemachine.memory.proposing import accept, decline, proposed
@@ -164,7 +165,7 @@ def rule(request: HttpRequest) -> HttpResponse:
             request,
             "Sessions are not compressed by themselves."
             if days is None
-            else f"Sessions are compressed {days:,} days after their end.",
+            else f"Sessions are compressed {counted(days, 'day')} after their end.",
         )
     return see_other("settings", part="compression")
 
