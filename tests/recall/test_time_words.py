@@ -106,6 +106,8 @@ def local(moment: datetime | None) -> str | None:
         ("on the 20th of last month", "2026-10-20 00:00", "2026-10-21 00:00"),
         ("on the 20th of this month", "2026-11-20 00:00", "2026-11-21 00:00"),
         ("in the first week of November", "2026-11-01 00:00", "2026-11-08 00:00"),
+        ("in the third week of May 2025", "2025-05-15 00:00", "2025-05-22 00:00"),
+        ("in the last week of October", "2026-10-25 00:00", "2026-11-01 00:00"),
         ("on Sat", "2026-11-21 00:00", "2026-11-22 00:00"),
         ("on Mon", "2026-11-23 00:00", "2026-11-24 00:00"),
         ("last Tues", "2026-11-17 00:00", "2026-11-18 00:00"),
@@ -204,6 +206,7 @@ def test_the_end_and_the_beginning_of_a_month_are_a_third_of_it() -> None:
 
 def test_several_times_are_all_read() -> None:
     assert [each.words for each in readings("in May or in June")] == ["in May", "in June"]
+    assert [each.words for each in readings("tonight, on Monday")] == ["tonight", "on Monday"]
     assert [each.words for each in readings("last week, in May")] == ["last week", "in May"]
     assert [each.words for each in readings("since Monday, before May")] == ["since Monday", "before May"]
     words = [each.words for each in readings("compare last week with the last session and in May")]
@@ -257,6 +260,8 @@ def test_a_year_behind_a_preposition_is_one_whatever_is_said_of_it(words: str) -
         "on 03/04/2026",
         "on 20/20/2026",
         "on 20/12/2026",
+        "the week of May",
+        "during the last week of the project",
         "end of the file and start of a line",
         "on sat nav and in mar",
         "before 2048",

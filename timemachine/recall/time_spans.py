@@ -62,18 +62,30 @@ def _plainly(words: str) -> str:
 
 
 def _of_a_time(text: str, now: datetime) -> Span | None:
-    """`week of 16 November`, `first week of May`, `end of October`: its week, its first seven days, its last or first third."""
-    found = re.fullmatch(r"(first week|week|end|beginning|start) of (?:the )?(.+)", text)
-    whole = span_of(found[2], now) if found else None
+    """`week of 16 November`, `first week of May`, `end of October`: its week, seven days of it, its last or first third."""
+    found = re.fullmatch(
+        r"(?:(first|second|third|fourth|last) )?(week|end|beginning|start) of (?:the )?(.+)", text
+    )
+    whole = span_of(found[3], now) if found else None
     if found is None or whole is None:
         return None
     begin, until = whole
-    if found[1] == "week":
-        return _whole(begin, "week")
-    if found[1] == "first week":
-        return begin, min(until, begin + timedelta(days=7))
+    if found[2] == "week":
+        return _week_of(found[1], begin, until)
     third = (until - begin) / 3
-    return (until - third, until) if found[1] == "end" else (begin, begin + third)
+    return (until - third, until) if found[2] == "end" else (begin, begin + third)
+
+
+def _week_of(nth: str | None, begin: datetime, until: datetime) -> Span | None:
+    """The week that a day is in; of a longer time, the seven days that are its first or second ones, or its last; None where none is said."""
+    if until - begin <= timedelta(days=1):
+        return _whole(begin, "week")
+    if nth is None:
+        return None
+    if nth == "last":
+        return until - timedelta(days=7), until
+    first = begin + timedelta(days=7 * ("first", "second", "third", "fourth").index(nth))
+    return first, first + timedelta(days=7)
 
 
 def _slashed(text: str, now: datetime) -> Span | None:

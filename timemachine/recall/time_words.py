@@ -45,7 +45,7 @@ _STRONG: Final = "|".join(
         "tonight",
         "last night",
         "(?:earlier )?this (?:morning|afternoon|evening|week|month|year)",
-        "(?:last|past|previous) (?:week|month|year)",
+        "(?:last|past|previous) (?:week|month|year)(?! of )",
         f"{DAY} (?:of )?last week",
         f"(?:last|this|past) {DAY}(?: {PART})?",
         f"last {MONTH}",
@@ -83,7 +83,9 @@ _BARE_YEAR: Final = rf"{YEAR}(?! (?:{_COUNTED}\b|(?!(?:was|is|has|does|this|us|a
 _IN_A_YEAR: Final = "(?:in|since|before|until|during)"
 """Behind these a number is a year; elsewhere, or before what is counted, it is one of many numbers."""
 _PLAIN: Final = f"(?:{_STRONG}|{_WEAK})(?:{CLOCK})?"
-_ATOM: Final = f"(?:(?:(?:first )?week|end|beginning|start) of (?:the )?)?{_PLAIN}"
+_ATOM: Final = (
+    f"(?:(?:(?:first |second |third |fourth |last )?week|end|beginning|start) of (?:the )?)?{_PLAIN}"
+)
 _PREPOSITION: Final = "(?:on|in|during|from|of|since|before|after|until|till|through|up to|within|over)"
 _BEHIND_A_SESSION: Final = (
     "about|and|or|but|we|i|you|they|it|he|she|did|do|does|was|were|is|are|had|has|have|with|on|in|at|for|that|which|when|where|what|why|how|who|"
@@ -254,7 +256,7 @@ def _span(said: re.Match[str], now: datetime) -> _Open | None:
     how = " ".join((said["preposition"] or said["of_year"] or "in").lower().split())
     words = said["within"] or said["year"] or said["alone"]
     if how in _ROLLING and said["the"]:
-        words = re.sub(r"(?i)^last(?=\s+(?:week|month|year)\b)", "past", words)
+        words = re.sub(r"(?i)^last(?=\s+(?:week|month|year)$)", "past", words)
     found = span_of(words, now)
     if found is None:
         return None
