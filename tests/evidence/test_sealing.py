@@ -172,7 +172,9 @@ def test_erasing_leaves_a_tombstone_and_the_log_stands(project: Project) -> None
     assert not Seal.objects.exists()
     unsealed = recorded_session(project, key="other")
     erasing.erase_session(unsealed, by=None)
-    assert LogEntry.objects.count() == 4
+    assert LogEntry.objects.count() == 5
+    last = json.loads(bytes(LogEntry.objects.latest("index").entry))
+    assert (last["entry"], last["of"], last["id"]) == ("erased", "session", str(unsealed.id))
 
 
 def test_the_log_misses_a_session_that_was_dropped_and_not_one_that_was_erased(

@@ -126,7 +126,7 @@ def test_what_is_erased_with_its_session_is_not_missed(project: Project, tmp_pat
     erase_session(session, by="Test")
     assert AccessHead.objects.get().comparison == both
     report = report_on(project, tmp_path)
-    assert (report.problems, report.checked["erased"], report.checked["access_lines"]) == ([], 2, 1)
+    assert (report.problems, report.checked["erased"], report.checked["access_lines"]) == ([], 3, 1)
 
 
 def test_what_is_no_line_is_named(project: Project, tmp_path: Path) -> None:

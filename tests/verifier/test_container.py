@@ -202,7 +202,7 @@ def test_a_file_that_ends_early_or_late_is_damaged(made: Made, tmp_path: Path) -
 
 
 def test_no_byte_of_a_bundle_can_be_changed_without_being_missed(made: Made, tmp_path: Path) -> None:
-    """But for what the directory says of whoever packed it: version, and rights of the files."""
+    """But for what the directory says of whoever packed it (version, and rights of the files), and the bits that fill up the last byte of packed data."""
     data, path = made.older_log, tmp_path / "x.zip"
     (directory,) = struct.unpack("<L", data[-6:-2])
     unread, at = set[int](), directory
@@ -211,6 +211,10 @@ def test_no_byte_of_a_bundle_can_be_changed_without_being_missed(made: Made, tmp
         unread |= {at + 4, at + 5, *range(at + 36, at + 42)}
         at += 46 + names + extra
     assert len(data) - at == END
+    path.write_bytes(data)
+    with zipfile.ZipFile(path) as opened:
+        begins = [info.header_offset for info in opened.infolist()]
+    unread |= {begin - 1 for begin in (*begins[1:], directory)}
     for place in [*range(0, directory, 97), *range(directory, len(data))]:
         changed = bytearray(data)
         changed[place] ^= 0x10

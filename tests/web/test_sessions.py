@@ -141,12 +141,12 @@ def test_the_list_asks_the_same_number_of_questions_for_any_number_of_rows(
     browser: Client, project: Project, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     append(begin(project, "s0", agent="a", tags=["x"]).id, [ActionDraft(kind="event")])
-    with django_assert_max_num_queries(7) as one:
+    with django_assert_max_num_queries(8) as one:
         browser.get("/")
     for n in range(1, 40):
         session = begin(project, f"s{n}", agent="a", tags=["x", "y"])
         append(session.id, [ActionDraft(kind="event")] * n)
-    with django_assert_max_num_queries(7) as many:
+    with django_assert_max_num_queries(8) as many:
         page = browser.get("/").content.decode()
     assert len(many) == len(one)
     assert page.count('class="course"') == 40

@@ -65,5 +65,5 @@ def test_the_list_asks_as_many_questions_however_many_links_are_read(
 ) -> None:
     for _ in range(many):
         opened(shared(project, session, Terms(max_opens=1))[1])
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(9):
         assert operator.get("/shares/").text.count("1 still reading") == many
