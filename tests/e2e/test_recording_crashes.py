@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from secrets import token_hex
 from threading import Event
 from typing import Any
 
@@ -125,16 +126,17 @@ class Writers:
 def test_writers_killed_at_random_leave_no_gap_and_no_duplicate_and_lose_nothing_acknowledged(
     product: Product, api: httpx.Client, tmp_path: Path
 ) -> None:
-    assert api.post("/api/sessions", json={"name": "Many", "key": "many"}).status_code == 201
-    writers = Writers(product, "many", tmp_path)
+    many = f"many-{token_hex(3)}"
+    assert api.post("/api/sessions", json={"name": "Many", "key": many}).status_code == 201
+    writers = Writers(product, many, tmp_path)
     wait_until(lambda: all(each.exists() and each.stat().st_size for each in writers.notebooks.values()))
     until = time.monotonic() + SECONDS
     while time.monotonic() < until:
         time.sleep(random.uniform(0.05, 0.15))
         writers.kill_one()
     writers.end()
-    settle(api, "many")
-    found = recorded(api, "many")
+    settle(api, many)
+    found = recorded(api, many)
     acknowledged: dict[str, int] = {}
     for notebook in writers.notebooks.values():
         for line in whole_lines(str(notebook)):
@@ -165,6 +167,7 @@ class Recorder:
             while not stop.wait(0.01):
                 session.record("agent", self.recorded)
                 self.recorded += 1
+        assert self._machine.flush(90), "a close alone does not wait for a server that was away a moment ago"
         assert self._machine.close()
 
 
@@ -217,8 +220,9 @@ def test_a_database_that_stops_hard_during_ingest_costs_nothing_but_time(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setattr(delivery, "_LONGEST_PAUSE", 1.0)
-    recorders = [Recorder(product, f"recorder-{each}", tmp_path) for each in range(RECORDERS)]
-    senders = [Sender(product, f"sender-{each}") for each in range(SENDERS)]
+    this = token_hex(3)  # a second try begins sessions of its own
+    recorders = [Recorder(product, f"recorder-{each}-{this}", tmp_path) for each in range(RECORDERS)]
+    senders = [Sender(product, f"s{each}-{this}") for each in range(SENDERS)]
     stop = Event()
     with ThreadPoolExecutor(RECORDERS + SENDERS) as pool:
         working = [pool.submit(each.record, stop) for each in recorders]
@@ -257,7 +261,8 @@ def test_a_database_that_stops_hard_during_ingest_costs_nothing_but_time(
 def test_while_the_database_is_stopped_page_and_api_say_so_and_when_to_come_again(
     product: Product, api: httpx.Client, database: Database
 ) -> None:
-    api.post("/api/sessions", json={"name": "Away", "key": "away"}).raise_for_status()
+    away = f"/api/sessions/away-{token_hex(3)}"
+    api.post("/api/sessions", json={"name": "Away", "key": away.rpartition("/")[2]}).raise_for_status()
     action = {"actions": [{"id": "1", "kind": "event"}]}
     database.stop_hard(signal.SIGQUIT)
     try:
@@ -265,8 +270,8 @@ def test_while_the_database_is_stopped_page_and_api_say_so_and_when_to_come_agai
             page = browser.get("/", headers={"Accept": "text/html"})
         told = [
             api.get("/api/sessions"),
-            api.get("/api/sessions/away/export"),
-            api.post("/api/sessions/away/actions", json=action),
+            api.get(f"{away}/export"),
+            api.post(f"{away}/actions", json=action),
             api.post("/api/import", content=b'{"messages": []}'),
             api.post("/v1/traces", json={"resourceSpans": []}),
             page,
@@ -277,5 +282,5 @@ def test_while_the_database_is_stopped_page_and_api_say_so_and_when_to_come_agai
     assert all(int(each.headers["Retry-After"]) > 0 for each in told)
     assert {each.json()["code"] for each in told[:4]} == {"database_away"}
     assert "text/html" in page.headers["content-type"]
-    wait_until(lambda: api.post("/api/sessions/away/actions", json=action).status_code == 201)
-    assert api.get("/api/sessions/away").json()["actions"] == 1
+    wait_until(lambda: api.post(f"{away}/actions", json=action).status_code == 201)
+    assert api.get(away).json()["actions"] == 1

@@ -107,10 +107,10 @@ def test_a_budget_is_filled_by_importance_and_told_in_order(api: Program) -> Non
     record(api, "six", *(said("agent", f"Turn of weight {weight}.", importance=weight) for weight in weights))
     whole = told(api, "six")["tokens"]["recorded"]
     assert sequences(told(api, "six", budget=whole)) == [1, 2, 3, 4, 5, 6]
-    kept = [sequences(told(api, "six", budget=budget)) for budget in range(1, whole)]
+    kept = [sequences(told(api, "six", budget=budget)) for budget in range(1, whole, 4)]
     mark = count_tokens(paragraph(left_out(6)))
     of_best = told(api, "six", min_importance=0.95)["tokens"]["kept"]
-    for budget, found in enumerate(kept, start=1):
+    for budget, found in zip(range(1, whole, 4), kept, strict=True):
         assert found == sorted(set(found))
         assert 4 in found or budget < of_best + 2 * mark
         text = told(api, "six", budget=budget, **{"as": "text"})
