@@ -1,1 +1,1 @@
-"""How much each step matters: what a person or a program said of it since, what rules propose, what was compressed. Beside the record."""
+"""How much each step matters: what a person or a program said of it since, and which sessions were compressed. Beside the record."""
