@@ -14,6 +14,7 @@ from timemachine.base.errors import InvalidInput
 from timemachine.jobs import tell_pattern_alert
 from timemachine.patterns import alerts
 from timemachine.patterns.models import PatternAlert, PatternRule
+from timemachine.patterns.queries import alerts_of, unseen_in
 from timemachine.patterns.rules import make_rule
 from timemachine.patterns.windows import window_of
 from timemachine.recording.erasure import erase_session
@@ -36,7 +37,7 @@ def test_a_pattern_that_comes_again_often_enough_in_one_window_is_found_once(pro
     for number in range(5):
         session_of(project, failed(SHORT), failed(SHORT))
         read(project)
-        assert found(project) == ([] if number < 2 else [(f"Error: {SHORT}", 3)])
+        assert found(project) == ([] if number < 2 else [(f"Error: {SHORT}", number + 1)])
     assert alerts.find(project.id) == 0
 
 
@@ -50,6 +51,22 @@ def test_steps_of_an_earlier_window_are_not_counted(project: Project) -> None:
     session_of(project, failed(SHORT))
     read(project)
     assert found(project) == [(f"Error: {SHORT}", 2)]
+
+
+def test_an_alert_counts_the_sessions_of_its_window_that_are_there(project: Project) -> None:
+    rule(project)
+    begin, _ = window_of(now(), "week")
+    session_of(project, failed(SHORT, started_at=begin - timedelta(minutes=1)))
+    lately = [session_of(project, failed(SHORT)) for _ in range(2)]
+    read(project)
+    assert [each.sessions for each in alerts_of(project)] == [2]
+    erase_session(lately[0])
+    read(project)
+    assert list(alerts_of(project)) == []
+    assert unseen_in(project) == 0
+    session_of(project, failed(SHORT))
+    read(project)
+    assert [each.sessions for each in alerts_of(project)] == [2]
 
 
 def test_a_rule_of_one_kind_finds_nothing_of_the_other(project: Project) -> None:

@@ -4,6 +4,7 @@ What is told names the pattern and says how often it came; of what was recorded 
 """
 
 import json
+from collections.abc import Collection
 from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID
@@ -32,11 +33,31 @@ AND NOT EXISTS (
 )
 GROUP BY w.pattern_id HAVING count(DISTINCT s.session_id) >= %(sessions)s
 """
+_COUNT: Final = """
+UPDATE tm_pattern_alert AS counted SET sessions = found.sessions
+FROM (
+    SELECT a.id, count(DISTINCT s.session_id) AS sessions
+    FROM tm_pattern_alert a JOIN tm_pattern_rule r ON r.id = a.rule_id JOIN tm_wording told ON told.id = a.pattern_id
+    JOIN tm_wording w ON w.pattern_id = told.pattern_id
+    LEFT JOIN tm_pattern_step s
+        ON s.wording_id = w.id AND s.at >= a.since AND s.at < a.since + ('1 ' || r."window")::interval
+    WHERE a.project_id = %(project)s
+    AND told.pattern_id IN (SELECT pattern_id FROM tm_wording WHERE id = ANY(%(wordings)s))
+    GROUP BY a.id
+) AS found
+WHERE counted.id = found.id AND counted.sessions <> found.sessions
+"""
 
 
 def find(project_id: UUID) -> int:
     """Keep which patterns come as often as a rule of the project says in its window of now; how many were not known yet."""
     return sum(_find(rule) for rule in PatternRule.objects.filter(project=project_id))
+
+
+def count_anew(project_id: UUID, wordings: Collection[UUID]) -> None:
+    """Have the alerts of these wordings say in how many sessions of their window the pattern is now: some came, some were deleted."""
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNT, {"project": project_id, "wordings": list(wordings)})
 
 
 def due() -> list[UUID]:

@@ -169,7 +169,7 @@ class PatternRule(models.Model):
 
 
 class PatternAlert(models.Model):
-    """That a rule held for a pattern in a window that began at `since`, kept once. `sessions` is how many there were when it was found.
+    """That a rule held for a pattern in a window that began at `since`, kept once. `sessions` is how many it is in within that window.
 
     `seen_at`: somebody put it aside. `told_at` and `problem` are about the address of its rule.
     """

@@ -206,7 +206,7 @@ def rule_of(project: Project, rule_id: str | UUID) -> PatternRule:
 
 
 def alerts_of(project: Project) -> QuerySet[PatternAlert]:
-    """What the project's rules found, the latest first; not where so many sessions were deleted since that it would not be told."""
+    """What the project's rules found, the latest first; not where so many sessions of its window were deleted since that it would not be told."""
     return _still(_alerts(project)).order_by("-id")
 
 
@@ -232,7 +232,7 @@ def _alerts(project: Project) -> QuerySet[PatternAlert]:
 
 
 def _still(found: QuerySet[PatternAlert]) -> QuerySet[PatternAlert]:
-    return found.filter(pattern__pattern__sessions__gte=F("rule__sessions"))
+    return found.filter(sessions__gte=F("rule__sessions"))
 
 
 def _fewest(asked: Asked) -> int:

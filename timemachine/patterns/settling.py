@@ -60,6 +60,7 @@ def settle(project_id: UUID) -> bool:
                 if anew or any(each == kind and pattern is None for _, each, pattern in rows):
                     changed |= _group(project_id, kind)
             _count(project_id, changed)
+            alerts.count_anew(project_id, changed)
     except OperationalError:
         return False
     return bool(rows or anew)
