@@ -4,16 +4,33 @@ import json
 from pathlib import Path
 
 from tests.cli.terminal import Here
+from timemachine.recording.commands import append, end_session, start_session
+from timemachine.recording.draft import ActionDraft
+
+
+def solved(tm: Here) -> None:
+    begun = start_session(tm.project, name="solved", by="test", key="solved")
+    asked = ActionDraft(kind="message", role="user", output="Why is it red?")
+    answer = ActionDraft(
+        kind="message", role="agent", output="Close the connection.", significance="solution"
+    )
+    append(begun.id, [asked, answer])
+    end_session(begun.id)
 
 
 def test_three_files_and_what_is_left_out(tm: Here, tmp_path: Path) -> None:
     tm.json("session", "start", "handbook", "--name", "n", "--key", "s1")
     target = tmp_path / "pairs"
-    ran = tm.run("training", "export", "-o", str(target), "--shares", "100,0,0")
-    assert ran.out.splitlines()[:3] == [
-        f"{target / part}.jsonl: 0 bytes" for part in ("train", "valid", "test")
-    ]
+    ran = tm.run("training", "export", "-o", str(target))
+    assert (ran.code, ran.out.splitlines()[0]) == (0, "There is no pair to train on, so no file is written.")
     assert "no turn of it is a solution" in ran.out
+    assert not target.exists()
+    tm.run("session", "end", "s1")
+    solved(tm)
+    ran = tm.run("training", "export", "-o", str(target), "--shares", "100,0,0")
+    assert [line.rpartition(":")[0] for line in ran.out.splitlines()[:3]] == [
+        f"{target / part}.jsonl" for part in ("train", "valid", "test")
+    ]
     assert [each.name for each in sorted(target.iterdir())] == ["test.jsonl", "train.jsonl", "valid.jsonl"]
     report = json.loads(tm.run("training", "report", "--json", "--form", "dpo").out)
     assert (report["pairs"], report["form"]) == (0, "dpo")

@@ -19,8 +19,9 @@ def test_what_was_solved_comes_pair_by_pair_and_as_a_file(served: Served, tmp_pa
     assert chat["messages"][0]["content"] == "It is red,\u2028 says [withheld: e-mail]."
     [preference] = tm.training_pairs(form="dpo")
     assert preference["rejected"] == [{"role": "assistant", "content": "try x"}]
-    report = tm.client.training.report(form="dpo")
+    report = tm.training_report(form="dpo", shares=(0, 100, 0))
     assert (report["pairs"], report["rejected_by"][0]["rule"]) == (1, "failed")
+    assert report["split"]["pairs"] == {"train": 0, "valid": 1, "test": 0}
     assert tm.client.training.write(tmp_path / "pairs.jsonl") == (tmp_path / "pairs.jsonl").stat().st_size > 0
     assert list(tm.training_pairs(agent="nobody")) == []
     with pytest.raises(Refused, match="make 100 together"):
@@ -34,8 +35,13 @@ def test_a_turn_a_session_and_sessions_together_are_forgotten(served: Served, wo
             s.record("user", f"the words of {key}")
     assert tm.forget("one", turn=1, reason="asked for")["status"] == "done"
     assert tm.client.sessions.action("one", 1)["deleted"]["reason"] == "asked for"
+    assert tm.forget("one", turn=1, dry_run=True) == {"sessions": 0, "turns": 0, "held": 0}
+    assert tm.forget("two", turn=1, dry_run=True) == {"sessions": 0, "turns": 1, "held": 0}
     held = tm.client.forgetting.hold("two", reason="case 12")
-    found = tm.forget(agent="ada", dry_run=True, reason="test data")
+    assert tm.forget("two", dry_run=True) == {"sessions": 1, "turns": 1, "held": 1}
+    with pytest.raises(TypeError, match="reason"):
+        tm.forget("three")
+    found = tm.forget(agent="ada", dry_run=True)
     assert (found["sessions"], found["turns"], found["held"]) == (3, 3, 1)
     assert tm.forget(agent="ada", reason="test data")["states"] == {"erased": 2, "held": 1}
     with pytest.raises(Refused, match="case 12"):

@@ -81,13 +81,23 @@ def report(*, as_json: bool, **asked: Any) -> None:
 @_asking
 @options.as_json
 def export(*, folder: Path, as_json: bool, **asked: Any) -> None:
-    """Write train.jsonl, valid.jsonl and test.jsonl, and say what is left out and why."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as why:
-        raise Failure(f"{folder} could not be made ({why.strerror}).") from why
+    """Write train.jsonl, valid.jsonl and test.jsonl, and say what is left out and why.
+
+    Where there is no pair, nothing is written.
+    """
     with connected() as client:
         found = client.training.report(**asked)
+        if not found["pairs"] and not found["unread"]:
+            show(
+                found,
+                ["There is no pair to train on, so no file is written.", *_lines(found)],
+                as_json=as_json,
+            )
+            return
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as why:
+            raise Failure(f"{folder} could not be made ({why.strerror}).") from why
         sizes = [_written(client, folder, part, asked) for part in PARTS]
         files = [f"{folder / part}.jsonl: {size:,} bytes" for part, size in zip(PARTS, sizes, strict=True)]
         show(found, [*files, *_lines(found)], as_json=as_json)

@@ -21,6 +21,15 @@ class Forgetting:
         path = f"/api/sessions/{segment(session, 'session')}/actions/{sequence}"
         return self._connection.delete(path, {"reason": reason})
 
+    def of_session(self, session: str, turn: int | None = None) -> Document:
+        """What deleting a session, or one turn of it, would take away: `sessions`, `turns`, and how many sessions are `held`. Raises `Refused` for none."""
+        found = self.hold(session, reason="", dry_run=True)
+        amount = {name: found[name] for name in ("sessions", "turns", "held")}
+        if turn is None:
+            return amount
+        path = f"/api/sessions/{segment(session, 'session')}/actions/{turn}"
+        return amount | {"sessions": 0, "turns": int("deleted" not in self._connection.get(path))}
+
     def prepare(self, **which: Any) -> Document:
         """What a deletion in bulk would take away: `sessions`, `turns`, and how many are `held`; `which` as of the list of sessions, and `named`, `older_than_days`."""
         return self._connection.post("/api/forgettings", {"filter": given(**which)})

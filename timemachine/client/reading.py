@@ -74,7 +74,7 @@ class Reading(ABC):
         return Client(self._found_server())
 
     def sessions(self, **wanted: Any) -> "Iterator[Document]":
-        """The sessions, newest first; `wanted` are `agent`, `user`, `tool`, `kind`, `model`, `status`, `tag`, `q`, `since`, `until`, `min_cost`.
+        """The sessions, newest first; `wanted` are `agent`, `user`, `tool`, `kind`, `model`, `status`, `tag`, `q`, `since`, `until`, `min_cost`, `held`.
 
         With `limit` the first so many; without it all of them, page by page.
         """
@@ -213,37 +213,46 @@ class Reading(ABC):
         self,
         session: "str | Session | None" = None,
         *,
-        reason: str,
+        reason: str | None = None,
         turn: int | None = None,
         dry_run: bool = False,
         **which: Any,
     ) -> "Document":
         """Delete a session, one `turn` of it, or all sessions that fit: `agent`, `user`, `tag`, `older_than_days` … For good, for a reason.
 
-        A turn leaves its place. Several sessions are waited for, and the answer says what became of them; with `dry_run` only how many
-        sessions and turns that would be, and how many of them are `held`. The key needs the scope `admin`.
+        A turn leaves its place. Several sessions are waited for, and the answer says what became of them; with `dry_run`, which needs no reason,
+        nothing is deleted: it says how many `sessions` and `turns` that would be, and how many of the sessions are `held`. The key needs the
+        scope `admin`.
         """
         if (session is None) != bool(which) or (turn is not None and session is None):
             raise ValueError(
                 "name a session, or say which are meant: agent=, user=, tag=, older_than_days= …"
             )
+        if reason is None and not dry_run:
+            raise TypeError("forget(…, reason=…) needs the reason, which stays; or dry_run=True")
         if session is None:
             found = self.client.forgetting.prepare(**which)
             if dry_run or not found["sessions"]:
                 self.client.forgetting.cancel(found["id"])
                 return found
-            self.client.forgetting.confirm(found["id"], reason=reason)
+            self.client.forgetting.confirm(found["id"], reason=reason or "")
             return self.client.forgetting.wait(found["id"])
         self._delivered(session)
+        if dry_run:
+            return self.client.forgetting.of_session(_key(session), turn)
         if turn is not None:
-            return self.client.forgetting.turn(_key(session), turn, reason=reason)
+            return self.client.forgetting.turn(_key(session), turn, reason=reason or "")
         return self.client.sessions.delete(_key(session), reason=reason)
+
+    def training_report(self, **asked: Any) -> "Document":
+        """What `training_pairs` of the same would come to, in numbers: pairs and sessions of each part, what is withheld, what is left out and why."""
+        return self.client.training.report(**asked)
 
     def training_pairs(self, **asked: Any) -> "Iterator[Document]":
         """Problems and what solved them, of ended sessions with a solution: `{"messages": […]}`, or with `form="dpo"` a `prompt` with what was `chosen` and `rejected`.
 
         `asked` are `form`, `what` (`resolution`, `chain`), `part` (`train`, `valid`, `test`), `seed`, `shares`, `redaction`, and of which sessions.
-        `client.training.report` says what is left out and why.
+        `shares` are numbers (80, 10, 10); `training_report` says what is left out and why.
         """
         return self.client.training.pairs(**asked)
 

@@ -12,7 +12,7 @@ _SESSIONS = "/api/sessions"
 
 
 class Sessions:
-    """Start, read, end and erase sessions; every id is a uuid or a key."""
+    """Start, read, end and delete sessions; every id is a uuid or a key."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -35,8 +35,8 @@ class Sessions:
     ) -> Document:
         """One page of the list, newest first: `items`, and `next` for the page after it.
 
-        `wanted` are `q` (names, keys and what steps say), `agent`, `user`, `tool`, `kind`, `model`, `tag`, `status`, `since`, `until` and
-        `min_cost` (USD); all that are given hold.
+        `wanted` are `q` (names, keys and what steps say), `agent`, `user`, `tool`, `kind`, `model`, `tag`, `status`, `since`, `until`,
+        `min_cost` (USD) and `held` (`yes` or `no`); all that are given hold.
         """
         return self._connection.get(_SESSIONS, {"limit": limit, "after": after, **wanted})
 
@@ -83,7 +83,7 @@ class Sessions:
         return self._connection.post(_path(session) + "/end")
 
     def delete(self, session: str, *, reason: str | None = None) -> Document:
-        """Erase a session with everything it recorded; a reason stays in the project's log."""
+        """Delete a session with everything it recorded; a reason stays in the project's log."""
         return self._connection.delete(_path(session), None if reason is None else {"reason": reason})
 
     def checkpoint(self, session: str, *, name: str, state: dict[str, Any] | None = None) -> Document:
