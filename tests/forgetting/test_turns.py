@@ -1,33 +1,41 @@
 """Deleting a turn: all that it says is gone from everywhere, its place stays, and what is sealed stays verifiable."""
 
 import io
+import json
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+from django.db import connection
 
 from tests.builders import recorded_session, replayed
 from tests.erasure.canary import CANARY, SENTENCE, checked, everywhere, full_action, sealed
+from tests.exchange.test_exports_of_what_is_left import whole_actions
 from tests.web.visitors import opened
 from timemachine.accounts.models import Project
+from timemachine.base.clock import written
 from timemachine.base.errors import Conflict, InvalidInput
 from timemachine.erasure import commands as erasing
 from timemachine.evidence import exporting
 from timemachine.evidence.models import LogEntry
+from timemachine.exchange.exporting import EXPORTS, export_session
+from timemachine.forgetting.holding import place
 from timemachine.memory.asking import asked_for
-from timemachine.memory.telling import as_text
+from timemachine.memory.telling import as_json, as_messages, as_text
 from timemachine.memory.transcript import transcript_of
 from timemachine.payloads.queries import value
 from timemachine.recall.queries import recall
 from timemachine.recall.wanted import Wanted
 from timemachine.recording.commands import append, end_session, start_session
 from timemachine.recording.draft import ActionDraft
-from timemachine.recording.gone import erased_turns
+from timemachine.recording.gone import deletions_of, erased_turns
 from timemachine.recording.models import Session
 from timemachine.replay.options import ReplayOptions
-from timemachine.search.indexing import work_off
+from timemachine.search.indexing import index_anew, work_off
+from timemachine.search.models import SearchedAction
 from timemachine.search.queries import sessions_saying
 from timemachine.sharing.commands import create_link
 from timemachine.verifier import tm_verify
@@ -75,9 +83,32 @@ def test_its_place_stays_and_the_project_knows_who_when_and_why(session: Session
     told = erased_turns(session, [1, 2, 3])
     assert [(each.sequence, each.erased_by, each.reason) for each in told.values()] == [(2, "ada", REASON)]
     label = session.actions.get(sequence=2).label
-    assert re.fullmatch(r"\[erased: turn, whole\] 20\d\d-\d\d-\d\d \d\d:\d\d UTC", label)
+    assert re.fullmatch(r"\[deleted: turn\] 20\d\d-\d\d-\d\d \d\d:\d\d UTC", label)
     with pytest.raises(Conflict, match="was deleted before"):
         erasing.delete_turn(session.actions.get(sequence=2), reason=REASON, by="ada")
+
+
+def test_turns_that_were_deleted_before_are_named_anew_and_by_nobody_also_under_a_hold(
+    project: Project, session: Session
+) -> None:
+    erasing.delete_turn(session.actions.get(sequence=2), reason=REASON, by="ada@example.org")
+    old = "[erased: turn, whole] 2026-11-20 10:00 UTC by ada@example.org"
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL timemachine.erasing = 'fields'")
+        session.actions.filter(sequence=2).update(label=old)
+        index_anew(session, [2])
+        cursor.execute("SET LOCAL timemachine.erasing = 'off'")
+    place(project, reason="case 12", by="ada", sessions=[session])
+    assert "tm_searched_action" in everywhere("ada@example")
+    migration = import_module("timemachine.migrations.0071_deleted_turns_say_so")
+    with connection.cursor() as cursor:
+        cursor.execute(migration.NAMED)
+        cursor.execute(migration.FOUND_ANEW)
+    work_off(project.id)
+    assert session.actions.get(sequence=2).label.startswith("[deleted: turn] 20")
+    assert "tm_action" not in everywhere("ada@example")
+    assert "tm_searched_action" not in everywhere("ada@example")
+    assert SearchedAction.objects.filter(session=session).count() == session.actions.count()
 
 
 def test_other_turns_keep_what_they_have_as_well_as_it(project: Project) -> None:
@@ -146,8 +177,31 @@ def test_transcript_and_search_agree(project: Project, session: Session) -> None
     assert "plain words 0" not in text
     assert "plain words 1" in text
     assert "3 of 3 turns" in text
+    assert re.search(r"\[1\] user: \[deleted 20\d\d-\d\d-\d\d \d\d:\d\d UTC by ada\]", text)
     assert list(sessions_saying(project, '"plain words 0"')) == []
     assert list(sessions_saying(project, '"plain words 1"')) == [session.id]
+
+
+def test_every_form_of_the_transcript_and_every_export_says_who_deleted_a_turn_and_when(
+    session: Session,
+) -> None:
+    for sequence in (1, 2):
+        erasing.delete_turn(session.actions.get(sequence=sequence), reason=REASON, by="ada")
+    at = {sequence: written(each.at) for sequence, each in deletions_of(session, [1, 2]).items()}
+    told = transcript_of(session, asked_for())
+    document = json.loads("".join(as_json(told)))
+    assert [each.get("deleted") for each in document["items"]] == [
+        {"at": at[1], "by": "ada", "reason": REASON},
+        {"at": at[2], "by": "ada", "reason": REASON},
+        None,
+    ]
+    messages = json.loads("".join(as_messages(told)))["messages"]
+    assert [each["role"] for each in messages] == ["user", "user", "user"]
+    assert ["by ada]" in each["content"] for each in messages] == [True, True, False]
+    for name in EXPORTS:
+        file = b"".join(export_session(session, name).parts)
+        actions = whole_actions(file, name)
+        assert [each.get("deleted", {}).get("at") for each in actions] == [at[1], at[2], None], name
 
 
 def test_what_was_said_of_how_much_it_matters_goes_with_it(project: Project, session: Session) -> None:
@@ -186,7 +240,7 @@ def test_whoever_a_link_was_given_to_sees_that_and_when_and_not_who_or_why(sessi
     visitor, page = opened(f"/share/{token}")
     for asked in ({}, {"step": "2"}):
         shown = visitor.get(page, asked).content.decode()
-        assert "turn, whole" in shown
+        assert "deleted: turn" in shown
         assert "ada@" not in shown
         assert REASON not in shown
 

@@ -19,9 +19,10 @@ from timemachine.judging.queries import spent_on
 from timemachine.notes.queries import notes_of
 from timemachine.payloads.queries import value
 from timemachine.recording.branches import family_of
-from timemachine.recording.gone import erased_turns
-from timemachine.recording.models import Action, ErasedTurn, Session
+from timemachine.recording.gone import deletions_of
+from timemachine.recording.models import Action, Session
 from timemachine.recording.queries import action_of, actions_of, session_of
+from timemachine.recording.told import Deleted
 from timemachine.timeline.document import action_json, with_everything
 from timemachine.timeline.moment import state_at, talking
 from timemachine.timeline.sessions import Wanted, sessions_page
@@ -78,7 +79,7 @@ def _with_erased(session: Session, documents: list[dict[str, Any]]) -> list[dict
     """The actions; those of which something was erased, or whose weight was changed, say what. Two queries, three where something was erased."""
     erased = erased_of(session, [each["sequence"] for each in documents])
     documents = weighed(session, documents)
-    deleted = erased_turns(session, erased) if erased else {}
+    deleted = deletions_of(session, erased) if erased else {}
     return [
         each | {"erased": [field_json(row) for row in erased[each["sequence"]]]} | _deleted(deleted, each)
         if each["sequence"] in erased
@@ -87,13 +88,10 @@ def _with_erased(session: Session, documents: list[dict[str, Any]]) -> list[dict
     ]
 
 
-def _deleted(turns: dict[int, ErasedTurn], document: dict[str, Any]) -> dict[str, Any]:
+def _deleted(turns: dict[int, Deleted], document: dict[str, Any]) -> dict[str, Any]:
     """When, by whom and why the turn was deleted whole, where it was."""
     found = turns.get(document["sequence"])
-    if found is None:
-        return {}
-    told = {"at": written(found.erased_at), "by": found.erased_by, "reason": found.reason}
-    return {"deleted": told}
+    return {} if found is None else {"deleted": found.as_json()}
 
 
 @routers.sessions.get("/{session_id}/branches", summary="What branched from what")

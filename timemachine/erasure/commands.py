@@ -28,7 +28,7 @@ from timemachine.payloads.commands import drop_unreferenced
 from timemachine.recording import gone
 from timemachine.recording.holds import require_free
 from timemachine.recording.models import Action, ErasedTurn, Session
-from timemachine.redaction.marks import TURN, erased
+from timemachine.redaction.marks import DELETED_TURN
 from timemachine.redaction.paths import OF_ACTION
 from timemachine.redaction.profile import Profile
 from timemachine.rollup.commands import count_anew
@@ -248,7 +248,7 @@ def _leave_tombstone(session: Session, sequence: int, *, by: str, reason: str, a
     """
     ErasedTurn.objects.create(session=session, sequence=sequence, erased_at=at, erased_by=by, reason=reason)
     step = session.actions.filter(sequence=sequence)
-    step.update(label=f"{erased(TURN)} {at:%Y-%m-%d %H:%M} UTC")
+    step.update(label=f"{DELETED_TURN} {at:%Y-%m-%d %H:%M} UTC")
     Weight.objects.filter(action__in=step).delete()
     Declined.objects.filter(action__in=step).delete()
 

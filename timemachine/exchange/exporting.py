@@ -15,6 +15,7 @@ from timemachine.base.errors import Conflict, InvalidInput
 from timemachine.exchange import exports
 from timemachine.exchange.exported import Exported, Step
 from timemachine.exchange.formats.timemachine import FORMAT, VERSION
+from timemachine.recording.gone import deletions_of
 from timemachine.recording.models import Action, Hit, Session
 from timemachine.recording.queries import session_of
 from timemachine.timeline.document import action_json, with_everything
@@ -156,7 +157,7 @@ def exact(action: Action) -> dict[str, Any]:
 
 
 def _steps(session: Session) -> Iterator[Step]:
-    """Every action up to the session's last sequence, so many at a time as memory has room for: four queries for these."""
+    """Every action up to the session's last sequence, so many at a time as memory has room for: five queries for these. One that was deleted says when, by whom and why."""
     every = Action.objects.filter(session=session).order_by("sequence")
     after = 0
     while after < session.last_sequence:
@@ -165,9 +166,11 @@ def _steps(session: Session) -> Iterator[Step]:
         if len(some) < last - after:
             raise _erased(session)
         parents = _parents(session, some)
+        deleted = deletions_of(session, [action.sequence for action in some])
         for action in some:
             given = action.parent_id_given if action.parent_id_given is not None else action.parent_sequence
-            yield Step(action=exact(action), parent=None if given is None else parents.get(given))
+            gone = {"deleted": deleted[action.sequence].as_json()} if action.sequence in deleted else {}
+            yield Step(action=exact(action) | gone, parent=None if given is None else parents.get(given))
         after = last
 
 
@@ -191,7 +194,7 @@ def _last_that_fits(session: Session, after: int) -> int:
 
 def _erased(session: Session) -> Conflict:
     return Conflict(
-        f"The session {session.key} was erased while it was written out; the file is not whole.",
+        f"The session {session.key} was deleted while it was written out; the file is not whole.",
         code="erased_meanwhile",
     )
 

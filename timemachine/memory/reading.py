@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import batched
 from typing import Any, Final
 from uuid import UUID
@@ -11,7 +12,7 @@ from django.db import connection
 from timemachine.base.clock import written
 from timemachine.base.content import value_of
 from timemachine.base.faithful import original
-from timemachine.recording.told import Turn
+from timemachine.recording.told import Deleted, Turn
 from timemachine.weight.effective import IMPORTANCE_SQL, JOINED, SIGNIFICANCE_SQL
 
 PAGE: Final = 1_000
@@ -35,8 +36,10 @@ _ROWS: Final = f"""
 SELECT a.sequence, a.kind, a.role, a.agent, a.name, a.tool, a.model, {SIGNIFICANCE_SQL},
        {IMPORTANCE_SQL}, a.tags, a.started_at, a.duration_ms,
        a.error_type, left(a.error_message, %(longest)s), length(a.error_message),
-       i.media_type, substring(i.data FOR %(longest)s), i.size, o.media_type, substring(o.data FOR %(longest)s), o.size
+       i.media_type, substring(i.data FOR %(longest)s), i.size, o.media_type, substring(o.data FOR %(longest)s), o.size,
+       e.erased_at, e.erased_by, e.reason
 FROM tm_action a LEFT JOIN tm_payload i ON i.id = a.input_id LEFT JOIN tm_payload o ON o.id = a.output_id
+LEFT JOIN tm_erased_turn e ON e.session_id = a.session_id AND e.sequence = a.sequence
 {JOINED}
 WHERE {_OF} ORDER BY a.sequence
 """  # noqa: S608
@@ -44,7 +47,7 @@ WHERE {_OF} ORDER BY a.sequence
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A turn: what is told of it, and as a document. `cut`: it has only the beginning of what was given, said, or went wrong."""
+    """A turn: what is told of it, and as a document, in which `deleted` stands where it was. `cut`: it has only the beginning of what was given, said, or went wrong."""
 
     turn: Turn
     document: dict[str, Any]
@@ -119,8 +122,9 @@ def _row(row: tuple[Any, ...], longest: int) -> Row:
         model=model,
         significance=significance,
         input=_value(longest, *row[15:18]),
-        output=_value(longest, *row[18:]),
+        output=_value(longest, *row[18:21]),
         error=(failed[0], failed[1]),
+        deleted=_deleted(*row[21:]),
     )
     times = {"started_at": written(started_at), "duration_ms": took}
     weight = {"importance": weighed, "tags": [original(tag) for tag in tags]}
@@ -132,7 +136,12 @@ def _document(turn: Turn, more: dict[str, Any]) -> dict[str, Any]:
     said = {"input": turn.input, "output": turn.output}
     kind, message = turn.error
     failed = None if turn.error == (None, None) else {"type": kind, "message": message}
-    return {name: getattr(turn, name) for name in _PLAIN} | more | said | {"error": failed}
+    gone = {} if turn.deleted is None else {"deleted": turn.deleted.as_json()}
+    return {name: getattr(turn, name) for name in _PLAIN} | more | said | {"error": failed} | gone
+
+
+def _deleted(at: datetime | None, by: str, reason: str) -> Deleted | None:
+    return None if at is None else Deleted(at=at, by=by, reason=original(reason))
 
 
 def _text(stored: str | None) -> str | None:

@@ -154,7 +154,7 @@ def _kept(session: Session, collection: Collection, model: ModelName, made: _Mad
             return _remembered(session, collection, done.frame, model, made, by, at)
     except IntegrityError as why:
         raise NotFound(
-            "The session was erased while it was summarised; nothing is put, and the call may have been billed.",
+            "The session was deleted while it was summarised; nothing is put, and the call may have been billed.",
             code="session_not_found",
         ) from why
 

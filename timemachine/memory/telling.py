@@ -16,7 +16,10 @@ _ASKED: Final = {"significances": "significance", "roles": "role", "kinds": "kin
 
 
 def as_json(found: Transcript) -> Iterator[str]:
-    """One document: what is told of how much, and `items`, a turn each; `left_out_before` says how many turns are not told before it."""
+    """One document: what is told of how much, and `items`, a turn each; `left_out_before` says how many turns are not told before it,
+
+    `deleted` when, by whom and why one went that was deleted.
+    """
     items = (json.dumps(turn.document | {"left_out_before": turn.left_out}) for turn in found.turns())
     yield from _document(_head(found) | {"left_out_after": found.left_out_after}, "items", items)
 

@@ -11,6 +11,7 @@ from django.utils.crypto import salted_hmac
 
 from timemachine.accounts.models import Project
 from timemachine.recording.models import ErasedSession, ErasedTurn, Session
+from timemachine.recording.told import Deleted
 
 _SALT = "timemachine.recording.gone"
 IS_DELETED: Final = Exists(
@@ -55,6 +56,14 @@ def erased_turns(session: Session | UUID, sequences: Collection[int]) -> dict[in
     """Which of these steps were deleted. One query."""
     found = ErasedTurn.objects.filter(session=session, sequence__in=list(sequences))
     return {each.sequence: each for each in found}
+
+
+def deletions_of(session: Session | UUID, sequences: Collection[int]) -> dict[int, Deleted]:
+    """When, by whom and why those of these steps went that were deleted. One query."""
+    return {
+        sequence: Deleted(at=found.erased_at, by=found.erased_by, reason=found.reason)
+        for sequence, found in erased_turns(session, sequences).items()
+    }
 
 
 def _mark(project: UUID, key: str, secret: str) -> str:

@@ -7,7 +7,10 @@ the steps before.
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Final
+
+from timemachine.base.clock import written
 
 LONGEST_COUNTED: Final = 16_384
 """Turns of more bytes than that are not counted in tokens, but estimated: to count one takes a second for each half megabyte or so."""
@@ -24,8 +27,29 @@ _SAID: Final = ("content", "text")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Deleted:
+    """That a step was deleted: when, by whom and why. Its place stays."""
+
+    at: datetime
+    by: str
+    reason: str
+
+    @property
+    def words(self) -> str:
+        """What stands in its place: `deleted 2026-11-23 17:05 UTC by ada`."""
+        return f"deleted {self.at.astimezone(UTC):%Y-%m-%d %H:%M} UTC by {self.by}"
+
+    def as_json(self) -> dict[str, Any]:
+        """The same as a document."""
+        return {"at": written(self.at), "by": self.by, "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """What is told of one recorded step. `input` and `output` are values as they were recorded, `error` is its type and message."""
+    """What is told of one recorded step. `input` and `output` are values as they were recorded, `error` is its type and message.
+
+    One that was `deleted` says that, and nothing else.
+    """
 
     sequence: int
     kind: str
@@ -38,6 +62,7 @@ class Turn:
     input: Any = None
     output: Any = None
     error: tuple[str | None, str | None] = (None, None)
+    deleted: Deleted | None = None
 
 
 def text_of(turn: Turn) -> str:
@@ -68,6 +93,8 @@ def paragraph(text: str) -> str:
 def _spoken(turn: Turn) -> Iterator[tuple[str, str]]:
     if turn.kind == "message":
         yield _CHAT_ROLES.get(turn.role or "", "user"), content_of(turn)
+    elif turn.deleted is not None:
+        yield "user", f"{who_of(turn)}: {content_of(turn)}"
     elif turn.kind == "ask":
         yield "user", _written(turn.input)
         yield "assistant", _written(turn.output) if turn.error == (None, None) else _failed(turn)
@@ -83,13 +110,19 @@ def who_of(turn: Turn) -> str:
     """Who speaks, or what is done."""
     if turn.kind == "message":
         return turn.role or "message"
-    named = turn.tool or turn.name if turn.kind in {"tool_call", "tool_result"} else turn.name
-    named = named or (turn.model if turn.kind == "llm_call" else None)
+    named = None if turn.deleted else _named(turn)
     return " ".join(filter(None, (_KINDS.get(turn.kind, turn.kind), named)))
+
+
+def _named(turn: Turn) -> str | None:
+    named = turn.tool or turn.name if turn.kind in {"tool_call", "tool_result"} else turn.name
+    return named or (turn.model if turn.kind == "llm_call" else None)
 
 
 def content_of(turn: Turn) -> str:
     """What was said, asked, answered and gone wrong."""
+    if turn.deleted is not None:
+        return f"[{turn.deleted.words}]"
     if turn.kind == "message":
         return _joined(_written(turn.input) if turn.output is None else _written(turn.output), _failed(turn))
     if turn.kind == "llm_call":

@@ -14,8 +14,8 @@ NAMES: Final = {
 """What a mark calls the findings of each detector. One that is added gets a name that no pattern could have had: profiles keep their patterns."""
 FIELD, HASH, BYTES = "field", "hash", "file"
 """What it calls a field that is withheld by its path, the hash of something withheld, and bytes that are no text."""
-TURN: Final = "turn, whole"
-"""What it calls a step that was deleted: no pattern can have that name."""
+DELETED_TURN: Final = "[deleted: turn]"
+"""What stands for a step that was deleted."""
 REPEATS, REPEATS_ERASED = "repeats what is withheld", "repeats what is erased"
 """What it calls what is left out because it quotes or repeats something withheld."""
 RESERVED: Final = frozenset({*NAMES.values(), FIELD, HASH, BYTES, REPEATS, REPEATS_ERASED})

@@ -25,8 +25,9 @@ from timemachine.base.content import value_of
 from timemachine.base.errors import Unavailable
 from timemachine.base.faithful import searchable
 from timemachine.payloads.queries import Head, heads
+from timemachine.recording.gone import deletions_of
 from timemachine.recording.models import Action, Session
-from timemachine.recording.told import LONGEST_COUNTED, Turn, paragraph
+from timemachine.recording.told import LONGEST_COUNTED, Deleted, Turn, paragraph
 from timemachine.recording.told import text_of as text_of_turn
 from timemachine.retrieval.embedding.table import WORDLLAMA, Vectors
 from timemachine.retrieval.embedding.wordllama import count_tokens
@@ -187,7 +188,7 @@ def index_anew(session: Session, sequences: Collection[int]) -> None:
         model.objects.filter(session=session, sequence__in=wanted).delete()
     for some in batched(wanted, BATCH):
         actions = Action.objects.filter(session=session, sequence__in=some).order_by("sequence")
-        texts = _texts(list(actions.only("input_id", "output_id", *_NAMES, *_TOLD)))
+        texts = _texts(session.id, list(actions.only("input_id", "output_id", *_NAMES, *_TOLD)))
         _keep_words(session.project_id, session.id, texts)
         _keep_meanings(_meanings(session.project_id, session.id, texts))
 
@@ -225,7 +226,8 @@ def index_some(project_id: UUID, session_id: UUID, through: int) -> int:
     if last is None:
         return 0
     actions = Action.objects.filter(session_id=session_id, sequence__gt=through, sequence__lte=last)
-    texts = _texts(list(actions.only("input_id", "output_id", *_NAMES, *_TOLD).order_by("sequence")))
+    wanted = actions.only("input_id", "output_id", *_NAMES, *_TOLD).order_by("sequence")
+    texts = _texts(session_id, list(wanted))
     meanings = _meanings(project_id, session_id, texts)
     try:
         _begin(project_id, session_id)
@@ -256,13 +258,14 @@ def _end_of_batch(session_id: UUID, through: int) -> int | None:
     return last
 
 
-def _texts(actions: Sequence[Action]) -> list[_Text]:
+def _texts(session_id: UUID, actions: Sequence[Action]) -> list[_Text]:
     wanted = {payload for action in actions for payload in (action.input_id, action.output_id) if payload}
     found = heads(wanted, LONGEST)
-    return [_text(action, found) for action in actions]
+    deleted = deletions_of(session_id, [action.sequence for action in actions])
+    return [_text(action, found, deleted.get(action.sequence)) for action in actions]
 
 
-def _text(action: Action, found: Mapping[int, Head]) -> _Text:
+def _text(action: Action, found: Mapping[int, Head], deleted: Deleted | None) -> _Text:
     payloads = [found[each] for each in (action.input_id, action.output_id) if each is not None]
     names = [value for name in _NAMES if (value := getattr(action, name))]
     return _Text(
@@ -273,11 +276,11 @@ def _text(action: Action, found: Mapping[int, Head]) -> _Text:
         body="\n".join(text_of(head.media_type, head.data) for head in payloads),
         cut=any(head.size > len(head.data) for head in payloads)
         or any(len(name) > LONGEST_NAME for name in names),
-        tokens=_tokens(action, found),
+        tokens=_tokens(action, found, deleted),
     )
 
 
-def _tokens(action: Action, found: Mapping[int, Head]) -> int | None:
+def _tokens(action: Action, found: Mapping[int, Head], deleted: Deleted | None) -> int | None:
     """How many tokens the step has as it is told; None where it is long, or the tokenizer is missing."""
     heads_of = {name: found[row] for name in ("input", "output") if (row := getattr(action, f"{name}_id"))}
     if sum(head.size for head in heads_of.values()) > LONGEST_COUNTED:
@@ -285,7 +288,8 @@ def _tokens(action: Action, found: Mapping[int, Head]) -> int | None:
     said = {name: value_of(head.media_type, head.data) for name, head in heads_of.items()}
     told = {name: getattr(action, name) for name in _TOLD}
     try:
-        turn = Turn(**told, **said, error=(action.error_type, action.error_message))
+        error = (action.error_type, action.error_message)
+        turn = Turn(**told, **said, error=error, deleted=deleted)
         return count_tokens(paragraph(text_of_turn(turn)))
     except Unavailable:
         return None

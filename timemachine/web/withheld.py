@@ -15,9 +15,9 @@ from timemachine.web.library import register
 
 NOTHING: Final = ErasedParts()
 _MARK: Final = re.compile(
-    r"(\[(?:withheld|erased): [^\[\]]{1,40}(?:\]|…$))"
+    r"(\[(?:withheld|erased|deleted(?=: turn\])): [^\[\]]{1,40}(?:\]|…$))"
 )  # in a text that was cut, the last as well
-_PARTS: Final = re.compile(r"\[(withheld|erased): ([^\[\]]{1,40})\]")
+_PARTS: Final = re.compile(r"\[(withheld|erased|deleted(?=: turn\])): ([^\[\]]{1,40})\]")
 
 
 @register.filter

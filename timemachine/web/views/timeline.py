@@ -17,9 +17,11 @@ from timemachine.notes.commands import add
 from timemachine.notes.queries import notes_of
 from timemachine.patterns.similar import met_at
 from timemachine.recording.branches import is_branched
+from timemachine.recording.gone import deletions_of
 from timemachine.recording.models import Session
 from timemachine.recording.queries import session_of
 from timemachine.recording.vocabulary import KINDS
+from timemachine.redaction.marks import DELETED_TURN
 from timemachine.timeline import queries
 from timemachine.timeline.bottom_up import GROUPS
 from timemachine.timeline.extent import scale_of
@@ -227,6 +229,8 @@ def _selection(session: Session, asked: Asked) -> dict[str, Any]:
     context["beside"] = queries.neighbours(session, found.action, asked.shown)
     context["erased_fields"] = erased_of(session, [sequence])
     context["erased"] = context["erased_fields"].get(sequence)
+    if found.action.label.startswith(DELETED_TURN):
+        context["deleted"] = deletions_of(session, [sequence]).get(sequence)
     context["met"] = met_at(found.action)
     return context | tab_of(
         session, found, pin, tab=asked.tab, first_bytes=asked.first_bytes, line=asked.line

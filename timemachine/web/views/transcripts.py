@@ -12,7 +12,7 @@ from timemachine.memory.asking import asked_for
 from timemachine.memory.telling import FORMS, sent
 from timemachine.memory.transcript import Asked, Told, transcript_of
 from timemachine.recording.queries import session_of
-from timemachine.recording.told import content_of, who_of
+from timemachine.recording.told import Deleted, content_of, who_of
 from timemachine.recording.vocabulary import DEFAULT_IMPORTANCE, ROLES
 from timemachine.retrieval.embedding.wordllama import TOKENIZER_NAME
 from timemachine.web.access import of
@@ -37,6 +37,7 @@ class _Line:
     text: str
     cut: bool
     left_out: int
+    deleted: Deleted | None
 
 
 @require_safe
@@ -107,4 +108,5 @@ def _line(told: Told) -> _Line:
         text=text[:LONGEST],
         cut=len(text) > LONGEST,
         left_out=told.left_out,
+        deleted=turn.deleted,
     )
