@@ -17,7 +17,7 @@ def test_a_turn_is_deleted_for_a_reason(tm: Here, recorded: str) -> None:
     words = ("session", "delete", recorded, "--step", "1")
     assert tm.run(*words, "--yes").code == 2
     asked = tm.run(*words, "--reason", "asked for", given="n\n")
-    assert (asked.code, "Nothing was erased" in asked.err) == (1, True)
+    assert (asked.code, "Nothing was deleted" in asked.err) == (1, True)
     done = tm.run(*words, "--reason", "asked for", "--yes")
     assert done.out == "Turn 1 is deleted; a tombstone stands in its place.\n"
     assert "the first of two names" not in tm.run("session", "view", recorded).out

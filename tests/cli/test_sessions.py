@@ -167,8 +167,8 @@ def test_a_session_is_erased_only_after_a_yes(tm: Here) -> None:
             ran = tm.run("session", "delete", "s1", given=answer)
         assert ran.code == 1
         assert ran.err == (
-            "Erase the session s1 (Wichtig) with 0 actions, its notes, replays, judgements and share links, for good? [y/N] "
-            "Nothing was erased; answer yes, or say --yes.\n"
+            "Delete the session s1 (Wichtig) with 0 actions, its notes, replays, judgements and share links, for good? [y/N] "
+            "Nothing was deleted; answer yes, or say --yes.\n"
         )
     assert tm.run("session", "delete", "s1", given="Yes\n").code == 0
     assert not Session.objects.exists()
@@ -180,7 +180,7 @@ def test_a_session_is_erased_without_a_question_by_yes(tm: Here) -> None:
     words = ("session", "delete", "s1", "--yes", "--reason")
     assert "must not stay: e-mail" in tm.refused(*words, "jo@example.org asked")
     ran = tm.run(*words, "its time is over")
-    assert (ran.out, ran.err) == ("Session s1 is erased with 1 action.\n", "")
+    assert (ran.out, ran.err) == ("Session s1 is deleted with 1 action.\n", "")
     assert not Action.objects.exists()
 
 

@@ -96,10 +96,10 @@ def test_a_session_that_was_erased_is_named(tm: Here, session: Session, worker: 
     tm.run("suite", "create", "nightly", "s1", "s2", *ONE)
     tm.run("suite", "run", "nightly")
     erase_session(second)
-    assert "missing     erased: s2" in tm.run("suite", "show", "nightly").out
+    assert "missing     deleted: s2" in tm.run("suite", "show", "nightly").out
     done = tm.run("suite", "run", "nightly", "--fail-on", "left_out")
     assert done.code == 3
-    assert "Left out, s2: The session s2 was erased" in done.out
+    assert "Left out, s2: The session s2 was deleted" in done.out
 
 
 def test_only_what_is_given_is_edited(tm: Here, session: Session) -> None:

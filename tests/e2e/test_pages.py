@@ -424,7 +424,7 @@ def test_what_forms_about_links_and_erasing_answer_is_sound(
     screen.goto(f"{product.url}/sessions/{session}/delete/")
     screen.get_by_label("Its name, to be sure").fill("a name")
     screen.get_by_label("Reason, if you want to say one").fill("jo@example.org asked")
-    screen.get_by_role("button", name="Erase session").click()
+    screen.get_by_role("button", name="Delete session").click()
     screen.get_by_role("alert").wait_for()
     faults += look_at_it(screen, "delete-session-refused")
     assert faults == []

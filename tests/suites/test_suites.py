@@ -192,7 +192,7 @@ def test_an_erased_session_is_named_and_the_others_still_run(
     (missing,) = [each for each in run["members"] if each["problem"]]
     assert (missing["session"], missing["session_key"]) == (None, "s2")
     assert missing["problem"]["code"] == "session_missing"
-    assert "s2 was erased" in missing["problem"]["message"]
+    assert "s2 was deleted" in missing["problem"]["message"]
     assert api.patch("/suites/nightly", {"fail_on": []}).json()["missing"] == ["s2"]
     erase_session(session)
     refused = api.post("/suites/nightly/runs")

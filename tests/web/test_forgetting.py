@@ -1,18 +1,22 @@
 """Retention, deletions in bulk, holds and deleted turns by hand."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.test import Client
 
 from tests.web.people import browser_of
 from timemachine.accounts.models import ADMIN, OPERATOR, Project
-from timemachine.forgetting import commands
+from timemachine.base.clock import now
+from timemachine.forgetting import commands, holding
 from timemachine.forgetting.models import Forgetting
 from timemachine.memory.summarising import summarise
+from timemachine.notes.commands import add
 from timemachine.recording.commands import append, start_session
 from timemachine.recording.draft import ActionDraft
 from timemachine.recording.models import Hold, Session
+from timemachine.recording.queries import session_of
 
 REASON = {"reason": "asked for"}
 
@@ -41,13 +45,18 @@ def test_a_turn_is_deleted_from_its_step_and_leaves_its_tombstone(
     done = administrator.post(address, REASON)
     assert done["Location"] == f"/sessions/{session.id}/?step=1"
     shown = administrator.get(done["Location"]).text
-    assert "erased: turn, whole" in shown
+    assert "deleted: turn" in shown
     assert "asked for" in shown
     assert "the words 0" not in shown
     assert "the words 1" in shown
     assert "Delete turn" not in shown
+    gone = administrator.get(address).text
+    assert "deleted already" in gone
+    assert "asked for" in gone
+    assert "<textarea" not in gone
+    assert 'name="reason"' not in gone
     again = administrator.post(address, REASON)
-    assert (again.status_code, "was deleted before" in again.text) == (409, True)
+    assert (again.status_code, "deleted already" in again.text) == (409, True)
 
 
 def test_a_held_session_offers_nothing_to_delete_and_says_why_it_refuses(
@@ -60,14 +69,20 @@ def test_a_held_session_offers_nothing_to_delete_and_says_why_it_refuses(
     assert "Under legal hold" in page
     for words in ("Delete turn", "Delete session", "Erase fields"):
         assert words not in page
-    for path in ("delete/", "steps/1/delete/"):
-        refused = administrator.post(f"/sessions/{session.id}/{path}", REASON | {"name": "talk"})
-        assert (refused.status_code, "legal hold" in refused.text) == (409, True), path
-    assert (
-        "legal hold"
-        in administrator.post(f"/sessions/{session.id}/erase-fields/", {"of_step": ["output"]}).text
-    )
     hold = Hold.objects.get(project=project)
+    for path, sent, typed in (
+        ("delete/", REASON | {"name": "talk"}, 'value="asked for"'),
+        ("steps/1/delete/", REASON, 'value="asked for"'),
+        ("erase-fields/", {"of_step": ["output"], "steps": "2"}, 'value="2"'),
+    ):
+        shown = administrator.get(f"/sessions/{session.id}/{path}").text
+        assert "under legal hold" in shown, path
+        assert "asked for" in shown, path
+        assert f"/holds/{hold.id}/" in shown, path
+        assert 'class="button danger"' not in shown, path
+        refused = administrator.post(f"/sessions/{session.id}/{path}", sent)
+        assert (refused.status_code, "legal hold" in refused.text) == (409, True), path
+        assert typed in refused.text, path
     assert administrator.post(f"/holds/{hold.id}/release/", {"reason": ""}).status_code == 422
     assert administrator.post(f"/holds/{hold.id}/release/", REASON).status_code == 303
     assert "released" in administrator.get(f"/holds/{hold.id}/").text
@@ -122,7 +137,11 @@ def test_a_rule_is_set_with_a_reason_where_it_is_early_and_taken_away(administra
     assert "every session is kept for good" in administrator.get(address).text
     refused = administrator.post(address, {"days": "30"})
     assert (refused.status_code, "six months" in refused.text) == (422, True)
-    assert administrator.post(address, {"days": "30", "tag": "junk"} | REASON)["Location"] == address
+    rule = {"days": "30", "tag": "junk"} | REASON
+    assert "would delete nothing today" in administrator.post(address, rule).text
+    assert "every session is kept for good" in administrator.get(address).text
+    assert 'value="junk"' in administrator.post(address, rule | {"change": "yes"}).text
+    assert administrator.post(address, rule | {"confirmed": "yes"})["Location"] == address
     shown = administrator.get(address).text
     assert "Sessions with tag junk: deleted after 30 days" in shown
     assert "Before six months (183 days)" in shown
@@ -135,7 +154,7 @@ def test_only_administrators_delete_hold_and_set_rules(project: Project, session
     operator = browser_of(project, OPERATOR)
     assert "Delete turn" not in operator.get(f"/sessions/{session.id}/?step=1").text
     shown = operator.get("/settings/retention/").text
-    assert "Set rule" not in shown
+    assert "Look what it would delete" not in shown
     assert "Look what would be deleted" not in shown
     assert operator.get(f"/sessions/{session.id}/hold/").status_code == 200
     for path, body in (
@@ -146,3 +165,55 @@ def test_only_administrators_delete_hold_and_set_rules(project: Project, session
         ("/holds/new/?tag=junk", REASON),
     ):
         assert operator.post(path, body).status_code == 403, path
+
+
+def words(page: str) -> str:
+    return " ".join(page.split()).replace(" </b>", "</b>")
+
+
+def test_a_rule_says_what_it_would_delete_and_since_when_before_it_is_set(
+    administrator: Client, project: Project
+) -> None:
+    for key, age in (("old", 50), ("older", 60), ("new", 1)):
+        begun = start_session(project, name=key, by="test", key=key)
+        append(begun.id, [ActionDraft(kind="message", role="user", output="words")] * 2)
+        moment = now() - timedelta(days=age)
+        Session.objects.filter(pk=begun.pk).update(started_at=moment, last_action_at=moment)
+    asked = {"days": "40", "reason": "asked for"}
+    seen = words(administrator.post("/settings/retention/", asked).text)
+    assert "It would delete <b>2 sessions with 4 turns</b> at its next run, within the hour" in seen
+    assert f"{now() - timedelta(days=20):%Y-%m-%d}" in seen
+    holding.place(project, reason="case 12", by="ada", sessions=[session_of(project, "older")])
+    seen = words(administrator.post("/settings/retention/", asked).text)
+    assert "<b>2 sessions with 4 turns, 1 of them under legal hold</b>" in seen
+    assert f"{now() - timedelta(days=10):%Y-%m-%d}" in seen
+    later = words(administrator.post("/settings/retention/", {"days": "400"}).text)
+    assert "It would delete nothing today" in later
+    assert f"{now() + timedelta(days=350):%Y-%m-%d}" in later
+
+
+def test_the_list_of_sessions_marks_and_filters_what_is_held(
+    administrator: Client, project: Project, session: Session
+) -> None:
+    start_session(project, name="Free", by="test", key="free")
+    assert "under legal hold" not in administrator.get("/").text
+    holding.place(project, reason="case 12", by="ada", sessions=[session])
+    assert administrator.get("/").text.count(">under legal hold</a>") == 1
+    for asked, there, away in (("yes", "Talk", "Free"), ("no", "Free", "Talk")):
+        shown = administrator.get("/", {"held": asked}).text
+        assert there in shown
+        assert f"<bdi>{away}</bdi>" not in shown
+    assert "cannot be" in administrator.get("/", {"held": "perhaps"}).text
+
+
+def test_what_cannot_be_called_off_or_deleted_any_more_says_so_on_its_page(
+    administrator: Client, project: Project, session: Session
+) -> None:
+    found = administrator.post("/forgettings/new/", {"tag": "junk"})["Location"]
+    for _ in range(2):
+        administrator.post(f"{found}cancel/")
+    assert "nothing to call off" in administrator.get(found).text
+    note = add(session, 1, "look here", by="ada")
+    holding.place(project, reason="case 12", by="ada", sessions=[session])
+    refused = administrator.post(f"/sessions/{session.id}/notes/{note.id}/delete/")
+    assert "case 12" in administrator.get(refused["Location"]).text

@@ -214,7 +214,7 @@ def test_a_large_file_has_a_page_that_says_how_far_a_worker_is(
     assert f'href="/sessions/{Session.objects.get().id}/"' in page
     assert "1 line" in page
     erase_session(Session.objects.get(), by="Ada")
-    assert "erased since" in operator.get(address).text
+    assert "deleted since" in operator.get(address).text
 
 
 def test_a_page_that_asks_for_news_gets_none_where_there_is_none(

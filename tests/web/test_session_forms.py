@@ -1,4 +1,4 @@
-"""The forms of a session in a browser: it is started, ended and erased, by who may."""
+"""The forms of a session in a browser: it is started, ended and deleted, by who may."""
 
 import json
 import re
@@ -108,23 +108,23 @@ def test_an_administrator_erases_a_session_once_its_name_is_written(admin: Clien
     for wrong in ("", "Fragen"):
         page = admin.post(address, {"name": wrong})
         assert page.status_code == 422
-        assert 'aria-describedby="erase_name_error"' in page.text
+        assert 'aria-describedby="delete_name_error"' in page.text
     assert kinds(session) == ["ask", "find"]
     gone = admin.post(address, {"name": " Fragen 🕰 "})
     assert (gone.status_code, gone["Location"]) == (303, "/")
-    assert "The session Fragen 🕰 and its 2 actions are erased." in admin.get("/").text
+    assert "The session Fragen 🕰 is deleted with its 2 actions." in admin.get("/").text
     assert not Session.objects.exists()
     assert not Action.objects.exists()
 
 
-def test_a_session_is_erased_for_a_reason_that_says_nothing_of_it(
+def test_a_session_is_deleted_for_a_reason_that_says_nothing_of_it(
     admin: Client, session: Session, project: Project
 ) -> None:
     sealing.seal_session(session.id)
     address = f"/sessions/{session.id}/delete/"
     refused = admin.post(address, {"name": "fragen", "reason": "jo@example.org asked"})
     assert refused.status_code == 422
-    assert 'aria-describedby="erase_reason_helptext erase_reason_error"' in refused.text
+    assert 'aria-describedby="delete_reason_helptext delete_reason_error"' in refused.text
     assert "This reason holds what must not stay: e-mail." in refused.text
     assert admin.post(address, {"name": "fragen", "reason": "its time is over"}).status_code == 303
     told = LogEntry.objects.filter(project=project).latest("index").entry

@@ -304,17 +304,17 @@ def test_an_erased_session_is_named_on_the_pages(browser: Client, project: Proje
     suite = made(api, "s1", "s2")
     ran(api)
     erase_session(second)
-    assert "erased: s2" in words(browser, f"/suites/{suite['id']}/")
+    assert "deleted: s2" in words(browser, f"/suites/{suite['id']}/")
     assert "or with sessions that match: s2" in words(browser, f"/suites/{suite['id']}/edit/")
-    assert "s2 : the session was erased since" in words(browser, f"/suites/{suite['id']}/runs/1/")
+    assert "s2 : the session was deleted since" in words(browser, f"/suites/{suite['id']}/runs/1/")
     ran(api)
-    assert "The session s2 was erased" in words(browser, f"/suites/{suite['id']}/runs/2/")
+    assert "The session s2 was deleted" in words(browser, f"/suites/{suite['id']}/runs/2/")
     assert browser.post(f"/suites/{suite['id']}/edit/", asked(session)).status_code == 303
-    assert "erased: s2" not in words(browser, f"/suites/{suite['id']}/")
+    assert "deleted: s2" not in words(browser, f"/suites/{suite['id']}/")
     erase_session(session)
     assert browser.post(f"/suites/{suite['id']}/edit/", asked(repeat="")).status_code == 303
     said = words(browser, f"/suites/{suite['id']}/")
-    assert "erased: s1" in said
+    assert "deleted: s1" in said
     assert "it runs by hand" in said
 
 

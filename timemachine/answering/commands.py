@@ -206,7 +206,7 @@ def _record(
             come_to_its_record(ask_id)
     except NotFound as erased:
         raise NotFound(
-            "The session was erased while its ask was made; nothing is kept, and the call may have been billed.",
+            "The session was deleted while its ask was made; nothing is kept, and the call may have been billed.",
             code="session_not_found",
         ) from erased
     return recorded

@@ -1,5 +1,6 @@
 """Legal holds over HTTP: placed, read, released. While one is on, nothing of its sessions can be deleted or erased."""
 
+from dataclasses import asdict
 from typing import Any
 
 from django.http import HttpRequest
@@ -12,6 +13,7 @@ from timemachine.base.errors import InvalidInput
 from timemachine.forgetting import holding
 from timemachine.forgetting.document import held_json, hold_json, which_json
 from timemachine.forgetting.queries import amount_of, held_by, hold_of, holds_of, holds_over, sessions_meant
+from timemachine.recording.models import Session
 from timemachine.recording.queries import session_of, sessions_named
 
 router = Router(tags=["forgetting"])
@@ -21,7 +23,7 @@ router = Router(tags=["forgetting"])
 def place(request: HttpRequest, payload: HoldIn) -> Status[dict[str, Any]]:
     """Hold `sessions`, or all that fit the `filter` at this moment: nothing of them can be deleted or erased before it is released.
 
-    It needs a `reason`; a line in the project's log keeps it, who and when. With `dry_run` the answer is how many sessions that would be.
+    It needs a `reason`; a line in the project's log keeps it, who and when. With `dry_run` the answer is how many sessions and turns that would be.
     """
     who = caller(request, "admin")
     if (payload.filter is None) == (not payload.sessions):
@@ -31,7 +33,8 @@ def place(request: HttpRequest, payload: HoldIn) -> Status[dict[str, Any]]:
         return Status(200, which_json(which, amount_of(sessions_meant(who.project, which))))
     sessions = sessions_named(who.project, payload.sessions)
     if payload.dry_run:
-        return Status(200, {"filter": None, "sessions": len(sessions)})
+        named = Session.objects.of(who.project).filter(pk__in=[each.pk for each in sessions])
+        return Status(200, {"filter": None, **asdict(amount_of(named))})
     made = holding.place(who.project, reason=payload.reason, by=who.by, sessions=sessions, which=which)
     return Status(201, hold_json(made))
 

@@ -8,9 +8,9 @@ from ninja import Router, Status
 
 from timemachine.api.access import caller
 from timemachine.api.forgetting_schemas import RetentionRuleIn
+from timemachine.base.clock import written
 from timemachine.forgetting import retention
 from timemachine.forgetting.document import floor_json, rule_json
-from timemachine.forgetting.models import RetentionRule
 from timemachine.forgetting.queries import amount_of, due_by, rule_of, rules_of
 
 router = Router(tags=["forgetting"])
@@ -29,14 +29,14 @@ def set_(request: HttpRequest, payload: RetentionRuleIn) -> Status[dict[str, Any
     """Keep the sessions of an `agent`, with a `tag`, both, or all others for `days` after something was last recorded in them; null for good.
 
     Of several rules that cover a session the most specific holds: a tag and an agent, a tag, an agent, all; of equals the one that keeps longer.
-    Fewer than 183 days need a `reason`. With `dry_run` the answer says what the rule would delete today, and nothing is set.
+    Fewer than 183 days need a `reason`. With `dry_run` the answer says what the rule would delete today (`due`) and when the first session that is not held
+    is or was old enough (`first`), and nothing is set.
     """
     who = caller(request, "admin")
     asked = payload.dict(exclude={"dry_run"})
     if payload.dry_run:
-        rule = RetentionRule(project=who.project, **asked)
-        others = [each for each in rules_of(who.project) if (each.agent, each.tag) != (rule.agent, rule.tag)]
-        return Status(200, {"due": asdict(amount_of(due_by(rule, others))), "floor": floor_json()})
+        found = retention.preview(who.project, **asked | {"reason": None})
+        return Status(200, {"due": asdict(found.due), "first": written(found.first), "floor": floor_json()})
     made = retention.set_rule(who.project, by=who.by, **asked)
     rules = list(rules_of(who.project))
     return Status(201, rule_json(made, amount_of(due_by(made, rules))))

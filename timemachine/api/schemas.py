@@ -265,6 +265,7 @@ class SessionFilter(Strict):
 
     `q` is looked for in names and keys, and in what the steps say, as in the search. `tool`, `kind` and `model` ask for sessions with such
     a step. `since` and `until` are about the session's start: RFC 3339, or a date for the whole day. `min_cost` is in USD.
+    `held` is `yes` for those under legal hold, `no` for the others.
     """
 
     agent: str = ""
@@ -278,6 +279,7 @@ class SessionFilter(Strict):
     since: str = ""
     until: str = ""
     min_cost: float | None = Field(default=None, ge=0)
+    held: Literal["yes", "no", ""] = ""
     limit: int = 50
     after: str | None = None
 

@@ -67,11 +67,11 @@ def change(request: HttpRequest, session_id: str, payload: schemas.SessionChange
     return session_json(changes.describe(session, **payload.dict(exclude_unset=True)))
 
 
-@routers.sessions.delete("/{session_id}", summary="Erase a session")
+@routers.sessions.delete("/{session_id}", summary="Delete a session")
 def erase(
     request: HttpRequest, session_id: str, payload: schemas.SessionErasure | None = None
 ) -> dict[str, Any]:
-    """Erase a session with everything it recorded, its notes, replays, judgements and share links. There is no way back.
+    """Delete a session with everything it recorded, its notes, replays, judgements and share links. There is no way back.
 
     `summaries` of it that were put into collections stay there, and are named by `collection` and `frame`. A body with a `reason` is kept in the tombstone that the project's log has of what was sealed.
     """
@@ -92,7 +92,7 @@ def erase(
 def delete_turn(
     request: HttpRequest, session_id: str, sequence: int, payload: TurnErasure | None = None
 ) -> Status[dict[str, Any]]:
-    """Erase all that a step says, for a `reason`: a tombstone with who, when and why stands in its place. There is no way back.
+    """Delete all that a step says, for a `reason`: a tombstone with who, when and why stands in its place. There is no way back.
 
     What repeats it word for word in the session, its replays and what was made of them goes, too. The answer is the erasure: `done`, or 202
     and `erasing` where a worker is at a long session. The place, kind, times and figures stay, and the seal stays verifiable.

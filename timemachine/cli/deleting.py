@@ -18,7 +18,7 @@ from timemachine.cli.wording import shortened
 if TYPE_CHECKING:
     from timemachine.client.client import Client
 
-_KEPT = "Nothing was erased; answer yes, or say --yes."
+_KEPT = "Nothing was deleted; answer yes, or say --yes."
 
 
 @click.command()
@@ -54,7 +54,7 @@ def delete(
             _in_bulk(client, which, reason, dry_run=dry_run, yes=yes, as_json=as_json)
         elif dry_run:
             raise click.UsageError(
-                "--dry-run goes with a filter; `session erase` shows what would go of a step."
+                "--dry-run goes with a filter; of one session `session view` shows what would go."
             )
         elif steps:
             _turns(client, session, steps, reason, yes=yes, as_json=as_json)
@@ -64,16 +64,16 @@ def delete(
 
 def _whole(client: "Client", session: str, reason: str | None, *, yes: bool, as_json: bool) -> None:
     found = client.sessions.get(session)
-    what = f"Erase the session {found['key']} ({shortened(found['name'])}) with {counted(found['actions'], 'action')}"
+    what = f"Delete the session {found['key']} ({shortened(found['name'])}) with {counted(found['actions'], 'action')}"
     if not yes and not confirmed(f"{what}, its notes, replays, judgements and share links, for good?"):
         raise Failure(_KEPT)
-    erased = client.sessions.delete(found["id"], reason=reason)
-    lines = [f"Session {found['key']} is erased with {counted(erased['actions'], 'action')}."]
+    gone = client.sessions.delete(found["id"], reason=reason)
+    lines = [f"Session {found['key']} is deleted with {counted(gone['actions'], 'action')}."]
     lines += [
         f"A summary of it stays in the collection {each['collection']}, frame {each['frame']:,}."
-        for each in erased["summaries"]
+        for each in gone["summaries"]
     ]
-    show(erased, lines, as_json=as_json)
+    show(gone, lines, as_json=as_json)
 
 
 def _turns(

@@ -95,6 +95,7 @@ def status(*, as_json: bool) -> None:
 @click.option("--since", metavar="WHEN", help="Only started from then on: RFC 3339, or a date.")
 @click.option("--until", metavar="WHEN", help="Only started until then: RFC 3339, or a date.")
 @click.option("--min-cost", type=float, metavar="USD", help="Only what cost as much or more.")
+@click.option("--held", flag_value="yes", help="Only under legal hold.")
 @options.as_json
 def list_(*, limit: int, after: str | None, as_json: bool, **wanted: Any) -> None:
     """List the sessions, newest first; of several conditions all hold."""

@@ -21,7 +21,7 @@ def suite_lines(found: dict[str, Any], address: str) -> Iterator[str]:
             ("kind", found["kind"]),
             ("sessions", f"{counted(len(named), 'session')}: {shortened(', '.join(named), 160)}"),
             ("matching", _matching(found["matching"])),
-            ("missing", f"erased: {', '.join(found['missing'])}" if found["missing"] else ""),
+            ("missing", f"deleted: {', '.join(found['missing'])}" if found["missing"] else ""),
             ("models", _models(found)),
             *((spaced(name), str(value)) for name, value in found["options"].items() if name != "audit"),
             ("fails on", ", ".join(spaced(each) for each in found["fail_on"])),
@@ -138,7 +138,7 @@ def _row(change: dict[str, Any]) -> list[str]:
     before, after = change["before"], change["after"]
     return [
         spaced(change["change"]),
-        change["session_key"] or "erased",
+        change["session_key"] or "deleted",
         f"{change['sequence']:,}",
         shortened(change["label"], 48),
         _verdicts(before),

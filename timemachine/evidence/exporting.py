@@ -164,7 +164,7 @@ def _there[Row: (Session, Replay, Comparison)](kind: type[Row], row: Row, name: 
 
 
 def _gone(name: str) -> NotFound:
-    return NotFound(f"The {name} was erased.", code=f"{name}_not_found")
+    return NotFound(f"The {name} was deleted.", code=f"{name}_not_found")
 
 
 def _compared(

@@ -88,13 +88,13 @@ def _import_session(
     session = _begun(project, draft, format_name, by)
     if session.imported_as is None:
         raise Conflict(
-            f"A session with the key {draft.key!r} was recorded here; it cannot be imported over. Erase it first to import it anew.",
+            f"A session with the key {draft.key!r} was recorded here; it cannot be imported over. Delete it first to import it anew.",
             code="key_taken",
         )
     if session.imported_as != format_name:
         raise Conflict(
             f"A session with the key {draft.key!r} was imported here from another format ({session.imported_as}): this file may tell the "
-            "same steps again. Import the file of that format, or erase the session first.",
+            "same steps again. Import the file of that format, or delete the session first.",
             code="key_taken",
         )
     before = locked([session.id])[session.id].last_sequence

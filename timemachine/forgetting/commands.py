@@ -34,8 +34,9 @@ from timemachine.forgetting.models import (
     ForgottenSession,
     RetentionRule,
 )
-from timemachine.forgetting.queries import IS_HELD, due_by, rules_of, sessions_meant
+from timemachine.forgetting.queries import due_by, rules_of, sessions_meant
 from timemachine.forgetting.which import Which, which_of
+from timemachine.recording.holds import IS_HELD
 from timemachine.recording.models import Session
 
 AT_ONCE: Final = 1_000

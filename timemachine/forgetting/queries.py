@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Sum
 from django.db.models.functions import Greatest
 
 from timemachine.accounts.models import Project
@@ -25,10 +25,12 @@ from timemachine.forgetting.models import (
     RetentionRule,
 )
 from timemachine.forgetting.which import Which
+from timemachine.recording.holds import IS_HELD
 from timemachine.recording.models import HeldSession, Hold, Session
 from timemachine.timeline.sessions import Wanted, sessions_matching
 
-IS_HELD: Final = Exists(HeldSession.objects.filter(session=OuterRef("pk"), released_at=None))
+LAST: Final = Greatest("started_at", "last_action_at", "ended_at")
+"""When something of a session happened last."""
 SHOWN: Final = 100
 
 
@@ -73,13 +75,12 @@ def sessions_meant(project: Project, which: Which, at: datetime | None = None) -
 def older_than(sessions: QuerySet[Session], days: int, at: datetime | None = None) -> QuerySet[Session]:
     """Those that neither began nor ended since, and in which nothing was recorded since."""
     moment = (at or now()) - timedelta(days=days)
-    return sessions.alias(last=Greatest("started_at", "last_action_at", "ended_at")).filter(last__lt=moment)
+    return sessions.alias(last=LAST).filter(last__lt=moment)
 
 
 def amount_of(sessions: QuerySet[Session]) -> Amount:
     """How many sessions and turns that is, and how many of them are held. One query."""
-    held = HeldSession.objects.filter(session=OuterRef("pk"), released_at=None)
-    told = sessions.order_by().annotate(is_held=Exists(held), has_summary=HAS_SUMMARY)
+    told = sessions.order_by().annotate(is_held=IS_HELD, has_summary=HAS_SUMMARY)
     found = told.aggregate(
         number=Count("pk"),
         turns=Sum("last_sequence", default=0),
@@ -210,13 +211,24 @@ def due_by(
     rule: RetentionRule, among: Iterable[RetentionRule], at: datetime | None = None
 ) -> QuerySet[Session]:
     """The sessions that a rule would delete at a moment; those for which a stronger one of `among` holds are that one's."""
-    found = Session.objects.filter(_covered(rule), project=rule.project_id)
+    found = _decided_by(rule, among)
     if rule.days is None:
         return found.none()
+    return older_than(found, rule.days, at).order_by("started_at", "id")
+
+
+def first_due(rule: RetentionRule, among: Iterable[RetentionRule]) -> datetime | None:
+    """When the first session that stands now and is not held would be deleted by a rule, in the past for one that is due; None for none. One query."""
+    found = _decided_by(rule, among).filter(~IS_HELD).aggregate(last=Min(LAST))["last"]
+    return None if found is None or rule.days is None else found + timedelta(days=rule.days)
+
+
+def _decided_by(rule: RetentionRule, among: Iterable[RetentionRule]) -> QuerySet[Session]:
+    found = Session.objects.filter(_covered(rule), project=rule.project_id)
     for other in among:
         if other.id != rule.id and _is_stronger(other, rule):
             found = found.exclude(_covered(other))
-    return older_than(found, rule.days, at).order_by("started_at", "id")
+    return found
 
 
 def _covered(rule: RetentionRule) -> Q:

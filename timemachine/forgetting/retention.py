@@ -1,5 +1,7 @@
 """Retention rules: how long sessions are kept. By default all are kept for good; a rule that deletes early needs a reason."""
 
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
@@ -13,7 +15,7 @@ from timemachine.evidence import log
 from timemachine.evidence.reason import checked_reason
 from timemachine.forgetting.commands import begin_by_rule
 from timemachine.forgetting.models import OVER, Forgetting, RetentionRule
-from timemachine.forgetting.queries import due_by, rules_of
+from timemachine.forgetting.queries import Amount, amount_of, due_by, first_due, rules_of
 from timemachine.forgetting.which import LONGEST, LONGEST_DAYS
 
 FLOOR_DAYS: Final = 183
@@ -26,6 +28,35 @@ def is_early(days: int | None) -> bool:
     return days is not None and days < FLOOR_DAYS
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """What a rule that is not set yet would do: `due` would go at once, the `first` that is not held then; it takes the place of `replaced`."""
+
+    rule: RetentionRule
+    due: Amount
+    first: datetime | None
+    replaced: RetentionRule | None
+
+
+def preview(
+    project: Project, *, days: int | None, agent: str = "", tag: str = "", reason: str | None = None
+) -> Preview:
+    """What `set_rule` with the same would do; raises as it, but for a reason that is None."""
+    if reason is None:
+        _check(days, agent, tag)
+    else:
+        reason = _checked(days, agent, tag, reason)
+    rule = RetentionRule(project=project, agent=agent, tag=tag, days=days, reason=reason or "")
+    standing = list(rules_of(project))
+    others = [each for each in standing if (each.agent, each.tag) != (agent, tag)]
+    return Preview(
+        rule=rule,
+        due=amount_of(due_by(rule, others)),
+        first=first_due(rule, others),
+        replaced=next((each for each in standing if each not in others), None),
+    )
+
+
 @transaction.atomic
 def set_rule(
     project: Project, *, days: int | None, by: str, agent: str = "", tag: str = "", reason: str = ""
@@ -34,15 +65,7 @@ def set_rule(
 
     A rule for the same agent and tag is replaced. Raises `InvalidInput` for fewer than `FLOOR_DAYS` days without a reason.
     """
-    said = checked_reason(reason)
-    _check(days, agent, tag)
-    if is_early(days) and not said:
-        raise InvalidInput(
-            f"{days} days are fewer than {FLOOR_DAYS}: providers and deployers of high-risk AI systems have to keep logs for at least six "
-            "months (EU AI Act, Articles 19 and 26(6)). Give a reason why these may go earlier.",
-            code="reason_missing",
-            field="reason",
-        )
+    said = _checked(days, agent, tag, reason)
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     standing = rules_of(project).filter(agent=agent, tag=tag)
     for each in standing:
@@ -97,6 +120,20 @@ def _run(rule: RetentionRule) -> Forgetting | None:
         return None
     RetentionRule.objects.filter(pk=locked.pk).update(ran_at=now())
     return begin_by_rule(locked, due_by(locked, rules_of(locked.project)), loggable_words_of(locked))
+
+
+def _checked(days: int | None, agent: str, tag: str, reason: str) -> str:
+    """The reason as it is kept, of a rule that can be set."""
+    said = checked_reason(reason)
+    _check(days, agent, tag)
+    if is_early(days) and not said:
+        raise InvalidInput(
+            f"{days} days are fewer than {FLOOR_DAYS}: providers and deployers of high-risk AI systems have to keep logs for at least six "
+            "months (EU AI Act, Articles 19 and 26(6)). Give a reason why these may go earlier.",
+            code="reason_missing",
+            field="reason",
+        )
+    return said
 
 
 def _check(days: int | None, agent: str, tag: str) -> None:

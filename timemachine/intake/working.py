@@ -144,7 +144,7 @@ def _batch(frames: Sequence[NewFrame], place: int) -> list[NewFrame]:
 @transaction.atomic
 def _put(lease: _Lease, intake: Intake, batch: list[NewFrame], place: int) -> None:
     if intake.recorded and intake.session is None:
-        raise Conflict("The session that was to record it was erased.", code="session_ended")
+        raise Conflict("The session that was to record it was deleted.", code="session_ended")
     done = answering.put(intake.collection, batch, by=intake.put_by, session=intake.session)
     new = sum(1 for each in done.puts if not each.already_there)
     _write(

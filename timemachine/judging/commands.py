@@ -194,7 +194,7 @@ def _ended(
         kept = Judgement.objects.select_for_update().filter(id=row.id).first()
         if kept is None:
             raise NotFound(
-                "The session was erased while the judge was asked; nothing is kept, and the call may have been billed.",
+                "The session was deleted while the judge was asked; nothing is kept, and the call may have been billed.",
                 code="step_not_found",
             )
         if raw:

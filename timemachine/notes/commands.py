@@ -42,7 +42,7 @@ def add(session: Session, sequence: int, text: str, *, by: str, note_id: UUID | 
         kept = None if note_id is None else Note.objects.filter(id=note_id).first()
         if kept is None:
             raise NotFound(
-                "The session was erased while the note was written.", code="session_not_found"
+                "The session was deleted while the note was written.", code="session_not_found"
             ) from why
         if (kept.session_id, kept.sequence, kept.text, kept.created_by) == (session.id, step, text, author):
             return kept

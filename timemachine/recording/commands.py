@@ -148,7 +148,7 @@ def locked(session_ids: Collection[UUID]) -> dict[UUID, Session]:
     """The sessions, and nobody else appends to them until the transaction that is open ends. Raises `NotFound` (one was erased)."""
     found = {each.id: each for each in Session.objects.raw(_LOCK, [list(session_ids)])}
     if len(found) < len(session_ids):
-        raise NotFound("The session was erased; nothing is recorded.", code="session_not_found")
+        raise NotFound("The session was deleted; nothing is recorded.", code="session_not_found")
     return found
 
 

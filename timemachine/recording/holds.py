@@ -2,10 +2,16 @@
 
 from collections.abc import Iterable
 from datetime import UTC
+from typing import Final
 from uuid import UUID
+
+from django.db.models import Exists, OuterRef
 
 from timemachine.base.errors import Conflict
 from timemachine.recording.models import HeldSession, Hold, Session
+
+IS_HELD: Final = Exists(HeldSession.objects.filter(session=OuterRef("pk"), released_at=None))
+"""Whether a session is under a hold."""
 
 
 def holds_on(session: Session | UUID) -> list[Hold]:

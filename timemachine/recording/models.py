@@ -287,7 +287,7 @@ class ErasedSession(models.Model):
         indexes = [models.Index(fields=["project", "key_mark"], name="erased_session_by_key")]
 
     def __str__(self) -> str:
-        return f"{self.session} is erased"
+        return f"{self.session} is deleted"
 
 
 class ErasedTurn(models.Model):
@@ -305,7 +305,7 @@ class ErasedTurn(models.Model):
         constraints = [models.UniqueConstraint(fields=["session", "sequence"], name="erased_turn_once")]
 
     def __str__(self) -> str:
-        return f"step {self.sequence} of {self.session_id} is erased"
+        return f"step {self.sequence} of {self.session_id} is deleted"
 
 
 class Delivery(models.Model):

@@ -22,7 +22,7 @@ def erase_collection(collection: Collection) -> int:
     versions = frames.count()
     if _is_named(collection):
         raise Conflict(
-            f"Sessions name the collection {collection.name}; erase them first.", code="collection_in_use"
+            f"Sessions name the collection {collection.name}; delete them first.", code="collection_in_use"
         )
     for model in (
         FrameEmbedding.objects.filter(collection=collection).values_list("model", flat=True).distinct()

@@ -199,7 +199,7 @@ def _planned(member: SuiteReplay, planning: Planning, actions: Mapping[UUID, Seq
     options = replace(options_of(made.options), use_model=arms_of(made.use_models)[member.arm - 1])
     if member.session is None:
         raise InvalidInput(
-            f"The session {member.key} was erased; give the suite another list of sessions to take it out.",
+            f"The session {member.key} was deleted; give the suite another list of sessions to take it out.",
             code="session_missing",
         )
     return planning.plan(member.session, options, actions[member.session.id])

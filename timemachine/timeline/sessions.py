@@ -13,12 +13,14 @@ from timemachine.accounts.models import Project
 from timemachine.base.clock import begin_as_written, parse_time, time_as_written
 from timemachine.base.errors import InvalidInput
 from timemachine.base.faithful import storable
+from timemachine.recording.holds import IS_HELD
 from timemachine.recording.models import Session
 from timemachine.recording.vocabulary import KINDS, STATUSES
 from timemachine.rollup.models import Usage
 from timemachine.search.queries import sessions_saying
 
 PAGE: Final = 50
+HELD: Final = ("yes", "no")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +29,7 @@ class Wanted:
 
     `named` is looked for in names and keys, `q` there and in what the steps say, in the language of the search. `tool`, `kind` and `model`
     ask for sessions with such an action; `since` and `until` are about the start: times as people write them, a date alone the whole day.
-    `min_cost` is in USD.
+    `min_cost` is in USD; `held` is `yes` for those under legal hold, `no` for the others.
     """
 
     q: str = ""
@@ -42,6 +44,7 @@ class Wanted:
     since: str = ""
     until: str = ""
     min_cost: float | None = None
+    held: str = ""
 
     def __bool__(self) -> bool:
         return any(value not in ("", None) for value in asdict(self).values())
@@ -58,8 +61,8 @@ class SessionsPage:
 def sessions_page(
     project: Project, wanted: Wanted, after: str | None = None, limit: int = PAGE
 ) -> SessionsPage:
-    """One page of the project's sessions. One query, three where something is looked for in what steps say. Raises `InvalidInput` where `after` was not given out by this list."""
-    found = sessions_matching(project, wanted).select_related("collection")
+    """One page of the project's sessions, each with `is_held`. One query, three where something is looked for in what steps say. Raises `InvalidInput` where `after` was not given out by this list."""
+    found = sessions_matching(project, wanted).select_related("collection").annotate(is_held=IS_HELD)
     if after:
         started_at, last = _place(after)
         found = found.filter(Q(started_at__lt=started_at) | Q(started_at=started_at, id__lt=last))
@@ -69,7 +72,7 @@ def sessions_page(
 
 
 def sessions_matching(project: Project, wanted: Wanted) -> QuerySet[Session]:
-    """The project's sessions that fit, newest first. Raises `InvalidInput` for a kind or a status that there is not."""
+    """The project's sessions that fit, newest first. Raises `InvalidInput` for a kind, a status or a `held` that there is not."""
     _check(wanted)
     sessions = Session.objects.of(project)
     if wanted.q:
@@ -80,7 +83,7 @@ def sessions_matching(project: Project, wanted: Wanted) -> QuerySet[Session]:
 
 
 def _check(wanted: Wanted) -> None:
-    for name, choices in (("kind", KINDS), ("status", STATUSES)):
+    for name, choices in (("kind", KINDS), ("status", STATUSES), ("held", HELD)):
         given: str = getattr(wanted, name)
         if given and given not in choices:
             raise InvalidInput(
@@ -115,6 +118,8 @@ def _narrowed(sessions: QuerySet[Session], wanted: Wanted) -> QuerySet[Session]:
         sessions = sessions.filter(tags__contains=[wanted.tag])
     if wanted.min_cost is not None:
         sessions = sessions.filter(cost_usd__gte=wanted.min_cost)
+    if wanted.held:
+        sessions = sessions.filter(IS_HELD if wanted.held == "yes" else ~IS_HELD)
     return _started(sessions, wanted)
 
 

@@ -221,7 +221,7 @@ def _locked(project: Project, traces: set[str]) -> dict[str, Trace]:
     found = Trace.objects.filter(project=project, trace__in=traces).select_related("session")
     rows = {row.trace: row for row in found.select_for_update(of=("self",)).order_by("trace")}
     if set(rows) != traces:  # its session was erased between entering and locking
-        raise NotFound("A session of these traces was erased meanwhile.", code="session_not_found")
+        raise NotFound("A session of these traces was deleted meanwhile.", code="session_not_found")
     return rows
 
 

@@ -54,7 +54,7 @@ def move(trace: Trace, old: Session, new: Session, *, by: str) -> bool:
     ids = [old.id, new.id]
     locked = {each.id: each for each in Session.objects.select_for_update().filter(id__in=ids).order_by("id")}
     if len(locked) < len(ids):
-        raise NotFound("A session of these spans was erased meanwhile.", code="session_not_found")
+        raise NotFound("A session of these spans was deleted meanwhile.", code="session_not_found")
     source, target = locked[old.id], locked[new.id]
     if _has_more(source, trace):
         return False

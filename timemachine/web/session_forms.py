@@ -163,19 +163,19 @@ class WorkFilesForm(_InSession, FilesForm):
     collection = _collection("This session has none of its own: say which one to put them in.")
 
 
-class EraseForm(RecordForm):
-    """The name of a session once more, so that nobody erases one by a slip."""
+class DeleteForm(RecordForm):
+    """The name of a session once more, so that nobody deletes one by a slip."""
 
-    ids = "erase"
+    ids = "delete"
     name = forms.CharField(
         label="Its name, to be sure",
         strip=False,
         widget=forms.TextInput(attrs=CODE),
-        error_messages={"required": "Write the session's name to erase it."},
+        error_messages={"required": "Write the session's name to delete it."},
     )
     reason = line_field(
         "Reason, if you want to say one",
-        "It stays in the project's log for good, beside who erased it and when: write nothing of what is erased.",
+        "It stays in the project's log for good, beside who deleted it and when: write nothing of what is deleted.",
     )
 
 

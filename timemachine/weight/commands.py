@@ -66,7 +66,7 @@ def _held(session: Session, sequence: int) -> Action:
             f"Step {sequence} of {session.key} was deleted; it matters no more.", code="turn_deleted"
         )
     if Action.objects.select_for_update(no_key=True).filter(id=action.id).first() is None:
-        raise NotFound("This session was erased meanwhile.", code="session_not_found")
+        raise NotFound("This session was deleted meanwhile.", code="session_not_found")
     return action
 
 

@@ -42,7 +42,7 @@ def compress(session: Session, *, by: str) -> None:
         )
     compress_all([session.id], by=by)
     if not Session.objects.filter(id=session.id).exists():
-        raise NotFound("This session was erased meanwhile.", code="session_not_found")
+        raise NotFound("This session was deleted meanwhile.", code="session_not_found")
 
 
 @transaction.atomic

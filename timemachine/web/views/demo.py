@@ -6,6 +6,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
+from timemachine.base.errors import Conflict
 from timemachine.demo import commands
 from timemachine.jobs import ring
 from timemachine.web.access import of
@@ -35,6 +36,9 @@ def remove(request: HttpRequest) -> HttpResponse:
     added = commands.added_to(access.project)
     if added and not request.POST.get("confirmed"):
         return render(request, "record/remove_demo.html", {"added": added})
-    if commands.remove(access.project):
-        messages.success(request, "The demo is removed, with everything it made.")
+    try:
+        if commands.remove(access.project):
+            messages.success(request, "The demo is removed, with everything it made.")
+    except Conflict as why:
+        messages.error(request, why.message)
     return see_other("sessions")

@@ -17,6 +17,8 @@ from timemachine.erasure.models import DONE, ERASING, FOUND, LOOKING, Erasure
 from timemachine.erasure.queries import erasure_of, erasures_of
 from timemachine.erasure.sample import sample_of
 from timemachine.jobs import ring_erasure
+from timemachine.recording.gone import deletions_of
+from timemachine.recording.holds import holds_on
 from timemachine.recording.models import Session
 from timemachine.recording.queries import action_of, session_of
 from timemachine.redaction.queries import choices_of, profile_of
@@ -50,17 +52,18 @@ def choose(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
                 return see_other("erasure", _next(_prepared(who, session, form)).id)
             except TimeMachineError as why:
                 status = form.refuse(why)
-    shown = {"session": session, "findings": findings, "fields": fields}
+    shown = {"session": session, "findings": findings, "fields": fields, "held": holds_on(session)}
     return page(request, "erasures/choose.html", shown | _earlier(session), status=status)
 
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete_turn(request: HttpRequest, id: str, sequence: int) -> HttpResponse:  # noqa: A002
-    """`/sessions/{id}/steps/{sequence}/delete/`: what deleting a turn means, and its reason; POST deletes it for good."""
+    """`/sessions/{id}/steps/{sequence}/delete/`: what deleting a turn means, and its reason; or that it is deleted or held; POST deletes it for good."""
     who = access.of(request)
     who.require(ADMIN)
     step = action_of(session_of(who.project, id), sequence)
+    gone = deletions_of(step.session, [sequence]).get(sequence)
     form = ReasonForm(request.POST if request.method == "POST" else None)
     status = 200
     if form.is_bound:
@@ -71,7 +74,9 @@ def delete_turn(request: HttpRequest, id: str, sequence: int) -> HttpResponse:  
                 return _after_turn(request, done)
             except TimeMachineError as why:
                 status = form.refuse(why)
-    shown = {"session": step.session, "step": step, "form": form}
+    shown = {"session": step.session, "step": step, "form": form, "deleted": gone}
+    if gone is None:
+        shown["held"] = holds_on(step.session)
     return page(request, "erasures/delete_turn.html", shown, status=status)
 
 
@@ -142,6 +147,7 @@ def _page(request: HttpRequest, found: Erasure, form: ReasonForm, *, status: int
         "may_confirm": found.status == FOUND,
         "done": found.status == DONE,
         "sample": sample_of(found),
+        "held": holds_on(found.session) if found.status == FOUND else [],
         "form": form,
     }
     return page(request, "erasures/erasure.html", shown, parts=("erasure",), status=status)

@@ -11,7 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from timemachine.accounts.models import OPERATOR
-from timemachine.base.errors import InvalidInput
+from timemachine.base.errors import Conflict, InvalidInput
 from timemachine.base.ids import uuid_of
 from timemachine.notes.commands import delete as take_away
 from timemachine.notes.models import Note
@@ -55,13 +55,13 @@ def delete(request: HttpRequest, id: str, note: UUID) -> HttpResponse:  # noqa: 
     """Delete a note, and go back to its step."""
     access = of(request)
     access.require(OPERATOR)
-    gone = take_away(
-        note_of(session_of(access.project, id), note),
-        by=access.user.email,
-        administers=access.administers,
-    )
-    messages.success(request, f"The note on step {gone.sequence:,} is deleted.")
-    back = back_to(request) if "next" in request.POST else _step(gone)
+    meant = note_of(session_of(access.project, id), note)
+    try:
+        take_away(meant, by=access.user.email, administers=access.administers)
+        messages.success(request, f"The note on step {meant.sequence:,} is deleted.")
+    except Conflict as why:
+        messages.error(request, why.message)
+    back = back_to(request) if "next" in request.POST else _step(meant)
     return see_other(back, part="notes")
 
 

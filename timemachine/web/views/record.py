@@ -1,4 +1,4 @@
-"""A session begins and ends by hand; an administrator may erase one."""
+"""A session begins and ends by hand; an administrator may delete one."""
 
 from typing import Any, Final
 
@@ -14,13 +14,14 @@ from django.views.decorators.http import require_http_methods, require_POST
 from timemachine.accounts.models import ADMIN, OPERATOR
 from timemachine.answering.summaries import that_stay
 from timemachine.answering.under_way import wait_for_asks
-from timemachine.base.errors import InvalidInput, TimeMachineError
+from timemachine.base.errors import Conflict, InvalidInput, TimeMachineError
 from timemachine.base.faithful import is_plain
 from timemachine.base.harmless import shown
 from timemachine.base.wording import counted
 from timemachine.evidence.erasing import erase_session
 from timemachine.jobs import ring_seal
 from timemachine.recording.commands import end_session, start_session
+from timemachine.recording.holds import holds_on
 from timemachine.recording.models import Session
 from timemachine.recording.queries import session_of
 from timemachine.retrieval.commands import collection_named
@@ -29,7 +30,7 @@ from timemachine.retrieval.queries import collection_of, collections_of
 from timemachine.web.access import Access, of
 from timemachine.web.http import page
 from timemachine.web.redirects import see_other
-from timemachine.web.session_forms import EraseForm, SessionForm
+from timemachine.web.session_forms import DeleteForm, SessionForm
 
 MOST_CHOICES: Final = 200
 
@@ -79,24 +80,24 @@ def end(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """Erase a session once its name was written again."""
+    """`/sessions/{id}/delete/`: what goes with a session, or by which holds it stays; POST deletes it once its name was written again."""
     access = of(request)
     access.require(ADMIN)
     session = session_of(access.project, id)
-    form = EraseForm(request.POST if request.method == "POST" else None)
-    facts = {"session": session, "form": form, "summaries": that_stay(session)}
+    form = DeleteForm(request.POST if request.method == "POST" else None)
+    facts = {"session": session, "form": form, "summaries": that_stay(session), "held": holds_on(session)}
     if not form.is_bound:
         return page(request, "record/delete_session.html", facts)
     if form.is_valid() and not _names(session, form.cleaned_data["name"]):
-        form.add_error("name", "This is not the name of this session; nothing was erased.")
+        form.add_error("name", "This is not the name of this session; nothing was deleted.")
     if not form.is_valid():
         return page(request, "record/delete_session.html", facts, status=422)
     try:
         removed = erase_session(session, by=access.user.email, reason=form.cleaned_data["reason"])
-    except InvalidInput as why:
+    except (InvalidInput, Conflict) as why:
         return page(request, "record/delete_session.html", facts, status=form.refuse(why))
     messages.success(
-        request, f"The session {shown(session.name)} and its {counted(removed, 'action')} are erased."
+        request, f"The session {shown(session.name)} is deleted with its {counted(removed, 'action')}."
     )
     return see_other("sessions")
 

@@ -10,7 +10,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from timemachine.accounts.models import ADMIN
-from timemachine.base.errors import TimeMachineError
+from timemachine.base.clock import now
+from timemachine.base.errors import Conflict, TimeMachineError
 from timemachine.forgetting import commands, retention
 from timemachine.forgetting.models import FOUND, RUNNING, WAITING, Forgetting, RetentionRule
 from timemachine.forgetting.queries import (
@@ -43,7 +44,10 @@ SHOWN: Final = 20
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def settings(request: HttpRequest) -> HttpResponse:
-    """`/settings/retention/`: rules with what each would delete today, deletions, holds; POST sets a rule. A filter in the address fills the form."""
+    """`/settings/retention/`: rules with what each would delete today, deletions, holds. A filter in the address fills the form.
+
+    POST shows what a rule would delete, and with `confirmed` sets it; with `change` it is written anew.
+    """
     who = access.of(request)
     if request.method != "POST":
         return _settings(request, who, RuleForm(), WhichForm(initial=_asked(request)))
@@ -51,7 +55,11 @@ def settings(request: HttpRequest) -> HttpResponse:
     form = RuleForm(request.POST)
     if not form.is_valid():
         return _settings(request, who, form, WhichForm(), status=422)
+    if "change" in request.POST:
+        return _settings(request, who, form, WhichForm())
     try:
+        if "confirmed" not in request.POST:
+            return _preview(request, form)
         made = retention.set_rule(who.project, by=who.user.email, **form.values())
     except TimeMachineError as why:
         return _settings(request, who, form, WhichForm(), status=form.refuse(why))
@@ -120,10 +128,30 @@ def cancel(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     """Delete none of what still waits."""
     who = access.of(request)
     who.require(ADMIN)
-    found = commands.cancel(forgetting_of(who.project, id))
+    found = forgetting_of(who.project, id)
+    try:
+        found = commands.cancel(found)
+    except Conflict as why:
+        messages.error(request, why.message)
+        return see_other("forgetting", found.id)
     if found.confirmed_at is None:
         return see_other("retention")
     return see_other("forgetting", found.id)
+
+
+def _preview(request: HttpRequest, form: RuleForm) -> HttpResponse:
+    found = retention.preview(access.of(request).project, **form.values())
+    moment = now()
+    shown = {
+        "preview": found,
+        "says": words_of(found.rule),
+        "replaced": found.replaced and words_of(found.replaced),
+        "early": is_early(found.rule.days),
+        "floor": FLOOR_DAYS,
+        "later": found.first if found.first and found.first > moment else None,
+        "form": form,
+    }
+    return page(request, "forgetting/set_rule.html", shown)
 
 
 def _asked(request: HttpRequest) -> dict[str, str]:
