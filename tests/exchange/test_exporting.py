@@ -209,7 +209,7 @@ def test_a_session_that_is_erased_meanwhile_gives_no_file_that_looks_whole(
     file = export_session(session, name)
     some = [next(file.parts)]
     erase_session(session)
-    with pytest.raises(Conflict, match="erased while it was written out"):
+    with pytest.raises(Conflict, match="deleted while it was written out"):
         some.extend(file.parts)
     data = b"".join(some)
     assert data.endswith(CUT_OFF)

@@ -18,6 +18,7 @@ from timemachine.exchange.formats.timemachine import FORMAT, VERSION
 from timemachine.recording.gone import deletions_of
 from timemachine.recording.models import Action, Hit, Session
 from timemachine.recording.queries import session_of
+from timemachine.redaction.marks import DELETED_TURN
 from timemachine.timeline.document import action_json, with_everything
 
 AT_ONCE: Final = 200
@@ -157,7 +158,7 @@ def exact(action: Action) -> dict[str, Any]:
 
 
 def _steps(session: Session) -> Iterator[Step]:
-    """Every action up to the session's last sequence, so many at a time as memory has room for: five queries for these. One that was deleted says when, by whom and why."""
+    """Every action up to the session's last sequence, so many at a time as memory has room for: four queries for these, five where one was deleted. One that was deleted says when, by whom and why."""
     every = Action.objects.filter(session=session).order_by("sequence")
     after = 0
     while after < session.last_sequence:
@@ -166,7 +167,9 @@ def _steps(session: Session) -> Iterator[Step]:
         if len(some) < last - after:
             raise _erased(session)
         parents = _parents(session, some)
-        deleted = deletions_of(session, [action.sequence for action in some])
+        deleted = deletions_of(
+            session, [each.sequence for each in some if each.label.startswith(DELETED_TURN)]
+        )
         for action in some:
             given = action.parent_id_given if action.parent_id_given is not None else action.parent_sequence
             gone = {"deleted": deleted[action.sequence].as_json()} if action.sequence in deleted else {}

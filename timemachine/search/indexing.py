@@ -29,6 +29,7 @@ from timemachine.recording.gone import deletions_of
 from timemachine.recording.models import Action, Session
 from timemachine.recording.told import LONGEST_COUNTED, Deleted, Turn, paragraph
 from timemachine.recording.told import text_of as text_of_turn
+from timemachine.redaction.marks import DELETED_TURN
 from timemachine.retrieval.embedding.table import WORDLLAMA, Vectors
 from timemachine.retrieval.embedding.wordllama import count_tokens
 from timemachine.retrieval.identifiers import identifiers
@@ -261,7 +262,9 @@ def _end_of_batch(session_id: UUID, through: int) -> int | None:
 def _texts(session_id: UUID, actions: Sequence[Action]) -> list[_Text]:
     wanted = {payload for action in actions for payload in (action.input_id, action.output_id) if payload}
     found = heads(wanted, LONGEST)
-    deleted = deletions_of(session_id, [action.sequence for action in actions])
+    deleted = deletions_of(
+        session_id, [each.sequence for each in actions if each.label.startswith(DELETED_TURN)]
+    )
     return [_text(action, found, deleted.get(action.sequence)) for action in actions]
 
 
