@@ -10,7 +10,7 @@ from timemachine.embedded.address import Address
 from timemachine.embedded.children import Program
 
 _THREADS = 4  # a worker mostly waits on models; threads cost a third of what processes do
-_BEHIND = ("nice", "-n", "5")  # pages and those who record go before what is worked on in the background
+_BEHIND = ("nice", "-n", "10")  # pages and those who record go before what is worked on in the background
 _PYTHON = (sys.executable, "-P", "-m")
 
 

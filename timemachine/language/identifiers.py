@@ -41,12 +41,20 @@ _KEPT: Final = 40
 def identifier_spans(text: str) -> Iterator[tuple[int, int]]:
     """Where the identifiers of a text start and end, in order. What stands between backticks is one, but for mere marks."""
     for found in _chunks(text):
-        start, end = _unwrapped(text, found.start(), found.end())
-        quoted = (
-            found[0][0] == "`" and chunk_key(text[start:end]) != ""
-        )  # of nothing but marks, nothing is left
-        if quoted or (end - start <= _LONGEST and _is_identifier(text[start:end])):
-            yield start, end
+        chunk, at = found[0], found.start()
+        within = _short_within(chunk) if len(chunk) <= _KEPT else _within(chunk)
+        if within:
+            yield at + within[0], at + within[1]
+
+
+def _within(chunk: str) -> tuple[int, int] | None:
+    """Where the identifier that a chunk consists of starts and ends in it, without what wraps it."""
+    inner = chunk.strip("` ") if chunk[0] == "`" else _without_wrapping(chunk)
+    quoted = chunk[0] == "`" and chunk_key(inner) != ""  # of nothing but marks, nothing is left
+    if not quoted and (len(inner) > _LONGEST or not _is_identifier(inner)):
+        return None
+    start = chunk.index(inner)
+    return start, start + len(inner)
 
 
 def _chunks(text: str) -> Iterator[re.Match[str]]:
@@ -72,13 +80,6 @@ def chunk_keys(text: str) -> frozenset[str]:
     return frozenset(map(chunk_key, set(_CHUNK.findall(text))))
 
 
-def _unwrapped(text: str, start: int, end: int) -> tuple[int, int]:
-    chunk = text[start:end]
-    inner = chunk.strip("` ") if chunk[0] == "`" else _without_wrapping(chunk)
-    offset = start + chunk.index(inner)
-    return offset, offset + len(inner)
-
-
 def _without_wrapping(chunk: str) -> str:
     inner = chunk.rstrip(_WRAPPING)
     if chunk[len(inner) : len(inner) + 2] == "()":
@@ -100,3 +101,6 @@ def _is_identifier(chunk: str) -> bool:
 def _is_path(chunk: str) -> bool:
     folder = _FOLDER.search(chunk)
     return folder is not None and _PART.search(chunk, folder.end()) is not None
+
+
+_short_within: Final = lru_cache(maxsize=16_384)(_within)

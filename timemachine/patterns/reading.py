@@ -32,6 +32,8 @@ from timemachine.recording.models import Action, Session
 log = logging.getLogger(__name__)
 
 BATCH: Final = 500
+WORTH_A_LOOK: Final = 100
+"""Where fewer steps than this were new, what came meanwhile waits for the next bell: steps that come one by one are read together."""
 LONGEST: Final = 32 * 1024
 """How many bytes of an input or an output are read: its first ones."""
 TURN_SECONDS: Final = 5.0
@@ -145,13 +147,16 @@ def read_on(project_id: UUID, seconds: float) -> bool:
     for session in _weighed_since(project_id):
         read_anew(session)
     left: set[UUID] = set()
-    while behind := _behind(project_id, left):
+    new = WORTH_A_LOOK
+    while new >= WORTH_A_LOOK and (behind := _behind(project_id, left)):
+        new = 0
         for session_id, at, begun, last in behind:
             through: int | None = at
             while through is not None and through < last:
                 if time.monotonic() > until:
                     return True
-                through = _read_some(project_id, session_id, through, begun)
+                before, through = through, _read_some(project_id, session_id, through, begun)
+                new += (through or before) - before
             if through is None:
                 left.add(session_id)
     return False

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import connection, models
-from psycopg.sql import SQL, Composed, Identifier
+from psycopg.sql import SQL, Identifier
 
 from timemachine.payloads.fields import FaithfulTextField
 
@@ -29,13 +29,13 @@ def copy_in(model: type[models.Model], rows: Sequence[Mapping[str, Any]]) -> Non
 
 
 @cache
-def _plan(model: type[models.Model]) -> tuple[Composed, list[tuple[str, Prepare | None]]]:
+def _plan(model: type[models.Model]) -> tuple[bytes, list[tuple[str, Prepare | None]]]:
     """The statement, and for each of its columns what makes its values ready, where they are not as they are."""
     meta = model._meta
     fields = [field for field in meta.concrete_fields if not (field.primary_key or field.generated)]
     columns = SQL(", ").join([Identifier(str(field.column)) for field in fields])
     into = SQL("COPY {} ({}) FROM STDIN").format(Identifier(meta.db_table), columns)
-    return into, [(field.attname, _preparation(field)) for field in fields]
+    return into.as_bytes(), [(field.attname, _preparation(field)) for field in fields]
 
 
 def _preparation(field: models.Field[Any, Any]) -> Prepare | None:

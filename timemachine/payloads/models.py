@@ -10,7 +10,9 @@ class Payload(models.Model):
     """Some bytes of one project under their SHA-256: a passage retrieved a thousand times is stored once."""
 
     id = models.BigAutoField(primary_key=True)
-    project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
+    project = models.ForeignKey(
+        Project, on_delete=models.DO_NOTHING, related_name="+", db_index=False
+    )  # found by `payload_once`
     sha256 = models.CharField(max_length=64)
     media_type = models.CharField(max_length=20)
     data = models.BinaryField()

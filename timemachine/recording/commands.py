@@ -21,20 +21,22 @@ from timemachine.recording.draft import ActionDraft
 from timemachine.recording.environments import as_kept
 from timemachine.recording.models import Action, Delivery, Hit, Session
 from timemachine.recording.parents import found_or_awaited, hold_keys, tie_awaiting
+from timemachine.recording.reading import columns, rows_of
+from timemachine.retrieval import prepared
 from timemachine.retrieval.models import Collection as FrameCollection
 
 MOST_ACTIONS = 1_000
 # for one action, making these statements anew each time took longer than they do
-_LOCK = "SELECT * FROM tm_session WHERE id = ANY(%s) ORDER BY id FOR UPDATE"
+_LOCK = f"SELECT {columns(Session)} FROM tm_session WHERE id = ANY(%(sessions)s) ORDER BY id FOR UPDATE"  # noqa: S608  # names of columns
 _KNOWN = """
 SELECT asked.session, asked.client_id, a.sequence, p.sha256
-FROM unnest(%s::uuid[], %s::text[]) AS asked(session, client_id) CROSS JOIN LATERAL (
+FROM unnest(%(sessions)s::uuid[], %(names)s::text[]) AS asked(session, client_id) CROSS JOIN LATERAL (
     SELECT sequence, source_id FROM tm_action WHERE session_id = asked.session AND client_id = asked.client_id LIMIT 1
 ) AS a LEFT JOIN tm_payload AS p ON p.id = a.source_id
 """
 _COUNTED = f"""
 UPDATE tm_session AS s SET {", ".join(f"{name} = new.{name}" for name in rows.COUNTERS)}
-FROM jsonb_populate_recordset(NULL::tm_session, %s) AS new WHERE s.id = new.id
+FROM jsonb_populate_recordset(NULL::tm_session, %(new)s::jsonb) AS new WHERE s.id = new.id
 """  # noqa: S608
 _ROWS = """
 SELECT a.session_id, a.sequence, a.id FROM unnest(%s::uuid[], %s::bigint[]) AS asked(session, sequence)
@@ -146,7 +148,7 @@ def append(
 
 def locked(session_ids: Collection[UUID]) -> dict[UUID, Session]:
     """The sessions, and nobody else appends to them until the transaction that is open ends. Raises `NotFound` (one was erased)."""
-    found = {each.id: each for each in Session.objects.raw(_LOCK, [list(session_ids)])}
+    found = {each.id: each for each in rows_of(Session, _LOCK, {"sessions": list(session_ids)})}
     if len(found) < len(session_ids):
         raise NotFound("The session was deleted; nothing is recorded.", code="session_not_found")
     return found
@@ -233,9 +235,14 @@ def known_ids(asked: Sequence[tuple[UUID, str]]) -> dict[tuple[UUID, str], tuple
     """Which of these client ids their sessions have: the sequence of each, and the SHA-256 of its source."""
     if not asked:
         return {}
-    with connection.cursor() as cursor:
-        cursor.execute(_KNOWN, [[session for session, _ in asked], [storable(each) for _, each in asked]])
-        return {(session, original(named)): (at, source) for session, named, at, source in cursor.fetchall()}
+    facts = {
+        "sessions": [session for session, _ in asked],
+        "names": [storable(each) for _, each in asked],
+    }
+    return {
+        (session, original(named)): (at, source)
+        for session, named, at, source in prepared.rows(_KNOWN, facts)
+    }
 
 
 class _Placed(NamedTuple):
@@ -276,5 +283,4 @@ def _insert_hits(placed: Sequence[_Placed], kept: rows.Kept) -> None:
 def _count(sessions: Sequence[Session]) -> None:
     """Write the counters of these sessions, in one statement."""
     new = [{name: getattr(session, name) for name in ("id", *rows.COUNTERS)} for session in sessions]
-    with connection.cursor() as cursor:
-        cursor.execute(_COUNTED, [json.dumps(new, default=str)])
+    prepared.ask(_COUNTED, {"new": json.dumps(new, default=str)})

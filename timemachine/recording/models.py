@@ -92,7 +92,9 @@ class Action(models.Model):
 
     id = models.BigAutoField(primary_key=True)
     project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+")
-    session = models.ForeignKey(Session, on_delete=models.DB_CASCADE, related_name="actions")
+    session = models.ForeignKey(
+        Session, on_delete=models.DB_CASCADE, related_name="actions", db_index=False
+    )  # found by `action_sequence_once`
     sequence = models.BigIntegerField()
     client_id = FaithfulTextField(null=True)
     kind = models.CharField(max_length=12)
@@ -201,7 +203,9 @@ class FrozenPassage(models.Model):
 class Hit(FrozenPassage):
     """One passage that a recorded find or ask returned. Append-only, like its action."""
 
-    action = models.ForeignKey(Action, on_delete=models.DB_CASCADE, related_name="hits")
+    action = models.ForeignKey(
+        Action, on_delete=models.DB_CASCADE, related_name="hits", db_index=False
+    )  # found by `hit_rank_once`
 
     class Meta:
         db_table = "tm_hit"

@@ -6,6 +6,7 @@ stands for its short ones too: `src/parser.js:42` is found by `parser.js:42`, `s
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from timemachine.language.identifiers import chunk_key, identifier_spans
@@ -14,6 +15,8 @@ MOST: Final = 4_000
 """How many a passage or question may name; what comes after them is found by its words only."""
 _LONGEST: Final = 200
 _MOST_FOLDERS: Final = 6
+# Longer chunks hardly come again, and are not kept.
+_KEPT: Final = 40
 _CHUNK: Final = re.compile(r"[^\s`,;|<>\[\](){}\"“”]+")
 _DIGIT: Final = re.compile(r"\d")
 _CODE: Final = re.compile(r"(?=.*\d)(?=.*[a-z])[a-z0-9][a-z0-9._:/#@+-]{2,}[a-z0-9]|\d+(?:[.:/-]\d+){2,}")
@@ -30,7 +33,7 @@ def identifiers(text: str) -> tuple[str, ...]:
         if written in seen:
             continue
         seen.add(written)
-        found.update(dict.fromkeys(_forms(written)))
+        found.update(_forms(written))
         if len(found) >= MOST:
             break
     return tuple(found)[:MOST]
@@ -41,22 +44,34 @@ def _written(text: str) -> Iterator[str]:
         if end - start <= _LONGEST:
             yield chunk_key(text[start:end])
     for chunk in _CHUNK.findall(text):
-        if len(chunk) > 2 * _LONGEST or not _DIGIT.search(chunk):
-            continue
-        key = chunk_key(chunk)
-        if len(key) <= _LONGEST and _CODE.fullmatch(key) and not _WORD_OF_A_RANGE.fullmatch(key):
+        key = _code_of(chunk) if len(chunk) <= _KEPT else _code_of.__wrapped__(chunk)
+        if key:
             yield key
 
 
-def _forms(key: str) -> Iterator[str]:
+@lru_cache(maxsize=16_384)
+def _code_of(chunk: str) -> str | None:
+    """The key of a code with digits, and None for any other chunk."""
+    if len(chunk) > 2 * _LONGEST or not _DIGIT.search(chunk):
+        return None
+    key = chunk_key(chunk)
+    if len(key) <= _LONGEST and _CODE.fullmatch(key) and not _WORD_OF_A_RANGE.fullmatch(key):
+        return key
+    return None
+
+
+@lru_cache(maxsize=16_384)
+def _forms(key: str) -> dict[str, None]:
     """The identifier itself first, then what is left without scheme, folders and line numbers."""
     if key.isalnum():
-        yield key
-        return
+        return {key: None}
     bare = _SCHEME.sub("", key).strip("/").removesuffix("()")
     if bare != key and _names_nothing(bare):  # a word between slashes, not a path
-        return
-    yield key
+        return {}
+    return dict.fromkeys((key, *_shorter_forms(bare)))
+
+
+def _shorter_forms(bare: str) -> Iterator[str]:
     for form in _without_folders(bare):
         for shorter in (form, _LINE.sub("", form)):
             if not _names_nothing(shorter):

@@ -25,6 +25,7 @@ from timemachine.recording.commands import append_new, known_ids, locked, start_
 from timemachine.recording.draft import ActionDraft
 from timemachine.recording.models import Session
 from timemachine.recording.pricing import priced
+from timemachine.recording.reading import columns, rows_of
 from timemachine.spans import whose
 from timemachine.spans.decoding import Refused
 from timemachine.spans.drafts import again, draft_of, moment
@@ -35,7 +36,7 @@ from timemachine.traces.models import Trace
 from timemachine.traces.moving import move
 from timemachine.traces.together import Together
 
-_OF_KEYS = "SELECT * FROM tm_session WHERE project_id = %s AND key = ANY(%s)"
+_OF_KEYS = f"SELECT {columns(Session)} FROM tm_session WHERE project_id = %(project)s AND key = ANY(%(keys)s)"  # noqa: S608  # names of columns
 SMALL = 50
 """Requests with at most so many spans share a transaction with others of their sender that come at the same time."""
 MOST_TRIES = 3
@@ -177,7 +178,7 @@ def _found(project: Project, keys: Iterable[str]) -> tuple[dict[str, Session], l
     wanted = sorted(keys)
     if not wanted:
         return {}, []
-    found = {each.key: each for each in Session.objects.raw(_OF_KEYS, [project.id, wanted])}
+    found = {each.key: each for each in rows_of(Session, _OF_KEYS, {"project": project.id, "keys": wanted})}
     return found, [key for key in wanted if key not in found]
 
 

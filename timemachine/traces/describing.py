@@ -11,6 +11,7 @@ from timemachine.base.faithful import storable
 from timemachine.evidence.held import keep_from_sealing
 from timemachine.recording.models import Session
 from timemachine.recording.validation import LONGEST_WORD
+from timemachine.retrieval import prepared
 
 # a chosen name stays; the head of a session that was sealed, in part or whole, is never changed
 _DESCRIBE = """
@@ -27,8 +28,7 @@ def keep_erasure_away(project: Project, *, exclusively: bool) -> None:
     if exclusively:
         rows.select_for_update(no_key=True).get()
     else:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT FROM tm_project WHERE id = %s FOR SHARE", [project.pk])
+        prepared.ask("SELECT FROM tm_project WHERE id = %(id)s FOR SHARE", {"id": project.pk})
 
 
 def describe(
