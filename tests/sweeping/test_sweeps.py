@@ -24,6 +24,7 @@ from timemachine.sweeping import commands
 from timemachine.sweeping.commands import RowLost, claim, due_for_ringing, keep, launch, write
 from timemachine.sweeping.grid import Grid
 from timemachine.sweeping.models import Sweep, SweepRow
+from timemachine.sweeping.tally import tallied
 from timemachine.sweeping.working import work
 
 GRID = {"modes": ["hybrid", "lexical"], "top_k": [1, 2], "adaptive": [False, True]}
@@ -132,7 +133,7 @@ def test_a_cancelled_sweep_keeps_what_was_measured_and_measures_no_more(
     sweep = launch(session, Grid(top_k=[1]), by="test")
     lease = claim(sweep.id)
     assert lease is not None
-    write(lease, status="done", result={"steps": 0})
+    write(lease, status="done", result=tallied([]) | {"left_out": 0})
     slow = claim(sweep.id)
     assert slow is not None
     told = api.post(f"/sweeps/{sweep.id}/cancel").json()

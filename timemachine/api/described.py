@@ -6,25 +6,6 @@ from timemachine.api import answers
 
 JSON: Final = "application/json"
 _READABLE: Final = {JSON, "text/event-stream"}
-_ERROR: Final = {
-    "title": "Error",
-    "description": "Why it was refused: `code` for programs (docs/errors.md lists them), `message` for people, `facts` for both.",
-    "type": "object",
-    "properties": {
-        "code": {"type": "string"},
-        "message": {"type": "string"},
-        "facts": {"type": "object"},
-    },
-    "required": ["code", "message", "facts"],
-    "additionalProperties": False,
-}
-_PAGE: Final = {
-    "title": "Page",
-    "description": "A part of a list; `next` is what `after` has to be for the part behind it, null where there is none.",
-    "type": "object",
-    "properties": {"items": {"type": "array"}, "next": {"type": ["string", "null"]}},
-    "required": ["next"],
-}
 _REFUSALS: Final = {
     "401": "No key, or one that is not valid.",
     "403": "The key may not do that: it lacks the scope.",
@@ -44,13 +25,13 @@ def file_answer(*media_types: str, status: int = 200) -> dict[str, Any]:
 
 def with_refusals(document: dict[str, Any]) -> dict[str, Any]:
     """The document, in which each operation names every answer that it can give."""
-    document["components"]["schemas"] |= {"Error": _ERROR, "Page": _PAGE, **dict(answers.schemas())}
+    document["components"]["schemas"] |= answers.schemas()
     for path, operations in document["paths"].items():
         for operation in operations.values():
-            _complete(operation["responses"], _form(operation), _refusals(path, operation))
+            _complete(operation["responses"], _refusals(path, operation))
     for (method, path, status), answer in answers.ANSWERS.items():
         responses = document["paths"][path][method]["responses"]
-        responses[status]["content"][JSON]["schema"] = _named(f"{answers.PREFIX}{answer.__name__}")
+        responses[status]["content"][JSON]["schema"] = answers.reference(answer)
     return document
 
 
@@ -61,19 +42,9 @@ def _refusals(path: str, operation: dict[str, Any]) -> list[str]:
     return sorted({"401", "403", "default"} | may_be_missing | may_be_wrong)
 
 
-def _form(operation: dict[str, Any]) -> dict[str, Any]:
-    """What an answer is where it goes well: a page of a list, or a document."""
-    asked = {each["name"] for each in operation.get("parameters", ())}
-    return _named("Page") if {"limit", "after"} <= asked else {"type": "object"}
-
-
-def _named(name: str) -> dict[str, Any]:
-    return {"$ref": f"#/components/schemas/{name}"}
-
-
-def _complete(responses: dict[Any, Any], form: dict[str, Any], refusals: list[str]) -> None:
+def _complete(responses: dict[Any, Any], refusals: list[str]) -> None:
     for answer in responses.values():
-        answer.setdefault("content", {JSON: {"schema": form}})
+        answer.setdefault("content", {JSON: {"schema": {"type": "object"}}})
     for status in refusals:
-        content = {JSON: {"schema": _named("Error")}}
+        content = {JSON: {"schema": {"$ref": "#/components/schemas/Error"}}}
         responses.setdefault(status, {"description": _REFUSALS[status], "content": content})

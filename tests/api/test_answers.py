@@ -1,0 +1,99 @@
+"""What the OpenAPI document says of answers: each operation's is named field by field, and nothing else is answered."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.test import Client
+from pydantic import ValidationError
+
+from tests.api.conftest import Program
+from tests.held_answers import conforms
+from timemachine.api.answers import ANSWERS, documents_of
+from timemachine.api.answers.project import Project
+from timemachine.api.answers.shape import Error
+from timemachine.exchange.exporting import EXPORTS
+
+JSON = "application/json"
+ZIP = {"application/zip"}
+FILES: dict[tuple[str, str], set[str]] = {
+    ("get", "/api/sessions/{session_id}/evidence"): ZIP,
+    ("get", "/api/replays/{replay_id}/evidence"): ZIP,
+    ("get", "/api/comparisons/{comparison_id}/evidence"): ZIP,
+    ("get", "/api/evidence"): ZIP,
+    ("get", "/api/sessions/{session_id}/export"): {each.media_type for each in EXPORTS.values()},
+    ("get", "/api/training"): {"application/x-ndjson"},
+    ("get", "/api/comparisons/{comparison_id}/export"): {"text/csv"},
+    ("get", "/api/sessions/{session_id}/transcript"): {"text/plain; charset=utf-8"},
+    ("post", "/api/sessions/{session_id}/ask"): {"text/event-stream"},
+    ("post", "/api/collections/{name}/ask"): {"text/event-stream"},
+}
+"""What is answered as a file or a stream, and of which media types; a document beside them has its type."""
+
+KEPT = {"AnswerReplayOptions"}
+"""What is told as it was kept, perhaps by another version."""
+
+
+@pytest.fixture
+def document(db: None) -> dict[str, Any]:
+    found: dict[str, Any] = Client().get("/api/openapi.json").json()
+    return found
+
+
+def answers_in(document: dict[str, Any]) -> Iterator[tuple[str, str, str, str, Any]]:
+    """Every answer: method, path, status, media type, schema."""
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            for status, answer in operation["responses"].items():
+                for media_type, content in answer["content"].items():
+                    yield method, path, status, media_type, content["schema"]
+
+
+def test_every_operation_says_field_by_field_what_it_answers(document: dict[str, Any]) -> None:
+    said = set()
+    for method, path, status, media_type, schema in answers_in(document):
+        if not status.startswith("2") or media_type in FILES.get((method, path), ()):
+            continue
+        named = [each["$ref"] for each in schema.get("anyOf", [schema]) if "$ref" in each]
+        assert media_type == JSON, f"{method} {path} answers {media_type}; name it in FILES"
+        assert named, f"{method} {path} {status} has no type in timemachine/api/answers"
+        said.add((method, path, int(status)))
+    assert said == set(ANSWERS)
+
+
+def test_every_file_that_is_named_is_answered(document: dict[str, Any]) -> None:
+    files: dict[tuple[str, str], set[str]] = {}
+    for method, path, status, media_type, _ in answers_in(document):
+        if status.startswith("2") and (method, path) in FILES:
+            files.setdefault((method, path), set()).add(media_type)
+    assert {of: types - {JSON} | FILES[of] & {JSON} for of, types in files.items()} == FILES
+
+
+def test_every_refusal_is_an_error(document: dict[str, Any]) -> None:
+    for method, path, status, media_type, schema in answers_in(document):
+        if not status.startswith("2"):
+            assert (media_type, schema) == (JSON, {"$ref": "#/components/schemas/Error"}), (method, path)
+
+
+def test_every_document_says_all_its_fields(document: dict[str, Any]) -> None:
+    named = {name: each for name, each in document["components"]["schemas"].items() if "Answer" in name}
+    of_documents = {name: each for name, each in named.items() if "properties" in each}
+    open_ones = {name for name, each in of_documents.items() if each["additionalProperties"] is not False}
+    assert open_ones == KEPT
+    assert {each.__name__ for answer in ANSWERS.values() for each in documents_of(answer)} <= {
+        name.removeprefix("Answer") for name in of_documents
+    }
+
+
+@pytest.mark.parametrize("wrong", [{"more": 1}, {"name": None}, {"scopes": ["fly"]}, {"name": 7}])
+def test_what_is_not_described_is_found(api: Program, wrong: dict[str, Any]) -> None:
+    told = api.get("/project").json()
+    conforms(Project, json.dumps(told).encode())
+    with pytest.raises(ValidationError):
+        conforms(Project, json.dumps(told | wrong).encode())
+
+
+def test_a_refusal_without_facts_is_found() -> None:
+    with pytest.raises(ValidationError):
+        conforms(Error, b'{"code": "gone", "message": "It is gone."}')

@@ -1,0 +1,173 @@
+"""What a find and an ask answer, what is under way, and how far an answer is grounded."""
+
+from typing import Any, Final, Literal
+
+from timemachine.api.answers.recording import Looked
+from timemachine.api.answers.shape import OF_SESSION, Answers, Document, Failed, Page, Usage
+
+
+class Empty(Document):
+    why: Literal["no_frames_yet", "no_frames_then", "no_frames_left"]
+    message: str
+    first_frame_at: str | None
+
+
+class Found(Looked):
+    empty: Empty | None
+    sequence: int | None
+
+
+class Answered(Looked):
+    answer: str | None
+    model: str
+    parameters: dict[str, Any]
+    finish_reason: str | None
+    cut_off: bool | None
+    refused: bool | None
+    usage: Usage | None
+    cost_usd: float | None
+    prices: dict[str, Any] | None
+    grounding: dict[str, Any] | None
+    cached: bool
+    saved_usd: float | None
+    cached_from: dict[str, Any] | None
+    duration_ms: float | None
+    empty: Empty | None
+    sequence: int | None
+
+
+class AskUnderWay(Document):
+    id: str
+    session: str | None
+    question: str
+    started_at: str
+    cancel_wanted: bool
+
+
+class AsksUnderWay(Page):
+    items: list[AskUnderWay]
+
+
+class CancelWanted(Document):
+    id: str
+    cancel_wanted: bool
+
+
+class Unread(Document):
+    answer: int
+    passages: int
+
+
+class Sentence(Document):
+    text: str
+    start: int
+    end: int
+    score: float | None
+    grounded: bool | None
+    frame: int | str | None
+    reason: Literal["no_support", "number", "name", "negation"] | None
+    passage_start: int | None
+    passage_end: int | None
+    swapped: bool
+    partly: bool
+    missing: list[str]
+
+
+class Grounding(Document):
+    score: float | None
+    label: Literal["HIGH", "MEDIUM", "LOW"] | None
+    sentence_count: int
+    grounded_sentences: int
+    has_warning: bool
+    method: str
+    unread_characters: Unread
+    sentences: list[Sentence]
+
+
+class Groundings(Page):
+    items: list[Grounding]
+
+
+class JudgedSentence(Document):
+    number: int
+    text: str
+    verdict: str | None
+    counted_as: str | None
+    passage: int | None
+    frame: int | str | None
+    quote: str | None
+    quote_in: int | None
+    grounded: bool | None
+    agrees: bool | None
+
+
+class JudgementVerdicts(Document):
+    supported: int
+    contradicted: int
+    not_found: int
+    quote_not_found: int
+    disagree: int
+
+
+class Judgement(Document):
+    id: str
+    session: str
+    sequence: int
+    model: str
+    state: Literal["asking", "done", "failed", "lost"]
+    verdicts: JudgementVerdicts
+    sentences: list[JudgedSentence]
+    prompt_template: str
+    prompt_sha256: str
+    answer_sha256: str
+    raw_answer: Any
+    parameters: dict[str, Any] | None
+    usage: dict[str, int | None] | None
+    cost_usd: float | None
+    prices: dict[str, Any] | None
+    calls_made: int | None
+    duration_ms: float | None
+    error: Failed | None
+    created_by: str
+    created_at: str
+    finished_at: str | None
+    cancel_wanted: bool
+
+
+class Judgements(Page):
+    items: list[Judgement]
+
+
+class Message(Document):
+    role: str
+    content: str
+
+
+class JudgementWhole(Judgement):
+    system_prompt: str
+    prompt: list[Message]
+
+
+class JudgementEstimate(Document):
+    model: str
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+    basis: str
+
+
+_JUDGEMENTS: Final = f"{OF_SESSION}/actions/{{sequence}}/judgements"
+ANSWERS: Final[Answers] = {
+    ("post", f"{OF_SESSION}/find", 200): Found,
+    ("post", f"{OF_SESSION}/ask", 200): Answered,
+    ("post", "/api/collections/{name}/find", 200): Found,
+    ("post", "/api/collections/{name}/ask", 200): Answered,
+    ("get", "/api/asks", 200): AsksUnderWay,
+    ("post", "/api/asks/{ask_id}/cancel", 200): CancelWanted,
+    ("post", "/api/ground", 200): Grounding | Groundings,
+    ("get", _JUDGEMENTS, 200): Judgements,
+    ("post", _JUDGEMENTS, 201): Judgement,
+    ("get", f"{_JUDGEMENTS}/estimate", 200): JudgementEstimate,
+    ("get", f"{_JUDGEMENTS}/{{judgement_id}}", 200): JudgementWhole,
+    ("post", f"{_JUDGEMENTS}/{{judgement_id}}/cancel", 200): CancelWanted,
+}
