@@ -25,10 +25,11 @@ from django.db import connection  # noqa: E402
 
 from timemachine.accounts.models import Project  # noqa: E402
 from timemachine.base.clock import now  # noqa: E402
+from timemachine.recall.among import among  # noqa: E402
 from timemachine.recall.document import recollection_json  # noqa: E402
 from timemachine.recall.legs import by_meaning  # noqa: E402
 from timemachine.recall.queries import recall  # noqa: E402
-from timemachine.recall.wanted import Among, Wanted  # noqa: E402
+from timemachine.recall.wanted import Wanted  # noqa: E402
 from timemachine.recording.commands import append, start_session  # noqa: E402
 from timemachine.recording.draft import ActionDraft  # noqa: E402
 from timemachine.recording.vocabulary import SIGNIFICANCES  # noqa: E402
@@ -141,11 +142,10 @@ def _nearest(project: Project, question: str) -> list[int]:
 
 def _found(project: Project, questions: Sequence[str]) -> float:
     """The share of the ten nearest turns that the leg by meaning brings."""
-    among = Among(project=project, session=None, besides=None, steps=None)
     shares = []
     for question in questions:
         vector = table.question_vector(indexing.MODEL, question)
-        found = {each.action for each in by_meaning(among, vector)}
+        found = {each.action for each in by_meaning(among(project, Wanted(queries=(question,))), vector)}
         shares.append(len(found.intersection(_nearest(project, question))) / 10)
     return statistics.mean(shares)
 

@@ -18,6 +18,8 @@ from timemachine.weight.effective import IMPORTANCE_SQL, JOINED, SIGNIFICANCE_SQ
 PAGE: Final = 1_000
 PAGE_BYTES: Final = 16 * 1024 * 1024
 _WHOLE: Final = 2**31 - 1
+_PARTS: Final = 3
+"""What a turn was given, what it said, and its error."""
 
 _PLAIN: Final = ("sequence", "kind", "role", "agent", "name", "tool", "model", "significance")
 _OF: Final = "a.session_id = %(session)s AND a.sequence > %(after)s AND a.sequence <= %(through)s {chosen}"
@@ -32,17 +34,23 @@ SELECT a.sequence, least(coalesce(i.size, 0), %(longest)s) + least(coalesce(o.si
 FROM tm_action a LEFT JOIN tm_payload i ON i.id = a.input_id LEFT JOIN tm_payload o ON o.id = a.output_id
 WHERE {_OF} ORDER BY a.sequence LIMIT {PAGE}
 """  # noqa: S608
-_ROWS: Final = f"""
+_READ: Final = f"""
 SELECT a.sequence, a.kind, a.role, a.agent, a.name, a.tool, a.model, {SIGNIFICANCE_SQL},
        {IMPORTANCE_SQL}, a.tags, a.started_at, a.duration_ms,
        a.error_type, left(a.error_message, %(longest)s), length(a.error_message),
        i.media_type, substring(i.data FOR %(longest)s), i.size, o.media_type, substring(o.data FOR %(longest)s), o.size,
        e.erased_at, e.erased_by, e.reason
-FROM tm_action a LEFT JOIN tm_payload i ON i.id = a.input_id LEFT JOIN tm_payload o ON o.id = a.output_id
+"""
+_BESIDE: Final = f"""
+LEFT JOIN tm_payload i ON i.id = a.input_id LEFT JOIN tm_payload o ON o.id = a.output_id
 LEFT JOIN tm_erased_turn e ON e.session_id = a.session_id AND e.sequence = a.sequence
 {JOINED}
-WHERE {_OF} ORDER BY a.sequence
-"""  # noqa: S608
+"""
+_ROWS: Final = f"{_READ} FROM tm_action a {_BESIDE} WHERE {_OF} ORDER BY a.sequence"
+_ANYWHERE: Final = f"""
+{_READ}, a.session_id FROM unnest(%(sessions)s::uuid[], %(sequences)s::bigint[]) AS place(session, sequence)
+JOIN tm_action a ON a.session_id = place.session AND a.sequence = place.sequence {_BESIDE}
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +86,18 @@ def heads(session: UUID, chosen: Sequence[int], longest: int) -> Iterator[Row]:
     for some in batched(chosen, PAGE):
         facts = {"session": session, "through": some[-1], "chosen": list(some), "longest": longest}
         yield from _pages(facts, some[0] - 1, _CHOSEN)
+
+
+def heads_of(places: Sequence[tuple[UUID, int]], longest: int) -> dict[tuple[UUID, int], Row]:
+    """The turns at these places (session and sequence), with no more of each than `heads` has: so many in one query as memory has room for."""
+    found = {}
+    for some in batched(places, max(1, PAGE_BYTES // (_PARTS * longest))):
+        sessions, sequences = zip(*some, strict=True)
+        facts = {"sessions": list(sessions), "sequences": list(sequences), "longest": longest}
+        for *row, session in _fetched(_ANYWHERE, facts):
+            read = _row(tuple(row), longest)
+            found[session, read.turn.sequence] = read
+    return found
 
 
 def _pages(facts: dict[str, Any], after: int, condition: str) -> Iterator[Row]:

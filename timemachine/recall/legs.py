@@ -10,26 +10,25 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from django.db import connection
-from django.db.models.functions import Coalesce
 
 from timemachine.accounts.models import Project
-from timemachine.recall.wanted import AT, Among, weighed
-from timemachine.recording.gone import IS_DELETED
-from timemachine.recording.models import Action, Session
+from timemachine.recall.among import IMPORTANCE, WEIGHED, Among
 from timemachine.recording.vocabulary import DEFAULT_IMPORTANCE
 from timemachine.retrieval.cutoff import COSINE_FLOOR
 from timemachine.retrieval.identifiers import identifiers
 from timemachine.retrieval.question import IDENTIFIER_TIMES, QUOTED, sparse
 from timemachine.retrieval.ranking import dense
-from timemachine.search.indexing import MODEL, SKETCHED
+from timemachine.search.common import MANY, counted
+from timemachine.search.indexing import MODEL
 from timemachine.search.legs import Ranked
+from timemachine.search.sketches import DIMENSIONS, EVERY_STEP
 from timemachine.search.texts import unmarked
 
 WINDOW: Final = 100
 """How many steps of each leg are ranked: the fusion was measured with so many."""
 MOST_TERMS: Final = 48
 """How many words of a question, and how many identifiers, are looked up: its first ones. What follows counts by its meaning."""
-MOST_COUNTED: Final = 2_000
+MOST_COUNTED: Final = MANY
 """A word that so many steps hold, or more, is common: it counts in a score, and no step is looked up by it where there is a rarer one."""
 MOST_LOOKED_UP: Final = 6_000
 """So many steps are looked up by their rarest words, about."""
@@ -39,12 +38,12 @@ REACH: Final = 1_500
 """So many of the steps with the nearest sketches are compared by their whole vectors."""
 
 _TERMS: Final = f"""
-SELECT term, tm_term_dimension(term), times, (
+SELECT term, tm_term_dimension(term), times, CASE WHEN term = ANY(%(common)s) THEN %(many)s ELSE (
     SELECT count(*) FROM (
         SELECT FROM tm_searched_action x
-        WHERE x.project_id = %(project)s AND x.words @@ {QUOTED.format("term")}::tsquery LIMIT %(most_counted)s
+        WHERE x.project_id = %(project)s AND x.words @@ {QUOTED.format("term")}::tsquery LIMIT %(many)s
     ) AS holding
-)
+) END
 FROM (
     (SELECT lexeme AS term, cardinality(positions) AS times
      FROM unnest(to_tsvector('pg_catalog.english', %(words)s)) ORDER BY positions[1] LIMIT %(most)s)
@@ -53,14 +52,14 @@ FROM (
 ) AS asked
 """  # noqa: S608  # constants of this file
 _BY_WORDS: Final = """
-SELECT x.action_id, x.session_id, -(x.weights <#> %(question)s::sparsevec) AS score
-FROM tm_searched_action x
-WHERE {among} AND x.words @@ %(query)s::tsquery
-ORDER BY score DESC, x.action_id DESC LIMIT %(window)s
+SELECT w.action_id, w.session_id, -(w.weights <#> %(question)s::sparsevec) AS score
+FROM tm_searched_action w {narrowed}
+WHERE w.project_id = %(project)s AND w.words @@ %(query)s::tsquery {among}
+ORDER BY score DESC, w.action_id DESC LIMIT %(window)s
 """
 _BY_MEANING: Final = """
 WITH near AS MATERIALIZED (
-    SELECT x.action_id FROM tm_action_sketch x WHERE {among}
+    SELECT x.action_id FROM tm_action_sketch x {joined} WHERE {among} AND x.vector IS NOT NULL
     ORDER BY x.vector <#> %(sketch)s::halfvec LIMIT %(reach)s
 )
 SELECT action_id, session_id, 1 - distance FROM (
@@ -69,12 +68,14 @@ SELECT action_id, session_id, 1 - distance FROM (
     WHERE m.model = %(model)s ORDER BY distance LIMIT %(window)s
 ) AS nearest WHERE distance < %(farthest)s ORDER BY distance, action_id DESC
 """
-_OF_SESSION: Final = {
-    "session": "x.action_id IN (SELECT id FROM tm_action WHERE session_id = %(session)s)",
-    "besides": "x.action_id NOT IN (SELECT id FROM tm_action WHERE session_id = %(besides)s)",
-}
-_INDEXED: Final = "SELECT coalesce(sum(indexed_through), 0) FROM tm_indexed_session WHERE project_id = %s"
-_QUERY: Final = f"SELECT string_agg({QUOTED.format('each')}, %s) FROM unnest(%s::text[]) AS each"  # noqa: S608
+_BY_IMPORTANCE: Final = f"""
+SELECT x.action_id, x.session_id, coalesce({IMPORTANCE}, %(normal)s) AS worth FROM {EVERY_STEP} x {WEIGHED}
+WHERE {{among}} AND NOT EXISTS (
+    SELECT FROM tm_erased_turn gone WHERE gone.session_id = x.session_id AND gone.sequence = x.sequence
+)
+ORDER BY worth DESC, x.at DESC, x.action_id DESC LIMIT %(limit)s
+"""  # noqa: S608  # constants
+_OF_WORDS: Final = "JOIN tm_action_sketch x ON x.action_id = w.action_id"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,19 +94,19 @@ class Term:
 
 def terms_of(project: Project, text: str) -> list[Term]:
     """The words of a question as the project has them, the rarest first; those that no step holds are left out."""
+    known = counted(project.id)
     facts: dict[str, Any] = {
         "project": project.id,
         "words": unmarked(text),
         "identifiers": list(identifiers(text))[:MOST_TERMS],
         "most": MOST_TERMS,
-        "most_counted": MOST_COUNTED,
+        "many": MOST_COUNTED,
+        "common": list(known.common),
     }
     with connection.cursor() as cursor:
-        cursor.execute(_INDEXED, [project.id])
-        all_steps = int(cursor.fetchone()[0])
         cursor.execute(_TERMS, facts)
         found = [
-            Term(term, dimension, _rarity(times, steps, all_steps), steps)
+            Term(term, dimension, _rarity(times, steps, known.steps), steps)
             for term, dimension, times, steps in cursor
             if steps
         ]
@@ -127,13 +128,17 @@ def by_words(among: Among, terms: Sequence[Term]) -> list[Ranked]:
         return []
     rare = _rare(terms)
     chosen, either = (rare, "|") if rare else (terms[:MOST_COMMON], "&")
-    where, facts = _where(among)
     question = sparse({term.dimension: term.weight for term in terms})
-    with connection.cursor() as cursor:
-        cursor.execute(_QUERY, [either, [term.term for term in chosen]])
-        facts |= {"question": question, "query": cursor.fetchone()[0], "window": WINDOW}
-        cursor.execute(_BY_WORDS.format(among=where), facts)
-        return [Ranked(action=row, session=session, score=score) for row, session, score in cursor]
+    facts = {"question": question, "query": either.join(map(_quoted, chosen)), "window": WINDOW}
+    narrowed = f"{_OF_WORDS} {among.joined}" if among.conditions else ""
+    where = f"AND {among.where}" if among.conditions else ""
+    return _ranked(_BY_WORDS.format(narrowed=narrowed, among=where), among.facts | facts)
+
+
+def _quoted(term: Term) -> str:
+    """The term as a word of a tsquery."""
+    written = term.term.replace("\\", "\\\\").replace("'", "''")
+    return f"'{written}'"
 
 
 def _rare(terms: Sequence[Term]) -> list[Term]:
@@ -152,8 +157,7 @@ def by_meaning(among: Among, vector: Sequence[float]) -> list[Ranked]:
     """The steps that are nearest to a vector and not far, best first: of those with the nearest sketches."""
     if not vector:
         return []
-    where, facts = _where(among)
-    facts |= {
+    facts = {
         "vector": dense(vector),
         "sketch": dense(_sketch(vector)),
         "model": MODEL.name,
@@ -161,46 +165,22 @@ def by_meaning(among: Among, vector: Sequence[float]) -> list[Ranked]:
         "reach": REACH,
         "window": WINDOW,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_BY_MEANING.format(among=where), facts)
-        return [Ranked(action=row, session=session, score=score) for row, session, score in cursor]
+    return _ranked(_BY_MEANING.format(joined=among.joined, among=among.where), among.facts | facts)
 
 
 def _sketch(vector: Sequence[float]) -> list[float]:
-    first = vector[:SKETCHED]
+    first = vector[:DIMENSIONS]
     length = math.hypot(*first) or 1.0
     return [each / length for each in first]
 
 
 def most_important(among: Among, limit: int) -> list[Ranked]:
     """The steps of most importance, of equal ones the latest; what has no importance counts as `normal`, and what was deleted not at all."""
-    of_project = Action.objects.filter(project=among.project)
-    steps = weighed(of_project if among.steps is None else among.steps).annotate(at=AT)
-    if among.session is not None:
-        steps = steps.filter(session=among.session)
-    if among.besides is not None:
-        steps = steps.exclude(session=among.besides)
-    worth = Coalesce("weighed", DEFAULT_IMPORTANCE["normal"])
-    found = (
-        steps.filter(~IS_DELETED)
-        .annotate(worth=worth)
-        .order_by("-worth", "-at", "-id")
-        .values_list("id", "session_id", "worth")
-    )
-    return [Ranked(action=row, session=session, score=score) for row, session, score in found[:limit]]
+    facts = {"normal": DEFAULT_IMPORTANCE["normal"], "limit": limit}
+    return _ranked(_BY_IMPORTANCE.format(among=among.where), among.facts | facts)
 
 
-def _where(among: Among) -> tuple[str, dict[str, Any]]:
-    """The condition on indexed rows (`x`), with its facts."""
-    conditions, facts = ["x.project_id = %(project)s"], {"project": among.project.id}
-    for name, condition in _OF_SESSION.items():
-        session: Session | None = getattr(among, name)
-        if session is not None:
-            conditions.append(condition)
-            facts[name] = session.id
-    if among.steps is not None:
-        sql, given = among.steps.values("pk").query.sql_with_params()
-        names = [f"given_{place}" for place in range(len(given))]
-        conditions.append(f"x.action_id IN ({sql % tuple(f'%({name})s' for name in names)})")
-        facts |= dict(zip(names, given, strict=True))
-    return " AND ".join(conditions), facts
+def _ranked(sql: str, facts: dict[str, Any]) -> list[Ranked]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, facts)
+        return [Ranked(action=row, session=session, score=score) for row, session, score in cursor]

@@ -11,18 +11,16 @@ from timemachine.accounts.models import Project
 from timemachine.base.clock import now
 from timemachine.base.errors import Unavailable
 from timemachine.base.faithful import searchable
-from timemachine.memory.reading import Row, heads
+from timemachine.memory.reading import Row, heads_of
+from timemachine.recall.among import Among, Times, among
 from timemachine.recall.legs import Term, by_meaning, by_words, most_important, terms_of
 from timemachine.recall.subject import subject_of
 from timemachine.recall.time_words import Reading, Spoken, read
 from timemachine.recall.wanted import (
-    Among,
-    Times,
     Wanted,
     check,
     named_session,
     previous_session,
-    steps_among,
     weighed,
 )
 from timemachine.recording.models import Action, Session
@@ -132,9 +130,9 @@ def recall(project: Project, wanted: Wanted, at: datetime | None = None) -> Reco
     for query in wanted.queries:
         spoken = _spoken(wanted, query, moment, zone)
         times = tuple(_read_times(project, wanted, spoken, besides))
-        among = _among(project, wanted, times, within, besides)
+        looked_at = _among(project, wanted, times, within, besides)
         subject = subject_of(searchable(spoken.text))
-        found = _found(among, wanted, subject)
+        found = _found(looked_at, wanted, subject)
         missing = missing or found.missing
         answers.append(
             Answer(
@@ -180,28 +178,27 @@ def _among(
     if None in sessions or len(sessions) > 1:
         return None
     spans: Times = [(time.begin, time.until) for time in times if not time.is_within_session]
-    steps = steps_among(project, wanted, spans)
-    return Among(project=project, session=next(iter(sessions.values()), None), besides=besides, steps=steps)
+    return among(project, wanted, spans, next(iter(sessions.values()), None), besides)
 
 
-def _found(among: Among | None, wanted: Wanted, subject: str) -> _Found:
-    if among is None:
+def _found(steps: Among | None, wanted: Wanted, subject: str) -> _Found:
+    if steps is None:
         return _Found(Scored(score={}, legs={}), {}, ())
     if not subject:
-        leg = most_important(among, wanted.limit)
+        leg = most_important(steps, wanted.limit)
         return _Found(Scored(score=_scores(leg), legs={}), _sessions(leg), ())
-    terms = [] if wanted.mode == "semantic" else terms_of(among.project, subject)
-    text = by_words(among, terms)
-    semantic, missing = ([], None) if wanted.mode == "text" else _near(among, wanted, subject)
+    terms = [] if wanted.mode == "semantic" else terms_of(steps.project, subject)
+    text = by_words(steps, terms)
+    semantic, missing = ([], None) if wanted.mode == "text" else _near(steps, wanted, subject)
     legs = {"text": _scores(text), "semantic": _scores(semantic)}
     score = legs.get(wanted.mode) or fuse(legs["text"], legs["semantic"], MODEL.semantic_weight)
     return _Found(Scored(score=score, legs=legs), _sessions([*text, *semantic]), terms, missing)
 
 
-def _near(among: Among, wanted: Wanted, subject: str) -> tuple[list[Ranked], str | None]:
+def _near(steps: Among, wanted: Wanted, subject: str) -> tuple[list[Ranked], str | None]:
     """The steps of a near meaning, or why there are none."""
     try:
-        return by_meaning(among, table.question_vector(MODEL, subject)), None
+        return by_meaning(steps, table.question_vector(MODEL, subject)), None
     except Unavailable as why:
         if wanted.mode == "semantic":
             raise
@@ -246,26 +243,21 @@ def _with_turns_around(answers: Sequence[Answer], turns: int) -> tuple[Answer, .
     """The answers with the turns around each result; a turn around several is read once."""
     if not turns:
         return tuple(answers)
-    wanted: dict[UUID, set[int]] = {}
-    for each in (each for answer in answers for each in answer.results):
-        wanted.setdefault(each.session.id, set()).update(_window(each, turns))
-    read = {
-        session: {row.turn.sequence: row for row in heads(session, sorted(sequences), LONGEST_AROUND)}
-        for session, sequences in wanted.items()
-    }
+    results = [each for answer in answers for each in answer.results]
+    wanted = {(each.session.id, sequence) for each in results for sequence in _window(each, turns)}
+    read = heads_of(sorted(wanted), LONGEST_AROUND)
     return tuple(
         replace(
             answer,
-            results=tuple(
-                replace(each, around=_around(each, turns, read[each.session.id])) for each in answer.results
-            ),
+            results=tuple(replace(each, around=_around(each, turns, read)) for each in answer.results),
         )
         for answer in answers
     )
 
 
-def _around(recalled: Recalled, turns: int, read: Mapping[int, Row]) -> tuple[Row, ...]:
-    return tuple(read[sequence] for sequence in _window(recalled, turns) if sequence in read)
+def _around(recalled: Recalled, turns: int, read: Mapping[tuple[UUID, int], Row]) -> tuple[Row, ...]:
+    places = ((recalled.session.id, sequence) for sequence in _window(recalled, turns))
+    return tuple(read[place] for place in places if place in read)
 
 
 def _window(recalled: Recalled, turns: int) -> range:

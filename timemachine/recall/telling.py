@@ -9,7 +9,7 @@ from typing import Final
 from uuid import UUID
 
 from timemachine.base.errors import Unavailable
-from timemachine.memory.reading import Row, heads
+from timemachine.memory.reading import Row, heads_of
 from timemachine.memory.selection import gaps
 from timemachine.memory.transcript import estimate
 from timemachine.recall.queries import Recalled, Recollection
@@ -92,7 +92,8 @@ def prompt_of(found: Recollection, budget: int) -> Prompt:
     texts = _texts(recalled)
     for each in recalled:
         sequence = each.hit.action.sequence
-        chosen.take(each.session, sequence, texts[each.session.id, sequence])
+        if text := texts.get((each.session.id, sequence)):
+            chosen.take(each.session, sequence, text)
     for each in recalled:
         if chosen.is_full:
             break
@@ -113,15 +114,15 @@ def prompt_of(found: Recollection, budget: int) -> Prompt:
 
 
 def _texts(recalled: Sequence[Recalled]) -> dict[tuple[UUID, int], str]:
-    """The turns that were recalled, as they are told."""
-    wanted: dict[UUID, dict[int, Recalled]] = {}
+    """The turns that were recalled, as they are told; those that stand whole among the turns around are not read again."""
+    first: dict[tuple[UUID, int], Recalled] = {}
     for each in recalled:
-        wanted.setdefault(each.session.id, {}).setdefault(each.hit.action.sequence, each)
-    return {
-        (session, row.turn.sequence): _told(of[row.turn.sequence], row)
-        for session, of in wanted.items()
-        for row in heads(session, sorted(of), LONGEST_COUNTED)
+        first.setdefault((each.session.id, each.hit.action.sequence), each)
+    known = {
+        (each.session.id, row.turn.sequence): row for each in recalled for row in each.around if not row.cut
     }
+    read = known | heads_of([place for place in first if place not in known], LONGEST_COUNTED)
+    return {place: _told(each, read[place]) for place, each in first.items() if place in read}
 
 
 def _told(recalled: Recalled, row: Row) -> str:

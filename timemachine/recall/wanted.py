@@ -1,18 +1,12 @@
-"""What somebody asks of earlier sessions, checked; and which steps are looked at for it."""
+"""What somebody asks of earlier sessions, checked."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from functools import reduce
-from operator import and_
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
-from django.db.models import Q, QuerySet
-from django.db.models.functions import Coalesce
+from django.db.models import QuerySet
 
 from timemachine.accounts.models import Project
-from timemachine.base.clock import begin_as_written, time_as_written
 from timemachine.base.errors import InvalidInput
 from timemachine.base.faithful import storable
 from timemachine.recording.models import Action, Session
@@ -28,8 +22,6 @@ MOST_AROUND: Final = 20
 MOST_TOLD: Final = 1_000
 """How many turns one request may bring: its queries times its results times the turns around each and itself."""
 MOST_TOKENS: Final = 200_000
-AT: Final = Coalesce("started_at", "recorded_at")
-"""When a step was; an index knows it (migration 0069)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,22 +55,6 @@ class Wanted:
     budget: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Among:
-    """Which steps are looked at for one query: those of the project that are of `session`, not of `besides`, and among `steps`.
-
-    None asks for any.
-    """
-
-    project: Project
-    session: Session | None
-    besides: Session | None
-    steps: QuerySet[Any] | None
-
-
-type Times = Sequence[tuple[datetime | None, datetime | None]]
-
-
 def check(wanted: Wanted) -> ZoneInfo:
     """The time zone of what is asked. Raises `InvalidInput`, which names the field."""
     if not wanted.queries or not all(query.strip() for query in wanted.queries):
@@ -93,17 +69,6 @@ def check(wanted: Wanted) -> ZoneInfo:
     _check_words(wanted)
     _check_numbers(wanted)
     return _zone(wanted.time_zone)
-
-
-def steps_among(project: Project, wanted: Wanted, times: Times) -> QuerySet[Any] | None:
-    """The project's steps that fit, and that lie in one of the times (from, up to), where there are any; None for every step."""
-    condition = _condition(wanted, times)
-    if not condition:
-        return None
-    steps: QuerySet[Any] = Action.objects.filter(project=project).annotate(at=AT)
-    if wanted.significances or wanted.min_importance is not None:
-        steps = weighed(steps)
-    return steps.filter(condition)
 
 
 def weighed(steps: QuerySet[Action]) -> QuerySet[Any]:
@@ -131,35 +96,6 @@ def previous_session(project: Project, wanted: Wanted, besides: Session | None) 
 def named_session(project: Project, name: str) -> Session | None:
     """The project's session of that id or key. Raises `NotFound` for another's."""
     return session_of(project, name) if name else None
-
-
-def _condition(wanted: Wanted, times: Times) -> Q:
-    agent, user, tags = storable(wanted.agent), storable(wanted.user), [storable(tag) for tag in wanted.tags]
-    own = Q(agent=agent) | Q(agent=None, session__agent=agent)
-    conditions = (
-        own if wanted.agent else None,
-        Q(session__user=user) if wanted.user else None,
-        Q(tags__overlap=tags) | Q(session__tags__overlap=tags) if tags else None,
-        Q(kind__in=wanted.kinds) if wanted.kinds else None,
-        Q(now_significance__in=wanted.significances) if wanted.significances else None,
-        None if wanted.min_importance is None else Q(weighed__gte=wanted.min_importance),
-        Q(at__gte=begin_as_written(wanted.since)) if wanted.since else None,
-        Q(at__lte=time_as_written(wanted.until)) if wanted.until else None,
-        _within(times),
-    )
-    return reduce(and_, (each for each in conditions if each is not None), Q())
-
-
-def _within(times: Times) -> Q:
-    found = Q()
-    for begin, until in times:
-        one = Q()
-        if begin is not None:
-            one &= Q(at__gte=begin)
-        if until is not None:
-            one &= Q(at__lt=until)
-        found |= one
-    return found
 
 
 def _check_words(wanted: Wanted) -> None:

@@ -33,7 +33,8 @@ from timemachine.redaction.marks import DELETED_TURN
 from timemachine.retrieval.embedding.table import WORDLLAMA, Vectors
 from timemachine.retrieval.embedding.wordllama import count_tokens
 from timemachine.retrieval.identifiers import identifiers
-from timemachine.search.models import ActionMeaning, IndexedSession, SearchedAction
+from timemachine.search import common, sketches
+from timemachine.search.models import ActionMeaning, ActionSketch, IndexedSession, SearchedAction
 from timemachine.search.texts import LONGEST, text_of, unmarked
 
 log = logging.getLogger(__name__)
@@ -94,14 +95,6 @@ CROSS JOIN LATERAL tm_action_words(
 ) AS made
 ON CONFLICT (action_id) DO NOTHING
 """
-SKETCHED: Final = 64
-"""How many dimensions a sketch has: the model was trained so that its first 64 say most."""
-_KEEP_SKETCHES: Final = f"""
-INSERT INTO tm_action_sketch (action_id, project_id, vector)
-SELECT action_id, project_id, l2_normalize(subvector(vector, 1, {SKETCHED})) FROM tm_action_meaning
-WHERE action_id = ANY(%s)
-ON CONFLICT (action_id) DO NOTHING
-"""  # noqa: S608  # constants of this file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +108,9 @@ class _Text:
     body: str
     cut: bool
     tokens: int | None
+
+
+_OF_ACTION: Final = (ActionSketch, ActionMeaning, SearchedAction)
 
 
 class _OvertakenError(Exception):
@@ -160,6 +156,7 @@ def work_off(project_id: UUID, seconds: float = TURN_SECONDS) -> bool:
     more = False
     try:
         more = _turn(project_id, time.monotonic() + seconds)
+        common.count_anew(project_id)
     finally:
         _changed(_LET_GO, {"project": project_id, "rung_at": now() if more else None})
     return more
@@ -167,7 +164,7 @@ def work_off(project_id: UUID, seconds: float = TURN_SECONDS) -> bool:
 
 def forget(project_id: UUID) -> None:
     """Forget what was indexed of a project, so that it is indexed anew."""
-    for model in (IndexedSession, ActionMeaning, SearchedAction):
+    for model in (IndexedSession, *_OF_ACTION):
         model.objects.filter(project_id=project_id).delete()
 
 
@@ -185,13 +182,12 @@ def index_anew(session: Session, sequences: Collection[int]) -> None:
     row = IndexedSession.objects.select_for_update().get(session=session)
     IndexedSession.objects.filter(pk=row.pk).update(erasures=F("erasures") + 1)
     wanted = sorted(each for each in sequences if each <= row.indexed_through)
-    for model in (ActionMeaning, SearchedAction):
+    for model in _OF_ACTION:
         model.objects.filter(session=session, sequence__in=wanted).delete()
     for some in batched(wanted, BATCH):
         actions = Action.objects.filter(session=session, sequence__in=some).order_by("sequence")
         texts = _texts(session.id, list(actions.only("input_id", "output_id", *_NAMES, *_TOLD)))
-        _keep_words(session.project_id, session.id, texts)
-        _keep_meanings(_meanings(session.project_id, session.id, texts))
+        _keep_rows(session.project_id, session.id, texts, _meanings(session.project_id, session.id, texts))
 
 
 def _turn(project_id: UUID, until: float) -> bool:
@@ -334,17 +330,18 @@ def _keep(
     _check_at_once()
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL lock_timeout = '300ms'")
-    _keep_words(project_id, session_id, texts)
-    _keep_meanings(meanings)
+    _keep_rows(project_id, session_id, texts, meanings)
     unmoved = IndexedSession.objects.filter(session_id=session_id, indexed_through=through, erasures=erasures)
     if not unmoved.update(indexed_through=F("indexed_through") + (last - through)):
         raise _OvertakenError
 
 
-def _keep_meanings(meanings: Sequence[ActionMeaning]) -> None:
+def _keep_rows(
+    project_id: UUID, session_id: UUID, texts: Sequence[_Text], meanings: Sequence[ActionMeaning]
+) -> None:
+    _keep_words(project_id, session_id, texts)
     ActionMeaning.objects.bulk_create(meanings, ignore_conflicts=True)
-    with connection.cursor() as cursor:
-        cursor.execute(_KEEP_SKETCHES, [[meaning.action_id for meaning in meanings]])
+    sketches.keep([text.action for text in texts])
 
 
 def _keep_words(project_id: UUID, session_id: UUID, texts: Sequence[_Text]) -> None:

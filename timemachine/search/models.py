@@ -3,11 +3,13 @@
 All of it is made from the record and can be made again. It goes with its actions, so a session that is erased takes it along.
 """
 
+from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
 
 from timemachine.accounts.models import Project
+from timemachine.payloads.fields import FaithfulTextField
 from timemachine.recording.models import Action, Session
 from timemachine.retrieval.fields import VectorField, WeightsField
 
@@ -68,21 +70,30 @@ class ActionMeaning(OfAction):
         return f"{self.model} of {self.action_id}"
 
 
-class ActionSketch(models.Model):
-    """The first dimensions of an action's vector, scaled to length 1: what a scan of very many looks at, before the nearest are compared whole."""
+class ActionSketch(OfAction):
+    """A step in few bytes, for a scan of very many: what they are narrowed by, and the first dimensions of its vector, scaled to length 1.
 
-    meaning = models.OneToOneField(
-        ActionMeaning, on_delete=models.DB_CASCADE, primary_key=True, related_name="+", db_column="action_id"
-    )
-    project = models.ForeignKey(Project, on_delete=models.DO_NOTHING, related_name="+", db_index=False)
-    vector = VectorField()
+    `at` is when it was: its start, else its recording. `worth` is the importance that it was recorded with, else what its significance is
+    worth; what was said of it since is not in here. `vector` is None where the step has none.
+    """
+
+    at = models.DateTimeField()
+    vector = VectorField(null=True)
+    kind = models.CharField(max_length=12)
+    significance = models.CharField(max_length=12, null=True)
+    worth = models.FloatField(null=True)
+    agent = FaithfulTextField(null=True)
+    tags = ArrayField(FaithfulTextField(), null=True)
 
     class Meta:
         db_table = "tm_action_sketch"
-        indexes = [models.Index(fields=["project"], name="sketch_of_project")]
+        indexes = [
+            models.Index(fields=["project", "at"], name="sketch_of_time"),
+            models.Index(fields=["session"], name="sketch_of_session"),
+        ]
 
     def __str__(self) -> str:
-        return f"sketch of {self.meaning_id}"
+        return f"sketch of {self.action_id}"
 
 
 class IndexedSession(models.Model):
@@ -104,11 +115,16 @@ class IndexedSession(models.Model):
 
 
 class Indexing(models.Model):
-    """Who indexes a project: a worker has it until `lease_until`; a bell that nobody answered yet was rung at `rung_at`."""
+    """Who indexes a project: a worker has it until `lease_until`; a bell that nobody answered yet was rung at `rung_at`.
+
+    `common` are words that very many steps hold, as they were counted last, among `common_among` steps.
+    """
 
     project = models.OneToOneField(Project, on_delete=models.DB_CASCADE, primary_key=True, related_name="+")
     lease_until = models.DateTimeField(null=True)
     rung_at = models.DateTimeField(null=True)
+    common = ArrayField(models.TextField(), default=list, db_default=[])
+    common_among = models.BigIntegerField(default=0, db_default=0)
 
     class Meta:
         db_table = "tm_indexing"

@@ -15,7 +15,7 @@ from timemachine.traces.models import Trace
 
 MADE_BY_RECORDING: Final = frozenset(
     {
-        "AccessHead", "Action", "ActionMeaning", "Bin", "Delivery", "FirstUse", "IndexedSession", "Latency", "PatternStep", "ReadSession", "Seal",
+        "AccessHead", "Action", "ActionMeaning", "ActionSketch", "Bin", "Delivery", "FirstUse", "IndexedSession", "Latency", "PatternStep", "ReadSession", "Seal",
         "SearchedAction", "Trace", "Usage",
     }
 )  # fmt: skip
