@@ -30,7 +30,7 @@ SELECT action_id, project_id, l2_normalize(subvector(vector, 1, 64)) FROM tm_act
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('timemachine', '0071_deleted_turns_say_so'),
+        ('timemachine', '0072_no_second_indexes'),
     ]
 
     operations = [
