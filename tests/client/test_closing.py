@@ -6,8 +6,11 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.client.conftest import Served
-from timemachine.client import TimeMachine
+from tests.waiting import wait_until
+from timemachine.client import TimeMachine, delivery
 from timemachine.client.delivery import Delivery
 from timemachine.client.errors import NoServer
 from timemachine.client.outbox import header_of
@@ -101,6 +104,22 @@ def test_nothing_is_delivered_while_what_a_close_left_waits(served: Served) -> N
     assert served.outputs(ended.key) == [1]
 
 
+def test_a_close_tries_once_more_whether_a_server_that_was_away_is_back(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for pause in ("_FIRST_PAUSE", "_LONGEST_PAUSE"):
+        monkeypatch.setattr(delivery, pause, 3_600.0)  # it would not try again by itself
+    served.gate.shut()
+    tm = served.machine()
+    s = tm.session("Back", key="back")
+    s.record("user", 1)
+    wait_until(lambda: tm.sender.delivery.away_for > 1)
+    served.gate.open()
+    assert tm.close()
+    assert served.outputs("back") == [1]
+    assert served.spooled() == []
+
+
 def test_a_close_lets_go_of_what_is_taken_over_at_that_moment(tmp_path: Path) -> None:
     for key in ("one", "two"):
         spool = Spool.in_file(tmp_path, header_of({"key": key, "name": key}, url=None, key_id=None))
@@ -108,15 +127,15 @@ def test_a_close_lets_go_of_what_is_taken_over_at_that_moment(tmp_path: Path) ->
         spool.remove()
 
     def closed_meanwhile(_: dict[str, Any]) -> bool:
-        delivery.close()
+        left.close()
         return True
 
     def nowhere() -> Any:
         raise NoServer("There is none.")
 
-    delivery = Delivery(nowhere, closed_meanwhile, tmp_path)
-    delivery.step()
-    assert delivery.outboxes() == []
+    left = Delivery(nowhere, closed_meanwhile, tmp_path)
+    left.step()
+    assert left.outboxes() == []
     taken = [spool for spool in map(Spool.taken_over, spools_in(tmp_path)) if spool is not None]
     assert len(taken) == 2
     for spool in taken:

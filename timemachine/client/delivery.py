@@ -26,6 +26,7 @@ _ADOPT_EVERY: Final = 300.0
 class Delivery:
     """The outboxes of one recorder. `away` is why the server cannot be had at this moment; one that `is_closed` takes nothing over.
 
+    `tried_at`, by the monotonic clock, is when the last attempt began that found no server.
     `connect` raises `NoServer` while none is known; `mine` says whether a spool of a process that is gone is for this server and key.
     """
 
@@ -34,6 +35,7 @@ class Delivery:
     ) -> None:
         self.away: ClientError | None = None
         self.adopted = Shortfall()
+        self.tried_at = 0.0
         self._away_since = 0.0
         self._connect = connect
         self._mine = mine
@@ -154,10 +156,11 @@ class Delivery:
         worked = False
         due = list(self._due(now))
         for outbox in (each for each in due if each.has_work):  # some may have been let go meanwhile
+            tried_at = time.monotonic()
             try:
                 self._deliver(outbox)
             except ClientError as why:
-                self._failed(outbox, why)
+                self._failed(outbox, why, tried_at)
                 if self.away is not None:
                     break
             except Exception:  # one session that cannot be sent keeps no other waiting
@@ -183,12 +186,12 @@ class Delivery:
         waits = [max(each.not_before, self._away_until) - now for each in self.outboxes() if each.has_work]
         return min([max(0.0, each) for each in waits], default=_ADOPT_EVERY)
 
-    def _failed(self, outbox: Outbox, why: ClientError) -> None:
+    def _failed(self, outbox: Outbox, why: ClientError, tried_at: float) -> None:
         if is_passing(why) or isinstance(why, NoServer):
             if (self.away is None or is_busy(self.away)) and not is_busy(why):
                 self._away_since = time.monotonic()
                 log.warning("What is recorded waits in %s: %s", self._folder, why.message)
-            self.away = why
+            self.away, self.tried_at = why, tried_at
             asked = why.retry_after if isinstance(why, Refused) else None
             wanted = self._pause / 2 if asked is None else asked
             self._away_until = time.monotonic() + wanted + random.uniform(0, self._pause / 2)  # noqa: S311

@@ -7,6 +7,7 @@ limit. What finds no place then is counted, told in the log, by `flush` and `clo
 
 import atexit
 import logging
+import math
 import os
 import sys
 import threading
@@ -102,19 +103,23 @@ class Sender:
         self.delivery.adopt()
         self._start()
 
-    def flush(self, timeout: float, *, only: Outbox | None = None, patient: bool = True) -> bool:
+    def flush(
+        self, timeout: float, *, only: Outbox | None = None, patient: bool = True, once_more: bool = False
+    ) -> bool:
         """Wait until all that was recorded so far is delivered; whether it is: not where anything was refused or lost.
 
-        Without patience it does not wait for a server that is away.
+        Without patience it does not wait for a server that is away; `once_more` it tries whether it still is.
         """
+        began = time.monotonic()
         marks = [(outbox, Mark()) for outbox in ([only] if only else self.delivery.outboxes())]
         for outbox, mark in marks:
             self.put(outbox, mark)
         self._start()
-        if patient:
+        if patient or once_more:
             self.delivery.nudge()
-        until = time.monotonic() + timeout
-        reached = [self._reached(outbox, mark, until, patient=patient) for outbox, mark in marks]
+        until = began + timeout
+        tried_from = math.inf if patient else began if once_more else 0.0
+        reached = [self._reached(outbox, mark, until, tried_from) for outbox, mark in marks]
         course = only.course if only else None
         return all(reached) and self._has_arrived(course, until) and not (course or self).shortfall
 
@@ -125,10 +130,13 @@ class Sender:
         return not self.delivery.waits(course)
 
     def close(self, timeout: float = EXIT_SECONDS) -> bool:
-        """Write everything down, deliver for so many seconds what a server takes that is there, and let go of the spools."""
+        """Write everything down, deliver for so many seconds what a server takes that is there, and let go of the spools.
+
+        One that was away a moment ago is tried once more.
+        """
         self._closing = True
         self.drain()
-        done = self.flush(timeout, patient=False)
+        done = self.flush(timeout, patient=False, once_more=True)
         with self._drains:  # what came meanwhile stands in the spools before they are let go
             self.drain()
             self.delivery.close()
@@ -204,10 +212,11 @@ class Sender:
             with self._lock:
                 self._lost[outbox] = self._lost.get(outbox, 0) + count
 
-    def _reached(self, outbox: Outbox, mark: Mark, until: float, *, patient: bool) -> bool:
+    def _reached(self, outbox: Outbox, mark: Mark, until: float, tried_from: float) -> bool:
+        """Whether it is delivered by then; given up before where the server refuses it, or was away for an attempt after `tried_from`."""
         while not mark.reached.wait(min(_LOOK, max(0.0, until - time.monotonic()))):
-            given_up = outbox.last.stuck is not None or (not patient and self.delivery.away_for > _GIVEN_UP)
-            if time.monotonic() >= until or given_up:
+            is_away = self.delivery.away_for > _GIVEN_UP and self.delivery.tried_at >= tried_from
+            if time.monotonic() >= until or is_away or outbox.last.stuck is not None:
                 return mark.reached.is_set()
         return True
 
