@@ -181,15 +181,6 @@ def test_a_folder_that_cannot_be_read_is_not_told_as_an_empty_one(tm: Here, fold
     assert "cannot be read or written (Not a directory)" in tm.refused("spool", "list")
 
 
-def test_what_is_lost_on_its_way_ends_with_one(
-    tm: Here, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    name = aside(tm, folder, "ended")
-    monkeypatch.setattr(Spool, "set_aside", lambda *_: False)  # the disk is full
-    ran = tm.run("spool", "send", name)
-    assert (ran.code, "2 actions did not arrive" in ran.err) == (1, True)
-
-
 @pytest.mark.parametrize("words", [("drop",), ("send", "--as", "k"), ("send", "a", "b", "--as", "k")])
 def test_wrong_usage_ends_with_two(words: tuple[str, ...], terminal: Terminal) -> None:
     assert terminal.run("spool", *words).code == 2

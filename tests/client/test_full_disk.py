@@ -1,8 +1,12 @@
 """A disk that is full costs no record: what it does not take waits in memory, and what finds no place there is counted and said."""
 
+import json
+
 import pytest
 
 from tests.client.conftest import Served
+from timemachine.client.outbox import header_of, line_of
+from timemachine.client.spool import END, Spool
 from timemachine.payloads.queries import value
 from timemachine.recording.models import Session
 
@@ -116,25 +120,54 @@ print(tm.close(), s.flush(0.1))
 
 
 SENT_AGAIN = """
-import json, resource, sys
-from pathlib import Path
+import resource, sys
 from timemachine.cli.main import main
-folder = Path({folder!r})
-header = {{"session": {{"key": "ended", "name": "Ended"}}, "url": None, "key_id": None}}
-line = {{"id": "1", "kind": "message", "role": "user", "output": "0" * 1000}}
-(folder / "a.refused").write_text(json.dumps({{"why": "it had ended", **header, "line": line}}) + "\\n")
-resource.setrlimit(resource.RLIMIT_FSIZE, (1_200, 1_200))
-sys.argv = ["timemachine", "spool", "send", "a.refused"]
+resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
+sys.argv = ["timemachine", "spool", "send"]
 main()
 """
 
 
-def test_what_is_lost_when_it_is_sent_again_ends_the_command_with_one(served: Served) -> None:
+def sent_again(served: Served, *, limit: int = -1) -> tuple[int, str, str]:
+    """Send what is left, where no file may grow beyond the limit: how the command ends, and what it says."""
+    process = served.run(SENT_AGAIN.format(limit=limit))
+    out, err = process.communicate()
+    return process.returncode, out, err
+
+
+def test_what_is_refused_again_and_finds_no_place_stays_where_it_stood(served: Served) -> None:
     with served.machine().session("Ended", key="ended") as s:
         s.record("user", 0)
+    line = {"id": "1", "kind": "message", "role": "user", "output": "0" * 1000}
+    header = {"session": {"key": "ended", "name": "Ended"}, "url": None, "key_id": None}
     served.spool.mkdir(exist_ok=True)
-    process = served.run(SENT_AGAIN.format(folder=str(served.spool)))
-    out, err = process.communicate()
-    assert out.startswith("0 actions of a.refused arrived")
-    assert "1 action did not arrive: The session ended has ended" in err
-    assert process.returncode == 1
+    kept = json.dumps({"why": "it had ended", **header, "line": line})
+    (served.spool / "a.refused").write_text(f"{kept}\n")
+    for _ in range(2):
+        code, out, err = sent_again(served, limit=1_200)
+        assert (code, out.startswith("0 actions of ")) == (1, True)
+        assert "1 action did not arrive: The session ended has ended" in err
+        (left,) = served.spool.iterdir()
+        assert json.loads(left.read_bytes().splitlines()[-1]) == line
+    assert sent_again(served)[0] == 1
+    (left,) = served.spool.iterdir()
+    assert (left.suffix, json.loads(left.read_text())["line"]) == (".refused", line)
+
+
+def test_a_session_is_not_ended_before_what_was_refused_has_a_place(served: Served) -> None:
+    header = header_of({"key": "waits", "name": "Waits"}, url=None, key_id=None)
+    spool = Spool.in_file(served.spool, header)
+    unfit, *fit = ({"id": each, "kind": "message", "output": each} for each in ("i" * 3_000, "1", "2"))
+    spool.append([line_of(fit[0]), line_of(unfit), line_of(fit[1]), END])
+    spool.remove()
+    before = served.spooled()[0].read_bytes()
+    code, out, err = sent_again(served, limit=1_000)
+    assert (code, out[:9], "make some room" in err) == (1, "2 actions", True)
+    assert [each.read_bytes() for each in served.spool.iterdir()] == [before]
+    assert served.outputs("waits") == ["1", "2"]
+    assert Session.objects.get(key="waits").status == "recording"
+    assert sent_again(served)[0] == 1
+    (left,) = served.spool.iterdir()
+    assert (left.suffix, json.loads(left.read_text())["line"]["id"]) == (".refused", unfit["id"])
+    assert served.outputs("waits") == ["1", "2"]
+    assert Session.objects.get(key="waits").status == "ended"

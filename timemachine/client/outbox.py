@@ -101,6 +101,7 @@ class Outbox:
         lines = self.spool.waiting(LARGEST_BATCH)
         if lines:
             if lines[0] == END:
+                self._demand_nothing_held()
                 connection.post(f"{self._path}/end")
                 self._settle(lines[:1])
             else:
@@ -186,6 +187,13 @@ class Outbox:
                 raise
             return _ENDED
         return _OPEN
+
+    def _demand_nothing_held(self) -> None:
+        """A session that has ended takes nothing more: it stays open for as long as its file has what is to be sent again."""
+        if self.spool.is_held:
+            raise ClientError(
+                f"What the server refused finds no place beside {self.spool.path}, which stays: make some room, and send it again."
+            )
 
     def _try(self, connection: "Connection", lines: list[bytes]) -> None:
         try:

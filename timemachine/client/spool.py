@@ -65,6 +65,8 @@ class Spool:
         self.end = 0
         self.settled = 0
         self.is_closed = False
+        self.is_held = False
+        """Whether the file stays as it is: something in it was refused, and found no place beside it."""
         self._file = file
         self._begin = begin
         self._cut = 0
@@ -164,7 +166,7 @@ class Spool:
         """So many bytes more, line ends included, are delivered or set aside."""
         with self._lock:
             self.settled += size
-            if self.settled == self.end and not self.is_closed:
+            if self.settled == self.end and not (self.is_closed or self.is_held):
                 with contextlib.suppress(OSError):  # it stays longer than it has to be
                     self._file.truncate(self._begin)
                     self._cut = self.end
@@ -180,7 +182,10 @@ class Spool:
             self._cut = self.settled
 
     def set_aside(self, line: bytes, why: str) -> bool:
-        """Keep a line that can never be delivered, with the reason, beside the spool; whether there is a place for it."""
+        """Keep a line that can never be delivered, with the reason, beside the spool; where that finds no place, the spool's own file stays.
+
+        Whether it is kept: what waits in memory is not.
+        """
         if self.path is None:
             return False
         kept = json.dumps({"why": why, **self.header}).encode()[:-1]
@@ -190,11 +195,14 @@ class Spool:
                 begin = b"\n" if _is_cut(file, end) else b""
                 try:
                     _write_all(file, begin + kept + b', "line": ' + line + b"}\n")
+                    os.fsync(file.fileno())  # before the spool forgets it
                 except OSError:
                     file.truncate(end)
+                    if not end:
+                        self.path.with_suffix(REFUSED).unlink()
                     raise
         except OSError:
-            return False
+            self.is_held = True
         return True
 
     def remove(self, *, only_settled: bool = False) -> bool:
@@ -204,7 +212,7 @@ class Spool:
                 return False
             self.is_closed = True
             with contextlib.suppress(OSError):
-                if self.path is not None and self.settled == self.end:
+                if self.path is not None and self.settled == self.end and not self.is_held:
                     self.path.unlink(missing_ok=True)
             with contextlib.suppress(OSError):
                 self._file.close()
