@@ -2,7 +2,11 @@
 
 import json
 
+import pytest
+
 from tests.cli.terminal import Here
+from tests.client.other_server import answering, other_server
+from timemachine.base.cut_off import CUT_OFF
 from timemachine.recording.commands import append, start_session
 from timemachine.recording.draft import ActionDraft
 
@@ -58,3 +62,13 @@ def test_what_cannot_be_told_says_why(tm: Here) -> None:
     assert (refused.code, "normal, hypothesis" in refused.err) == (1, True)
     assert tm.run("session", "transcript", "nobody").code == 1
     assert tm.run("session", "transcript", "story", "--budget", "0").code == 2
+
+
+@pytest.mark.parametrize(
+    ("asked", "media_type"), [((), "text/plain"), (("--as", "messages"), "application/json")]
+)
+def test_what_was_not_told_to_its_end_is_not_told(tm: Here, asked: tuple[str, ...], media_type: str) -> None:
+    with other_server(answering(200, b"It fails.\n\n" + CUT_OFF, content_type=media_type)) as url:
+        ran = tm.run("session", "transcript", "story", *asked, TIMEMACHINE_URL=url)
+    assert (ran.code, ran.out) == (1, "")
+    assert "could not write the answer to its end" in ran.err

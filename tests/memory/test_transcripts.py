@@ -1,12 +1,20 @@
 """A session told again, through the front door."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.db import DatabaseError, connection
 
 from tests.api.conftest import Program, api, stranger
 from timemachine.accounts.models import Project
+from timemachine.base.cut_off import CUT_OFF
+from timemachine.base.errors import Conflict
+from timemachine.memory.telling import FORMS
+from timemachine.recording.commands import append, start_session
+from timemachine.recording.draft import ActionDraft
+from timemachine.recording.erasure import erase_session
 from timemachine.recording.models import Session
 from timemachine.recording.told import left_out, paragraph
 from timemachine.retrieval.embedding.wordllama import TOKENIZER_NAME, count_tokens
@@ -230,6 +238,41 @@ def test_what_cannot_be_asked_for_is_refused_with_its_name(
 
 def test_a_session_of_another_project_is_not_told(stranger: Program, story: str) -> None:
     assert stranger.get(f"/sessions/{story}/transcript").status_code == 404
+
+
+@pytest.fixture
+def begun(api: Program, project: Project) -> dict[str, Iterator[bytes]]:
+    """A transcript in each form, of which the first piece was read, and not yet the last turns."""
+    session = start_session(project, name="Cut", key="cut", by="test")
+    for turns in (1_000, 100):
+        append(session.id, [ActionDraft(kind="message", role="user", output="0" * 100)] * turns)
+    return {form: api.get("/sessions/cut/transcript", **{"as": form}).streaming_content for form in FORMS}
+
+
+def rest(pieces: Iterator[bytes], why: type[Exception]) -> bytes:
+    """What still comes before it breaks off."""
+    found = list[bytes]()
+    with pytest.raises(why):
+        found.extend(pieces)
+    return b"".join(found)
+
+
+def test_a_transcript_of_a_session_that_is_deleted_meanwhile_says_that_it_is_not_whole(
+    begun: dict[str, Iterator[bytes]],
+) -> None:
+    erase_session(Session.objects.get(key="cut"))
+    for form, pieces in begun.items():
+        told = rest(pieces, Conflict)
+        assert told.endswith(CUT_OFF)
+        if form != "text":
+            with pytest.raises(json.JSONDecodeError):
+                json.loads(told)
+
+
+def test_a_transcript_that_the_database_breaks_off_says_so(begun: dict[str, Iterator[bytes]]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE tm_payload RENAME TO tm_hidden")
+    assert rest(begun["text"], DatabaseError).endswith(CUT_OFF)
 
 
 def test_one_turn_is_one_turn() -> None:

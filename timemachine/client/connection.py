@@ -147,9 +147,7 @@ class Connection:
                 with partial.open("wb") as opened:
                     opened.writelines(response.iter_bytes())
             if _is_cut_off(partial):
-                raise Unreachable(
-                    "The server could not write the file to its end: what is in it was erased meanwhile, or its database went away. Ask for it again."
-                )
+                raise _cut_off("file")
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as why:
             raise self._failed(why) from why
         else:
@@ -199,7 +197,7 @@ class Connection:
         asked = {name: _plain(value) for name, value in (query or {}).items() if value is not None}
         try:
             with _unsaid():
-                return self._http.request(
+                response = self._http.request(
                     method,
                     self.url + path,
                     headers=headers,
@@ -209,6 +207,9 @@ class Connection:
                 )
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as why:
             raise self._failed(why) from why
+        if response.content.endswith(CUT_OFF):
+            raise _cut_off("answer")
+        return response
 
     def _failed(self, why: Exception) -> ClientError:
         if isinstance(why, httpx.ConnectError | httpx.ConnectTimeout | httpx.ProxyError):
@@ -328,6 +329,12 @@ def _unsaid() -> Iterator[None]:
 
 def _is_not_ours(_: logging.LogRecord) -> bool:
     return not getattr(_ours, "busy", False)
+
+
+def _cut_off(what: str) -> Unreachable:
+    return Unreachable(
+        f"The server could not write the {what} to its end: what is in it was erased meanwhile, or its database went away. Ask for it again."
+    )
 
 
 def _is_cut_off(path: Path) -> bool:

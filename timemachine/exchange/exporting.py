@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import chain
 from pkgutil import iter_modules
 from typing import Any, Final
 
@@ -10,7 +11,7 @@ from django.db.models import F, OuterRef, Q, Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from timemachine.base.clock import written
-from timemachine.base.cut_off import CUT_OFF
+from timemachine.base.cut_off import told_where_cut_off
 from timemachine.base.errors import Conflict, InvalidInput
 from timemachine.exchange import exports
 from timemachine.exchange.exported import Exported, Step
@@ -94,7 +95,7 @@ def export_session(session: Session, format_name: str | None = None) -> Exported
     parts = _in_parts(way.parts(Exported(about=about(now), steps=_steps(now))))
     first = next(parts)
     return ExportedFile(
-        parts=_behind(first, parts),
+        parts=chain([first], told_where_cut_off(parts)),
         name=f"{now.key}{way.ending}",
         media_type=way.media_type,
         through=now.last_sequence,
@@ -112,15 +113,6 @@ def _in_parts(pieces: Iterator[bytes]) -> Iterator[bytes]:
             yield b"".join(held)
             held, size, enough = [], 0, PART
     yield b"".join(held)
-
-
-def _behind(first: bytes, parts: Iterator[bytes]) -> Iterator[bytes]:
-    yield first
-    try:
-        yield from parts
-    except Exception:
-        yield CUT_OFF
-        raise
 
 
 def about(session: Session) -> dict[str, Any]:

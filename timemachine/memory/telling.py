@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from typing import Any, Final
 
 from django.http import StreamingHttpResponse
 
 from timemachine.base.clock import written
+from timemachine.base.cut_off import told_where_cut_off
 from timemachine.memory.transcript import Asked, Transcript
 from timemachine.recording.told import left_out, messages_of, paragraph, text_of
 from timemachine.retrieval.embedding.wordllama import TOKENIZER_NAME
@@ -110,10 +112,15 @@ def _document(head: Mapping[str, Any], name: str, items: Iterator[str]) -> Itera
 
 
 def sent(found: Transcript, form: str) -> StreamingHttpResponse:
-    """The answer that streams the transcript in one of `FORMS`."""
+    """The answer that streams the transcript in one of `FORMS`. Where it cannot be told to its end, it ends with `CUT_OFF`.
+
+    The first piece is read at once: raises what goes wrong with it, `Conflict` (`erased_meanwhile`) among that.
+    """
     media_type, write = FORMS[form]
     headers = {"Cache-Control": "private, no-store", "X-Content-Type-Options": "nosniff"}
-    return StreamingHttpResponse(_in_pieces(write(found)), content_type=media_type, headers=headers)
+    pieces = _in_pieces(write(found))
+    told = chain([next(pieces)], told_where_cut_off(pieces))
+    return StreamingHttpResponse(told, content_type=media_type, headers=headers)
 
 
 def _in_pieces(parts: Iterator[str]) -> Iterator[bytes]:

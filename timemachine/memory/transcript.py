@@ -13,9 +13,9 @@ from typing import Any, Final
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from timemachine.base.errors import Unavailable
+from timemachine.base.errors import Conflict, Unavailable
 from timemachine.base.faithful import storable
-from timemachine.memory.reading import Row, counted, rows
+from timemachine.memory.reading import counted, rows
 from timemachine.memory.selection import Weighed, fitting, gaps
 from timemachine.recording.gone import IS_DELETED
 from timemachine.recording.models import Action, Session
@@ -108,14 +108,21 @@ class Transcript:
         return 0 if self.sequences is None else list(gaps(self.sequences, self.through))[-1]
 
     def turns(self, after: int = 0) -> Iterator[Told]:
-        """The turns in their order, those behind the step `after`, read as they are told."""
-        if self.sequences is None:
-            yield from (_told(row, 0) for row in rows(self.session.id, after, self.through))
-            return
-        missing = dict(zip(self.sequences, gaps(self.sequences, self.through), strict=False))
-        chosen = self.sequences[bisect_right(self.sequences, after) :]
+        """The turns in their order, those behind the step `after`, read as they are told.
+
+        Raises `Conflict` (`erased_meanwhile`) behind the last one that is there, where the session was deleted before all were read.
+        """
+        chosen, missing, until = None, {}, self.through
+        if self.sequences is not None:
+            missing = dict(zip(self.sequences, gaps(self.sequences, self.through), strict=False))
+            chosen = self.sequences[bisect_right(self.sequences, after) :]
+            until = chosen[-1] if chosen else after
+        last = after
         for row in rows(self.session.id, after, self.through, chosen):
-            yield _told(row, missing[row.turn.sequence])
+            last = row.turn.sequence
+            yield Told(turn=row.turn, document=row.document, left_out=missing.get(last, 0))
+        if last < until:
+            raise _erased(self.session)
 
 
 def transcript_of(session: Session, asked: Asked) -> Transcript:
@@ -205,5 +212,8 @@ def _tokens(text: str) -> int:
         return estimate(len(text))
 
 
-def _told(row: Row, missing: int) -> Told:
-    return Told(turn=row.turn, document=row.document, left_out=missing)
+def _erased(session: Session) -> Conflict:
+    return Conflict(
+        f"The session {session.key} was deleted while it was told; what was told is not whole.",
+        code="erased_meanwhile",
+    )

@@ -8,7 +8,7 @@ from typing import Any, Final
 from django.http import StreamingHttpResponse
 
 from timemachine.accounts.models import Project
-from timemachine.base.cut_off import CUT_OFF
+from timemachine.base.cut_off import told_where_cut_off
 from timemachine.training.queries import Report, begin, learned
 from timemachine.training.wanted import Wanted
 
@@ -26,7 +26,7 @@ def sent(project: Project, wanted: Wanted) -> StreamingHttpResponse:
         "Content-Disposition": f'attachment; filename="{name}"',
     }
     return StreamingHttpResponse(
-        _lines(project, report), content_type="application/x-ndjson", headers=headers
+        told_where_cut_off(_lines(project, report)), content_type="application/x-ndjson", headers=headers
     )
 
 
@@ -53,10 +53,6 @@ def reported(project: Project, wanted: Wanted) -> dict[str, Any]:
 
 
 def _lines(project: Project, report: Report) -> Iterator[bytes]:
-    try:
-        for each in learned(project, report):
-            line = json.dumps(each.line(report.wanted.form), ensure_ascii=False)
-            yield line.encode("utf-8", "replace") + b"\n"
-    except Exception:
-        yield CUT_OFF
-        raise
+    for each in learned(project, report):
+        line = json.dumps(each.line(report.wanted.form), ensure_ascii=False)
+        yield line.encode("utf-8", "replace") + b"\n"
