@@ -5,6 +5,7 @@
   const FRESH = 30_000;
   const MOST = 4;
   const ahead = new Map(); // address → the answer on its way, and when it was asked for
+  let coming = null; // the address of the step that was asked for last and is not there yet: it is on its way, not ahead
   let waiting = 0;
   let came = 0; // when the step came that is there
   let direction = "j";
@@ -31,13 +32,13 @@
 
   // Who hurries stays two steps behind what is fetched: the row behind the one that comes says which is the next.
   function goOn(address) {
-    const coming = document.getElementById(`s${new URL(address, location.href).searchParams.get("step")}`);
-    const next = direction === "j" ? coming?.nextElementSibling : coming?.previousElementSibling;
+    const row = document.getElementById(`s${new URL(address, location.href).searchParams.get("step")}`);
+    const next = direction === "j" ? row?.nextElementSibling : row?.previousElementSibling;
     if (next?.matches(".row")) asking(whole(address, next.id.slice(1)));
   }
 
   function asking(address) {
-    if (ahead.has(address) || navigator.connection?.saveData) return;
+    if (address === coming || ahead.has(address) || navigator.connection?.saveData) return;
     const answer = fetched(address);
     answer.catch(() => ahead.delete(address));
     ahead.set(address, { answer, at: performance.now() });
@@ -46,6 +47,7 @@
 
   function readAhead() {
     clearTimeout(waiting);
+    if (coming && new URL(coming).searchParams.get("step") === document.getElementById("step")?.dataset.sequence) coming = null;
     came = performance.now();
     waiting = setTimeout(fetchAhead, READING);
   }
@@ -81,6 +83,7 @@
     const address = whole(action);
     const found = ahead.get(address);
     ahead.delete(address);
+    coming = address;
     if (found && !signal?.aborted && performance.now() - found.at < FRESH) ctx.fetch = answering(found, ctx.fetch);
     if (key !== "j" && key !== "k") return;
     direction = key;

@@ -8,6 +8,7 @@
   const units = (text) => [...text].length; // the server counts characters, a caret counts UTF-16
 
   let wanted = false; // an answer that comes once the list was closed opens it no more
+  let isOpen = false; // also while an answer takes the place of another
 
   function ask() {
     wanted = true;
@@ -25,6 +26,7 @@
   }
 
   function open(on) {
+    isOpen = on;
     box().hidden = !on;
     field().setAttribute("aria-expanded", on);
     choose(null);
@@ -67,7 +69,6 @@
     if (event.target.id !== "filter" || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
     const all = options();
     const at = all.indexOf(chosen());
-    const isOpen = !box().hidden;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step && isOpen) choose(all[at < 0 ? (step > 0 ? 0 : all.length - 1) : (at + step + all.length) % all.length]);
     else if (step) ask();

@@ -9,15 +9,13 @@ const all = (selector, from = document) => [...from.querySelectorAll(selector)];
 const typing = (element) =>
   element.isContentEditable || /^(input|textarea|select)$/i.test(element.tagName);
 
-// Escape leaves a field that a key led to, where it closes nothing first; then the keys are the page's again.
-document.addEventListener("keydown", (event) => {
+// Escape leaves a field that a key led to, where it closes nothing first; then the keys are the page's again, the very next
+// one too. Here, on the window, every listener of the document has been asked.
+window.addEventListener("keydown", (event) => {
   const field = event.target;
-  if (event.key !== "Escape" || !typing(field) || !field.dataset.key) return;
-  setTimeout(() => {
-    if (event.defaultPrevented) return;
-    if (field.id === "goto") field.value = field.defaultValue;
-    field.blur();
-  });
+  if (event.key !== "Escape" || event.defaultPrevented || !typing(field) || !field.dataset.key) return;
+  if (field.id === "goto") field.value = field.defaultValue;
+  field.blur();
 });
 
 document.addEventListener("keydown", (event) => {

@@ -33,19 +33,24 @@ HURRY = """until => new Promise(done => {
     const shown = () => Number(document.getElementById("step")?.dataset.sequence);
     const press = () => document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "j", bubbles: true, cancelable: true}));
     let last = shown(), came = performance.now();
-    const gaps = [];
+    const gaps = [], pressed = [];
+    const go = () => {
+        pressed.push(performance.now() - came);
+        press();
+    };
     const watch = new MutationObserver(() => {
         if (!(shown() > last)) return;
         last = shown();
         gaps.push(performance.now() - came);
         came = performance.now();
-        if (last < until) return setTimeout(press);
+        if (last < until) return setTimeout(go);
         watch.disconnect();
-        done(gaps);
+        done({gaps, pressed});
     });
     watch.observe(document.documentElement, {childList: true, subtree: true});
-    press();
+    go();
 })"""
+"""Presses J for every step as soon as it is there; how long each took to come, and each press after what came before, in milliseconds."""
 
 
 @pytest.fixture(scope="module")
@@ -249,12 +254,28 @@ def test_the_next_step_is_fetched_while_one_is_read_and_no_second_time(
 def test_for_who_hurries_the_step_after_the_next_one_is_fetched_too(
     desk: Page, session: str, asked: list[str]
 ) -> None:
-    desk.goto(f"{session}?step=2000")
-    for step in range(2001, 2011):
-        desk.keyboard.press("j")
-        expect(desk.locator(f"#step[data-sequence='{step}']")).to_be_attached()
+    for _ in range(10):
+        asked.clear()
+        desk.goto(f"{session}?step=2000")
+        hurried = desk.evaluate(HURRY, 2010)["pressed"][-1] < READING / 2
+        assert len(asked) == len(set(asked))
+        if hurried:  # a machine that is busy may be slower than a finger
+            break
     assert "2011" in asked
-    assert len(asked) == len(set(asked))
+
+
+def test_what_is_on_its_way_is_not_fetched_again_where_rows_come_first(desk: Page, session: str) -> None:
+    held: list[Route] = []
+    desk.route("**/*step=2001*", held.append)
+    desk.goto(f"{session}?step=2000")
+    seen(desk, lambda: bool(held))
+    desk.keyboard.press("j")
+    scroll_to(desk, 5_000 * ROW)
+    expect(desk.locator("#s5003")).to_be_in_viewport()
+    desk.wait_for_timeout(2 * READING)
+    assert len(held) == 1
+    held[0].continue_()
+    expect_selected(desk, 2001)
 
 
 def test_who_hurries_leaves_one_entry_in_the_history_where_they_stop(desk: Page, session: str) -> None:
@@ -264,7 +285,7 @@ def test_who_hurries_leaves_one_entry_in_the_history_where_they_stop(desk: Page,
     expect_selected(desk, 2001)
     expect(desk).to_have_url(re.compile(r"step=2001"))
     before = desk.evaluate("history.length")
-    gaps = desk.evaluate(HURRY, 2006)
+    gaps = desk.evaluate(HURRY, 2006)["gaps"]
     expect_selected(desk, 2006)
     expect(desk).to_have_url(re.compile(r"step=2006"))
     slow = sum(gap > READING / 2 for gap in gaps)  # of a machine that is busy
