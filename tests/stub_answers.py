@@ -65,7 +65,7 @@ class Script:
 
 @dataclass(slots=True, kw_only=True)
 class Call:
-    """One request: `id` counts from 1; `answered_at` is None while it runs, and where the caller was seen to be gone."""
+    """One request: `id` counts from 1; `answered_at` is when the last of its answer was sent, None before and where the caller was seen to be gone."""
 
     id: int
     path: str

@@ -195,10 +195,11 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, body: dict[str, Any]) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
         call, script = self.shared.note(self.path, headers, body)
+        self._call = call
         try:
             call.status = self._play(call, script)
-            call.answered_at = _now()
         except (BrokenPipeError, ConnectionResetError):
+            call.answered_at = None
             self.close_connection = True  # the caller went away: the call stays on record as never answered
 
     def _play(self, call: Call, script: Script) -> int:
@@ -238,7 +239,7 @@ class _Handler(BaseHTTPRequestHandler):
         if script.mode != "closed":
             return self._send(200, data, {})
         self._begin("application/json", str(len(data)))
-        self.wfile.write(data[: len(data) // 2])
+        self._write(data[: len(data) // 2])
         self.close_connection = True
         return 200
 
@@ -247,8 +248,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
         events = anthropic_events if call.path.endswith("/messages") else openai_events
         for event in events(call, script):
-            self.wfile.write(f"{len(event):x}\r\n".encode() + event + b"\r\n" if event else b"")
-        self.wfile.write(b"" if script.mode == "closed" else b"0\r\n\r\n")
+            self._write(f"{len(event):x}\r\n".encode() + event + b"\r\n" if event else b"")
+        self._write(b"" if script.mode == "closed" else b"0\r\n\r\n")
         return 200
 
     def _begin(self, content_type: str, length: str | None) -> None:
@@ -290,8 +291,13 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("content-length", str(len(data)))
         self.end_headers()
-        self.wfile.write(data)
+        self._write(data)
         return status
+
+    def _write(self, data: bytes) -> None:
+        """Send it; the clock is read before, as whoever was answered may ask the next before this thread goes on."""
+        self._call.answered_at = _now()
+        self.wfile.write(data)
 
 
 _ERRORS: dict[str, int | None] = {"429_then_ok": 429, "500": 500, "redirect": 302, "error": None}

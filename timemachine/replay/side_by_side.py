@@ -68,6 +68,7 @@ class Turns:
 
     def __init__(self, places: int) -> None:
         self._free = places
+        self._is_stopped = False
         self._later: deque[Taken] = deque()
         self._now: SimpleQueue[Taken | None] = SimpleQueue()
         self._lock = Lock()
@@ -100,8 +101,13 @@ class Turns:
             self._later.clear()
         return later
 
+    def stop(self) -> None:
+        """Nobody's turn comes any more."""
+        with self._lock:
+            self._is_stopped = True
+
     def _begin(self) -> None:
-        while self._free and self._later:
+        while self._free and self._later and not self._is_stopped:
             self._free -= 1
             self._now.put(self._later.popleft())
 
@@ -293,6 +299,8 @@ class SideBySide:
                 return Come(lease=lease)
             outcome = outcome_of(step, lease, self._reach, after_call=over)
         except BaseException as why:  # noqa: BLE001  # it is raised where the steps are taken
+            if not isinstance(why, LeaseLost):
+                self._turns.stop()  # before its own turn is over: what would be paid for next is given back
             return Come(lease=lease, why_not=why)
         else:
             return Come(lease=lease, result=Result(lease=lease, step=step, outcome=outcome))
