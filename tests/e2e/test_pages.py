@@ -27,6 +27,8 @@ GALLERY = {
     "timeline-documents": "The steps as documents",
     "totals": "What steps add up to",
     "notes": "Notes of a session",
+    "transcript": "The transcript of a session",
+    "significance": "What matters in a session",
     "work": "Record by hand",
     "launch": "Launch a replay",
     "audit-replay": "An audit replay",
@@ -48,6 +50,7 @@ GALLERY = {
     "suite": "A suite and its runs",
     "suite-run": "What changed in a run",
     "search": "Search",
+    "recall-around": "Recall, with the turns around",
     "patterns": "Patterns",
     "pattern": "A pattern and its sessions",
     "costs": "Costs",
@@ -66,6 +69,7 @@ GALLERY = {
     "redaction": "Redaction",
     "training": "Training pairs",
     "retention": "How long sessions are kept",
+    "hold": "A legal hold",
 }
 CHATS = '{"messages": [{"role": "user", "content": "Who is 7?"}, {"role": "assistant", "content": "Zoë."}]}\n{half\n'
 PHONE = 360
@@ -121,6 +125,7 @@ def demo(api: httpx.Client) -> dict[str, Any]:
     jobs.append(f"/sweeps/{made['sweep']}")
     wait_until(lambda: all(api.get(each).json()["status"] == "done" for each in jobs))
     session = made["session"]["id"]
+    kept_and_deleted(api)
     held = api.post("/sessions", json={"name": "Held", "key": "held"}).raise_for_status().json()
     made["hold"] = (
         api.post("/holds", json={"sessions": [held["id"]], "reason": "the lawsuit of May"})
@@ -141,6 +146,17 @@ def demo(api: httpx.Client) -> dict[str, Any]:
     made["import"] = kept
     made["pattern"] = pattern_of_two_sessions(api)
     return made | {"comparison": compared(api, session), "suite": suite_of_two_runs(api, session)}
+
+
+def kept_and_deleted(api: httpx.Client) -> None:
+    """A session under legal hold, and one with a turn that was deleted."""
+    turn = {"kind": "message", "role": "user", "output": "The gate stayed shut."}
+    for key in ("kept", "gate-gone"):
+        api.post("/sessions", json={"name": f"Talk, {key}", "key": key}).raise_for_status()
+        api.post(f"/sessions/{key}/actions", json=turn).raise_for_status()
+    reason = {"reason": "asked for"}
+    api.post("/holds", json={"sessions": ["kept"], **reason}).raise_for_status()
+    api.request("DELETE", "/sessions/gate-gone/actions/1", json=reason).raise_for_status()
 
 
 def pattern_of_two_sessions(api: httpx.Client) -> str:
@@ -294,6 +310,10 @@ def pages(demo: dict[str, Any]) -> dict[str, str]:
         "erase-fields": f"{session}/erase-fields/?step=2",
         "erasure": f"/erasures/{demo['erasure']}/",
         "delete-turn": f"{session}/steps/2/delete/",
+        "delete-turn-gone": "/sessions/gate-gone/steps/1/delete/",
+        "delete-turn-held": "/sessions/kept/steps/1/delete/",
+        "delete-session-held": "/sessions/kept/delete/",
+        "erase-fields-held": "/sessions/kept/erase-fields/",
         "session-hold": f"{session}/hold/",
         "retention": "/settings/retention/",
         "training": "/training/?form=dpo&what=chain",

@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.views.decorators.http import require_safe
 
 from timemachine.base.errors import InvalidInput
+from timemachine.erasure.queries import has_marks
 from timemachine.memory.asking import asked_for
 from timemachine.memory.telling import FORMS, sent
 from timemachine.memory.transcript import Asked, Told, transcript_of
@@ -58,6 +59,7 @@ def transcript(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
         "session": session,
         "found": found,
         "lines": shown,
+        "marks": has_marks(session),
         "more": shown[-1].sequence if len(told) > SHOWN else None,
         "after": after,
         "here": here,

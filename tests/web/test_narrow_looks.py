@@ -1,0 +1,90 @@
+"""What is cut, hidden or broken where the screen is narrow, in a real browser."""
+
+from typing import Any
+
+import pytest
+from django.conf import settings as configured
+from playwright.sync_api import Browser
+from pytest_django.fixtures import Settings
+from pytest_django.live_server_helper import LiveServer
+
+from tests.web.people import browser_of
+from tests.web.test_looks import opened
+from timemachine.accounts.models import Project
+from timemachine.erasure import commands as erasing
+from timemachine.evidence.sealing import seal_session
+from timemachine.forgetting.holding import place
+from timemachine.patterns.settling import work_off as read_patterns
+from timemachine.recording.commands import append, end_session, start_session
+from timemachine.recording.draft import ActionDraft
+from timemachine.recording.models import Session
+from timemachine.search.indexing import work_off
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+NAME = "Orders of returning customers fail to load in the checkout of the shop"
+FAILED = "TypeError: cannot read properties of undefined, reading the total of an order"
+LINES = """e => { const range = document.createRange(); range.selectNodeContents(e);
+    return new Set([...range.getClientRects()].map(each => Math.round(each.top))).size; }"""
+
+
+@pytest.fixture
+def cookie(project: Project, settings: Settings) -> str:
+    settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1"]
+    for key in ("one", "two"):
+        made = start_session(project, name=NAME, by="test", key=key, agent="debugger")
+        said = [ActionDraft(kind="message", role="user", output=FAILED, significance="error")] * 3
+        solved = ActionDraft(kind="message", role="agent", output="Guard it.", significance="solution")
+        append(made.id, [*said, solved])
+        end_session(made.id)
+        seal_session(made.id)
+    work_off(project.id)
+    read_patterns(project.id)
+    return str(browser_of(project).cookies[configured.SESSION_COOKIE_NAME].value)
+
+
+def erased(session: Session) -> None:
+    found = erasing.prepare(session, by="ada", fields=["output"], steps=[4])
+    found = erasing.work(found.id) or found
+    erasing.work(erasing.confirm(found, reason="asked for", by="ada").id)
+
+
+@pytest.mark.parametrize("width", [360, 900, 1100])
+def test_the_title_of_a_session_is_read_beside_a_long_badge(
+    chromium: Browser, live_server: LiveServer, project: Project, cookie: str, width: int
+) -> None:
+    erased(Session.objects.get(project=project, key="one"))
+    size: Any = {"width": width, "height": 800}
+    with opened(chromium, live_server, cookie, viewport=size) as page:
+        page.goto(f"{live_server.url}/sessions/one/")
+        assert "field erased, not checked" in page.locator(".timeline-head .where").inner_text()
+        title = page.locator(".timeline-head h1").bounding_box()
+        assert title is not None
+        assert title["width"] > 180
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_on_a_phone_recall_says_the_significance_and_the_list_what_is_held(
+    chromium: Browser, live_server: LiveServer, project: Project, cookie: str
+) -> None:
+    place(project, reason="case 12", by="ada", sessions=[Session.objects.get(project=project, key="one")])
+    with opened(chromium, live_server, cookie, viewport={"width": 360, "height": 780}) as page:
+        page.goto(f"{live_server.url}/recall/?q=cannot+read+the+total")
+        assert page.locator(".recalled .significance").first.is_visible()
+        page.goto(f"{live_server.url}/")
+        mark = page.locator(".sessions .held").bounding_box()
+        row = page.locator(".sessions .name", has=page.locator(".held")).bounding_box()
+        assert mark is not None
+        assert row is not None
+        assert mark["x"] + mark["width"] <= row["x"] + row["width"]
+        assert mark["width"] > 0
+
+
+def test_no_word_of_a_pattern_is_broken_on_a_tablet(
+    chromium: Browser, live_server: LiveServer, project: Project, cookie: str
+) -> None:
+    with opened(chromium, live_server, cookie, viewport={"width": 900, "height": 900}) as page:
+        page.goto(f"{live_server.url}/patterns/")
+        page.locator(".patterns a").first.click()
+        for agent in page.locator(".in-sessions td:nth-child(2) bdi").all():
+            assert agent.evaluate(LINES) == 1
+        assert page.evaluate("document.documentElement.scrollWidth") <= 900
