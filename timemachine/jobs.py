@@ -244,8 +244,8 @@ _SWEPT: Final[tuple[tuple[Any, Callable[[], list[UUID] | list[int]]], ...]] = (
     (compute_results, results.due_for_ringing),
     (embed_backlog, backlog.due_for_ringing),
     (make_long_diff, long_diffs.due_for_ringing),
-    (index_steps, indexing.due_for_ringing),
-    (read_patterns, reading.due_for_ringing),
+    (index_steps, indexing.BELL.due),
+    (read_patterns, reading.BELL.due),
     (tell_pattern_alert, alerts.due),
     (seal_session, due.sessions),
     (seal_replay, due.replays),
@@ -279,7 +279,7 @@ def ring_indexing(project_id: UUID) -> None:
         if moment - _indexing_rung.get(project_id, -RING_EVERY) < RING_EVERY:
             return
         _indexing_rung[project_id] = moment
-        if indexing.may_ring(project_id):
+        if indexing.BELL.may_ring(project_id):
             _ring_now(index_steps, project_id)
 
     transaction.on_commit(ring_where_due)
@@ -381,8 +381,8 @@ def ring_at_start(**_: Any) -> None:
         (run_import, imports.due_for_ringing),
         (forget, forgettings.due_for_ringing),
         (embed_backlog, backlog.due_for_ringing),
-        (index_steps, indexing.due_for_ringing),
-        (read_patterns, reading.due_for_ringing),
+        (index_steps, indexing.BELL.due),
+        (read_patterns, reading.BELL.due),
     ):
         for row_id in left_by_another(at_once=True):
             job.delay(str(row_id))

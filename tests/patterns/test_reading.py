@@ -96,19 +96,19 @@ def test_a_worker_that_is_killed_leaves_nothing_half_done(
 
 
 def test_nobody_is_rung_for_twice_nor_where_somebody_is_at_it(project: Project) -> None:
-    assert reading.due_for_ringing() == []
+    assert reading.BELL.due() == []
     session_of(project, failed(SHORT))
-    assert reading.due_for_ringing() == [project.id]
-    assert reading.due_for_ringing() == []
-    assert reading.due_for_ringing(at_once=True) == [project.id]
+    assert reading.BELL.due() == [project.id]
+    assert reading.BELL.due() == []
+    assert reading.BELL.due(at_once=True) == [project.id]
     PatternReading.objects.update(rung_at=None, lease_until=now() + timedelta(seconds=9))
-    assert reading.due_for_ringing(at_once=True) == []
+    assert reading.BELL.due(at_once=True) == []
     assert not settling.work_off(project.id)
     assert reading.not_read(project.id) == 1
     PatternReading.objects.update(lease_until=None)
     assert settling.work_off(project.id, seconds=-1)
     read(project)
-    assert reading.due_for_ringing() == []
+    assert reading.BELL.due() == []
 
 
 def test_a_session_that_is_erased_takes_its_part_of_a_pattern_along(project: Project) -> None:
@@ -194,7 +194,7 @@ def test_what_a_person_says_later_of_how_much_a_step_matters_counts(project: Pro
     assert resolutions_of([pattern.id]) == {}
     change(session, 2, by="ada", significance="breakthrough")
     change(session, 3, by="ada", significance="error")
-    assert reading.due_for_ringing(at_once=True) == [project.id]
+    assert reading.BELL.due(at_once=True) == [project.id]
     read(project)
     assert resolutions_of([pattern.id])[pattern.id].solved_by == 2
     assert told(project, min_sessions=1)["It was twelve, not ten"] == (1, 1)

@@ -59,19 +59,19 @@ def test_when_the_time_is_up_there_is_more_to_do_and_the_bell_counts_as_rung(pro
     row = Indexing.objects.get(project=project)
     assert row.lease_until is None
     assert row.rung_at is not None
-    assert indexing.due_for_ringing() == []
-    assert indexing.due_for_ringing(at_once=True) == [project.id]
+    assert indexing.BELL.due() == []
+    assert indexing.BELL.due(at_once=True) == [project.id]
 
 
 def test_nobody_is_rung_for_twice_nor_where_somebody_is_at_it(project: Project) -> None:
-    assert indexing.due_for_ringing() == []
+    assert indexing.BELL.due() == []
     session_of(project, said("one"))
-    assert indexing.due_for_ringing() == [project.id]
-    assert indexing.due_for_ringing() == []
+    assert indexing.BELL.due() == [project.id]
+    assert indexing.BELL.due() == []
     Indexing.objects.update(rung_at=now() - timedelta(minutes=1))
-    assert indexing.may_ring(project.id)
+    assert indexing.BELL.may_ring(project.id)
     Indexing.objects.update(rung_at=None, lease_until=now() + timedelta(seconds=9))
-    assert indexing.due_for_ringing(at_once=True) == []
+    assert indexing.BELL.due(at_once=True) == []
     assert not indexing.work_off(project.id)
     assert indexing.not_indexed(project) == 1
 

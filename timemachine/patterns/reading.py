@@ -9,18 +9,18 @@ import logging
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from django.conf import settings
 from django.db import IntegrityError, OperationalError, connection, transaction
 from django.db.models import F
 
 from timemachine.base.clock import now
 from timemachine.base.content import value_of
 from timemachine.base.errors import InvalidInput
-from timemachine.patterns.models import PatternStep, ReadSession
+from timemachine.bell.of_project import Bell
+from timemachine.patterns.models import PatternReading, PatternStep, ReadSession
 from timemachine.patterns.models import Wording as KeptWording
 from timemachine.patterns.saying import ERROR, Kind, Step, failure_of, said_by
 from timemachine.patterns.significance import WEIGHED_SINCE, significance_of, weighed
@@ -37,8 +37,6 @@ WORTH_A_LOOK: Final = 100
 LONGEST: Final = 32 * 1024
 """How many bytes of an input or an output are read: its first ones."""
 TURN_SECONDS: Final = 5.0
-RING_AGAIN_AFTER: Final = timedelta(seconds=15)
-
 _READ: Final = (
     "project_id", "sequence", "kind", "layer", "role", "name", "tool", "call_id", "significance", "error_type",
     "error_message", "input_id", "output_id", "started_at", "recorded_at",
@@ -62,20 +60,8 @@ SELECT coalesce(sum(s.last_sequence - coalesce(r.read_through, 0)), 0)::bigint
 FROM tm_session s LEFT JOIN tm_read_session r ON r.session_id = s.id
 WHERE s.project_id = %s AND s.last_sequence > coalesce(r.read_through, 0)
 """
-_RING: Final = """
-INSERT INTO tm_pattern_reading AS known (project_id, rung_at) VALUES (%(project)s, %(now)s)
-ON CONFLICT (project_id) DO UPDATE SET rung_at = excluded.rung_at
-WHERE (known.lease_until IS NULL OR known.lease_until < %(now)s)
-AND (known.rung_at IS NULL OR known.rung_at < %(before)s OR %(at_once)s)
-"""
-_CLAIM: Final = """
-INSERT INTO tm_pattern_reading AS known (project_id, lease_until) VALUES (%(project)s, %(until)s)
-ON CONFLICT (project_id) DO UPDATE SET lease_until = excluded.lease_until, rung_at = NULL
-WHERE known.lease_until IS NULL OR known.lease_until < %(now)s
-"""
-_LET_GO: Final = (
-    "UPDATE tm_pattern_reading SET lease_until = NULL, rung_at = %(rung_at)s WHERE project_id = %(project)s"
-)
+BELL: Final = Bell(table=PatternReading._meta.db_table, behind=_PROJECTS_BEHIND)
+"""Who reads a project."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,33 +98,6 @@ def not_read(project_id: UUID) -> int:
     with connection.cursor() as cursor:
         cursor.execute(_LACKING, [project_id])
         return int(cursor.fetchone()[0])
-
-
-def due_for_ringing(*, at_once: bool = False) -> list[UUID]:
-    """The projects with something to do and nobody at it, marked as rung: the queue may have lost their bell."""
-    with connection.cursor() as cursor:
-        cursor.execute(_PROJECTS_BEHIND)
-        behind: list[UUID] = [row[0] for row in cursor.fetchall()]
-    return [project_id for project_id in behind if may_ring(project_id, at_once=at_once)]
-
-
-def may_ring(project_id: UUID, *, at_once: bool = False) -> bool:
-    """Whether nobody is at a project or was rung for just now; then it is marked as rung."""
-    moment = now()
-    before = moment - RING_AGAIN_AFTER
-    return _changed(_RING, {"project": project_id, "now": moment, "before": before, "at_once": at_once})
-
-
-def claim(project_id: UUID, seconds: float) -> bool:
-    """Whether nobody else is at the project; then it is this worker's for so long, unless it lets go before."""
-    moment = now()
-    until = moment + timedelta(seconds=settings.LEASE_SECONDS + seconds)
-    return _changed(_CLAIM, {"project": project_id, "now": moment, "until": until})
-
-
-def let_go(project_id: UUID, *, more: bool) -> None:
-    """Leave the project to others; `more`: it is rung for again."""
-    _changed(_LET_GO, {"project": project_id, "rung_at": now() if more else None})
 
 
 def read_on(project_id: UUID, seconds: float) -> bool:
@@ -369,9 +328,3 @@ def _solve(action: int, solution: Solution) -> None:
     found = PatternStep.objects.filter(action=action, solved_by=None)
     found.update(solved_by=solution.by, solved_how=solution.how, changed=list(solution.changed))
     KeptWording.objects.filter(said_by__action=action).update(stale=True)
-
-
-def _changed(sql: str, facts: Mapping[str, Any]) -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, facts)
-        return bool(cursor.rowcount)

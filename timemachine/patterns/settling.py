@@ -12,7 +12,7 @@ from timemachine.patterns import alerts
 from timemachine.patterns.grouping import grouped
 from timemachine.patterns.models import PatternReading
 from timemachine.patterns.models import Wording as KeptWording
-from timemachine.patterns.reading import TURN_SECONDS, claim, let_go, locked, read_on
+from timemachine.patterns.reading import BELL, TURN_SECONDS, locked, read_on
 from timemachine.patterns.saying import KINDS
 from timemachine.patterns.wording import Wording
 
@@ -35,16 +35,14 @@ def work_off(project_id: UUID, seconds: float = TURN_SECONDS) -> bool:
 
     Safe to run twice, at the same time, and to be killed at any point.
     """
-    if not claim(project_id, seconds):
-        return False
-    more = False
-    try:
+
+    def work() -> bool:
         more = read_on(project_id, seconds)
         if settle(project_id):
             alerts.find(project_id)
-    finally:
-        let_go(project_id, more=more)
-    return more
+        return more
+
+    return BELL.answered(project_id, seconds, work)
 
 
 def settle(project_id: UUID) -> bool:

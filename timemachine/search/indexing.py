@@ -10,20 +10,18 @@ import logging
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from itertools import batched
 from typing import Any, Final
 from uuid import UUID
 
-from django.conf import settings
 from django.db import IntegrityError, OperationalError, connection, transaction
 from django.db.models import F, Sum
 
 from timemachine.accounts.models import Project
-from timemachine.base.clock import now
 from timemachine.base.content import value_of
 from timemachine.base.errors import Unavailable
 from timemachine.base.faithful import searchable
+from timemachine.bell.of_project import Bell
 from timemachine.payloads.queries import Head, heads
 from timemachine.recording.gone import deletions_of
 from timemachine.recording.models import Action, Session
@@ -34,7 +32,7 @@ from timemachine.retrieval.embedding.table import WORDLLAMA, Vectors
 from timemachine.retrieval.embedding.wordllama import count_tokens
 from timemachine.retrieval.identifiers import identifiers
 from timemachine.search import common, sketches
-from timemachine.search.models import ActionMeaning, ActionSketch, IndexedSession, SearchedAction
+from timemachine.search.models import ActionMeaning, ActionSketch, IndexedSession, Indexing, SearchedAction
 from timemachine.search.texts import LONGEST, text_of, unmarked
 
 log = logging.getLogger(__name__)
@@ -47,7 +45,6 @@ WORTH_A_LOOK: Final = 100
 """Where fewer steps than this were new, what came meanwhile waits for the next bell: steps that come one by one are indexed together."""
 TURN_SECONDS: Final = 5.0
 """How long a job works on one project before it queues behind the others again."""
-RING_AGAIN_AFTER: Final = timedelta(seconds=15)
 LONGEST_NAME: Final = 16_384
 """How many characters of a label, name, tool or error are searched: their first ones."""
 
@@ -69,20 +66,6 @@ SELECT coalesce(sum(s.last_sequence - coalesce(i.indexed_through, 0)), 0)::bigin
 FROM tm_session s LEFT JOIN tm_indexed_session i ON i.session_id = s.id
 WHERE s.project_id = %s AND s.last_sequence > coalesce(i.indexed_through, 0)
 """
-_RING: Final = """
-INSERT INTO tm_indexing AS known (project_id, rung_at) VALUES (%(project)s, %(now)s)
-ON CONFLICT (project_id) DO UPDATE SET rung_at = excluded.rung_at
-WHERE (known.lease_until IS NULL OR known.lease_until < %(now)s)
-AND (known.rung_at IS NULL OR known.rung_at < %(before)s OR %(at_once)s)
-"""
-_CLAIM: Final = """
-INSERT INTO tm_indexing AS known (project_id, lease_until) VALUES (%(project)s, %(until)s)
-ON CONFLICT (project_id) DO UPDATE SET lease_until = excluded.lease_until, rung_at = NULL
-WHERE known.lease_until IS NULL OR known.lease_until < %(now)s
-"""
-_LET_GO: Final = (
-    "UPDATE tm_indexing SET lease_until = NULL, rung_at = %(rung_at)s WHERE project_id = %(project)s"
-)
 _KEEP_WORDS: Final = """
 INSERT INTO tm_searched_action (action_id, project_id, session_id, sequence, kind, words, weights, cut, tokens)
 SELECT given.action, %(project)s, %(session)s, given.sequence, given.kind,
@@ -95,6 +78,10 @@ CROSS JOIN LATERAL tm_action_words(
 ) AS made
 ON CONFLICT (action_id) DO NOTHING
 """
+
+
+BELL: Final = Bell(table=Indexing._meta.db_table, behind=_PROJECTS_BEHIND)
+"""Who indexes a project."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,42 +111,18 @@ def not_indexed(project: Project) -> int:
         return int(cursor.fetchone()[0])
 
 
-def due_for_ringing(*, at_once: bool = False) -> list[UUID]:
-    """The projects with steps to index and nobody at it, marked as rung: the queue may have lost their bell."""
-    with connection.cursor() as cursor:
-        cursor.execute(_PROJECTS_BEHIND)
-        behind: list[UUID] = [row[0] for row in cursor.fetchall()]
-    return [project_id for project_id in behind if may_ring(project_id, at_once=at_once)]
-
-
-def may_ring(project_id: UUID, *, at_once: bool = False) -> bool:
-    """Whether nobody is at a project or was rung for just now; then it is marked as rung."""
-    moment = now()
-    facts = {
-        "project": project_id,
-        "now": moment,
-        "before": moment - RING_AGAIN_AFTER,
-        "at_once": at_once,
-    }
-    return _changed(_RING, facts)
-
-
 def work_off(project_id: UUID, seconds: float = TURN_SECONDS) -> bool:
     """Index what the project recorded, at most about so long; True where there is more to do at once.
 
     Safe to run twice, at the same time, and to be killed at any point: what has most to do goes last, so that an import holds up nothing.
     """
-    moment = now()
-    until = moment + timedelta(seconds=settings.LEASE_SECONDS + seconds)
-    if not _changed(_CLAIM, {"project": project_id, "now": moment, "until": until}):
-        return False
-    more = False
-    try:
+
+    def work() -> bool:
         more = _turn(project_id, time.monotonic() + seconds)
         common.count_anew(project_id)
-    finally:
-        _changed(_LET_GO, {"project": project_id, "rung_at": now() if more else None})
-    return more
+        return more
+
+    return BELL.answered(project_id, seconds, work)
 
 
 def forget(project_id: UUID) -> None:
@@ -375,9 +338,3 @@ def _check_at_once() -> None:
 
 def _embed(texts: Sequence[str]) -> Vectors:
     return MODEL.embed(texts)
-
-
-def _changed(sql: str, facts: Mapping[str, Any]) -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, facts)
-        return bool(cursor.rowcount)
