@@ -67,7 +67,14 @@ from timemachine.retrieval.models import (
     TermCount,
 )
 from timemachine.rollup.models import Bin, FirstUse, Latency, Usage
-from timemachine.search.models import ActionMeaning, ActionSketch, IndexedSession, Indexing, SearchedAction
+from timemachine.search.models import (
+    ActionMeaning,
+    ActionSketch,
+    CountedWord,
+    IndexedSession,
+    Indexing,
+    SearchedAction,
+)
 from timemachine.sharing.models import ShareGrant, ShareLink, ShareMiss, ShareOpening, SharePolicy
 from timemachine.suites.models import Suite, SuiteEvent, SuiteReplay, SuiteRun, SuiteSession, SuiteStep
 from timemachine.sweeping.models import Sweep, SweepRow
@@ -104,6 +111,7 @@ __all__ = [
     "Compression",
     "CompressionChange",
     "CompressionRule",
+    "CountedWord",
     "Declined",
     "Delivery",
     "EarlierSeal",

@@ -19,7 +19,10 @@ LEFT JOIN tm_weight now ON now.action_id = x.action_id LEFT JOIN tm_compression 
 IMPORTANCE: Final = (
     "tm_importance(now.importance, now.significance, x.worth, x.significance, pressed.through >= x.sequence)"
 )
-_SAID: Final = "EXISTS (SELECT FROM tm_weight said WHERE said.action_id = x.action_id)"
+_SAID: Final = """(
+    (SELECT EXISTS (SELECT FROM tm_weight)) AND EXISTS (SELECT FROM tm_weight said WHERE said.action_id = x.action_id)
+)"""
+"""Of an empty table the planner takes it that to look into it for each step costs nothing: so it is asked once whether it is empty."""
 _OF_SESSION: Final = (
     "EXISTS (SELECT FROM tm_session s WHERE s.id = x.session_id AND s.project_id = %(project)s AND {0})"
 )

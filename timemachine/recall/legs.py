@@ -18,7 +18,7 @@ from timemachine.retrieval.cutoff import COSINE_FLOOR
 from timemachine.retrieval.identifiers import identifiers
 from timemachine.retrieval.question import IDENTIFIER_TIMES, QUOTED, sparse
 from timemachine.retrieval.ranking import dense
-from timemachine.search.common import MANY, counted
+from timemachine.search.counting import MANY, STEPS_WITH, steps_of
 from timemachine.search.indexing import MODEL
 from timemachine.search.legs import Ranked
 from timemachine.search.sketches import DIMENSIONS, EVERY_STEP
@@ -38,12 +38,12 @@ REACH: Final = 1_500
 """So many of the steps with the nearest sketches are compared by their whole vectors."""
 
 _TERMS: Final = f"""
-SELECT term, tm_term_dimension(term), times, CASE WHEN term = ANY(%(common)s) THEN %(many)s ELSE (
+SELECT term, tm_term_dimension(term), times, least(%(many)s, coalesce(({STEPS_WITH.format("term")}), (
     SELECT count(*) FROM (
         SELECT FROM tm_searched_action x
         WHERE x.project_id = %(project)s AND x.words @@ {QUOTED.format("term")}::tsquery LIMIT %(many)s
     ) AS holding
-) END
+)))
 FROM (
     (SELECT lexeme AS term, cardinality(positions) AS times
      FROM unnest(to_tsvector('pg_catalog.english', %(words)s)) ORDER BY positions[1] LIMIT %(most)s)
@@ -80,7 +80,7 @@ _OF_WORDS: Final = "JOIN tm_action_sketch x ON x.action_id = w.action_id"
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A stem of the question, or an identifier behind a "=": its dimension and weight, and how many steps of the project hold it, counted up to `MOST_COUNTED`."""
+    """A stem of the question, or an identifier behind a "=": its dimension and weight, and how many steps of the project hold it, up to `MOST_COUNTED`."""
 
     term: str
     dimension: int
@@ -94,19 +94,19 @@ class Term:
 
 def terms_of(project: Project, text: str) -> list[Term]:
     """The words of a question as the project has them, the rarest first; those that no step holds are left out."""
-    known = counted(project.id)
+    all_steps, grown = steps_of(project.id)
     facts: dict[str, Any] = {
         "project": project.id,
         "words": unmarked(text),
         "identifiers": list(identifiers(text))[:MOST_TERMS],
         "most": MOST_TERMS,
         "many": MOST_COUNTED,
-        "common": list(known.common),
+        "grown": grown,
     }
     with connection.cursor() as cursor:
         cursor.execute(_TERMS, facts)
         found = [
-            Term(term, dimension, _rarity(times, steps, known.steps), steps)
+            Term(term, dimension, _rarity(times, steps, all_steps), steps)
             for term, dimension, times, steps in cursor
             if steps
         ]

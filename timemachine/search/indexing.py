@@ -31,7 +31,7 @@ from timemachine.redaction.marks import DELETED_TURN
 from timemachine.retrieval.embedding.table import WORDLLAMA, Vectors
 from timemachine.retrieval.embedding.wordllama import count_tokens
 from timemachine.retrieval.identifiers import identifiers
-from timemachine.search import common, sketches
+from timemachine.search import counting, sketches
 from timemachine.search.models import ActionMeaning, ActionSketch, IndexedSession, Indexing, SearchedAction
 from timemachine.search.texts import LONGEST, text_of, unmarked
 
@@ -119,7 +119,7 @@ def work_off(project_id: UUID, seconds: float = TURN_SECONDS) -> bool:
 
     def work() -> bool:
         more = _turn(project_id, time.monotonic() + seconds)
-        common.count_anew(project_id)
+        counting.count_anew(project_id)
         return more
 
     return BELL.answered(project_id, seconds, work)

@@ -117,17 +117,32 @@ class IndexedSession(models.Model):
 class Indexing(models.Model):
     """Who indexes a project: a worker has it until `lease_until`; a bell that nobody answered yet was rung at `rung_at`.
 
-    `common` are words that very many steps hold, as they were counted last, among `common_among` steps.
+    `counted_among`: how many steps there were when its words were counted last.
     """
 
     project = models.OneToOneField(Project, on_delete=models.DB_CASCADE, primary_key=True, related_name="+")
     lease_until = models.DateTimeField(null=True)
     rung_at = models.DateTimeField(null=True)
-    common = ArrayField(models.TextField(), default=list, db_default=[])
-    common_among = models.BigIntegerField(default=0, db_default=0)
+    counted_among = models.BigIntegerField(default=0, db_default=0)
 
     class Meta:
         db_table = "tm_indexing"
 
     def __str__(self) -> str:
         return f"indexing of {self.project_id}"
+
+
+class CountedWord(models.Model):
+    """A stem or identifier that many steps of a project hold, and about how many, when they were counted last."""
+
+    id = models.BigAutoField(primary_key=True)
+    project = models.ForeignKey(Project, on_delete=models.DB_CASCADE, related_name="+", db_index=False)
+    word = models.TextField()
+    steps = models.BigIntegerField()
+
+    class Meta:
+        db_table = "tm_counted_word"
+        constraints = [models.UniqueConstraint(fields=["project", "word"], name="counted_word_once")]
+
+    def __str__(self) -> str:
+        return f"{self.word}: {self.steps}"
