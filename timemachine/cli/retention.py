@@ -51,11 +51,14 @@ def set_rule(
     with connected() as client:
         due = client.forgetting.set_rule(**asked, dry_run=True)
         lines = [f"Today it would delete {_amount(due['due'])}."]
+        if due["first"]:
+            lines.append(f"The first session that is not held is old enough from {due['first'][:10]} on.")
         if dry_run:
             show(due, lines, as_json=as_json)
             return
         if not yes and asked["days"] is not None:
-            complain(lines[0])
+            for line in lines:
+                complain(line)
             if not confirmed("Set this rule?"):
                 raise Failure("Nothing was set; answer yes, or say --yes.")
         made = client.forgetting.set_rule(**asked)

@@ -21,7 +21,7 @@ SCOPE_CHOICES = [
     ("record", "record: sessions, actions, passages"),
     ("run", "run: replays, comparisons, questions to models"),
     ("share", "share: links for people without an account"),
-    ("admin", "admin: keys, erasing"),
+    ("admin", "admin: keys, erasing, deleting"),
 ]
 END_CHOICES = [("30", "in 30 days"), ("90", "in 90 days"), ("365", "in a year"), ("", "never")]
 THEME_CHOICES = [("auto", "As the system has it"), ("light", "Light"), ("dark", "Dark")]
