@@ -1,51 +1,49 @@
 """Programs that talk to the API in tests: one key with every scope, one of another project."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from django.test import Client
 
+from tests.held_answers import held
 from timemachine.accounts.commands import make_api_key
 from timemachine.accounts.models import SCOPES, Project
 
 
 @dataclass
 class Program:
-    """A program with a key."""
+    """A program with a key. Every answer that it gets is held to what the OpenAPI document says of it."""
 
     key: str
     client: Client
 
     def get(self, path: str, **query: Any) -> Any:
-        return self.client.get(f"/api{path}", query, headers=self._headers)
+        return held(self.client.get(f"/api{path}", query, headers=self._headers))
 
     def post(self, path: str, body: Any = None, **headers: str) -> Any:
         return self.raw(path, json.dumps(body or {}), **headers)
 
     def raw(self, path: str, body: str | bytes, **headers: str) -> Any:
-        return self.client.post(
-            f"/api{path}", body, content_type="application/json", headers=self._headers | headers
-        )
+        return self._send(self.client.post, path, body, **headers)
 
     def patch(self, path: str, body: Any) -> Any:
-        return self.client.patch(
-            f"/api{path}", json.dumps(body), content_type="application/json", headers=self._headers
-        )
+        return self._send(self.client.patch, path, json.dumps(body))
 
     def put(self, path: str, body: Any) -> Any:
-        return self.client.put(
-            f"/api{path}", json.dumps(body), content_type="application/json", headers=self._headers
-        )
+        return self._send(self.client.put, path, json.dumps(body))
 
     def delete(self, path: str) -> Any:
-        return self.client.delete(f"/api{path}", headers=self._headers)
+        return held(self.client.delete(f"/api{path}", headers=self._headers))
 
     def delete_for(self, path: str, body: Any) -> Any:
-        return self.client.delete(
-            f"/api{path}", json.dumps(body), content_type="application/json", headers=self._headers
-        )
+        return self._send(self.client.delete, path, json.dumps(body))
+
+    def _send(self, how: Callable[..., Any], path: str, body: str | bytes, **headers: str) -> Any:
+        told = how(f"/api{path}", body, content_type="application/json", headers=self._headers | headers)
+        return held(told)
 
     @property
     def _headers(self) -> dict[str, str]:

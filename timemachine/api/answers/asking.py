@@ -1,9 +1,8 @@
 """What a find and an ask answer, what is under way, and how far an answer is grounded."""
 
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NotRequired
 
-from timemachine.api.answers.recording import Looked
-from timemachine.api.answers.shape import OF_SESSION, Answers, Document, Failed, Page, Usage
+from timemachine.api.answers.shape import OF_SESSION, Answers, CallUsage, Document, Failed, Page, Usage
 
 
 class Empty(Document):
@@ -12,12 +11,66 @@ class Empty(Document):
     first_frame_at: str | None
 
 
-class Found(Looked):
+class Matched(Document):
+    terms: NotRequired[dict[str, float]]
+    identifiers: NotRequired[dict[str, float]]
+
+
+class FrameFound(Document):
+    rank: int
+    score: float
+    scores: dict[str, float]
+    frame: int
+    version: int
+    title: str
+    uri: str
+    metadata: dict[str, Any]
+    sha256: str
+    text: str
+    matched: Matched | None
+
+
+class Curve(Document):
+    leg: str
+    scores: list[float]
+    kept: int
+
+
+class Below(Document):
+    frame: int
+    version: int
+    title: str | None
+    score: float
+
+
+class Thresholds(Document):
+    relative: float
+    cliff: float
+    floor: float
+
+
+class _Findings(Document):
+    mode: Literal["hybrid", "semantic", "lexical"]
+    top_k: int
+    adaptive: bool
+    cut_by: str
+    as_of: str
+    embedding_model: str | None
+    semantic_search: Literal["exact", "hnsw"] | None
+    curve: Curve
+    below: Below | None
+    not_embedded: int | None
+    thresholds: Thresholds | None
+    min_score: float | None
+    hits: list[FrameFound]
+
+
+class Found(_Findings):
     empty: Empty | None
     sequence: int | None
 
 
-class Answered(Looked):
+class Answered(_Findings):
     answer: str | None
     model: str
     parameters: dict[str, Any]
@@ -122,7 +175,7 @@ class Judgement(Document):
     answer_sha256: str
     raw_answer: Any
     parameters: dict[str, Any] | None
-    usage: dict[str, int | None] | None
+    usage: CallUsage | None
     cost_usd: float | None
     prices: dict[str, Any] | None
     calls_made: int | None

@@ -3,7 +3,7 @@
 from typing import Any, Final, Literal, NotRequired
 
 from timemachine.api.answers.replays import ComparisonLaunched, Estimate, ReplayStatus, Waiting
-from timemachine.api.answers.shape import Answers, Document, Failed, Page
+from timemachine.api.answers.shape import Answers, CallUsage, Document, Failed, Page
 from timemachine.recording.vocabulary import Kind, Role
 
 
@@ -182,15 +182,26 @@ class Mark(Document):
     created_at: str
 
 
+class OpinionAsked(Document):
+    order: str
+    relation: str
+    preference: str
+    reason: str
+
+
+class OpinionUsage(Document):
+    calls: list[CallUsage | None]
+
+
 class Opinion(Document):
     id: str
     model: str
     state: Literal["waiting", "asking", "done", "failed", "lost", "cancelled"]
     relation: Literal["equivalent", "contradicts", "different", "undecided"] | None
     preference: Literal["better", "worse", "neither", "undecided"] | None
-    asked: Any
+    asked: list[OpinionAsked] | None
     prompt_template: str | None
-    usage: dict[str, int | None] | None
+    usage: OpinionUsage | None
     cost_usd: float | None
     unknown_cost_calls: int
     calls_made: int

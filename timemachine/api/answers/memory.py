@@ -6,7 +6,16 @@ from pydantic import Field
 
 from timemachine.api.answers.recording import Deleted
 from timemachine.api.answers.searching import StepFound
-from timemachine.api.answers.shape import OF_SESSION, Answers, Counted, Document, Failed, Page, ProfileNamed
+from timemachine.api.answers.shape import (
+    OF_SESSION,
+    Answers,
+    CallUsage,
+    Counted,
+    Document,
+    Failed,
+    Page,
+    ProfileNamed,
+)
 from timemachine.recording.vocabulary import Kind, Role, Significance, Status
 from timemachine.weight.models import Rule
 
@@ -80,7 +89,7 @@ class SessionSummary(Document):
     through_sequence: int
     steps: list[int]
     unknown_steps: list[int]
-    usage: dict[str, int | None] | None
+    usage: CallUsage | None
     cost_usd: float | None
     prices: dict[str, Any] | None
     by: str

@@ -20,7 +20,7 @@ class Hit(Document):
     matched: dict[str, Any] | None
 
 
-class Looked(Document):
+class Retrieval(Document):
     mode: str | None
     top_k: int | None
     adaptive: bool | None
@@ -34,10 +34,6 @@ class Looked(Document):
     thresholds: dict[str, Any] | None
     min_score: float | None
     hits: list[Hit]
-
-
-class Retrieval(Looked):
-    pass
 
 
 class Recorded(Document):

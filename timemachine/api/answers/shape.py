@@ -1,6 +1,6 @@
 """What every answer is made of: documents without further fields, lists in pages, and the one form of a refusal."""
 
-from typing import Any, Final, TypedDict
+from typing import Any, Final, NotRequired, TypedDict
 
 from pydantic import ConfigDict, with_config
 
@@ -57,6 +57,12 @@ class Usage(Document):
     cached_tokens: int | None
     cache_write_tokens: int | None
     reasoning_tokens: int | None
+
+
+class CallUsage(Usage):
+    """Tokens of one call, as they were kept with it."""
+
+    cache_write_1h_tokens: NotRequired[int | None]
 
 
 class ProfileNamed(Document):
