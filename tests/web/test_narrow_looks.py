@@ -23,6 +23,9 @@ from timemachine.search.indexing import work_off
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 NAME = "Orders of returning customers fail to load in the checkout of the shop"
 FAILED = "TypeError: cannot read properties of undefined, reading the total of an order"
+SOLVED = (
+    "The price service answers with null for what was taken out of the catalogue; guard for it and log which."
+)
 LINES = """e => { const range = document.createRange(); range.selectNodeContents(e);
     return new Set([...range.getClientRects()].map(each => Math.round(each.top))).size; }"""
 
@@ -33,7 +36,7 @@ def cookie(project: Project, settings: Settings) -> str:
     for key in ("one", "two"):
         made = start_session(project, name=NAME, by="test", key=key, agent="debugger")
         said = [ActionDraft(kind="message", role="user", output=FAILED, significance="error")] * 3
-        solved = ActionDraft(kind="message", role="agent", output="Guard it.", significance="solution")
+        solved = ActionDraft(kind="message", role="agent", output=SOLVED, significance="solution")
         append(made.id, [*said, solved])
         end_session(made.id)
         seal_session(made.id)
@@ -79,12 +82,14 @@ def test_on_a_phone_recall_says_the_significance_and_the_list_what_is_held(
         assert mark["width"] > 0
 
 
-def test_no_word_of_a_pattern_is_broken_on_a_tablet(
-    chromium: Browser, live_server: LiveServer, project: Project, cookie: str
+@pytest.mark.parametrize("width", [900, 1440])
+def test_no_word_of_a_pattern_is_broken(
+    chromium: Browser, live_server: LiveServer, cookie: str, width: int
 ) -> None:
-    with opened(chromium, live_server, cookie, viewport={"width": 900, "height": 900}) as page:
+    size: Any = {"width": width, "height": 900}
+    with opened(chromium, live_server, cookie, viewport=size) as page:
         page.goto(f"{live_server.url}/patterns/")
         page.locator(".patterns a").first.click()
         for agent in page.locator(".in-sessions td:nth-child(2) bdi").all():
             assert agent.evaluate(LINES) == 1
-        assert page.evaluate("document.documentElement.scrollWidth") <= 900
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
