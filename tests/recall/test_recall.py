@@ -403,6 +403,7 @@ def test_never_a_turn_of_another_project(
         ({"queries": ["x"], "time_zone": "Mars/Olympus"}, "time zone"),
         ({"queries": ["x"], "time_zone": "../etc"}, "time zone"),
         ({"queries": ["x"], "since": "yesterday"}, "yesterday"),
+        ({"queries": ["x"], "since": "2026-11-03", "until": "2026-11-02"}, "later than `until`"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_by_name(api: Program, body: dict[str, Any], names: str) -> None:

@@ -57,17 +57,29 @@ FROM tm_searched_action w {narrowed}
 WHERE w.project_id = %(project)s AND w.words @@ %(query)s::tsquery {among}
 ORDER BY score DESC, w.action_id DESC LIMIT %(window)s
 """
-_BY_MEANING: Final = """
-WITH near AS MATERIALIZED (
-    SELECT x.action_id FROM tm_action_sketch x {joined} WHERE {among} AND x.vector IS NOT NULL
-    ORDER BY x.vector <#> %(sketch)s::halfvec LIMIT %(reach)s
-)
+_NEAREST: Final = """
 SELECT action_id, session_id, 1 - distance FROM (
     SELECT m.action_id, m.session_id, (m.vector <=> %(vector)s::halfvec) + 0 AS distance
     FROM near JOIN tm_action_meaning m ON m.action_id = near.action_id
     WHERE m.model = %(model)s ORDER BY distance LIMIT %(window)s
-) AS nearest WHERE distance < %(farthest)s ORDER BY distance, action_id DESC
+) AS nearest WHERE distance < %(farthest)s
 """
+_BY_MEANING: Final = f"""
+WITH near AS MATERIALIZED (
+    SELECT x.action_id FROM tm_action_sketch x {{joined}} WHERE {{among}} AND x.vector IS NOT NULL
+    ORDER BY x.vector <#> %(sketch)s::halfvec LIMIT %(reach)s
+)
+{_NEAREST} ORDER BY distance, action_id DESC
+"""  # noqa: S608  # constants of this file
+_BY_BOTH: Final = f"""
+WITH among AS MATERIALIZED (
+    SELECT x.action_id, x.vector <#> %(sketch)s::halfvec AS far FROM tm_action_sketch x {{joined}} WHERE {{among}}
+), near AS MATERIALIZED (
+    SELECT action_id FROM among WHERE far IS NOT NULL ORDER BY far LIMIT %(reach)s
+)
+SELECT true, * FROM ({_BY_WORDS.format(narrowed="JOIN among x ON x.action_id = w.action_id", among="")}) AS by_words
+UNION ALL SELECT false, * FROM ({_NEAREST}) AS by_meaning
+"""  # noqa: S608  # constants of this file
 _BY_IMPORTANCE: Final = f"""
 SELECT x.action_id, x.session_id, coalesce({IMPORTANCE}, %(normal)s) AS worth FROM {EVERY_STEP} x {WEIGHED}
 WHERE {{among}} AND NOT EXISTS (
@@ -122,17 +134,41 @@ def _rarity(times: int, steps: int, all_steps: int) -> float:
     return round(times * math.log(1 + max(0.5, all_steps - holding + 0.5) / (holding + 0.5)), 4)
 
 
+def by_both(
+    among: Among, terms: Sequence[Term], vector: Sequence[float]
+) -> tuple[list[Ranked], list[Ranked]]:
+    """What is found by words, and what by meaning. One query where steps are narrowed, so that all of them are looked at once."""
+    if not (among.conditions and terms and vector):
+        return by_words(among, terms), by_meaning(among, vector)
+    sql = _BY_BOTH.format(joined=among.joined, among=among.where)
+    with connection.cursor() as cursor:
+        cursor.execute(sql, among.facts | _facts_of_words(terms) | _facts_of_meaning(vector))
+        found = cursor.fetchall()
+    words, meaning = (
+        [
+            Ranked(action=row, session=session, score=score)
+            for is_word, row, session, score in found
+            if is_word == leg
+        ]
+        for leg in (True, False)
+    )
+    return words, meaning
+
+
 def by_words(among: Among, terms: Sequence[Term]) -> list[Ranked]:
     """The steps that hold one of the rarest words, or all where every word is common, ranked by all of the words, best first."""
     if not terms:
         return []
+    narrowed = f"{_OF_WORDS} {among.joined}" if among.conditions else ""
+    where = f"AND {among.where}" if among.conditions else ""
+    return _ranked(_BY_WORDS.format(narrowed=narrowed, among=where), among.facts | _facts_of_words(terms))
+
+
+def _facts_of_words(terms: Sequence[Term]) -> dict[str, Any]:
     rare = _rare(terms)
     chosen, either = (rare, "|") if rare else (terms[:MOST_COMMON], "&")
     question = sparse({term.dimension: term.weight for term in terms})
-    facts = {"question": question, "query": either.join(map(_quoted, chosen)), "window": WINDOW}
-    narrowed = f"{_OF_WORDS} {among.joined}" if among.conditions else ""
-    where = f"AND {among.where}" if among.conditions else ""
-    return _ranked(_BY_WORDS.format(narrowed=narrowed, among=where), among.facts | facts)
+    return {"question": question, "query": either.join(map(_quoted, chosen)), "window": WINDOW}
 
 
 def _quoted(term: Term) -> str:
@@ -157,7 +193,12 @@ def by_meaning(among: Among, vector: Sequence[float]) -> list[Ranked]:
     """The steps that are nearest to a vector and not far, best first: of those with the nearest sketches."""
     if not vector:
         return []
-    facts = {
+    sql = _BY_MEANING.format(joined=among.joined, among=among.where)
+    return _ranked(sql, among.facts | _facts_of_meaning(vector))
+
+
+def _facts_of_meaning(vector: Sequence[float]) -> dict[str, Any]:
+    return {
         "vector": dense(vector),
         "sketch": dense(_sketch(vector)),
         "model": MODEL.name,
@@ -165,7 +206,6 @@ def by_meaning(among: Among, vector: Sequence[float]) -> list[Ranked]:
         "reach": REACH,
         "window": WINDOW,
     }
-    return _ranked(_BY_MEANING.format(joined=among.joined, among=among.where), among.facts | facts)
 
 
 def _sketch(vector: Sequence[float]) -> list[float]:

@@ -13,7 +13,7 @@ from timemachine.base.errors import Unavailable
 from timemachine.base.faithful import searchable
 from timemachine.memory.reading import Row, heads_of
 from timemachine.recall.among import Among, Times, among
-from timemachine.recall.legs import Term, by_meaning, by_words, most_important, terms_of
+from timemachine.recall.legs import Term, by_both, most_important, terms_of
 from timemachine.recall.subject import subject_of
 from timemachine.recall.time_words import Reading, Spoken, read
 from timemachine.recall.wanted import (
@@ -188,17 +188,17 @@ def _found(steps: Among | None, wanted: Wanted, subject: str) -> _Found:
         leg = most_important(steps, wanted.limit)
         return _Found(Scored(score=_scores(leg), legs={}), _sessions(leg), ())
     terms = [] if wanted.mode == "semantic" else terms_of(steps.project, subject)
-    text = by_words(steps, terms)
-    semantic, missing = ([], None) if wanted.mode == "text" else _near(steps, wanted, subject)
+    vector, missing = ([], None) if wanted.mode == "text" else _vector(wanted, subject)
+    text, semantic = by_both(steps, terms, vector)
     legs = {"text": _scores(text), "semantic": _scores(semantic)}
     score = legs.get(wanted.mode) or fuse(legs["text"], legs["semantic"], MODEL.semantic_weight)
     return _Found(Scored(score=score, legs=legs), _sessions([*text, *semantic]), terms, missing)
 
 
-def _near(steps: Among, wanted: Wanted, subject: str) -> tuple[list[Ranked], str | None]:
-    """The steps of a near meaning, or why there are none."""
+def _vector(wanted: Wanted, subject: str) -> tuple[list[float], str | None]:
+    """What is looked for as a vector, or why there is none."""
     try:
-        return by_meaning(steps, table.question_vector(MODEL, subject)), None
+        return table.question_vector(MODEL, subject), None
     except Unavailable as why:
         if wanted.mode == "semantic":
             raise

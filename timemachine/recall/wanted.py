@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 from django.db.models import QuerySet
 
 from timemachine.accounts.models import Project
+from timemachine.base.clock import begin_as_written, time_as_written, written
 from timemachine.base.errors import InvalidInput
 from timemachine.base.faithful import storable
 from timemachine.recording.models import Action, Session
@@ -68,6 +69,7 @@ def check(wanted: Wanted) -> ZoneInfo:
         raise _refused("queries", f"A query has {longest:,} characters; it may have {LONGEST_QUERY:,}.")
     _check_words(wanted)
     _check_numbers(wanted)
+    _check_times(wanted)
     return _zone(wanted.time_zone)
 
 
@@ -124,6 +126,17 @@ def _check_numbers(wanted: Wanted) -> None:
             "around",
             f"{len(wanted.queries)} queries with {wanted.limit} results and {wanted.around} turns before and behind each are {told:,} turns; "
             f"{MOST_TOLD:,} can be told at once: ask for fewer queries, a smaller `limit` or a smaller `around`.",
+        )
+
+
+def _check_times(wanted: Wanted) -> None:
+    if not (wanted.since and wanted.until):
+        return
+    begin, end = begin_as_written(wanted.since), time_as_written(wanted.until)
+    if begin > end:
+        raise _refused(
+            "since",
+            f"`since` ({written(begin)}) is later than `until` ({written(end)}): no turn lies between them.",
         )
 
 
