@@ -12,6 +12,7 @@ from tests.chromium import required
 from tests.e2e.looking import HEIGHT, WIDTHS
 from tests.embedded.homes import copied
 from tests.embedded.machine import Machine
+from tests.measuring import unmeasured
 
 FLAGS = [
     "--no-sandbox",
@@ -20,6 +21,13 @@ FLAGS = [
     "--no-first-run",
     "--disable-component-update",
 ]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def measured_elsewhere() -> Iterator[None]:
+    """What runs here is a browser's driver: the product has processes of its own."""
+    with unmeasured():
+        yield
 
 
 class Product:
