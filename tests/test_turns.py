@@ -21,7 +21,7 @@ def test_a_file_that_starts_programs_comes_first_and_a_long_one_before_it() -> N
 
 def test_while_two_are_under_way_others_come_in_their_order() -> None:
     assert next_file([LIGHT, STORY, OTHER], [STORY, BROWSER]) == LIGHT
-    assert next_file(["tests/web/test_query_counts.py", LIGHT, STORY], [STORY, BROWSER]) == LONG[-1]
+    assert next_file([LIGHT, STORY, LONG[-1]], [STORY, BROWSER]) == LONG[-1]
 
 
 def test_at_the_end_all_workers_take_what_is_left() -> None:

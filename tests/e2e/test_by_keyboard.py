@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.conftest import Product
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -21,7 +22,7 @@ IS_SEEN = """() => {
 
 @pytest.fixture(scope="module")
 def demo(product: Product) -> Iterator[str]:
-    """The demo's session."""
+    """The demo's session, as soon as a worker has made its steps findable."""
     headers = {"Authorization": f"Bearer {product.key}"}
     with httpx.Client(base_url=f"{product.url}/api", headers=headers, timeout=30) as client:
         made = client.post("/demo").json()
@@ -29,6 +30,7 @@ def demo(product: Product) -> Iterator[str]:
         assert client.post("/sessions", json=other).status_code == 201
         action = {"kind": "message", "output": "Only a word."}
         assert client.post("/sessions/other/actions", json={"actions": [action]}).status_code == 201
+        wait_until(lambda: client.get("/search", params={"q": "courier"}).json()["not_indexed"] == 0)
         yield str(made["session"]["id"])
 
 
