@@ -12,6 +12,7 @@ from timemachine.accounts.models import Project
 from timemachine.base.cut_off import CUT_OFF
 from timemachine.base.errors import Conflict
 from timemachine.memory.telling import FORMS
+from timemachine.memory.transcript import MOST_COUNTED
 from timemachine.recording.commands import append, start_session
 from timemachine.recording.draft import ActionDraft
 from timemachine.recording.erasure import erase_session
@@ -136,18 +137,25 @@ def test_tokens_are_those_that_a_worker_counted_or_counted_at_once_alike(
     assert before["recorded"] == sum(count_tokens(f"{each}\n\n") for each in text.split("\n\n")[1:-1])
 
 
-def test_ten_thousand_turns_are_told_whole_and_in_order_counted_or_estimated(
-    api: Program, project: Project
-) -> None:
+def test_ten_thousand_turns_are_told_whole_and_in_order(api: Program) -> None:
     turns = [said("agent" if number % 2 else "user", f"This is turn {number}.") for number in range(10_000)]
     record(api, "long", *turns)
-    estimated = told(api, "long")
+    found = told(api, "long")
+    assert [turn["output"] for turn in found["items"]] == [turn["output"] for turn in turns]
+    assert found["turns"] == {"kept": 10_000, "recorded": 10_000}
+
+
+def test_more_turns_than_are_counted_at_once_are_told_alike_counted_or_estimated(
+    api: Program, project: Project
+) -> None:
+    many = MOST_COUNTED + 100
+    record(api, "many", *(said("agent", f"This is turn {number}.") for number in range(many)))
+    estimated = told(api, "many")
     while indexing.work_off(project.id):
         pass
-    found = told(api, "long")
-    for each in (estimated, found):
-        assert [turn["output"] for turn in each["items"]] == [turn["output"] for turn in turns]
-        assert each["turns"] == {"kept": 10_000, "recorded": 10_000}
+    found = told(api, "many")
+    assert estimated["items"] == found["items"]
+    assert found["turns"] == estimated["turns"] == {"kept": many, "recorded": many}
     assert (estimated["tokens"]["estimated"], found["tokens"]["estimated"]) == (True, False)
 
 
