@@ -1,0 +1,162 @@
+"""find and ask, against a real server."""
+
+import json
+import re
+
+from tests.cli.terminal import Here
+from tests.cli.test_records import handbook
+from timemachine.base.clock import written
+from timemachine.cli.moment import local
+from timemachine.recording.models import Action
+from timemachine.retrieval.models import Frame
+
+
+def test_find_prints_what_it_found_and_how(tm: Here) -> None:
+    ran = tm.run(
+        "find", handbook(tm), "--query", "When are refunds paid?", "--top-k", "2", "--mode", "lexical"
+    )
+    assert ran.code == 0
+    first, excerpt, scores, words, *_, last = ran.out.splitlines()
+    assert first.startswith("  1  ")
+    assert first.endswith("  #0 version 1  Refunds")
+    assert excerpt == "     Refunds are paid within 14 days of the return."
+    assert re.fullmatch(r"     scores  lexical \d\.\d{4}", scores)
+    assert re.fullmatch(r"     words   refunds \d\.\d{4}, paid \d\.\d{4}", words)
+    assert "by lexical search" in last
+
+
+def test_find_prints_why_each_passage_was_found_under_the_others(tm: Here) -> None:
+    lines = [
+        {"text": "The parser broke at parser.js:42 and said ERR_CONN_RESET."},
+        {"text": "A cable broke in two."},
+        {"text": "Cats sleep."},
+    ]
+    tm.run("put", "log", tm.file("log.jsonl", "\n".join(map(json.dumps, lines))))
+    asked = ("find", "log", "--query", "What broke at parser.js:42?", "--mode", "hybrid")
+    first, second, third = (hit for hit in tm.json(*asked)["hits"])
+    assert first["scores"].keys() == {"lexical", "semantic", "identifier"}
+    assert {*first["matched"]["identifiers"]} == {"parser.js", "parser.js:42"}
+    assert third["matched"] is None
+    said = tm.run(*asked).out.splitlines()
+    told = [line.strip().partition("  ") for line in said if line.startswith("     ")]
+    assert [name for name, _, _ in told if name in ("scores", "words", "identifiers")] == [
+        *("scores", "words", "identifiers"),
+        *("scores", "words"),
+        *("scores", "words"),
+    ]
+    scores = [line for line in said if line.startswith("     scores       lexical ")]
+    assert len({(line.index("semantic"), line.index("identifier"), len(line)) for line in scores}) == 1
+    parts = [f"{name} {part:.4f}" for name, part in first["matched"]["identifiers"].items()]
+    assert f"     identifiers  {', '.join(parts)}" in said
+    assert "     words        none in common; found by its meaning" in said
+    assert len(second["matched"]["terms"]) == 1
+
+
+def test_a_find_by_many_words_names_the_weightiest_of_them(tm: Here) -> None:
+    words = [f"wort{chr(97 + n)}" for n in range(15)]
+    tm.run("put", "words", "-", given=" ".join(words))
+    said = tm.run("find", "words", "--query", " ".join(words), "--mode", "lexical").out
+    assert said.count("wort") == 15 + 12
+    assert "… and 3 more" in said
+
+
+def test_find_as_json_is_what_the_api_answers(tm: Here) -> None:
+    found = tm.json("find", handbook(tm), "--query", "guarantee", "--top-k", "1", "--adaptive")
+    assert (found["top_k"], found["adaptive"], found["sequence"]) == (1, True, None)
+    assert [hit["title"] for hit in found["hits"]] == ["Guarantee"]
+
+
+def test_an_ask_takes_the_thresholds_that_a_find_takes(tm: Here) -> None:
+    question = ("ask", handbook(tm), "--question", "guarantee", "--use-model", "local:extractive")
+    thresholds = ("--adaptive", "--relative", "0", "--cliff", "0", "--min-score", "0")
+    assert len(tm.json(*question)["hits"]) == len(tm.json(*question, *thresholds)["hits"]) == 3
+    assert len(tm.json(*question, "--adaptive", "--relative", "0.9")["hits"]) == 1
+    refused = tm.run(*question, "--relative", "0.9")
+    assert (refused.code, "adaptive" in refused.err) == (1, True)
+
+
+def test_find_in_an_empty_collection_finds_nothing_and_says_so(tm: Here) -> None:
+    tm.json("session", "start", "empty", "--name", "n")
+    assert tm.run("find", "empty", "--query", "anything").out.splitlines() == [
+        "Nothing was found in empty by hybrid search.",
+        "The collection has no frames yet; put some into it.",
+    ]
+
+
+def test_find_before_the_first_frame_says_when_it_came(tm: Here) -> None:
+    tm.json("session", "start", "notes", "--name", "n", "--key", "s1")
+    tm.json("find", "notes", "--query", "anything", "--session", "s1")
+    tm.json("put", "notes", "-", given="the first note")
+    came = written(Frame.objects.get().valid_from) or ""
+    asked = ("find", "notes", "--query", "note", "--as-of", "s1:1")
+    assert tm.run(*asked).out.splitlines() == [
+        "Nothing was found in notes by hybrid search.",
+        f"The collection had no frames then; its first came at {local(came)}.",
+    ]
+    assert tm.json(*asked)["empty"] == {
+        "why": "no_frames_then",
+        "message": f"The collection had no frames then; its first came at {came}.",
+        "first_frame_at": came,
+    }
+    assert [hit["frame"] for hit in tm.json("find", "notes", "--query", "note", "--as-of", came)["hits"]] == [
+        0
+    ]
+
+
+def test_find_as_of_a_step_sees_the_collection_of_that_moment(tm: Here) -> None:
+    tm.json("session", "start", "notes", "--name", "n", "--key", "s1")
+    tm.json("put", "notes", "-", "--session", "s1", given="the first note")
+    tm.json("put", "notes", "-", "--session", "s1", given="the second note")
+    then = tm.json("find", "notes", "--query", "note", "--as-of", "s1:1")
+    assert [hit["text"] for hit in then["hits"]] == ["the first note"]
+    assert len(tm.json("find", "notes", "--query", "note")["hits"]) == 2
+
+
+def test_ask_prints_the_answer_then_what_it_took(tm: Here) -> None:
+    ran = tm.run(
+        "ask", handbook(tm), "--question", "When are refunds paid?", "--use-model", "local:extractive-1"
+    )
+    assert ran.code == 0
+    lines = ran.out.splitlines()
+    assert lines[0] == "Refunds are paid within 14 days of the return."
+    told = {line.split("  ", 1)[0]: line.split("  ", 1)[1].strip() for line in lines[2:]}
+    assert told["model"] == "local:extractive-1"
+    assert told["cost"] == "$0"
+    assert told["grounding"].startswith("HIGH 1.00 (1 of 1 sentence supported)")
+    assert told["passages"].startswith("#0")
+    assert "tokens" in told
+
+
+def test_ask_in_a_session_is_recorded_with_its_find(tm: Here) -> None:
+    collection = handbook(tm)
+    tm.json("session", "start", collection, "--name", "n", "--key", "s1")
+    answer = tm.json("ask", collection, "--question", "How long is the guarantee?", "--session", "s1")
+    assert answer["sequence"] == 1
+    assert list(Action.objects.order_by("sequence").values_list("kind", flat=True)) == ["ask", "find"]
+
+
+def test_ask_says_what_the_cache_saved_and_asks_again_with_no_cache(tm: Here) -> None:
+    collection = handbook(tm)
+    tm.json("session", "start", collection, "--name", "n", "--key", "s1")
+    question = ("ask", collection, "--question", "How long is the guarantee?", "--session", "s1")
+    assert tm.json(*question)["cached"] is False
+    lines = tm.run(*question).out.splitlines()
+    cost = next(line for line in lines if line.startswith("cost"))
+    assert re.search(
+        r"\$0, from the cache, saved \$0 and \d+ ms \(asked first at step 1 of [0-9a-f-]{36}, ", cost
+    )
+    assert not any(line.startswith("tokens") for line in lines)
+    assert tm.json(*question, "--no-cache")["cached"] is False
+    tm.json("session", "end", "s1")
+    assert "1 answer, saved $0" in tm.run("session", "view", "s1").out
+
+
+def test_a_frame_that_is_too_large_behind_others_says_what_was_put(tm: Here) -> None:
+    large = {"text": "x" * (8 * 1024 * 1024 + 1)}
+    source = tm.file("many.jsonl", '{"text": "first"}\n' + json.dumps(large))
+    ran = tm.run("put", "many", source)
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.endswith("1 passage before it is in; the same file again adds only the rest.\n")
+    assert Frame.objects.count() == 1
+    alone = tm.file("large.jsonl", json.dumps(large))
+    assert "Put it in parts." in tm.refused("put", "many", alone)
