@@ -1,0 +1,68 @@
+"""Answers are grounded without a session; and what the API says of models and of itself."""
+
+import pytest
+
+from tests.api.conftest import Program
+
+
+def test_an_answer_is_grounded_without_a_session(api: Program) -> None:
+    told = api.post("/ground", {"answer": "Cats bark.", "context": ["Cats sleep."]}).json()
+    assert told["has_warning"]
+    assert told["sentences"][0]["missing"] == ["bark"]
+
+
+def test_several_answers_are_grounded_at_once_as_each_alone(api: Program) -> None:
+    items = [
+        {"answer": "Cats bark.", "context": ["Cats sleep."]},
+        {"answer": "Cats sleep.", "context": ["Dogs bark.", "Cats sleep."]},
+    ]
+    told = api.post("/ground", {"items": items}).json()["items"]
+    assert told == [api.post("/ground", item).json() for item in items]
+    assert [each["label"] for each in told] == ["LOW", "HIGH"]
+    span = told[1]["sentences"][0]
+    assert (span["frame"], span["passage_start"], span["passage_end"]) == (1, 0, 11)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"answer": "A."},
+        {"items": [], "answer": "A."},
+        {"items": []},
+        {"answer": "A.", "context": ["B."], "items": [{"answer": "A.", "context": []}]},
+    ],
+)
+def test_what_is_neither_one_answer_nor_several_is_refused(api: Program, body: dict[str, object]) -> None:
+    assert api.post("/ground", body).status_code in (400, 422)
+
+
+def test_more_than_one_request_may_ground_is_refused_with_the_limit(api: Program) -> None:
+    item = {"answer": "Cats sleep. " * 2_000, "context": ["Cats sleep. " * 2_000] * 3}
+    refused = api.post("/ground", {"items": [item, item]})
+    assert (refused.status_code, refused.json()["code"]) == (413, "too_large")
+    assert refused.json()["facts"] == {"limit": 120_000, "characters": 160_000}
+    assert "Send fewer items" in refused.json()["message"]
+    many = api.post("/ground", {"answer": "A.", "context": ["B."] * 1_001})
+    assert many.status_code == 422
+    assert "1000" in many.text
+
+
+def test_of_a_long_answer_the_beginning_is_grounded(api: Program) -> None:
+    text = "Cats sleep all day. " * 60_000
+    told = api.post("/ground", {"answer": text, "context": [text] * 8}).json()
+    assert (told["label"], told["sentence_count"]) == ("MEDIUM", 500)
+    assert told["unread_characters"]["answer"] == len(text) - 500 * 20
+
+
+def test_models_say_why_they_cannot_be_used(api: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    models = {each["model"].split(":")[0]: each for each in api.get("/models").json()["items"]}
+    assert models["local"]["usable"]
+    assert "OPENAI_API_KEY" in models["openai"]["why_not"]
+
+
+def test_the_documentation_of_the_api_is_there(api: Program) -> None:
+    described = api.client.get("/api/openapi.json").json()["paths"]
+    assert "/api/sessions/{session_id}/actions" in described
+    assert api.client.get("/api/docs").status_code == 200
