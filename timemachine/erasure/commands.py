@@ -187,7 +187,7 @@ def _look(row: Erasure) -> None:
     steps = touched(row.session, look)
     with transaction.atomic():
         _begin()
-        session = Session.objects.select_for_update().select_related("project").get(pk=row.session_id)
+        session = _locked(row)
         looked_at = erased_fields.look(session, _with_children(session, steps))
         found = apply(session, look, steps)
         fields = erased_fields.count(looked_at)
@@ -212,7 +212,7 @@ def _erase(row: Erasure) -> None:
     with transaction.atomic():
         _begin()
         keep_from_sealing(row.session)
-        session = Session.objects.select_for_update().select_related("project").get(pk=row.session_id)
+        session = _locked(row)
         row = Erasure.objects.select_for_update().get(pk=row.pk)
         if row.status != ERASING:
             return
@@ -239,6 +239,12 @@ def _erase(row: Erasure) -> None:
         row.status, row.finished_at, row.problem = DONE, at, None
         row.result = found.as_json() | fields.as_json()
         row.save(update_fields=["status", "finished_at", "problem", "result"])
+
+
+def _locked(row: Erasure) -> Session:
+    """The session, and not its project: whoever writes into the project's log meanwhile refers to that."""
+    found = Session.objects.select_for_update(of=("self",)).select_related("project")
+    return found.get(pk=row.session_id)
 
 
 def _leave_tombstone(session: Session, sequence: int, *, by: str, reason: str, at: datetime) -> None:
