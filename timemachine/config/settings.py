@@ -106,13 +106,15 @@ TEMPLATES = [
 
 # --- the database
 
-_options: dict[str, Any] = {"prepare_threshold": 5}  # else none is ever prepared
+_address = dj_database_url.parse(_database_url())
+_asked_by_address = _address.get("OPTIONS", {})  # ?sslmode=verify-full and the like
+_options: dict[str, Any] = {**_asked_by_address, "prepare_threshold": 5}  # else none is ever prepared
 if (
     env.text("TIMEMACHINE_PROCESS") == "web"
 ):  # Celery's Django fixup would close a whole pool around every task
     # a connection for each of its 20 threads: who waits for one waits for a database that is away
     _options["pool"] = {"min_size": 1, "max_size": env.number("DATABASE_POOL_SIZE", 24), "timeout": 2}
-DATABASES = {"default": {**dj_database_url.parse(_database_url()), "OPTIONS": _options, "CONN_MAX_AGE": 0}}
+DATABASES = {"default": {**_address, "OPTIONS": _options, "CONN_MAX_AGE": 0}}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- people
@@ -207,6 +209,7 @@ if CELERY_BROKER_URL.startswith("pgmq"):
         "user": _database["USER"],
         "password": _database["PASSWORD"],
         "dbname": _database["NAME"],
+        **_asked_by_address,
     }
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "conn_string": make_conninfo(**{name: value for name, value in _parts.items() if value}),

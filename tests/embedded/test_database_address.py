@@ -1,0 +1,34 @@
+"""What stands in `DATABASE_URL` holds for every connection to the database."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+LOOK = """
+import django; django.setup()
+import psycopg
+from django.conf import settings
+from django.db import connection
+with connection.cursor() as cursor:
+    cursor.execute("SHOW application_name"); print(cursor.fetchone()[0])
+with psycopg.connect(settings.CELERY_BROKER_TRANSPORT_OPTIONS["conn_string"]) as queue:
+    print(queue.execute("SHOW application_name").fetchone()[0])
+"""
+
+
+@pytest.mark.parametrize("process", ["web", "worker"])
+def test_parameters_of_the_address_hold_for_the_product_and_for_its_queue(process: str) -> None:
+    address = os.environ["DATABASE_URL"]
+    also = "&" if "?" in address else "?"
+    environment = os.environ | {
+        "DJANGO_SETTINGS_MODULE": "timemachine.config.settings",
+        "DATABASE_URL": f"{address}{also}application_name=of-the-address",
+        "TIMEMACHINE_PROCESS": process,
+    }
+    environment.pop("CELERY_BROKER_URL", None)
+    seen = subprocess.run(
+        [sys.executable, "-c", LOOK], env=environment, capture_output=True, text=True, timeout=60, check=True
+    )
+    assert seen.stdout.split() == ["of-the-address", "of-the-address"]
