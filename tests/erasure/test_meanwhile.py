@@ -19,7 +19,7 @@ from tests.waiting import wait_until
 from timemachine.accounts.models import Project
 from timemachine.erasure import commands as erasing
 from timemachine.erasure.models import Erasure
-from timemachine.evidence import access, commands, exporting, sealing
+from timemachine.evidence import access, commands, exporting, log, sealing
 from timemachine.evidence.access import Head
 from timemachine.evidence.erasing import erase_session
 from timemachine.evidence.models import LogEntry, Seal
@@ -99,6 +99,23 @@ def test_what_repeats_a_step_that_is_recorded_meanwhile_goes_with_it(transaction
         done = erasure.result()
     assert done is not None
     assert done.status == "done", done.problem
+    assert everywhere() == {}
+
+
+def test_who_writes_into_the_projects_log_and_who_deletes_a_turn_do_not_hold_up_each_other(
+    transactional_db: None,
+) -> None:
+    begun = start_session(Project.objects.create(name="Meanwhile"), name="goes on", by="test")
+    append(begun.id, [ActionDraft(kind="message", output=SENTENCE)])
+    begun.refresh_from_db()
+    log.append(begun.project, [{"entry": log.HOLD}])
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            log.append(begun.project, [{"entry": log.HOLD}])
+            step = begun.actions.get(sequence=1)
+            deletion = in_a_thread(pool, lambda: erasing.delete_turn(step, reason="asked for", by="ada"))
+            wait_until(lambda: waiting() == 1)
+        assert deletion.result().status == "done"
     assert everywhere() == {}
 
 
