@@ -76,6 +76,27 @@ def test_only_what_the_agent_heard_and_said_are_messages_of_its_state(api: Progr
     assert [turn["content"] for turn in state["messages"]] == ["agent", "None", "You are brief."]
 
 
+def test_a_session_that_happened_elsewhere_says_when_it_began_and_ended(api: Program) -> None:
+    night = {"name": "Night", "key": "night", "started_at": "2026-11-22T23:00:00+01:00"}
+    assert api.post("/sessions", night).json()["started_at"] == "2026-11-22T22:00:00Z"
+    early = api.post("/sessions/night/end", {"ended_at": "2026-11-22T21:59:59Z"})
+    assert (early.status_code, early.json()["facts"]["field"]) == (422, "ended_at")
+    assert api.get("/sessions/night").json()["status"] == "recording"
+    for ended_at in ("2026-11-22T22:30:00Z", "2026-11-22T22:45:00Z"):
+        ended = api.post("/sessions/night/end", {"ended_at": ended_at}).json()
+        assert (ended["status"], ended["ended_at"]) == ("ended", "2026-11-22T22:30:00Z")
+
+
+@pytest.mark.parametrize(
+    "moment", ["1899-12-31T23:59:59Z", "9000-01-01T00:00:00Z", "2026-11-22T22:00:00", "soon"]
+)
+def test_a_session_begins_at_a_moment_of_our_years_with_its_offset(api: Program, moment: str) -> None:
+    refused = api.post("/sessions", {"name": "Never", "key": "never", "started_at": moment})
+    assert refused.status_code == 422
+    assert "started_at" in refused.json()["message"]
+    assert api.get("/sessions/never").status_code == 404
+
+
 def test_actions_from_elsewhere_are_appended_one_or_many_and_once(api: Program, session: str) -> None:
     one = api.post(f"/sessions/{session}/actions", {"kind": "message", "role": "user", "output": "hallo"})
     assert (one.status_code, one.json()) == (201, {"sequences": [1]})

@@ -5,8 +5,9 @@ import json
 import pytest
 
 from tests.client.conftest import Served
-from timemachine.client.outbox import header_of, line_of
-from timemachine.client.spool import END, Spool
+from timemachine.client.lines import END, line_of
+from timemachine.client.outbox import header_of
+from timemachine.client.spool import Spool
 from timemachine.payloads.queries import value
 from timemachine.recording.models import Session
 
@@ -171,3 +172,53 @@ def test_a_session_is_not_ended_before_what_was_refused_has_a_place(served: Serv
     assert (left.suffix, json.loads(left.read_text())["line"]["id"]) == (".refused", unfit["id"])
     assert served.outputs("waits") == ["1", "2"]
     assert Session.objects.get(key="waits").status == "ended"
+
+
+def test_a_place_that_comes_free_ends_the_session_that_waited_for_it(served: Served) -> None:
+    tm = served.machine(patience=5.0)
+    s = tm.session("Waits", key="waits")
+    s.record("agent", 1)
+    s.event("unfit", id="i" * 3_000)
+    tm.sender.drain()
+    (spool,) = served.spooled()
+    aside = spool.with_suffix(".refused")
+    aside.mkdir()  # nothing can be written there
+    s.record("agent", 2)
+    s.end()
+    assert tm.client.sessions.get("waits")["status"] == "recording"
+    aside.rmdir()
+    assert not tm.close()
+    assert Session.objects.get(key="waits").status == "ended"
+    assert [json.loads(line)["line"]["name"] for line in aside.read_text().splitlines()] == ["unfit"]
+    assert served.outputs("waits") == [1, 2]
+    assert list(served.spool.iterdir()) == [aside]
+
+
+def test_a_session_that_goes_on_in_memory_is_not_ended_before_what_its_file_had_refused_has_a_place(
+    served: Served,
+) -> None:
+    program = """
+import resource
+from timemachine.client import TimeMachine
+tm = TimeMachine(patience=5)
+s = tm.session("Full", key="full")
+s.record("agent", "0")
+tm.sender.delivery._away_until = __import__("time").monotonic() + 1
+s.event("unfit", id="i" * 3_000)
+tm.sender.drain()
+resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, resource.RLIM_INFINITY))
+s.record("agent", "1")
+s.end()
+print(tm.client.sessions.get("full")["status"])
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+print(tm.close())
+"""
+    out, err = served.run(program).communicate()
+    assert out == "recording\nFalse\n"
+    assert "make some room" in err
+    assert served.outputs("full") == ["0", "1"]
+    assert Session.objects.get(key="full").status == "ended"
+    (left,) = served.spool.iterdir()
+    (kept,) = map(json.loads, left.read_text().splitlines())
+    assert (left.suffix, kept["line"]["name"]) == (".refused", "unfit")
+    assert "1,000" in kept["why"]

@@ -16,7 +16,8 @@ from tests.client.conftest import Served
 from tests.waiting import wait_until
 from timemachine.client import TimeMachine
 from timemachine.client.errors import NotRecorded
-from timemachine.client.outbox import header_of, line_of
+from timemachine.client.lines import line_of
+from timemachine.client.outbox import header_of
 from timemachine.payloads.queries import value
 from timemachine.recording.models import Session
 

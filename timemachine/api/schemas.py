@@ -25,7 +25,7 @@ class ParentIn(Strict):
 
 
 class SessionIn(Strict):
-    """A new session."""
+    """A new session; `started_at` is for one that began before the server heard of it."""
 
     name: str
     key: str | None = None
@@ -35,6 +35,13 @@ class SessionIn(Strict):
     parent: ParentIn | None = None
     metadata: dict[str, Any] = Field(default_factory=dict)
     tags: list[str] = Field(default_factory=list)
+    started_at: AwareDatetime | None = None
+
+
+class SessionEnd(Strict):
+    """When a session that is recorded elsewhere ended; without it, it ends now."""
+
+    ended_at: AwareDatetime | None = None
 
 
 class SessionChange(Strict):

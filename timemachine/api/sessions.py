@@ -39,6 +39,7 @@ from timemachine.recording.models import Session
 from timemachine.recording.moments import moment
 from timemachine.recording.pricing import priced
 from timemachine.recording.queries import action_of, session_of
+from timemachine.recording.validation import check_end
 from timemachine.retrieval.finding import Query
 from timemachine.retrieval.models import Collection
 from timemachine.retrieval.queries import collection_of
@@ -49,7 +50,7 @@ def start(request: HttpRequest, payload: schemas.SessionIn) -> Status[dict[str, 
     """A new session that records; `collection` is made where there is none of that name.
 
     With a `key` of your own it may be sent again: there is one session of a key, and a second one is refused (`key_taken`). An
-    `Idempotency-Key` is not looked at.
+    `Idempotency-Key` is not looked at. One that is sent later than it happened says so by `started_at`.
     """
     return Status(201, session_json(_started(caller(request, "record"), payload)))
 
@@ -226,11 +227,16 @@ def resume(request: HttpRequest, session_id: str, payload: schemas.ResumeIn) -> 
 
 
 @routers.sessions.post("/{session_id}/end", summary="End a session")
-def end(request: HttpRequest, session_id: str) -> dict[str, Any]:
-    """Close a session, once the asks that are under way in it have their record; ending it twice is the same as once."""
+def end(request: HttpRequest, session_id: str, payload: schemas.SessionEnd | None = None) -> dict[str, Any]:
+    """Close a session, once the asks that are under way in it have their record; ending it twice is the same as once.
+
+    A body with `ended_at` says when it ended, where that was not now: not before it began.
+    """
     session = session_of(caller(request, "record").project, session_id)
+    ended_at = payload.ended_at if payload else None
+    check_end(session.started_at, ended_at)
     wait_for_asks(session)
-    commands.end_session(session.id)
+    commands.end_session(session.id, at=ended_at)
     ring_seal(session.id)
     return session_json(session_of(session.project, str(session.id)))
 
@@ -284,6 +290,7 @@ def _started(who: Caller, payload: schemas.SessionIn) -> Session:
         parent=_parent(who.project, payload.parent),
         metadata=payload.metadata,
         tags=payload.tags,
+        started_at=payload.started_at,
     )
 
 

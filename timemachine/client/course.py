@@ -1,6 +1,10 @@
 """What becomes of what a session records: the key that it goes by, and what of it does not arrive."""
 
 import threading
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from timemachine.client.spool import Spool
 
 
 class Shortfall:
@@ -48,4 +52,5 @@ class Course:
         self.key = key
         self.strict = strict
         self.begun = begun
+        self.spools: list[Spool] = []
         self.shortfall = Shortfall(whole)

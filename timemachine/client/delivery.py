@@ -83,6 +83,8 @@ class Delivery:
         """Try now, although it did not go just before."""
         with self._changes:
             self._away_until, self._pause = 0.0, _FIRST_PAUSE
+            for each in self._outboxes:
+                each.try_again()
             self._changes.notify()
 
     def adopt(self) -> None:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from timemachine.client.course import Course
 from timemachine.client.errors import ClientError, NotFound, Refused
+from timemachine.client.lines import END, is_end
 from timemachine.client.outbox import Outbox
-from timemachine.client.spool import END, ENDING, REFUSED, Spool, files_in
+from timemachine.client.spool import ENDING, REFUSED, Spool, files_in
 
 if TYPE_CHECKING:  # its HTTP client takes a third of a second
     from timemachine.client.connection import Connection
@@ -142,7 +143,7 @@ def _left(path: Path) -> Left | None:
     return Left(
         path=path,
         session=heads[-1]["session"],
-        actions=len(heads) if is_aside else sum(line != END for line in lines[1:]),
+        actions=len(heads) if is_aside else sum(not is_end(line) for line in lines[1:]),
         state=IN_USE if used else SET_ASIDE if is_aside else WAITS,
         why=heads[-1].get("why"),
         url=heads[-1].get("url"),
@@ -198,7 +199,7 @@ def _moved(spool: Spool, left: Left, key: str | None) -> Spool:
         kept = [each["line"] for each in _heads(_lines_of(left.path))]
         lines = [json.dumps(each, separators=(",", ":")).encode() for each in kept]
     else:
-        lines = [each for each in spool.waiting(spool.end) if each != END]
+        lines = [each for each in spool.waiting(spool.end) if not is_end(each)]
     session = left.session | ({} if key is None else {"key": key})
     header = {"spool": 1, "url": left.url, "key_id": left.key_id, "session": session}
     moved = Spool.in_file(left.path.parent, header)
@@ -213,7 +214,7 @@ def _moved(spool: Spool, left: Left, key: str | None) -> Spool:
 
 
 def _actions_of(spool: Spool) -> int:
-    return sum(line != END for line in spool.waiting(spool.end - spool.settled))
+    return sum(not is_end(line) for line in spool.waiting(spool.end - spool.settled))
 
 
 def _delivered(outbox: Outbox, connection: "Connection") -> str | None:

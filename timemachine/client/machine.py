@@ -5,11 +5,13 @@ import logging
 import os
 import re
 import secrets
+import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from timemachine.client.delivery import Delivery
 from timemachine.client.errors import NoServer, NotRecorded
+from timemachine.client.fitting import iso
 from timemachine.client.outbox import header_of
 from timemachine.client.reading import Reading
 from timemachine.client.recorder import KEY, Session
@@ -122,6 +124,7 @@ class TimeMachine(Reading):
             self.refuse(f"{sorted(unknown)} cannot be captured; only 'sys' can.")
         server = self._server()
         body = {field: plain(value) for field, value in about.items() if value is not None}
+        body["started_at"] = iso(time.time_ns())
         header = header_of(body, url=server.url if server else None, key_id=key_id(server))
         return Session(
             self,

@@ -1,11 +1,11 @@
 """One session's way to the server: it is started, its actions follow in their order, and it is ended."""
 
-import json
 import logging
 import secrets
 import threading
 import time
 from collections import deque
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
@@ -13,8 +13,9 @@ from urllib.parse import quote
 from timemachine.client.course import Course
 from timemachine.client.errors import ClientError, NotUnderstood, Refused, Unreachable
 from timemachine.client.fitting import refitted
+from timemachine.client.lines import ended_at, is_end
 from timemachine.client.retrying import TOO_MANY
-from timemachine.client.spool import END, Spool
+from timemachine.client.spool import Spool
 
 if TYPE_CHECKING:  # its HTTP client takes a third of a second
     from timemachine.client.connection import Connection
@@ -24,7 +25,8 @@ log = logging.getLogger(__name__)
 MOST_ACTIONS: Final = 1_000
 LARGEST_BATCH: Final = 8 * 1024 * 1024
 """Bytes of actions in one request; a single one may be larger. The server takes 64 MB."""
-_UNFIT: Final = frozenset({413, 422})
+_UNPROCESSABLE: Final = 422
+_UNFIT: Final = frozenset({413, _UNPROCESSABLE})
 """An action that the server can never take: too large, too deep, a word that no field has."""
 _AWAY: Final = frozenset({502, 503, 504})
 _FAULT: Final = 500
@@ -53,6 +55,7 @@ class Outbox:
     def __init__(self, spool: Spool, course: Course, *, adopted: bool = False) -> None:
         self.spool = spool
         self.course = course
+        course.spools.append(spool)
         self.adopted = adopted
         self.closed = adopted
         self.next: Outbox | None = None
@@ -61,6 +64,7 @@ class Outbox:
         self._started = False
         self._unfitting = False
         self._said = False
+        self._awaits_place = False
         self._faults = 0
         self._marks: deque[tuple[int, Mark]] = deque()
         self._lock = threading.Lock()
@@ -100,12 +104,12 @@ class Outbox:
             self._start(connection)
         lines = self.spool.waiting(LARGEST_BATCH)
         if lines:
-            if lines[0] == END:
+            if is_end(lines[0]):
                 self._demand_nothing_held()
-                connection.post(f"{self._path}/end")
+                self._end(connection, ended_at(lines[0]))
                 self._settle(lines[:1])
             else:
-                actions = lines[: lines.index(END)] if END in lines else lines
+                actions = [*takewhile(lambda line: not is_end(line), lines)]
                 self._try(connection, actions[: 1 if self._faults else MOST_ACTIONS])
         self.stuck = None
         self._tell()
@@ -131,9 +135,29 @@ class Outbox:
     def _path(self) -> str:
         return f"/api/sessions/{quote(self.key, safe='')}"
 
+    def _end(self, connection: "Connection", at: str | None) -> None:
+        """End the session when it ended here; at once where that is before it began by the clock of another machine."""
+        try:
+            connection.post(f"{self._path}/end", None if at is None else {"ended_at": at})
+        except Refused as why:
+            if at is None or why.status != _UNPROCESSABLE:
+                raise
+            connection.post(f"{self._path}/end")
+
+    def _begin(self, connection: "Connection", session: dict[str, Any]) -> None:
+        """Have the server begin a session; without the moment where it is older than that field."""
+        try:
+            connection.post("/api/sessions", session)
+        except Refused as why:
+            if "started_at" not in session or why.status != _UNPROCESSABLE:
+                raise
+            connection.post(
+                "/api/sessions", {name: session[name] for name in session if name != "started_at"}
+            )
+
     def _start(self, connection: "Connection") -> None:
         try:
-            connection.post("/api/sessions", self.spool.header["session"] | {"key": self.key})
+            self._begin(connection, self.spool.header["session"] | {"key": self.key})
         except Refused as why:
             if why.code != _KEY_TAKEN:
                 raise
@@ -155,7 +179,7 @@ class Outbox:
             "metadata": {**session.get("metadata", {}), "asked_key": self.key},
         }
         try:
-            connection.post("/api/sessions", other)
+            self._begin(connection, other)
         except Refused as why:
             if why.code != _KEY_TAKEN:
                 raise
@@ -188,11 +212,24 @@ class Outbox:
             return _ENDED
         return _OPEN
 
+    def try_again(self) -> None:
+        """Look at once whether there is a place now for what was refused, where the end of the session waits for that."""
+        if self._awaits_place:
+            self.stuck, self.not_before = None, 0.0
+
     def _demand_nothing_held(self) -> None:
-        """A session that has ended takes nothing more: it stays open for as long as its file has what is to be sent again."""
-        if self.spool.is_held:
+        """A session that has ended takes nothing more: it stays open for as long as any of its files has what is to be sent again."""
+        others = [each for each in self.course.spools if each is not self.spool and each.has_rest]
+        self.course.spools = [*others, self.spool]
+        held = others if self.spool.put_aside() else [self.spool]
+        self._awaits_place = any(each.is_held for each in held)
+        if self._awaits_place:
             raise ClientError(
-                f"What the server refused finds no place beside {self.spool.path}, which stays: make some room, and send it again."
+                f"What the server refused finds no place beside {held[0].path}, which stays: make some room, and send it again."
+            )
+        if held:
+            raise ClientError(
+                f"What was recorded before the end of the session waits still in {held[0].path}."
             )
 
     def _try(self, connection: "Connection", lines: list[bytes]) -> None:
@@ -287,8 +324,9 @@ class Outbox:
                 raise
             self.spool.forget()
             self.spool = kept
+            self.course.spools.append(kept)
         except OSError as why:
-            lost = sum(line != END for line in rest)
+            lost = sum(not is_end(line) for line in rest)
             self.course.shortfall.add(lost=lost, why=f"no file can be written ({why}).")
             log.error("%d actions of session %s are lost: no file can be written (%s).", lost, self.key, why)  # noqa: TRY400  # said
 
@@ -321,8 +359,3 @@ def header_of(session: dict[str, Any], *, url: str | None, key_id: str | None) -
 def suffix_of(spool: Spool) -> str:
     """What the session's other key ends with; that of a spool from before it was chosen is in its name."""
     return str(spool.header.get("suffix") or (spool.path.stem if spool.path else "")[-8:])
-
-
-def line_of(action: dict[str, Any]) -> bytes:
-    """An action as its line."""
-    return json.dumps(action, separators=(",", ":"), allow_nan=False).encode()

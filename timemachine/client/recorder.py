@@ -15,9 +15,9 @@ from timemachine.client.calls import Call, is_no_error, recorded
 from timemachine.client.course import Course
 from timemachine.client.errors import NotRecorded
 from timemachine.client.fitting import FIELDS, NANOSECONDS, nanoseconds, set_apart
+from timemachine.client.lines import end_line
 from timemachine.client.sender import OURS
 from timemachine.client.snapshot import Frozen, frozen, said
-from timemachine.client.spool import END
 from timemachine.client.usage import fields_of
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ class Session:
             outbox = self._box()
             self._over = True
             if self._ends:
-                self._machine.sender.put(outbox, END)
+                self._machine.sender.put(outbox, end_line())
         self._machine.watch(self, frozenset())
         done = self._machine.sender.flush(self._machine.patience, only=outbox, patient=self._machine.strict)
         outbox.closed = outbox.last.closed = True

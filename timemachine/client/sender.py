@@ -21,10 +21,9 @@ from typing import Any, Final, Protocol
 
 from timemachine.client.course import Course, Shortfall
 from timemachine.client.delivery import Delivery
-from timemachine.client.fitting import fitted, iso
-from timemachine.client.outbox import Mark, Outbox, line_of
-from timemachine.client.snapshot import said, thawed, written
-from timemachine.client.spool import END, Spool
+from timemachine.client.lines import is_end, line_of_frozen, lost_line
+from timemachine.client.outbox import Mark, Outbox
+from timemachine.client.spool import Spool
 
 log = logging.getLogger(__name__)
 
@@ -207,7 +206,7 @@ class Sender:
         """Have the session itself say what it lost, as soon as there is a place for it."""
         last = self._in_use(outbox)
         try:
-            last.spool.append([_lost_line(count)], sync=self._sync, anyway=self._closing)
+            last.spool.append([lost_line(count)], sync=self._sync, anyway=self._closing)
         except (OSError, ValueError):
             with self._lock:
                 self._lost[outbox] = self._lost.get(outbox, 0) + count
@@ -233,10 +232,10 @@ class Sender:
                 outbox = self._append(outbox, lines)
                 lines = []
                 outbox.mark(each)
-            elif each == END:
+            elif is_end(each):
                 outbox = self._append(outbox, lines)
                 lines = []
-                outbox = self._append(outbox, [*self._lost_before(outbox), END], anyway=True)
+                outbox = self._append(outbox, [*self._lost_before(outbox), each], anyway=True)
             else:
                 lines += self._lines(outbox, each)
         self._append(outbox, lines)
@@ -244,7 +243,7 @@ class Sender:
     def _lines(self, outbox: Outbox, data: bytes) -> list[bytes]:
         """An action's line; none where not even its failure can be written, which is counted as a loss."""
         try:
-            return [_line(data)]
+            return [line_of_frozen(data)]
         except Exception as why:
             log.exception("An action of session %s cannot be written.", outbox.key)
             self._lose(outbox, 1, f"an action cannot be written ({why!r}).")
@@ -255,7 +254,7 @@ class Sender:
         last = outbox.last
         with self._lock:
             count = sum(self._lost.pop(each) for each in list(self._lost) if each.last is last)
-        return [_lost_line(count)] if count else []
+        return [lost_line(count)] if count else []
 
     def _append(self, outbox: Outbox, lines: list[bytes], *, anyway: bool = False) -> Outbox:
         """Add lines to a spool, to the session's next one where it was let go, to memory where the disk takes none; the outbox that has them."""
@@ -347,34 +346,6 @@ def _import_here() -> None:
     import timemachine.client.connection  # noqa: F401  # it takes a third of a second
 
     "localhost".encode("idna")
-
-
-def _line(data: bytes) -> bytes:
-    """A frozen action as its line; one that cannot be written is an event that says so."""
-    action = thawed(data)
-    try:
-        made = {name: value for name, value in action.items() if value is not None}
-        if "started_at" in made:
-            made["started_at"] = iso(made["started_at"])
-        return line_of(fitted(written(made)))
-    except (RecursionError, MemoryError, ValueError, TypeError, KeyError, OSError, OverflowError) as why:
-        return line_of(_event("recorder.failed", str(action.get("id")), said(why)))
-
-
-def _lost_line(lost: int) -> bytes:
-    return line_of(_event("recorder.lost", f"lost:{time.time_ns()}", {"actions": lost}))
-
-
-def _event(name: str, action_id: str, output: Any) -> dict[str, Any]:
-    return {
-        "kind": "event",
-        "layer": "agent",
-        "role": "system",
-        "name": name,
-        "id": action_id,
-        "significance": "error",
-        "output": output,
-    }
 
 
 def _close_all() -> None:

@@ -26,7 +26,7 @@ class Sessions:
         key: str | None = None,
         **more: Any,
     ) -> Document:
-        """A new session that records; `more` are `user`, `parent`, `metadata` and `tags`."""
+        """A new session that records; `more` are `user`, `parent`, `metadata`, `tags` and `started_at`."""
         body = given(name=name, collection=collection, agent=agent, key=key, **more)
         return self._connection.post(_SESSIONS, body)
 

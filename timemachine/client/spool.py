@@ -1,7 +1,7 @@
 """The spool: what was recorded and is not delivered yet, one append-only file for each session of a process.
 
 The first line says which session it is, and for which server and key (never the key itself); each further line is an action as it is
-sent, or `!end`. A line stands in the file before it is sent, so a process that is killed loses none of them; with `fsync` they
+sent, or `!end` with when it ended. A line stands in the file before it is sent, so a process that is killed loses none of them; with `fsync` they
 survive a machine that loses its power as well. Once everything is delivered the file is cut back to its first line, and removed
 when the session is closed. Whoever has a file holds its lock, so a file without one is of a process that is gone, and the next one
 takes it over; it gets its name once it is locked and has its first line. A last line that was cut in half by a crash is left out; it
@@ -18,6 +18,7 @@ import re
 import secrets
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
@@ -25,7 +26,6 @@ from typing import Any, Final, Self
 
 log = logging.getLogger(__name__)
 
-END: Final = b"!end"
 ENDING: Final = ".spool"
 BEGINNING: Final = ".begun"
 REFUSED: Final = ".refused"
@@ -65,8 +65,9 @@ class Spool:
         self.end = 0
         self.settled = 0
         self.is_closed = False
-        self.is_held = False
-        """Whether the file stays as it is: something in it was refused, and found no place beside it."""
+        self._held: deque[tuple[bytes, str]] = deque()
+        self._held_bytes = 0
+        self._asides = threading.Lock()
         self._file = file
         self._begin = begin
         self._cut = 0
@@ -121,6 +122,18 @@ class Spool:
         return spool
 
     @property
+    def is_held(self) -> bool:
+        """Whether the file stays as it is: something in it was refused, and found no place beside it."""
+        return self._held_bytes > 0
+
+    @property
+    def has_rest(self) -> bool:
+        """Whether its file has anything that is to be sent, or set aside, before its session may end; it is tried to set it aside."""
+        if self.is_closed:
+            return self.path is not None and (self.settled < self.end or self.is_held) and self.path.exists()
+        return self.settled < self.end or not self.put_aside()
+
+    @property
     def waits(self) -> bool:
         """Whether something in it has not arrived: of a file that was let go, for as long as it is there."""
         return self.settled < self.end and (self.path is None or self.path.exists())
@@ -166,6 +179,11 @@ class Spool:
         """So many bytes more, line ends included, are delivered or set aside."""
         with self._lock:
             self.settled += size
+        self._cut_back()
+
+    def _cut_back(self) -> None:
+        """Have only its first line left in the file, if nothing else is of use."""
+        with self._lock:
             if self.settled == self.end and not (self.is_closed or self.is_held):
                 with contextlib.suppress(OSError):  # it stays longer than it has to be
                     self._file.truncate(self._begin)
@@ -188,25 +206,45 @@ class Spool:
         """
         if self.path is None:
             return False
-        kept = json.dumps({"why": why, **self.header}).encode()[:-1]
-        try:
-            with _opened(self.path.with_suffix(REFUSED), os.O_CREAT) as file:
-                end = file.seek(0, os.SEEK_END)
-                begin = b"\n" if _is_cut(file, end) else b""
-                try:
-                    _write_all(file, begin + kept + b', "line": ' + line + b"}\n")
-                    os.fsync(file.fileno())  # before the spool forgets it
-                except OSError:
-                    file.truncate(end)
-                    if not end:
-                        self.path.with_suffix(REFUSED).unlink()
-                    raise
-        except OSError:
-            self.is_held = True
+        with self._asides:
+            try:
+                self._keep_beside(self.path, line, why)
+            except OSError:
+                self._held_bytes += len(line)
+                if self._held_bytes <= MOST_IN_MEMORY:  # of more only the file knows, and the next process
+                    self._held.append((line, why))
         return True
+
+    def put_aside(self) -> bool:
+        """Set aside what found no place beside the file before, so that it need not stay; whether nothing is left of that."""
+        with self._asides:
+            try:
+                while self.path is not None and self._held:
+                    self._keep_beside(self.path, *self._held[0])
+                    self._held_bytes -= len(self._held.popleft()[0])
+            except OSError:
+                return False
+        self._cut_back()
+        return not self.is_held
+
+    def _keep_beside(self, path: Path, line: bytes, why: str) -> None:
+        kept = json.dumps({"why": why, **self.header}).encode()[:-1]
+        with _opened(path.with_suffix(REFUSED), os.O_CREAT) as file:
+            end = file.seek(0, os.SEEK_END)
+            begin = b"\n" if _is_cut(file, end) else b""
+            try:
+                _write_all(file, begin + kept + b', "line": ' + line + b"}\n")
+                os.fsync(file.fileno())  # before the spool forgets it
+            except OSError:
+                file.truncate(end)
+                if not end:
+                    path.with_suffix(REFUSED).unlink()
+                raise
 
     def remove(self, *, only_settled: bool = False) -> bool:
         """Let go of the file, and remove it if nothing waits in it; or let go of it `only_settled`. Whether it is let go."""
+        if not self.put_aside() and only_settled:
+            return False
         with self._lock:
             if only_settled and self.settled < self.end:
                 return False

@@ -61,13 +61,14 @@ def start_session(
     started_at: datetime | None = None,
     imported_as: str | None = None,
 ) -> Session:
-    """A new session that records. Raises `Conflict` where the key is taken, `InvalidInput` where it has a wrong form, or what it is called is too long.
+    """A new session that records. Raises `Conflict` where the key is taken, `InvalidInput` where it has a wrong form, what it is called is too long, or its time is none.
 
     A parent that is not here yet is named by its key, and is tied to it when it comes, unless that one goes on from this session.
     """
     if not name.strip():
         raise InvalidInput("A session needs a name.", code="invalid_field", field="name")
     validation.check_head(name=name, agent=agent, user=user, tags=tags)
+    validation.check_moment("started_at", started_at)
     chosen = validation.check_key(key) if key is not None else validation.new_key()
     named, sequence = parent or (None, None)
     try:

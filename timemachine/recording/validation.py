@@ -3,6 +3,7 @@
 import re
 import secrets
 from collections.abc import Sequence
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -55,6 +56,25 @@ def check_head(
     for field, text in given:
         if text is not None:
             _check_length(field, text)
+
+
+def check_moment(field: str, at: datetime | None) -> None:
+    """Refuse a moment beyond the years in which things are recorded."""
+    if at is not None and at.year not in YEARS:
+        raise InvalidInput(
+            f"`{field}` must lie between the years 1900 and 9000.", code="invalid_field", field=field
+        )
+
+
+def check_end(began: datetime, at: datetime | None) -> None:
+    """Refuse an end of a session beyond the years in which things are recorded, or before it began."""
+    check_moment("ended_at", at)
+    if at is not None and at < began:
+        raise InvalidInput(
+            f"`ended_at` lies before {began.isoformat()}, when the session began; send a later moment, or none.",
+            code="invalid_field",
+            field="ended_at",
+        )
 
 
 def new_key() -> str:
@@ -125,10 +145,7 @@ def _check_times(draft: ActionDraft) -> None:
             code="invalid_field",
             field="duration_ms",
         )
-    if draft.started_at is not None and draft.started_at.year not in YEARS:
-        raise InvalidInput(
-            "`started_at` must lie between the years 1900 and 9000.", code="invalid_field", field="started_at"
-        )
+    check_moment("started_at", draft.started_at)
 
 
 def _check_cost(field: str, dollars: Decimal | None) -> None:

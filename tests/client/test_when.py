@@ -1,0 +1,75 @@
+"""A session began and ended when it happened, however late the server hears of it."""
+
+import json
+import time
+from datetime import UTC, datetime, timedelta
+
+from tests.client.conftest import Served
+from tests.client.other_server import Request, answering, other_server
+from timemachine.client import TimeMachine
+from timemachine.client.lines import line_of
+from timemachine.client.outbox import header_of
+from timemachine.client.spool import Spool
+from timemachine.recording.models import Session
+
+
+def test_a_session_that_is_delivered_later_began_and_ended_when_it_did(served: Served) -> None:
+    served.gate.shut()
+    tm = served.machine(patience=0.1)
+    before = datetime.now(UTC)
+    with tm.session("Night", key="night") as s:
+        s.record("user", "hello")
+        done = datetime.now(UTC)
+    tm.close()
+    after = datetime.now(UTC)
+    served.gate.open()
+    assert served.machine().deliver_spooled()
+    night = Session.objects.get(key="night")
+    assert night.ended_at is not None
+    assert before <= night.started_at <= done <= night.ended_at <= after
+    assert night.created_at > after
+
+
+def test_a_spool_from_before_the_recorder_said_when_is_delivered(served: Served) -> None:
+    spool = Spool.in_file(served.spool, header_of({"key": "old", "name": "Old"}, url=None, key_id=None))
+    spool.append([line_of({"id": "1", "kind": "message", "role": "user", "output": 1}), b"!end"])
+    spool.remove()
+    before = datetime.now(UTC)
+    assert served.machine().deliver_spooled()
+    assert served.outputs("old") == [1]
+    old = Session.objects.get(key="old")
+    assert (old.status, old.started_at > before) == ("ended", True)
+
+
+def test_a_session_that_another_machine_began_by_a_clock_that_is_ahead_is_ended_all_the_same(
+    served: Served,
+) -> None:
+    tm = served.machine()
+    ahead = datetime.now(UTC) + timedelta(hours=1)
+    tm.client.sessions.start(name="Shared", key="shared", started_at=ahead.isoformat())
+    with tm.session("Shared", key="shared") as s:
+        s.record("user", 1)
+    assert tm.close()
+    assert Session.objects.get(key="shared").status == "ended"
+
+
+def test_a_server_that_does_not_know_when_a_session_began_gets_it_without_that(served: Served) -> None:
+    asked = []
+
+    def older(request: Request) -> None:
+        body = json.loads(request.body) if request.body else None
+        asked.append((request.path, body))
+        if body and "started_at" in body:
+            said = {"code": "invalid_request", "message": "`started_at` is unknown.", "facts": {}}
+            answering(422, json.dumps(said).encode())(request)
+        else:
+            answering(200, b'{"sequences": [1]}')(request)
+
+    with other_server(older) as url:
+        tm = TimeMachine(url, served.key, spool=served.spool, patience=10.0)
+        with tm.session("Older", key="older") as s:
+            s.record("user", 1, started_at=time.time())
+        assert tm.close()
+    begins = [body for path, body in asked if path == "/api/sessions"]
+    assert begins[-1] == {"name": "Older", "key": "older"}
+    assert [path for path, _ in asked][-2:] == ["/api/sessions/older/actions", "/api/sessions/older/end"]
