@@ -1,5 +1,7 @@
 """The page that asks earlier sessions."""
 
+import re
+
 import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
@@ -7,6 +9,10 @@ from pytest_django import DjangoAssertNumQueries
 from tests.search.recorded import index, said, session_of
 from tests.web.test_search import words
 from timemachine.accounts.models import Project
+from timemachine.erasure.commands import delete_turn
+from timemachine.recall.queries import recall
+from timemachine.recall.telling import prompt_of
+from timemachine.recall.wanted import Wanted
 
 pytestmark = pytest.mark.django_db
 
@@ -71,6 +77,19 @@ def test_the_turns_around_are_shown_in_order_with_what_is_left_out(viewer: Clien
     told = words(viewer, "/recall/?q=wool&mode=text&around=1")
     assert "x" * 900 in told
     assert "x" * 1_001 not in told
+
+
+def test_the_page_says_who_deleted_a_turn_around_and_a_prompt_does_not(
+    viewer: Client, project: Project
+) -> None:
+    session = session_of(project, said("step of iron"), said("step of glass"), name="Stuff")
+    delete_turn(session.actions.get(sequence=1), reason="asked for", by="ada")
+    index(project)
+    page = words(viewer, "/recall/?q=glass&mode=text&around=1")
+    assert re.search(r"\[deleted 20\d\d-\d\d-\d\d \d\d:\d\d UTC by ada\]", page)
+    prompt = prompt_of(recall(project, Wanted(queries=("glass",), mode="text", around=1)), 1_000).text
+    assert re.search(r"\[deleted 20\d\d-\d\d-\d\d \d\d:\d\d UTC\]", prompt)
+    assert "ada" not in prompt
 
 
 def test_a_question_with_what_no_text_can_hold_is_answered(viewer: Client, project: Project) -> None:

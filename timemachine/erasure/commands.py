@@ -14,6 +14,7 @@ from django.db.models import Q
 
 from timemachine.base.clock import now
 from timemachine.base.errors import Conflict, InvalidInput, TimeMachineError
+from timemachine.base.kept import forget_kept
 from timemachine.erasure.applying import apply
 from timemachine.erasure.chosen import Chosen, chosen_of
 from timemachine.erasure.models import DONE, ERASING, FOUND, LOOKING, Erasure
@@ -239,6 +240,7 @@ def _erase(row: Erasure) -> None:
         row.status, row.finished_at, row.problem = DONE, at, None
         row.result = found.as_json() | fields.as_json()
         row.save(update_fields=["status", "finished_at", "problem", "result"])
+    forget_kept()
 
 
 def _locked(row: Erasure) -> Session:

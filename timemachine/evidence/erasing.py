@@ -10,6 +10,7 @@ from psycopg.errors import DeadlockDetected
 from timemachine.answering.summaries import that_stay
 from timemachine.base.clock import now
 from timemachine.base.errors import NotFound
+from timemachine.base.kept import forget_kept
 from timemachine.comparison.models import Comparison
 from timemachine.evidence import access, earlier, log
 from timemachine.evidence.comparison_subject import run_ended_at
@@ -75,6 +76,7 @@ def _erase_session(session: Session, *, by: str | None, reason: str | None, move
     imports.forget(session)
     erased = erasure.erase_session(session)
     _begin_anew([each for each in sealed if each.of == COMPARISON])
+    forget_kept()
     return erased
 
 

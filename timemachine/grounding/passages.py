@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Final
 
+from timemachine.base.kept import kept
 from timemachine.grounding import bounds
 from timemachine.grounding.runs import Keys, Written
 from timemachine.grounding.weights import weight
@@ -172,7 +173,7 @@ def _made(read: tuple[Sentence, ...]) -> tuple[Statement, ...]:
     return tuple(Statement(sentence.body, sentence.start) for sentence in read)
 
 
-_kept = lru_cache(maxsize=_KEPT)(_made)
+_kept = kept(lru_cache(maxsize=_KEPT)(_made))
 
 
 def _words(text: str) -> Words:
@@ -180,7 +181,7 @@ def _words(text: str) -> Words:
     return _kept_words(text) if len(text) <= _SHORT else words_of(text)
 
 
-_kept_words = lru_cache(maxsize=_KEPT)(words_of)
+_kept_words = kept(lru_cache(maxsize=_KEPT)(words_of))
 
 
 def _clauses(claim: Statement) -> list[Keys]:

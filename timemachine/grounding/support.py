@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final, Literal
 
+from timemachine.base.kept import kept
 from timemachine.grounding import bounds
 from timemachine.grounding.conflicts import Conflict, conflict
 from timemachine.grounding.missing import missing
@@ -169,6 +170,7 @@ def _source(passages: tuple[Passage, ...]) -> Source:
     return _kept(passages) if small else Source(passages)
 
 
+@kept
 @lru_cache(maxsize=8)
 def _kept(passages: tuple[Passage, ...]) -> Source:
     return Source(passages)

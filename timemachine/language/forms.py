@@ -3,6 +3,7 @@
 from functools import lru_cache
 from typing import Final
 
+from timemachine.base.kept import kept
 from timemachine.language.words import stem
 
 _IRREGULAR: Final = """
@@ -31,6 +32,7 @@ _LONGEST_FIRST: Final = tuple(sorted(_SUFFIXES.split(), key=lambda suffix: (-len
 _SHORTEST_ROOT: Final = 4
 
 
+@kept
 @lru_cache(maxsize=65_536)
 def root(stemmed: str) -> str:
     """The root of a stem (`timemachine.language.words.stem`): "sent" gives "send", "circulatory" and "circulation" one.

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
+from timemachine.base.kept import kept
+
 _CHUNK: Final = re.compile(r"`[^`\n]+`|[^\s`]+")
 # Most of what stands between white space is words, and all that follow one another are told at one look.
 _ORDINARY: Final = re.compile(
@@ -65,6 +67,7 @@ def _chunks(text: str) -> Iterator[re.Match[str]]:
         at = found.end()
 
 
+@kept
 @lru_cache(maxsize=16_384)
 def _short_key(chunk: str) -> str:
     return _POSSESSIVE.sub("", chunk.strip(_WRAPPING + "` ")).casefold()
@@ -103,4 +106,4 @@ def _is_path(chunk: str) -> bool:
     return folder is not None and _PART.search(chunk, folder.end()) is not None
 
 
-_short_within: Final = lru_cache(maxsize=16_384)(_within)
+_short_within: Final = kept(lru_cache(maxsize=16_384)(_within))

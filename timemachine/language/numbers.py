@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final, cast
 
+from timemachine.base.kept import kept
 from timemachine.language.identifiers import identifier_spans
 from timemachine.language.spelled import (
     COUNTED,
@@ -230,6 +231,7 @@ def _meaning(form: str, written: str) -> _Meaning:
     return _Meaning(written) if len(written) > _LONGEST else _short_meaning(form, written)
 
 
+@kept
 @lru_cache(maxsize=16_384)
 def _short_meaning(form: str, written: str) -> _Meaning:
     return _MEANINGS[form](cast("re.Match[str]", _COMPILED[form].fullmatch(written)))

@@ -7,6 +7,7 @@ from heapq import merge
 from operator import itemgetter
 from typing import Final, Literal, NamedTuple
 
+from timemachine.base.kept import kept
 from timemachine.language.identifiers import chunk_key, identifier_spans
 from timemachine.language.numbers import Number, numbers_beside
 from timemachine.language.words import FUNCTION_WORDS, WORD, folded, stem, word_set
@@ -124,6 +125,7 @@ def _terms(text: str, tokens: list[_Token]) -> Iterator[Term]:
             opens = False
 
 
+@kept
 @lru_cache(maxsize=65_536)
 def _alone(word: str) -> tuple[str, Kind] | None:
     """What a word says where it does not negate; digits that state no number mark an item of a list, or cite."""

@@ -5,6 +5,8 @@ import unicodedata
 from functools import lru_cache
 from typing import Final
 
+from timemachine.base.kept import kept
+
 # Scripts that write no space between words: each character counts as a word of its own.
 ALONE: Final = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 # Initials with dots (U.S.), one character of such a script, or letters and digits with apostrophes inside (didn't).
@@ -41,6 +43,7 @@ SOURCE_WORDS: Final = word_set(
 )
 
 
+@kept
 @lru_cache(maxsize=65_536)
 def folded(word: str) -> str:
     """The word in NFKC without case, possessive 's, and the dots of initials."""
@@ -48,6 +51,7 @@ def folded(word: str) -> str:
     return plain.replace(".", "")
 
 
+@kept
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
     """A folded word without its English inflection (close, closes, closed and closing share one stem)."""

@@ -35,9 +35,14 @@ class Deleted:
     reason: str
 
     @property
+    def moment(self) -> str:
+        """What stands in its place where others may read it, a provider of models: `deleted 2026-11-23 17:05 UTC`."""
+        return f"deleted {self.at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+    @property
     def words(self) -> str:
-        """What stands in its place: `deleted 2026-11-23 17:05 UTC by ada`."""
-        return f"deleted {self.at.astimezone(UTC):%Y-%m-%d %H:%M} UTC by {self.by}"
+        """What stands in its place for the project: `deleted 2026-11-23 17:05 UTC by ada`."""
+        return f"{self.moment} by {self.by}"
 
     def as_json(self) -> dict[str, Any]:
         """The same as a document."""
@@ -122,7 +127,7 @@ def _named(turn: Turn) -> str | None:
 def content_of(turn: Turn) -> str:
     """What was said, asked, answered and gone wrong."""
     if turn.deleted is not None:
-        return f"[{turn.deleted.words}]"
+        return f"[{turn.deleted.moment}]"
     if turn.kind == "message":
         return _joined(_written(turn.input) if turn.output is None else _written(turn.output), _failed(turn))
     if turn.kind == "llm_call":

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
+from timemachine.base.kept import kept
 from timemachine.language.identifiers import chunk_key, identifier_spans
 
 MOST: Final = 4_000
@@ -33,7 +34,7 @@ def identifiers(text: str) -> tuple[str, ...]:
         if written in seen:
             continue
         seen.add(written)
-        found.update(_forms(written))
+        found.update(_forms(written) if len(written) <= _KEPT else _forms.__wrapped__(written))
         if len(found) >= MOST:
             break
     return tuple(found)[:MOST]
@@ -49,6 +50,7 @@ def _written(text: str) -> Iterator[str]:
             yield key
 
 
+@kept
 @lru_cache(maxsize=16_384)
 def _code_of(chunk: str) -> str | None:
     """The key of a code with digits, and None for any other chunk."""
@@ -60,6 +62,7 @@ def _code_of(chunk: str) -> str | None:
     return None
 
 
+@kept
 @lru_cache(maxsize=16_384)
 def _forms(key: str) -> dict[str, None]:
     """The identifier itself first, then what is left without scheme, folders and line numbers."""

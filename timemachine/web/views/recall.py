@@ -131,7 +131,7 @@ def _shown(recalled: Recalled) -> _Shown:
 
 
 def _line(row: Row, missing: int, result: int) -> _Line:
-    text = content_of(row.turn)
+    text = f"[{row.turn.deleted.words}]" if row.turn.deleted else content_of(row.turn)
     return _Line(
         sequence=row.turn.sequence,
         who=who_of(row.turn),
