@@ -47,8 +47,22 @@ def test_it_says_where_a_summary_stays(tm: Here, recorded: str) -> None:
     assert gone[-1] == f"A summary of it stays in the collection handbook, frame {put['frame']:,}."
 
 
+def test_what_would_go_of_one_session_or_turn_is_said_and_nothing_goes(tm: Here, recorded: str) -> None:
+    words = ("session", "delete", recorded, "--dry-run")
+    assert tm.run(*words).out == "1 session with 2 turns.\n"
+    assert tm.run(*words, "--step", "1", "--step", "2", "--step", "2").out == "2 turns of s1.\n"
+    assert tm.run("session", "delete", recorded, "--step", "1", "--reason", "asked for", "--yes").code == 0
+    assert tm.run(*words, "--step", "1").out == "0 turns of s1.\n"
+    assert tm.json("session", "hold", recorded, "--reason", "case 12")["sessions"] == 1
+    assert tm.run(*words).out == "1 session with 2 turns; it is under legal hold, and stays.\n"
+    assert tm.json(*words) == {"sessions": 1, "turns": 2, "held": 1}
+    assert tm.json(*words, "--step", "2") == {"sessions": 0, "turns": 1, "held": 1}
+    assert "no session" in tm.refused("session", "delete", "nobody", "--dry-run").lower()
+    assert tm.json("session", "view", recorded)["actions"] == 2
+
+
 def test_a_filter_and_a_session_do_not_go_together(tm: Here, recorded: str) -> None:
-    for words in ((), (recorded, "--tag", "x"), (recorded, "--dry-run"), ("--tag", "x")):
+    for words in ((), (recorded, "--tag", "x"), ("--step", "1", "--dry-run"), ("--tag", "x")):
         assert tm.run("session", "delete", *words, "--yes").code == 2
     assert tm.run("session", "hold", "--reason", "x").code == 2
     none = tm.run("session", "delete", "--tag", "x", "--reason", "y", "--yes")

@@ -53,13 +53,21 @@ def delete(
         if session is None:
             _in_bulk(client, which, reason, dry_run=dry_run, yes=yes, as_json=as_json)
         elif dry_run:
-            raise click.UsageError(
-                "--dry-run goes with a filter; of one session `session view` shows what would go."
-            )
+            _would_go(client, session, steps, as_json=as_json)
         elif steps:
             _turns(client, session, steps, reason, yes=yes, as_json=as_json)
         else:
             _whole(client, session, reason, yes=yes, as_json=as_json)
+
+
+def _would_go(client: "Client", session: str, steps: tuple[int, ...], *, as_json: bool) -> None:
+    found = [client.forgetting.of_session(session, step) for step in dict.fromkeys(steps or (None,))]
+    seen = found[0] | {"turns": sum(each["turns"] for each in found)}
+    what = counted(seen["turns"], "turn")
+    if not steps:
+        what = f"{counted(seen['sessions'], 'session')} with {what}"
+    held = "; it is under legal hold, and stays" if seen["held"] else ""
+    show(seen, [f"{what} of {session}{held}." if steps else f"{what}{held}."], as_json=as_json)
 
 
 def _whole(client: "Client", session: str, reason: str | None, *, yes: bool, as_json: bool) -> None:

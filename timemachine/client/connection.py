@@ -333,7 +333,7 @@ def _is_not_ours(_: logging.LogRecord) -> bool:
 
 def _cut_off(what: str) -> Unreachable:
     return Unreachable(
-        f"The server could not write the {what} to its end: what is in it was erased meanwhile, or its database went away. Ask for it again."
+        f"The server could not write the {what} to its end: what is in it was deleted meanwhile, or its database went away. Ask for it again."
     )
 
 
