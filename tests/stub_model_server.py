@@ -160,6 +160,7 @@ def prompt_of(body: dict[str, Any]) -> str:
 
 class _Handler(BaseHTTPRequestHandler):
     shared: _State
+    _call: Call | None = None
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True  # or each answer waits 40 ms for the acknowledgement of its head
 
@@ -296,7 +297,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _write(self, data: bytes) -> None:
         """Send it; the clock is read before, as whoever was answered may ask the next before this thread goes on."""
-        self._call.answered_at = _now()
+        if self._call is not None:
+            self._call.answered_at = _now()
         self.wfile.write(data)
 
 

@@ -223,7 +223,7 @@ def test_erasing_its_only_session_leaves_its_tombstone(
         (each["entry"], each["of"], each["id"]) for each in told
     ]
     assert not Seal.objects.exists()
-    with pytest.raises(NotFound, match="erased"):
+    with pytest.raises(NotFound, match="deleted"):
         exporting.write_comparison(BytesIO(), comparison)
     assert log_faults(project, tmp_path) == []
 

@@ -103,7 +103,7 @@ def test_turns_that_were_deleted_before_are_named_anew_and_by_nobody_also_under_
     migration = import_module("timemachine.migrations.0071_deleted_turns_say_so")
     with connection.cursor() as cursor:
         cursor.execute(migration.NAMED)
-        cursor.execute(migration.FOUND_ANEW)
+        cursor.execute("; ".join(migration.FOUND_ANEW))
     work_off(project.id)
     assert session.actions.get(sequence=2).label.startswith("[deleted: turn] 20")
     assert "tm_action" not in everywhere("ada@example")

@@ -4,6 +4,7 @@ import pytest
 
 from tests.search.recorded import index, said, session_of
 from timemachine.accounts.models import Project
+from timemachine.erasure.commands import delete_turn
 from timemachine.recall.legs import Term, terms_of
 from timemachine.recording.erasure import erase_session
 from timemachine.search import counting
@@ -25,7 +26,9 @@ def _counted_now(project: Project) -> list[Term]:
 
 
 def _kept(project: Project) -> dict[str, int]:
-    return dict(CountedWord.objects.filter(project=project).values_list("word", "steps"))
+    """The words that are kept, without how many steps there were."""
+    kept = CountedWord.objects.filter(project=project).exclude(word="")
+    return dict(kept.values_list("word", "steps"))
 
 
 @pytest.mark.usefixtures("_few_are_many")
@@ -60,18 +63,53 @@ def test_they_are_counted_anew_where_there_are_a_quarter_more_steps_and_grow_wit
 
 
 @pytest.mark.usefixtures("_few_are_many")
-def test_where_many_steps_went_words_are_counted_at_the_question(project: Project) -> None:
-    session_of(project, *map(said, ["the gateway"] * 4))
-    gone = session_of(project, *map(said, ["the gateway"] * 6))
+def test_nothing_is_kept_of_a_project_when_something_of_it_was_deleted_and_a_worker_counts_again(
+    project: Project, other_project: Project
+) -> None:
+    for each in (project, other_project):
+        session_of(each, *map(said, ["the gateway"] * 8))
+    gone = session_of(project, *map(said, ["of jane@example.com"] * 6))
     index(project)
+    index(other_project)
+    assert _kept(project).items() >= {"gateway": 8, "=jane@example.com": 6}.items()
     erase_session(gone)
-    assert _kept(project) == {"gateway": 10}
-    assert [term.steps for term in terms_of(project, QUESTION)] == [4]
+    assert not CountedWord.objects.filter(project=project).exists()
+    assert [term.steps for term in terms_of(project, QUESTION)] == [8]
+    index(project)
+    assert _kept(project) == {"gateway": 8}
+    assert _kept(other_project) == {"gateway": 8}
 
 
 @pytest.mark.usefixtures("_few_are_many")
-def test_of_very_many_steps_a_part_is_counted(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counting, "_PART", 10)
-    session_of(project, *map(said, ["the gateway"] * 18))
+def test_a_word_of_turns_that_were_deleted_is_kept_nowhere(project: Project) -> None:
+    session = session_of(project, *map(said, [*["the gateway"] * 8, *["of jane@example.com"] * 2]))
     index(project)
-    assert _kept(project) == {"gateway": 18}
+    assert "=jane@example.com" in _kept(project)
+    for step in session.actions.filter(sequence__gt=8):
+        delete_turn(step, reason="she asked for it", by="test")
+    assert not CountedWord.objects.filter(project=project).exists()
+    index(project)
+    kept = _kept(project)
+    assert kept["gateway"] == 8
+    assert "=jane@example.com" not in kept
+
+
+@pytest.mark.usefixtures("_few_are_many")
+def test_a_word_that_may_be_common_or_not_is_counted_at_the_question(project: Project) -> None:
+    session_of(project, *map(said, ["the gateway"] * 10))
+    index(project)
+    CountedWord.objects.filter(project=project, word="gateway").update(steps=counting.MANY + 1)
+    assert [term.steps for term in terms_of(project, QUESTION)] == [10]
+    CountedWord.objects.filter(project=project, word="gateway").update(steps=2 * counting.MANY)
+    assert [term.steps for term in terms_of(project, QUESTION)] == [counting.MANY]
+
+
+@pytest.mark.usefixtures("_few_are_many")
+def test_of_very_many_steps_a_part_is_counted_whatever_they_alternate_with(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counting, "_PART", 300)
+    session_of(project, *map(said, ["the gateway", "a pool"] * 200))
+    index(project)
+    assert set(_kept(project)) == {"gateway", "pool"}
+    assert all(100 < steps < 300 for steps in _kept(project).values())

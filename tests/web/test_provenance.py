@@ -96,7 +96,7 @@ def test_a_hit_of_another_program_and_one_of_an_erased_frame_say_so(
     recorded(project, story())
     assert "where it was put is not recorded" in words(get(operator, "/sessions/s/?step=2"))
     tamper("UPDATE tm_hit SET stored_frame_id = %s", [2**40])
-    assert "its frame has been erased" in words(get(operator, "/sessions/told/?step=2"))
+    assert "its frame was deleted" in words(get(operator, "/sessions/told/?step=2"))
 
 
 def test_a_put_says_which_later_steps_used_it_and_which_sentences_rest_on_it(

@@ -93,7 +93,9 @@ def test_a_session_is_told_in_one_row(browser: Client, project: Project) -> None
 
 def test_what_was_not_recorded_reads_so(browser: Client, project: Project) -> None:
     begin(project, "s1", imported_as="claude_code")
-    assert text_of(browser.get("/").content.decode()).count("not recorded") == 3  # agent, duration, tokens
+    page = browser.get("/").content.decode()
+    assert text_of(page).count("not recorded") == 4  # agent, duration, tokens, cost
+    assert "imported just now" in text_of(page)
 
 
 def test_load_more_leads_through_all_sessions_with_and_without_script(

@@ -296,8 +296,8 @@ def _session_facts(found: dict[str, Any], summary: dict[str, Any]) -> Iterator[s
             ("collection", found["collection"] or ""),
             ("imported", f"from {found['imported_as']}" if found["imported_as"] else ""),
             ("tags", ", ".join(found["tags"])),
-            ("started", local(found["started_at"])),
-            ("ended", local(found["ended_at"])),
+            ("started", _when(found, found["started_at"], summary)),
+            ("ended", _when(found, found["ended_at"], summary)),
             ("actions", f"{found['actions']:,}, {counted(found['errors'], 'error')}"),
             ("time", _time(summary)),
             ("models", _named(summary["models"])),
@@ -311,6 +311,12 @@ def _session_facts(found: dict[str, Any], summary: dict[str, Any]) -> Iterator[s
             ("address", found["url"]),
         ]
     )
+
+
+def _when(found: dict[str, Any], moment: str | None, summary: dict[str, Any]) -> str:
+    """A time of the session; of one whose file told none, that it is not recorded."""
+    undated = found["imported_as"] and summary["started_at"] is None
+    return "not recorded" if undated else local(moment)
 
 
 def _time(summary: dict[str, Any]) -> str:

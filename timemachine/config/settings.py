@@ -212,7 +212,9 @@ if CELERY_BROKER_URL.startswith("pgmq"):
         **_asked_by_address,
     }
     CELERY_BROKER_TRANSPORT_OPTIONS = {
-        "conn_string": make_conninfo(**{name: value for name, value in _parts.items() if value}),
+        "conn_string": make_conninfo(
+            **{name: value for name, value in _parts.items() if value not in ("", None)}
+        ),
         "init_extension": False,
         "wait_time_seconds": 0,
         "polling_interval": 1,

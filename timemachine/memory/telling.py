@@ -47,8 +47,9 @@ def in_words(found: Transcript) -> str:
     session, kept, recorded = found.session, found.kept, found.recorded
     about = "about " if found.estimated else ""
     name = _sendable(f"{session.name!s} ({session.key})")
+    begun = "with no times, imported" if session.is_undated else "begun"
     return (
-        f"{name}, begun {written(session.started_at)}: {kept.turns:,} of {recorded.turns:,} turns, "
+        f"{name}, {begun} {written(session.started_at)}: {kept.turns:,} of {recorded.turns:,} turns, "
         f"{about}{kept.tokens:,} of {recorded.tokens:,} tokens ({TOKENIZER_NAME})."
     )
 

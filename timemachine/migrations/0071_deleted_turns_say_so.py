@@ -15,15 +15,16 @@ SET LOCAL timemachine.erasing = 'off';
 SET CONSTRAINTS ALL IMMEDIATE;
 ALTER TABLE tm_action ENABLE TRIGGER not_held;
 """
-FOUND_ANEW = """
-DELETE FROM tm_searched_action AS w USING tm_erased_turn AS e WHERE e.session_id = w.session_id AND e.sequence = w.sequence;
-DELETE FROM tm_action_meaning AS w USING tm_erased_turn AS e WHERE e.session_id = w.session_id AND e.sequence = w.sequence;
-UPDATE tm_indexed_session AS i SET indexed_through = least(i.indexed_through, e.first - 1)
-FROM (SELECT session_id, min(sequence) AS first FROM tm_erased_turn GROUP BY session_id) AS e
-WHERE e.session_id = i.session_id;
-"""
+FIRST = "(SELECT session_id, min(sequence) AS first FROM tm_erased_turn GROUP BY session_id) AS e"
+FOUND_ANEW = [
+    *(
+        f"DELETE FROM {table} AS w USING {FIRST} WHERE e.session_id = w.session_id AND w.sequence >= e.first"
+        for table in ("tm_searched_action", "tm_action_meaning")
+    ),
+    f"UPDATE tm_indexed_session AS i SET indexed_through = least(i.indexed_through, e.first - 1) FROM {FIRST} WHERE e.session_id = i.session_id",
+]
 
 
 class Migration(migrations.Migration):
     dependencies = [("timemachine", "0070_summaries_that_stay")]
-    operations = [migrations.RunSQL([NAMED, FOUND_ANEW], migrations.RunSQL.noop)]
+    operations = [migrations.RunSQL([NAMED, *FOUND_ANEW], migrations.RunSQL.noop)]

@@ -1,6 +1,6 @@
-"""Sketches of all steps that are indexed, with what they are narrowed by, so that a question with a filter looks at nothing wider.
+"""Sketches have what steps are narrowed by, so that a question with a filter looks at nothing wider.
 
-They are made anew: an update of each would write as much and leave holes.
+They are made anew, by the next migration: an update of each would write as much and leave holes, and this one locks what everybody reads.
 """
 
 import django.contrib.postgres.fields
@@ -10,16 +10,6 @@ import timemachine.retrieval.fields
 from django.db import migrations, models
 
 
-FILL = """
-ALTER TABLE tm_action_sketch ALTER COLUMN vector SET STORAGE PLAIN;
-INSERT INTO tm_action_sketch
-    (action_id, project_id, session_id, sequence, at, vector, kind, significance, worth, agent, tags)
-SELECT a.id, a.project_id, a.session_id, a.sequence, coalesce(a.started_at, a.recorded_at),
-       l2_normalize(subvector(m.vector, 1, 64)), a.kind, a.significance,
-       tm_importance(NULL, NULL, a.importance, a.significance, false), a.agent,
-       CASE WHEN cardinality(a.tags) > 0 THEN a.tags END
-FROM tm_searched_action w JOIN tm_action a ON a.id = w.action_id LEFT JOIN tm_action_meaning m ON m.action_id = w.action_id;
-"""
 FILL_AS_BEFORE = """
 ALTER TABLE tm_action_sketch ALTER COLUMN vector SET STORAGE PLAIN;
 INSERT INTO tm_action_sketch (action_id, project_id, vector)
@@ -56,15 +46,5 @@ class Migration(migrations.Migration):
                 'indexes': [models.Index(fields=['project', 'at'], name='sketch_of_time'), models.Index(fields=['session'], name='sketch_of_session')],
             },
         ),
-        migrations.RunSQL(FILL, migrations.RunSQL.noop),
-        migrations.AddField(
-            model_name='indexing',
-            name='common',
-            field=django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), db_default=[], default=list, size=None),
-        ),
-        migrations.AddField(
-            model_name='indexing',
-            name='common_among',
-            field=models.BigIntegerField(db_default=0, default=0),
-        ),
+        migrations.RunSQL("ALTER TABLE tm_action_sketch ALTER COLUMN vector SET STORAGE PLAIN", migrations.RunSQL.noop),
     ]

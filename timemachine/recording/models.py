@@ -1,5 +1,6 @@
 """What we keep of a session: its actions in order, their payloads, and the passages frozen with them."""
 
+from datetime import timedelta
 from typing import ClassVar
 
 from django.contrib.postgres.fields import ArrayField
@@ -15,6 +16,7 @@ from timemachine.recording.vocabulary import KINDS, LAYERS, ROLES, SIGNIFICANCES
 from timemachine.retrieval.models import Collection, Frame
 
 KEY_PATTERN = r"^[A-Za-z0-9._:@-]{1,200}$"
+_AT_ONCE = timedelta(seconds=2)
 
 
 class SessionQuerySet(models.QuerySet["Session"]):
@@ -81,6 +83,11 @@ class Session(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.key})"
+
+    @property
+    def is_undated(self) -> bool:
+        """Whether the file that it was imported from told no times: its own are of the import."""
+        return self.imported_as is not None and abs(self.started_at - self.created_at) < _AT_ONCE
 
 
 UNSAID = Q(kind="message", layer__in=("tool", "sys")) & (Q(role=None) | ~Q(role="system"))

@@ -119,7 +119,8 @@ def work_off(project_id: UUID, seconds: float = TURN_SECONDS) -> bool:
 
     def work() -> bool:
         more = _turn(project_id, time.monotonic() + seconds)
-        counting.count_anew(project_id)
+        if not more:
+            counting.count_anew(project_id)
         return more
 
     return BELL.answered(project_id, seconds, work)
@@ -144,9 +145,9 @@ def index_anew(session: Session, sequences: Collection[int]) -> None:
     )
     row = IndexedSession.objects.select_for_update().get(session=session)
     IndexedSession.objects.filter(pk=row.pk).update(erasures=F("erasures") + 1)
-    wanted = sorted(each for each in sequences if each <= row.indexed_through)
     for model in _OF_ACTION:
-        model.objects.filter(session=session, sequence__in=wanted).delete()
+        model.objects.filter(session=session, sequence__in=list(sequences)).delete()
+    wanted = sorted(each for each in sequences if each <= row.indexed_through)
     for some in batched(wanted, BATCH):
         actions = Action.objects.filter(session=session, sequence__in=some).order_by("sequence")
         texts = _texts(session.id, list(actions.only("input_id", "output_id", *_NAMES, *_TOLD)))

@@ -115,15 +115,11 @@ class IndexedSession(models.Model):
 
 
 class Indexing(models.Model):
-    """Who indexes a project: a worker has it until `lease_until`; a bell that nobody answered yet was rung at `rung_at`.
-
-    `counted_among`: how many steps there were when its words were counted last.
-    """
+    """Who indexes a project: a worker has it until `lease_until`; a bell that nobody answered yet was rung at `rung_at`."""
 
     project = models.OneToOneField(Project, on_delete=models.DB_CASCADE, primary_key=True, related_name="+")
     lease_until = models.DateTimeField(null=True)
     rung_at = models.DateTimeField(null=True)
-    counted_among = models.BigIntegerField(default=0, db_default=0)
 
     class Meta:
         db_table = "tm_indexing"
@@ -133,10 +129,15 @@ class Indexing(models.Model):
 
 
 class CountedWord(models.Model):
-    """A stem or identifier that many steps of a project hold, and about how many, when they were counted last."""
+    """A stem or identifier that many steps of a project hold, and about how many, when they were counted last; an empty one for how many steps there were.
+
+    A trigger deletes all of a project where something of it is erased; that must not wait for whoever counts, so nothing is referred to.
+    """
 
     id = models.BigAutoField(primary_key=True)
-    project = models.ForeignKey(Project, on_delete=models.DB_CASCADE, related_name="+", db_index=False)
+    project = models.ForeignKey(
+        Project, on_delete=models.DO_NOTHING, related_name="+", db_index=False, db_constraint=False
+    )
     word = models.TextField()
     steps = models.BigIntegerField()
 

@@ -5,7 +5,7 @@ Recorded text goes through `shown` wherever it is printed: it may hold anything.
 
 import json
 from collections import Counter
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 
@@ -214,15 +214,24 @@ def since_words(frames: list[dict[str, Any]] | None) -> str:
     return ", ".join(f"{number} {fate}" for fate, number in sorted(known.items()))
 
 
-_AT_ONCE = timedelta(seconds=2)
+@register.simple_tag
+def session_started(session: Any) -> str:
+    """How long ago a session began; when it was imported, where its file told no times."""
+    if session.is_undated:
+        return format_html(
+            '<span title="{}">imported {}</span>',
+            "when it began is not recorded",
+            relative(session.started_at),
+        )
+    return relative(session.started_at)
 
 
 @register.simple_tag
 def session_duration(session: Any) -> str:
     """How long a session took; while it records, how long so far; "not recorded" where an import did not say."""
     last = session.ended_at
-    if session.imported_as is not None and abs(session.started_at - session.created_at) < _AT_ONCE:
-        last = None  # the file told no times: these are of the import
+    if session.is_undated:
+        last = None
     elif last is None and session.imported_as is None:
         last = session.last_action_at
     if last is None:
@@ -244,8 +253,10 @@ def session_tokens(session: Any, noun: str = "") -> str:
 
 @register.simple_tag
 def session_cost(session: Any) -> str:
-    """What a session cost as far as it was recorded, beside the calls whose price is unknown."""
+    """What a session cost as far as it was recorded, beside the calls whose price is unknown; "not recorded" where no call had a cost or tokens."""
     if not session.cost_usd and not session.unknown_cost_calls:
+        if together(session.input_tokens, session.output_tokens) is None and not session.cached_calls:
+            return or_absent(None, wording.ABSENT)
         return format_html('<span class="quiet">{}</span>', base.money(0))
     words = base.priced(session.cost_usd, session.unknown_cost_calls)
     return format_html('<span title="{}">{}</span>', words, words) if session.unknown_cost_calls else words
