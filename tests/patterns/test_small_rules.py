@@ -41,6 +41,7 @@ def test_a_trend_of_a_month_is_told_by_days_and_a_longer_one_by_weeks() -> None:
     assert by_days is not None
     assert (by_days.unit, by_days.counts) == ("day", (2, 0, 0, 1))
     assert by_days.words == "3 times over 4 days from 2 November 2026, most on 2 November 2026: 2"
+    assert by_days.brief == "3 times over 4 days"
     by_weeks = trend({first + timedelta(days=2): 1, first + timedelta(days=DAYS + 2): 4})
     assert by_weeks is not None
     assert (by_weeks.unit, by_weeks.begins, by_weeks.counts) == ("week", first, (1, 0, 0, 0, 4))
@@ -50,7 +51,7 @@ def test_a_trend_of_a_month_is_told_by_days_and_a_longer_one_by_weeks() -> None:
 def test_a_trend_of_one_day_says_so_and_of_none_there_is_none() -> None:
     one = trend({date(2026, 11, 2): 3})
     assert one is not None
-    assert one.words == "3 times, all on 2 November 2026"
+    assert one.words == one.brief == "3 times, all on 2 November 2026"
     assert trend({}) is None
 
 

@@ -93,3 +93,29 @@ def test_no_word_of_a_pattern_is_broken(
         for agent in page.locator(".in-sessions td:nth-child(2) bdi").all():
             assert agent.evaluate(LINES) == 1
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_on_a_phone_every_download_is_on_the_screen(
+    chromium: Browser, live_server: LiveServer, cookie: str
+) -> None:
+    with opened(chromium, live_server, cookie, viewport={"width": 360, "height": 780}) as page:
+        page.goto(f"{live_server.url}/sessions/one/export/")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        for button in page.get_by_role("link", name="Download", exact=True).all():
+            place = button.bounding_box()
+            assert place is not None
+            assert place["x"] + place["width"] <= 360
+
+
+def test_no_name_of_a_tool_is_broken_beside_a_recalled_turn(
+    chromium: Browser, live_server: LiveServer, project: Project, cookie: str
+) -> None:
+    made = start_session(project, name="Flights", by="test", key="flights")
+    tool = ActionDraft(kind="tool_result", tool="update_reservation_flights", output="The flight was changed")
+    append(made.id, [ActionDraft(kind="message", role="user", output="Which flight was changed?"), tool])
+    work_off(project.id)
+    with opened(chromium, live_server, cookie, viewport={"width": 900, "height": 900}) as page:
+        page.goto(f"{live_server.url}/recall/?q=which+flight+was+changed&around=1")
+        name = page.locator(".around bdi", has_text="update_reservation_flights").first
+        assert name.evaluate(LINES) <= 2
+        assert page.evaluate("document.documentElement.scrollWidth") <= 900

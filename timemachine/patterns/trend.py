@@ -24,6 +24,14 @@ class Trend:
     before: int = 0
 
     @property
+    def brief(self) -> str:
+        """The same beside a small picture: `9 times over 3 weeks`, or `6 times, all on 9 November 2026`."""
+        if len(self.counts) == 1 and not self.before:
+            return self.words
+        older = f", {self.before:,} before" if self.before else ""
+        return f"{counted(sum(self.counts), 'time')} over {counted(len(self.counts), self.unit)}{older}"
+
+    @property
     def words(self) -> str:
         """What a picture of it shows: `9 times over 3 weeks from 2 November 2026, most in that of 9 November 2026: 5`."""
         most = max(self.counts)

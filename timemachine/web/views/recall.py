@@ -38,7 +38,6 @@ NARROWING: Final = (
     "time_zone",
     *_LISTS,
     "min_importance",
-    "around",
 )
 
 
