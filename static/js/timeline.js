@@ -374,6 +374,7 @@
     if (step) select(step);
     if (fresh || step) keepPlace(); // measured before anything else is written: the page is laid out once
     if (step) {
+      document.getElementById("no-step")?.remove(); // what was said of the address before
       if (step.dataset.sequence !== shown) one(".detail").scrollTop = 0;
       announce(step);
       shown = step.dataset.sequence;

@@ -9,7 +9,7 @@ from tests.builders import recorded_session, replayed
 from tests.web.people import browser_of
 from tests.web.timelines import get, recorded, rows, story, words
 from timemachine.accounts.models import VIEWER, Project
-from timemachine.recording.commands import start_session
+from timemachine.recording.commands import end_session, start_session
 from timemachine.recording.draft import ActionDraft
 from timemachine.replay.options import ReplayOptions
 
@@ -132,6 +132,17 @@ def test_a_session_without_steps_says_what_to_send(operator: Client, project: Pr
     page = words(get(operator, "/sessions/s/"))
     assert "Nothing recorded yet" in page
     assert "POST /api/sessions/s/actions" in page
+
+
+def test_a_session_that_ended_without_a_step_says_so_and_offers_what_is_left(project: Project) -> None:
+    end_session(recorded(project, []).id)
+    page = get(browser_of(project, "admin"), "/sessions/s/")
+    assert "Ended without an action" in words(page)
+    assert "POST /api" not in page
+    for part in ("export", "hold", "delete"):
+        assert f"/{part}/" in page
+    assert "/replay/" not in page
+    assert 'rel="expect"' not in page
 
 
 def test_a_long_session_is_read_window_by_window(operator: Client, project: Project) -> None:
