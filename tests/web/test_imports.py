@@ -90,6 +90,25 @@ def test_the_same_file_again_adds_nothing_and_says_what_was_there(operator: Clie
     assert Session.objects.get().last_sequence == 2
 
 
+def test_of_several_files_it_is_said_what_each_was(operator: Client) -> None:
+    known = line(1, "one")
+    operator.post("/import/", {"file": transcript(known)})
+    operator.post("/import/", {"file": [transcript(known), transcript("no", name="no.txt")]})
+    page = operator.get("/import/done/").text
+    assert "2 files: 1 brought no new action, 1 refused." in page
+    assert "Nothing new: every action of it was here already." in page
+
+
+def test_files_that_are_all_refused_get_a_line_each_and_the_formats_once(operator: Client) -> None:
+    files = [transcript("no", name=f"{name}.txt") for name in ("a", "b", "c")]
+    page = operator.post("/import/", {"file": files}).text
+    for name in ("a", "b", "c"):
+        assert page.count(f"{name}.txt is no transcript that can be imported.") == 1
+    assert "None of the 3 files was taken." in page
+    assert page.count("What can be imported: ") == 1
+    assert page.count("a Claude Code session") == 2  # there, and in the choice of a format
+
+
 def test_several_files_are_imported_each_on_its_own(operator: Client) -> None:
     other = SESSION_ID.replace("3f", "4f")
     files = [
@@ -102,7 +121,8 @@ def test_several_files_are_imported_each_on_its_own(operator: Client) -> None:
     assert Session.objects.count() == 2
     assert "no.txt is no transcript that can be imported" in page
     assert "Nothing of it was kept." in page
-    assert "1 file of 3 refused; the others were taken." in page
+    assert "3 files: 2 brought new actions, 1 refused." in page
+    assert page.count("What can be imported: ") == 1
     assert "b.jsonl" in page
 
 
@@ -201,11 +221,14 @@ def test_a_large_file_has_a_page_that_says_how_far_a_worker_is(
     found = FileImport.objects.get()
     assert address == f"/imports/{found.id}/"
     page = operator.get(address).text
-    assert "The file is read." in page
+    assert "A worker begins with it as soon as one is free." in page
+    assert "Begun again" not in page
     assert f'hx-get="/imports/{found.id}/?rev=0"' in page
     FileImport.objects.update(status="running", done=1_000, total=4_000)
     assert '<progress max="4000" value="1000"' in operator.get(address).text
-    FileImport.objects.update(status="waiting")
+    FileImport.objects.update(attempts=2)
+    assert "Begun again, attempt 2 of 3" in operator.get(address).text
+    FileImport.objects.update(status="waiting", attempts=0)
     work(found.id)
     with django_assert_max_num_queries(12):
         page = operator.get(address).text

@@ -22,6 +22,18 @@ class Format:
     read: Callable[[bytes], Imported]
 
 
+class NoTranscript(InvalidInput):
+    """A file that is in none of the formats; `briefly` says so without naming all of them."""
+
+    def __init__(self, called: str) -> None:
+        self.briefly = f"{called} is no transcript that can be imported."
+        super().__init__(
+            f"{self.briefly.removesuffix('.')}; send {known_formats()}.",
+            code="unknown_format",
+            known=list(FORMATS),
+        )
+
+
 def _found() -> dict[str, Format]:
     modules = [import_module(f"{formats.__name__}.{each.name}") for each in iter_modules(formats.__path__)]
     return {
@@ -52,11 +64,18 @@ def recognise(data: bytes, filename: str | None = None) -> str:
             code="unknown_format",
             known=found,
         )
-    *most, last = (each.title for each in FORMATS.values())
-    why = unreadable(data) or f"send {', '.join(most)}, or {last}."
+    why = unreadable(data)
+    if why is None:
+        raise NoTranscript(called)
     raise InvalidInput(
         f"{called} is no transcript that can be imported; {why}", code="unknown_format", known=list(FORMATS)
     )
+
+
+def known_formats() -> str:
+    """What can be imported, as the middle of a sentence."""
+    *most, last = (each.title for each in FORMATS.values())
+    return f"{', '.join(most)}, or {last}"
 
 
 def chosen(name: str | None, data: bytes, filename: str | None = None) -> str:

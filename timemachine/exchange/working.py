@@ -112,6 +112,7 @@ def _claim(import_id: UUID) -> FileImport | None:
         found.save()
         return None
     found.status, found.lease_token, found.lease_until = RUNNING, uuid4(), _until()
+    found.total, found.done = None, 0
     found.save()
     return found
 

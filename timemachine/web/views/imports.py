@@ -10,12 +10,13 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from timemachine.accounts.models import OPERATOR
 from timemachine.base.errors import InvalidInput, TimeMachineError
+from timemachine.base.wording import counted
 from timemachine.exchange.commands import ImportDone, ImportedSession, import_file
-from timemachine.exchange.models import FileImport
+from timemachine.exchange.models import RUNNING, FileImport
 from timemachine.exchange.queries import SessionOfImport, import_of, sessions_of
-from timemachine.exchange.registry import FORMATS
+from timemachine.exchange.registry import FORMATS, NoTranscript, known_formats
 from timemachine.exchange.report import ImportReport, Skipped
-from timemachine.exchange.working import AT_ONCE_BYTES, hand_in
+from timemachine.exchange.working import AT_ONCE_BYTES, MOST_ATTEMPTS, hand_in
 from timemachine.jobs import ring_import, ring_indexing
 from timemachine.web.access import Access, of
 from timemachine.web.http import page
@@ -47,9 +48,7 @@ def import_page(request: HttpRequest) -> HttpResponse:
         return page(request, "imports/form.html", {"form": form}, status=form.refuse(why))
     accounts = [_imported(access, file, form.cleaned_data["format"]) for file in files]
     if all(account["refused"] for account in accounts):
-        for account in accounts:
-            form.add_error("file", account["refused"])
-        return page(request, "imports/form.html", {"form": form}, status=422)
+        return _all_refused(request, form, accounts)
     ring_indexing(access.project.id)
     if len(accounts) == 1 and (on_its_way := accounts[0].get("on_its_way")):
         return see_other("file_import", on_its_way)
@@ -65,8 +64,8 @@ def done(request: HttpRequest) -> HttpResponse:
     accounts = request.session.get(_KEPT_AS)
     if not accounts:
         return see_other("import")
-    refused = sum(bool(account["refused"]) for account in accounts)
-    return page(request, "imports/done.html", {"accounts": accounts, "refused": refused})
+    context = {"accounts": accounts, "came_to": _came_to(accounts), "known": _known(accounts)}
+    return page(request, "imports/done.html", context)
 
 
 @never_cache
@@ -80,9 +79,49 @@ def file_import(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
         "found": found,
         "title": FORMATS[found.format].title if found.format in FORMATS else found.format,
         "over": found.finished_at is not None,
+        "again": found.finished_at is None and found.status == RUNNING and found.attempts > 1,
+        "most_attempts": MOST_ATTEMPTS,
         "account": _kept_account(found, found.report) if found.report is not None else None,
     }
     return page(request, "imports/file_import.html", context, parts=("progress",))
+
+
+def _all_refused(request: HttpRequest, form: ImportForm, accounts: list[dict[str, Any]]) -> HttpResponse:
+    """The form again: of one file why at its field, of several a line for each; what can be imported is said once."""
+    several = len(accounts) > 1
+    form.add_error(
+        "file", f"None of the {len(accounts):,} files was taken." if several else accounts[0]["refused"]
+    )
+    context = {
+        "form": form,
+        "refused": [account["refused"] for account in accounts] if several else [],
+        "known": _known(accounts),
+    }
+    return page(request, "imports/form.html", context, status=422)
+
+
+def _known(accounts: Iterable[dict[str, Any]]) -> str:
+    """What can be imported, where one of the files is in no format."""
+    return known_formats() if any(account.get("unknown") for account in accounts) else ""
+
+
+def _came_to(accounts: list[dict[str, Any]]) -> str:
+    """What became of several files, in one sentence: `3 files: 1 brought new actions, 2 refused.`; of one file nothing."""
+    if len(accounts) == 1:
+        return ""
+    counts = {"brought new actions": 0, "brought no new action": 0, "left to a worker": 0, "refused": 0}
+    for account in accounts:
+        counts[_what_of(account)] += 1
+    parts = ", ".join(f"{number:,} {what}" for what, number in counts.items() if number)
+    return f"{counted(len(accounts), 'file')}: {parts}."
+
+
+def _what_of(account: dict[str, Any]) -> str:
+    if account["refused"]:
+        return "refused"
+    if account.get("on_its_way"):
+        return "left to a worker"
+    return "brought new actions" if account.get("new") else "brought no new action"
 
 
 def skipped_lines(skipped: Iterable[Skipped]) -> list[dict[str, Any]]:
@@ -123,14 +162,19 @@ def _imported(access: Access, file: UploadedText, format_name: str) -> dict[str,
             format_name=format_name or None,
             filename=file.name,
         )
+    except NoTranscript as why:
+        return {"name": file.name, "refused": why.briefly, "unknown": True}
     except TimeMachineError as why:
-        return {"name": file.name, "refused": _naming(file.name, why.message)}
+        return {"name": file.name, "refused": _naming(file.name, why.message), "unknown": False}
     return {"name": file.name, "refused": "", **_account(done)}
 
 
 def _account(done: ImportDone) -> dict[str, Any]:
     sessions = [_session(each) for each in done.sessions[:MOST_SHOWN]]
-    return _told(sessions, len(done.sessions), done.report)
+    actions = sum(each.actions for each in done.sessions)
+    there = sum(each.already_there for each in done.sessions)
+    told = _told(sessions, len(done.sessions), done.report)
+    return told | {"new": actions - there, "was_here": actions == there > 0}
 
 
 def _kept_account(found: FileImport, report: dict[str, Any]) -> dict[str, Any]:
