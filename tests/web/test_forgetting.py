@@ -109,6 +109,18 @@ def test_sessions_are_seen_before_they_are_deleted_together(
     assert not Session.objects.filter(pk=session.pk).exists()
 
 
+def test_where_all_that_was_found_is_held_nothing_is_offered(
+    administrator: Client, project: Project, session: Session
+) -> None:
+    found = administrator.post("/forgettings/new/", {"tag": "junk"})["Location"]
+    assert "Delete for good" in administrator.get(found).text
+    holding.place(project, reason="case 12", by="ada", sessions=[session])
+    page = administrator.get(found).text
+    assert "There is nothing to delete." in page
+    assert "Delete for good" not in page
+    assert "every session of the project" not in page
+
+
 def test_pages_that_delete_say_that_a_summary_stays_and_that_it_is_every_session(
     administrator: Client, session: Session
 ) -> None:

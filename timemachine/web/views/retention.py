@@ -197,17 +197,20 @@ def _forgetting(
     there = named(rows, who.project)
     on_hold = held_among(there)
     waiting = outcome.states.get("waiting", 0)
+    is_found = found.status == FOUND
+    held = held_of(found) if is_found else outcome.states.get("held", 0)
+    goes = is_found and outcome.sessions > held
     shown = {
         "forgetting": found,
         "of": _words(found),
         "outcome": outcome,
         "over": outcome.sessions - waiting,
-        "every": found.status == FOUND and outcome.sessions > 0 and is_every(found),
-        "held": held_of(found) if found.status == FOUND else outcome.states.get("held", 0),
+        "every": goes and is_every(found),
+        "held": held,
         "rows": [
             (row, there.get(row.session), row.state == WAITING and row.session in on_hold) for row in rows
         ],
-        "may_confirm": found.status == FOUND and outcome.sessions > 0,
+        "may_confirm": goes,
         "waits": found.status == RUNNING,
         "form": form,
     }
