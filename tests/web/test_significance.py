@@ -21,9 +21,12 @@ def session(project: Project) -> Session:
     return recorded(project, story())
 
 
+ADDRESS = "/sessions/s/?step=1&filter=kind:message"
+
+
 def weigh(browser: Client, **said: str) -> str:
-    every = {"next": "/sessions/s/?step=1&filter=kind:message", "significance": "", "importance": "", **said}
-    answer = browser.post(f"{PAGE}weigh/", every)
+    every = {"do": "weigh", "significance": "", "importance": "", **said}
+    answer = browser.post(ADDRESS, every)
     assert answer.status_code == 303, answer.content
     return str(answer["Location"])
 
@@ -31,15 +34,15 @@ def weigh(browser: Client, **said: str) -> str:
 def test_a_step_is_said_to_matter_and_shows_what_was_recorded(operator: Client, session: Session) -> None:
     assert session
     assert "Significance not said Change" in words(get(operator, "/sessions/s/?step=1"))
-    to = weigh(operator, step="1", significance="decision")
+    to = weigh(operator, significance="decision")
     assert to == "/sessions/s/?step=1&filter=kind:message"
     page = words(get(operator, to))
     assert "decision importance 0.92 recorded: none; said by operator" in page
     assert "What step 1 matters is changed" in page
     assert '<span class="significance">decision</span>' in get(operator, "/sessions/s/")
-    weigh(operator, step="1", significance="", importance="0.4")
+    weigh(operator, significance="", importance="0.4")
     assert "importance 0.4 recorded: none" in words(get(operator, to))
-    weigh(operator, step="1")
+    weigh(operator)
     assert not Weight.objects.exists()
     history = words(get(operator, PAGE))
     assert "step 1 as recorded operator" in history
@@ -49,29 +52,47 @@ def test_a_step_is_said_to_matter_and_shows_what_was_recorded(operator: Client, 
 @pytest.mark.parametrize(
     ("said", "sentence"),
     [
-        ({"step": "1", "importance": "much"}, "is no importance; write a number from 0 to 1"),
-        ({"step": "1", "importance": "7"}, "must lie between 0 and 1"),
-        ({"step": "1", "importance": "nan"}, "must lie between 0 and 1"),
-        ({"step": "1", "significance": HOSTILE.replace("\ud800", "")}, "it is one of normal, hypothesis"),
-        ({"step": "99"}, "has no step 99"),
-        ({"step": "x"}, "has no step 0"),
-        ({}, "has no step 0"),
+        ({"importance": "much"}, "is no importance; write a number from 0 to 1"),
+        ({"importance": "7"}, "must lie between 0 and 1"),
+        ({"importance": "nan"}, "must lie between 0 and 1"),
+        ({"significance": HOSTILE.replace("\ud800", "")}, "it is one of normal, hypothesis"),
     ],
 )
 def test_what_cannot_be_said_is_told_and_changes_nothing(
     operator: Client, session: Session, said: dict[str, str], sentence: str
 ) -> None:
     assert session
-    assert sentence in words(get(operator, weigh(operator, **said)))
+    answer = operator.post(ADDRESS, {"do": "weigh", "significance": "decision"} | said)
+    assert answer.status_code == 422
+    assert sentence in words(answer.text)
     assert not Weight.objects.exists()
 
 
+def test_a_refused_form_is_shown_again_with_what_was_written(operator: Client, session: Session) -> None:
+    assert session
+    page = operator.post(
+        ADDRESS, {"do": "weigh", "significance": "decision", "importance": "very <much>"}
+    ).text
+    form = page[page.index('<details class="weigh" open>') :].partition("</details>")[0]
+    assert '<option value="decision" selected>' in form
+    assert 'value="very &lt;much&gt;"' in form
+    assert 'aria-describedby="weigh-error" autofocus' in form
+    assert 'data-sequence="1"' in page
+
+
+@pytest.mark.parametrize("step", ["", "?step=99", "?step=x"])
+def test_of_a_step_that_there_is_not_nothing_is_said(operator: Client, session: Session, step: str) -> None:
+    assert session
+    answer = operator.post(f"/sessions/s/{step}", {"do": "weigh", "significance": "decision"})
+    assert answer.status_code == 404
+
+
 def test_who_changes_one_leaves_what_another_said_meanwhile(operator: Client, session: Session) -> None:
-    weigh(operator, step="1", significance="decision")
-    weigh(operator, step="1", significance="", significance_was="", importance="0.4", importance_was="")
+    weigh(operator, significance="decision")
+    weigh(operator, significance="", significance_was="", importance="0.4", importance_was="")
     kept = Weight.objects.get()
     assert (kept.action.session, kept.significance, kept.importance) == (session, "decision", 0.4)
-    operator.post(f"{PAGE}weigh/", {"step": "1"})
+    operator.post(ADDRESS, {"do": "weigh"})
     assert Weight.objects.exists()
 
 
@@ -138,14 +159,15 @@ def test_a_summary_is_put_into_a_collection_and_linked(operator: Client, session
 
 def test_who_only_looks_sees_and_changes_nothing(viewer: Client, session: Session) -> None:
     assert session
-    for part in ("weigh/", "answer/", "compress/", "summarise/"):
+    assert viewer.post(ADDRESS, {"do": "weigh"}).status_code == 403
+    for part in ("answer/", "compress/", "summarise/"):
         assert viewer.post(f"{PAGE}{part}", {"step": "1"}).status_code == 403
     assert "Change" not in words(get(viewer, "/sessions/s/?step=1")).split()
     assert viewer.get(PAGE).status_code == 200
 
 
 def test_a_share_link_shows_the_record_alone(operator: Client, session: Session) -> None:
-    weigh(operator, step="1", significance="breakthrough")
+    weigh(operator, significance="breakthrough")
     _, path = shared(session.project, session)
     visitor, to = opened(path)
     assert "breakthrough" not in visitor.get(f"{to}?step=1").text

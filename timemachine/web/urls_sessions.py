@@ -49,7 +49,6 @@ urlpatterns = [
     path("sessions/<session:id>/transcript/", transcripts.transcript, name="transcript"),
     path("sessions/<session:id>/transcript/<str:form>", transcripts.file, name="transcript_file"),
     path("sessions/<session:id>/significance/", significance.significance, name="significance"),
-    path("sessions/<session:id>/significance/weigh/", significance.weigh, name="weigh"),
     path("sessions/<session:id>/significance/answer/", significance.answer, name="answer_proposal"),
     path("sessions/<session:id>/significance/compress/", significance.compress, name="compress_session"),
     path("sessions/<session:id>/significance/summarise/", significance.summarise, name="summarise"),

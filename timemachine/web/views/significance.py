@@ -1,11 +1,10 @@
-"""What matters in a session: what rules propose, what was changed, and its compression; and changing it at a step."""
+"""What matters in a session: what rules propose, what was changed, and its compression."""
 
 from typing import Any, Final
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, QueryDict
-from django.urls import reverse
+from django.http import HttpRequest, HttpResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
@@ -24,10 +23,9 @@ from timemachine.recording.models import Session
 from timemachine.recording.queries import session_of
 from timemachine.web.access import Access, of
 from timemachine.web.http import page
-from timemachine.web.redirects import back_to, see_other
+from timemachine.web.redirects import see_other
 from timemachine.web.summary_form import SummaryForm
 from timemachine.weight import compression
-from timemachine.weight.commands import UNCHANGED, change
 from timemachine.weight.queries import changes_before, compression_of, compressions_of
 
 PAGE: Final = 50
@@ -58,30 +56,6 @@ def significance(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
         "summary_form": _summary_form(access, session) if access.may(OPERATOR) else None,
     }
     return page(request, "sessions/significance.html", context)
-
-
-@never_cache
-@require_POST
-def weigh(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
-    """Say how much a step matters, and go back to it."""
-    access = of(request)
-    access.require(OPERATOR)
-    session, said = session_of(access.project, id), request.POST
-    step = whole_number(said.get("step", "")) or 0
-    try:
-        change(
-            session,
-            step,
-            by=access.user.email,
-            significance=UNCHANGED if _stands(said, "significance") else said["significance"].strip() or None,
-            importance=UNCHANGED if _stands(said, "importance") else _importance(said["importance"]),
-        )
-    except (Conflict, InvalidInput, NotFound) as why:
-        messages.error(request, why.message)
-    else:
-        messages.success(request, f"What step {step:,} matters is changed, beside the record.")
-    back = back_to(request)
-    return see_other(back if back != "/" else reverse("timeline", args=[session.id], query={"step": step}))
 
 
 @never_cache
@@ -172,24 +146,6 @@ def rule(request: HttpRequest) -> HttpResponse:
 
 def _summary_form(access: Access, session: Session, data: Any = None) -> SummaryForm:
     return SummaryForm(data, session=session, models=model_choices(access.project.pk))
-
-
-def _stands(said: QueryDict, name: str) -> bool:
-    """Whether a field was left as the form showed it, so that somebody else's change meanwhile stays."""
-    return name not in said or str(said[name]).strip() == said.get(f"{name}_was", "\0")
-
-
-def _importance(written: str) -> float | None:
-    if not written.strip():
-        return None
-    try:
-        return float(written)
-    except ValueError as why:
-        raise InvalidInput(
-            f"{written[:40]!r} is no importance; write a number from 0 to 1, as 0.9.",
-            code="invalid_field",
-            field="importance",
-        ) from why
 
 
 def _days(written: str) -> int | None:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils.functional import SimpleLazyObject
 from django.views.decorators.http import require_http_methods
@@ -50,6 +51,7 @@ from timemachine.web.step_diff import pin_of
 from timemachine.web.step_notes import NoteForm, noted_rows, notes_on, ticks
 from timemachine.web.step_tabs import tab_of
 from timemachine.web.steps import address_query
+from timemachine.web.weighing import RefusedWeight, weigh
 
 TEMPLATE: Final = "sessions/timeline.html"
 PARTS: Final = ("timeline", "steps", "earlier", "later", "step")
@@ -90,25 +92,50 @@ class Asked:
         return MORE_BYTES if self.more else FIRST_BYTES
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """A form of the step that was refused, to be shown again as it was sent."""
+
+    status: int
+    note: NoteForm | None = None
+    weight: RefusedWeight | None = None
+
+
+NOT_REFUSED: Final = Refused(status=200)
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
 def timeline(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     """`/sessions/{id}/`: `step`, `tab`, `pin`, `filter`, `view`, `totals`, `open` and `more` are the state; `before` and `after` load more rows.
 
-    A form that is sent here adds a note to the step.
+    A form that is sent here adds a note to the step or, with `do=weigh`, says how much the step matters.
     """
     access = of(request)
     session = session_of(access.project, id)
     asked = asked_of(request.GET)
-    return (
-        _noted(request, access, session, asked)
-        if request.method == "POST"
-        else _shown(request, access, session, asked)
-    )
+    if request.method != "POST":
+        return _shown(request, access, session, asked)
+    access.require(OPERATOR)
+    sent = _weighed if request.POST.get("do") == "weigh" else _noted
+    return sent(request, access, session, asked)
+
+
+def _weighed(request: HttpRequest, access: Access, session: Session, asked: Asked) -> HttpResponse:
+    """Back to the step, which matters as was said; where that cannot be, the page again with what was written, and why."""
+    step = asked.step or 0
+    try:
+        refused = weigh(session, step, request.POST, by=access.user.email)
+    except Conflict as why:
+        messages.error(request, why.message)
+    else:
+        if refused is not None:
+            return _shown(request, access, session, asked, Refused(status=refused.status, weight=refused))
+        messages.success(request, f"What step {step:,} matters is changed, beside the record.")
+    return see_other(request.path + address_query(kept_by(asked)))
 
 
 def _noted(request: HttpRequest, access: Access, session: Session, asked: Asked) -> HttpResponse:
     """Back to the step with its new note; where that cannot be, the page again, and why at the field."""
-    access.require(OPERATOR)
     form = NoteForm(request.POST)
     status = 422
     if form.is_valid():
@@ -118,7 +145,7 @@ def _noted(request: HttpRequest, access: Access, session: Session, asked: Asked)
             return see_other(request.path + address_query(kept_by(asked)), part=f"note-{made.id}")
         except (InvalidInput, Conflict) as why:
             status = form.refuse(why)
-    return _shown(request, access, session, asked, form, status)
+    return _shown(request, access, session, asked, Refused(status=status, note=form))
 
 
 def _shown(
@@ -126,8 +153,7 @@ def _shown(
     access: Access,
     session: Session,
     asked: Asked,
-    form: NoteForm | None = None,
-    status: int = 200,
+    refused: Refused = NOT_REFUSED,
 ) -> HttpResponse:
     parts = PARTS[:1] if asked.view in SHEETS else PARTS
     part = asked_part(request, parts)
@@ -146,7 +172,8 @@ def _shown(
         return page(request, TEMPLATE, context, parts=parts)
     context |= _turned(session, asked) if asked.view in SHEETS else _selection(session, asked)
     if "found" in context:
-        context |= notes_on(access, session, context["sequence"], form)
+        context |= notes_on(access, session, context["sequence"], refused.note)
+        context["weighed"] = refused.weight
     if "judged" in context:
         context["told"] = taken(request, judging_page(context["found"].action))
     if part != "step":
@@ -156,7 +183,7 @@ def _shown(
         context["minimap"] = minimap_of(session, asked)
         context["panel"] = _totals(session, asked, context["here"])
         context |= replays_shown(session, asked.replay, context["minimap"])
-    return page(request, TEMPLATE, context, parts=parts, status=422 if asked.wrong_filter else status)
+    return page(request, TEMPLATE, context, parts=parts, status=422 if asked.wrong_filter else refused.status)
 
 
 def asked_of(query: QueryDict) -> Asked:
