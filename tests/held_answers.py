@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any, Final
 
@@ -9,6 +10,7 @@ from pydantic import TypeAdapter
 
 from timemachine.api.answers import ANSWERS
 from timemachine.api.answers.shape import Error
+from timemachine.base.cut_off import CUT_OFF
 
 _ERRORS: Final = 400
 _JSON: Final = "application/json"
@@ -17,13 +19,35 @@ _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 
 
 def held(response: Any) -> Any:
-    """The response of Django's test client, if it is the one that is named for its operation. Raises `ValidationError`."""
-    if response.streaming or not response.get("Content-Type", "").startswith(_JSON):
+    """The response of Django's test client, if it is the one that is named for its operation; a stream is held to that when it is read.
+
+    Raises `ValidationError`, and `AssertionError` for a success with a status that is not named.
+    """
+    answer = Error if response.status_code >= _ERRORS else _named(response)
+    if answer is None or not response.get("Content-Type", "").startswith(_JSON):
         return response
-    answer = Error if response.status_code >= _ERRORS else ANSWERS.get(_asked(response))
-    if answer is not None:
+    if response.streaming:
+        response.streaming_content = _read_and_held(answer, response.streaming_content)
+    else:
         conforms(answer, response.content)
     return response
+
+
+def _named(response: Any) -> Any:
+    """What is named for an operation and its status; None for one that answers files alone, or what is no operation."""
+    method, path, status = _asked(response)
+    named = {code for known, at, code in ANSWERS if (known, at) == (method, path)}
+    assert not named or status in named, f"{method} {path} answers {status}; named are {sorted(named)}"
+    return ANSWERS.get((method, path, status))
+
+
+def _read_and_held(answer: Any, pieces: Iterable[bytes]) -> Iterator[bytes]:
+    told = b""
+    for piece in pieces:
+        told += piece
+        yield piece
+    if not told.endswith(CUT_OFF):
+        conforms(answer, told)
 
 
 def conforms(answer: Any, told: bytes) -> None:

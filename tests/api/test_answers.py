@@ -9,7 +9,7 @@ from django.test import Client
 from pydantic import ValidationError
 
 from tests.api.conftest import Program
-from tests.held_answers import conforms
+from tests.held_answers import conforms, held
 from timemachine.api.answers import ANSWERS, documents_of
 from timemachine.api.answers.project import Project
 from timemachine.api.answers.shape import Error
@@ -97,3 +97,18 @@ def test_what_is_not_described_is_found(api: Program, wrong: dict[str, Any]) -> 
 def test_a_refusal_without_facts_is_found() -> None:
     with pytest.raises(ValidationError):
         conforms(Error, b'{"code": "gone", "message": "It is gone."}')
+
+
+def test_a_stream_is_held_to_its_type_when_it_is_read(api: Program, session: str) -> None:
+    answer = api.get(f"/sessions/{session}/transcript")
+    told = json.loads(b"".join(answer.streaming_content))
+    answer.streaming_content = [json.dumps(told | {"more": 1}).encode()]
+    with pytest.raises(ValidationError, match="more"):
+        list(held(answer).streaming_content)
+
+
+def test_a_success_with_a_status_that_is_not_named_is_none(api: Program, session: str) -> None:
+    answer = api.get(f"/sessions/{session}")
+    answer.status_code = 202
+    with pytest.raises(AssertionError, match=r"answers 202; named are \[200\]"):
+        held(answer)

@@ -13,10 +13,12 @@ from tests.api.conftest import Program, api, stranger
 from tests.recall.test_recall import found
 from tests.search.recorded import index, said, session_of
 from timemachine.accounts.models import Project
+from timemachine.erasure.commands import delete_turn
 from timemachine.language.words import word_set
-from timemachine.recall.legs import WINDOW, terms_of
+from timemachine.recall import legs
+from timemachine.recall.legs import terms_of
 from timemachine.recording.commands import end_session
-from timemachine.recording.models import Action, Session
+from timemachine.recording.models import Action, ErasedTurn, Session
 from timemachine.recording.vocabulary import SIGNIFICANCES
 from timemachine.retrieval.cutoff import COSINE_FLOOR
 from timemachine.retrieval.embedding import table
@@ -86,9 +88,12 @@ def sessions(project: Project, other_project: Project) -> None:
             weighing.change(session, sequence, by="ann", importance=chance.choice([0.1, 0.3, 0.9, 0.98]))
         if number % 3 == 0:
             compress(end_session(session.id), by="ann")
+        delete_turn(session.actions.get(sequence=7), reason="asked for", by="ann")
     session_of(other_project, *(_draft(chance, BEGUN) for _ in range(10)), key="s-3", agent="ada", user="ann")
     index(project)
     index(other_project)
+    for session in Session.objects.filter(project=project, key__in=["s-1", "s-3"]):
+        delete_turn(session.actions.get(sequence=8), reason="asked for", by="ann")
 
 
 def _draft(chance: random.Random, at: datetime) -> Any:
@@ -127,13 +132,26 @@ def test_with_every_filter_what_is_found_is_what_a_look_at_every_turn_finds(
         assert found(api, QUESTION, mode=mode, limit=20, **asked) == _slowly(project, mode, asked), asked
 
 
+@pytest.mark.parametrize("common", [{True, False}, {True}], ids=["some", "all"])
+@pytest.mark.usefixtures("sessions")
+def test_where_words_are_common_and_windows_are_cut_it_is_the_same(
+    api: Program, project: Project, monkeypatch: pytest.MonkeyPatch, common: set[bool]
+) -> None:
+    monkeypatch.setattr(legs, "WINDOW", 12)
+    terms = terms_of(project, QUESTION)
+    monkeypatch.setattr(legs, "MOST_COUNTED", terms[len(terms) // 2].steps if len(common) > 1 else 1)
+    assert {term.is_common for term in terms_of(project, QUESTION)} == common
+    for asked in _asked(1):
+        assert found(api, QUESTION, limit=20, **asked) == _slowly(project, "hybrid", asked), asked
+
+
 @pytest.mark.usefixtures("sessions")
 def test_with_every_filter_the_most_important_turns_are_told_those_that_wait_to_be_indexed_among_them(
     api: Program, project: Project
 ) -> None:
     session_of(project, *(_draft(random.Random(3), BEGUN) for _ in range(9)), key="new", agent="ada")
     for asked in _asked(2):
-        fitting = [action for action in _steps(project) if _fits(action, asked)]
+        fitting = [action for action in _steps(project) if _fits(action, asked) and not _is_gone(action)]
         best = sorted(fitting, key=lambda each: (-_worth(each), -_at(each).timestamp(), -each.pk))[:20]
         best.sort(key=lambda each: (-_worth(each), -each.pk))
         told = [(each.session.key, each.sequence) for each in best]
@@ -142,6 +160,10 @@ def test_with_every_filter_the_most_important_turns_are_told_those_that_wait_to_
 
 def _worth(action: Any) -> float:
     return 0.72 if action.worth is None else float(action.worth)
+
+
+def _is_gone(action: Action) -> bool:
+    return ErasedTurn.objects.filter(session=action.session, sequence=action.sequence).exists()
 
 
 def _at(action: Action) -> datetime:
@@ -178,22 +200,24 @@ def _fits(action: Any, asked: dict[str, Any]) -> bool:
 def _slowly(project: Project, mode: str, asked: dict[str, Any]) -> list[tuple[str, int]]:
     steps = {action.pk: action for action in _steps(project) if _fits(action, asked)}
     words, near = (
-        dict(sorted(leg.items(), key=lambda each: (-each[1], -each[0]))[:WINDOW])
+        dict(sorted(leg.items(), key=lambda each: (-each[1], -each[0]))[: legs.WINDOW])
         for leg in (_scores_by_words(project, [*steps]), _scores_by_meaning([*steps]))
     )
-    legs = {"text": words, "semantic": near, "hybrid": fuse(words, near, MODEL.semantic_weight)}
-    best = sorted(legs[mode].items(), key=lambda each: (-each[1], -each[0]))[:20]
+    by_mode = {"text": words, "semantic": near, "hybrid": fuse(words, near, MODEL.semantic_weight)}
+    best = sorted(by_mode[mode].items(), key=lambda each: (-each[1], -each[0]))[:20]
     return [(steps[row].session.key, steps[row].sequence) for row, _ in best]
 
 
 def _scores_by_words(project: Project, rows: list[int]) -> dict[int, float]:
     terms = terms_of(project, QUESTION)
     question = sparse({term.dimension: term.weight for term in terms})
-    sql = """SELECT action_id, -(weights <#> %s::sparsevec), tsvector_to_array(words) && %s
-             FROM tm_searched_action WHERE action_id = ANY(%s)"""
+    rare = {term.term for term in terms if not term.is_common}
+    every = {term.term for term in terms[: legs.MOST_COMMON]}
+    sql = "SELECT action_id, -(weights <#> %s::sparsevec), tsvector_to_array(words) FROM tm_searched_action WHERE action_id = ANY(%s)"
     with connection.cursor() as cursor:
-        cursor.execute(sql, [question, [term.term for term in terms], rows])
-        return {row: score for row, score, holds in cursor if holds}
+        cursor.execute(sql, [question, rows])
+        found = [(row, score, set(words)) for row, score, words in cursor]
+    return {row: score for row, score, words in found if (rare & words if rare else every <= words)}
 
 
 def _scores_by_meaning(rows: list[int]) -> dict[int, float]:
