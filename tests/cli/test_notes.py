@@ -30,7 +30,7 @@ def test_a_note_is_pinned_and_listed_by_its_step(tm: Here, recorded: str) -> Non
 def test_with_json_the_apis_documents_are_printed_page_by_page(tm: Here, recorded: str) -> None:
     made = [tm.json("session", "note", recorded, "--step", "1", "--text", text) for text in "ab"]
     first = tm.run("session", "notes", recorded, "--limit", "1")
-    assert "There are more: timemachine session notes s1 --after " in first.err
+    assert "There are more: timemachine session notes s1 --limit 1 --after " in first.err
     after = first.err.rpartition(" ")[2].strip()
     rest = tm.json("session", "notes", recorded, "--after", after)
     assert tm.json("session", "notes", recorded)["items"] == made or rest["items"] == made[1:]

@@ -43,7 +43,7 @@ def test_patterns_are_listed_and_one_is_shown_with_its_sessions(tm: Here, record
 
 def test_lists_go_on_where_they_ended(tm: Here, recorded: str) -> None:
     first = tm.run("patterns", "view", recorded, "--limit", "1")
-    assert f"There are more: timemachine patterns view {recorded} --after " in first.err
+    assert f"There are more: timemachine patterns view {recorded} --limit 1 --after " in first.err
     after = first.err.rpartition(" ")[2].strip()
     assert "\nfirst  first\n" in tm.run("patterns", "view", recorded, "--after", after).out
     one = tm.run("patterns", "list", "--min-sessions", "1", "--limit", "1")

@@ -1,6 +1,7 @@
 """session start, end, status, list, view, delete, checkpoint and import, against a real server."""
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,20 @@ def test_the_list_goes_on_where_it_ended(tm: Here) -> None:
     *_, after = first.err.split()
     rest = tm.run("session", "list", "--after", after)
     assert ([line.split()[0] for line in rest.out.splitlines()], rest.err) == (["key", "s0"], "")
+
+
+def test_what_goes_on_asks_for_the_same_as_what_it_goes_on_from(tm: Here) -> None:
+    for number in range(3):
+        tm.json("session", "start", "notes", "--name", "n", "--agent", "my agent", "--key", f"s{number}")
+    tm.json("session", "start", "notes", "--name", "n", "--agent", "another", "--key", "last")
+    first = tm.run("session", "list", "--agent", "my agent", "--limit", "1")
+    assert first.err.startswith(
+        "There are more: timemachine session list --limit 1 --agent 'my agent' --after "
+    )
+    _, *words = shlex.split(first.err.partition(": ")[2])
+    second = tm.run(*words)
+    assert [line.split()[0] for line in (first.out + second.out).splitlines()] == ["key", "s2", "key", "s1"]
+    assert second.err.count("--after") == 1
 
 
 @pytest.mark.parametrize("limit", ["0", "201", "many"])

@@ -7,9 +7,10 @@ import click
 
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
+from timemachine.cli.going_on import tell_more
 from timemachine.cli.moment import local
 from timemachine.cli.table import facts
-from timemachine.cli.terminal import complain, show
+from timemachine.cli.terminal import show
 from timemachine.cli.wording import one_line, visible
 
 
@@ -37,7 +38,7 @@ def notes(*, session: str, limit: int, after: str | None, as_json: bool) -> None
     """List the notes of a session, step by step."""
     with connected() as client:
         found = client.notes.page(session, limit=limit, after=after)
-        show(found, _listed(session, found), as_json=as_json)
+        show(found, _listed(found), as_json=as_json)
 
 
 def _added(made: dict[str, Any]) -> Iterator[str]:
@@ -45,7 +46,7 @@ def _added(made: dict[str, Any]) -> Iterator[str]:
     yield from facts([("id", made["id"]), ("address", made["url"])])
 
 
-def _listed(session: str, found: dict[str, Any]) -> Iterator[str]:
+def _listed(found: dict[str, Any]) -> Iterator[str]:
     if not found["items"]:
         yield "There is no note; pin one with `timemachine session note ID --step N --text …`."
         return
@@ -53,5 +54,4 @@ def _listed(session: str, found: dict[str, Any]) -> Iterator[str]:
         yield f"step {each['sequence']:,}  {local(each['created_at'])}  {one_line(each['created_by'])}"
         for line in each["text"].split("\n"):
             yield f"  {visible(line)}"
-    if found["next"]:
-        complain(f"There are more: timemachine session notes {session} --after {found['next']}")
+    tell_more(found)

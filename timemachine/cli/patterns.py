@@ -8,10 +8,11 @@ import click
 from timemachine.base.wording import counted
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
+from timemachine.cli.going_on import tell_more
 from timemachine.cli.group import InOrder
 from timemachine.cli.moment import local
 from timemachine.cli.table import facts
-from timemachine.cli.terminal import complain, show
+from timemachine.cli.terminal import show
 from timemachine.cli.wording import one_line, shortened
 
 _TEXT = 100
@@ -145,8 +146,7 @@ def _listed(found: dict[str, Any]) -> Iterator[str]:
         yield "No error and no question came in more sessions than one."
     if found["not_read"]:
         yield f"{counted(found['not_read'], 'step')} still to be read, which no pattern has yet."
-    if found["next"]:
-        complain(f"There are more: timemachine patterns list --after {found['next']}")
+    tell_more(found)
 
 
 def _pattern(each: dict[str, Any]) -> Iterator[str]:
@@ -175,8 +175,7 @@ def _whole(found: dict[str, Any]) -> Iterator[str]:
         yield f"{session['key']}  {one_line(session['name'])}"
         yield f"  {_steps(row)}, last {local(row['last_seen'])}"
         yield f"  {_resolution(row['resolution'])}"
-    if found["next"]:
-        complain(f"There are more: timemachine patterns view {found['id']} --after {found['next']}")
+    tell_more(found)
 
 
 def _steps(row: dict[str, Any]) -> str:
@@ -212,8 +211,7 @@ def _alerts(found: dict[str, Any]) -> Iterator[str]:
         yield f"  in {counted(each['sessions'], 'session')} of the {each['rule']['window']} from {each['since'][:10]}{seen_by}{problem}  {each['id']}"
     if not found["items"]:
         yield "No rule has found anything."
-    if found["next"]:
-        complain(f"There are more: timemachine patterns alerts --after {found['next']}")
+    tell_more(found)
 
 
 def _rule(found: dict[str, Any]) -> str:

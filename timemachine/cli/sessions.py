@@ -1,7 +1,7 @@
 """`session`: start, end, look at, delete, set a checkpoint, resume, import, export."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,6 +15,7 @@ from timemachine.cli.deleting import delete
 from timemachine.cli.erasing import erase
 from timemachine.cli.exporting import export
 from timemachine.cli.failure import Failure
+from timemachine.cli.going_on import tell_more
 from timemachine.cli.group import InOrder
 from timemachine.cli.holding import hold, holds, release
 from timemachine.cli.imports import AT_ONCE_BYTES, how_far, import_document, import_lines, import_outcome
@@ -25,7 +26,7 @@ from timemachine.cli.replays import replay
 from timemachine.cli.source import read_bytes, shown_name
 from timemachine.cli.sweeps import sweep
 from timemachine.cli.table import facts, table
-from timemachine.cli.terminal import Progress, complain, say, say_all, show
+from timemachine.cli.terminal import Progress, say, say_all, show
 from timemachine.cli.totals import totals
 from timemachine.cli.transcripts import transcript
 from timemachine.cli.trials import trial
@@ -78,7 +79,8 @@ def status(*, as_json: bool) -> None:
     with connected() as client:
         found = client.sessions.page(status="recording")
         none = "No session is open; start one with `timemachine session start`."
-        show(found, _listed(found, none), as_json=as_json)
+        again = ["session", "list", "--status", "recording"]
+        show(found, _listed(found, none, again), as_json=as_json)
 
 
 @session.command("list")
@@ -230,15 +232,14 @@ def _begun_lines(begun: dict[str, Any]) -> Iterator[str]:
     yield f"End it with: timemachine session end {begun['key']}"
 
 
-def _listed(found: dict[str, Any], none: str) -> Iterator[str]:
+def _listed(found: dict[str, Any], none: str, command: Sequence[str] = ()) -> Iterator[str]:
     if not found["items"]:
         yield none
         return
     heads = ["key", "name", "agent", "status", "started", "actions", "errors", "cost"]
     rows = [_row(each) for each in found["items"]]
     yield from table(heads, rows, right=("actions", "errors", "cost"))
-    if found["next"]:
-        complain(f"There are more: timemachine session list --after {found['next']}")
+    tell_more(found, command=command)
 
 
 def _row(found: dict[str, Any]) -> list[str]:

@@ -11,13 +11,14 @@ from timemachine.base.wording import counted, spaced
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
 from timemachine.cli.failure import Failure
+from timemachine.cli.going_on import tell_more
 from timemachine.cli.group import InOrder
 from timemachine.cli.ids import is_there, is_uuid
 from timemachine.cli.moment import end_of, local
 from timemachine.cli.share_policy import policy
 from timemachine.cli.share_preview import preview_lines, shown, unwithheld, withholds
 from timemachine.cli.table import facts, table
-from timemachine.cli.terminal import complain, show
+from timemachine.cli.terminal import show
 from timemachine.cli.wording import shortened
 
 if TYPE_CHECKING:
@@ -110,8 +111,8 @@ def log(*, link: str, limit: int, after: str | None, as_json: bool) -> None:
     with connected() as client:
         found = client.shares.opens(link, limit=limit, after=after)
         show(found, _logged(found), as_json=as_json)
-        if found["next"] and not as_json:
-            complain(f"There are more: timemachine share log {link} --after {found['next']}")
+        if not as_json:
+            tell_more(found)
 
 
 share.add_command(policy)
@@ -165,8 +166,7 @@ def _listed(found: dict[str, Any]) -> Iterator[str]:
         return
     heads = ["id", "shows", "withholds", "passphrase", "state", "opens", "last open", "expires", "label"]
     yield from table(heads, [_row(each) for each in found["items"]], right=("opens",))
-    if found["next"]:
-        complain(f"There are more: timemachine share list --after {found['next']}")
+    tell_more(found)
 
 
 def _logged(found: dict[str, Any]) -> Iterator[str]:
