@@ -46,7 +46,10 @@ def test_it_is_said_how_words_of_time_were_read(tm: Here) -> None:
         "“in May 2020” is read as 2020-05-01 00:00 UTC to 2020-06-01 00:00 UTC; --no-time-words reads no times."
         in told
     )
-    assert "Nothing was found." in told
+    assert (
+        "Nothing was found. Nothing was recorded in that time: 2020-05-01 00:00 to 2020-06-01 00:00 (UTC)."
+        in told
+    )
     assert (
         "in May 2020” is read"
         not in tm.run("recall", "--query", "the gateway in May 2020", "--no-time-words").out

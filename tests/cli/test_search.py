@@ -25,7 +25,8 @@ def test_what_is_not_found_or_not_indexed_yet_is_said(tm: Here) -> None:
     assert "too common" in told
     assert "4 steps still being indexed" in told
     index(tm.project)
-    assert "There are more sessions: --after" in tm.run("search", "--query", "gateway", "--limit", "1").out
+    more = tm.run("search", "--query", "gateway or x", "--limit", "1").err
+    assert "There are more sessions: timemachine search --query 'gateway or x' --limit 1 --after " in more
 
 
 def test_what_cannot_be_searched_for_is_one_line(tm: Here) -> None:

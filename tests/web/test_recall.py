@@ -121,6 +121,33 @@ def test_what_is_not_indexed_or_too_common_is_said(
     assert "2 steps are still being indexed" in words(viewer, "/recall/?q=gateway")
 
 
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ("what+did+we+find+out+in+May+2020%3F", "Nothing was recorded in that time: 2020-05-01 00:00 to 2020-06-01 00:00 (UTC)."),
+        ("gateway+in+May+2020&time_zone=Europe/Berlin", "in that time: 2020-05-01 00:00 to 2020-06-01 00:00 (Europe/Berlin)."),
+        ("gateway+before+May+2020", "in that time: before 2020-05-01 00:00 (UTC)."),
+        ("gateway+in+May+2020&agent=ada", "Nothing that the filter leaves (agent ada) was recorded in that time:"),
+        ("gateway&min_importance=1&agent=ada&tag=x", "The filter leaves no turn: agent ada, tag x, importance from 1."),
+        ("mutex&mode=text", "No turn holds one of the words. Ask with other words."),
+        ("mutex&mode=text&kind=message", "No turn of those asked for holds one of the words."),
+        ("gateway+in+the+last+session&user=nobody", "There is no session before."),
+    ],
+)  # fmt: skip
+def test_why_nothing_was_found_is_what_is_the_cause(
+    viewer: Client, project: Project, asked: str, why: str
+) -> None:
+    session_of(project, said("The gateway timed out."), name="Nightly")
+    index(project)
+    told = words(viewer, f"/recall/?q={asked}")
+    assert why in told
+    assert ("Ask with other words" in told) == ("mutex" in asked)
+
+
+def test_where_nothing_is_recorded_that_is_said(viewer: Client, project: Project) -> None:
+    assert "Nothing is recorded yet." in words(viewer, "/recall/?q=gateway")
+
+
 def test_another_projects_turns_are_not_recalled(
     viewer: Client, project: Project, other_project: Project
 ) -> None:

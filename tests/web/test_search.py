@@ -90,7 +90,9 @@ def test_what_is_not_indexed_yet_is_said(viewer: Client, project: Project) -> No
         ("q=x&kind=dance", "`kind` cannot be 'dance'"),
         ("q=x&since=yesterday", "yesterday"),
         ("q=x&after=nowhere", "does not know that place"),
-        ("q=nothing", "Nothing was found"),
+        ("q=nothing", "Nothing was found Nothing is recorded yet."),
+        ("q=nothing&tool=read&min_cost=2", "The filter leaves no step: tool read, session cost from 2.0."),
+        ("q=x&since=2026-02-02&until=2026-01-01", "is later than `until`"),
         ("q=nothing&mode=text&tool=read", "Search all steps of all sessions"),
         ("q=the&mode=text", "Every word is too common"),
         ("q=%00", "Write a word to look for"),
@@ -98,6 +100,20 @@ def test_what_is_not_indexed_yet_is_said(viewer: Client, project: Project) -> No
 )
 def test_what_cannot_be_searched_and_what_is_not_found_is_said(viewer: Client, query: str, told: str) -> None:
     assert told in words(viewer, f"/search/?{query}")
+
+
+def test_the_words_are_blamed_only_where_they_are_the_cause(viewer: Client, project: Project) -> None:
+    session_of(project, said("The gateway timed out."))
+    index(project)
+    for query, told in (
+        ("gateway+mutex", "A step must hold all of the words: leave one out, or write `or` between them."),
+        ("mutex", "No step holds what is looked for."),
+        ("%22timed+gateway%22+-x", "Words in quotation marks must stand in that order."),
+        ("gateway&tool=read", "The filter leaves no step: tool read."),
+    ):  # fmt: skip
+        shown = words(viewer, f"/search/?mode=text&q={query}")
+        assert told in shown
+        assert ("leave one out" in shown) == ("all of the words" in told)
 
 
 def test_another_projects_sessions_are_not_found_nor_searched(

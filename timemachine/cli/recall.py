@@ -97,7 +97,8 @@ def zone_here(link: Path = Path("/etc/localtime")) -> str | None:
 
 
 def _text(found: dict[str, Any]) -> Iterator[str]:
-    yield found["text"] or "Nothing was found, or nothing fits into so few tokens."
+    nothing = " ".join(one_line(item["nothing"]) for item in found["items"] if item["nothing"])
+    yield found["text"] or f"Nothing was found, or nothing fits into so few tokens. {nothing}".strip()
 
 
 def _lines(found: dict[str, Any]) -> Iterator[str]:
@@ -110,7 +111,7 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
         for result in item["results"]:
             yield from _result(result)
         if not item["results"]:
-            yield "Nothing was found."
+            yield f"Nothing was found. {one_line(item['nothing'])}"
         yield ""
     if found["not_indexed"]:
         yield f"{counted(found['not_indexed'], 'step')} still being indexed, which no recall finds yet."
@@ -120,7 +121,7 @@ def _read(item: dict[str, Any]) -> Iterator[str]:
     """How the words of time were read, and what was looked for."""
     for time in item["times"]:
         yield f"“{one_line(time['words'])}” is read as {_span(time)}; --no-time-words reads no times."
-    if not item["looked_for"]:
+    if not item["looked_for"] and item["results"]:
         yield "The question names nothing to look for; the most important turns are told."
 
 

@@ -8,6 +8,7 @@ import click
 from timemachine.base.wording import counted, spaced
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
+from timemachine.cli.going_on import tell_more
 from timemachine.cli.terminal import show
 from timemachine.cli.wording import one_line, score, shortened
 
@@ -48,13 +49,10 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
     for item in found["items"]:
         yield from _session(item)
     if not found["items"]:
-        yield "Nothing was found."
-        if found["too_common"]:
-            yield "Every word is too common to be looked for; add a rarer one."
+        yield f"Nothing was found. {one_line(found['nothing'])}"
     if found["not_indexed"]:
         yield f"{counted(found['not_indexed'], 'step')} still being indexed, which no search finds yet."
-    if found["next"]:
-        yield f"There are more sessions: --after {found['next']}"
+    tell_more(found, of="sessions")
 
 
 def _session(item: dict[str, Any]) -> Iterator[str]:

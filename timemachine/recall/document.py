@@ -4,8 +4,10 @@ from typing import Any
 
 from timemachine.base.clock import written
 from timemachine.memory.selection import gaps
+from timemachine.recall.nothing import why_nothing
 from timemachine.recall.queries import Answer, Recalled, Recollection, TimeRead
 from timemachine.recall.telling import prompt_of
+from timemachine.recall.wanted import Wanted
 from timemachine.retrieval.embedding.wordllama import TOKENIZER_NAME
 from timemachine.search.document import hit_json
 from timemachine.search.indexing import MODEL
@@ -15,7 +17,7 @@ def recollection_json(found: Recollection) -> dict[str, Any]:
     """`items`, one for each query, and a `text` for a prompt where it was asked for by a `budget`."""
     by_meaning = found.wanted.mode != "text" and not found.no_embeddings
     document: dict[str, Any] = {
-        "items": [_answer_json(answer) for answer in found.answers],
+        "items": [_answer_json(answer, found.wanted) for answer in found.answers],
         "mode": found.wanted.mode,
         "embedding_model": MODEL.name if by_meaning else None,
         "no_embeddings": found.no_embeddings,
@@ -25,13 +27,14 @@ def recollection_json(found: Recollection) -> dict[str, Any]:
     return document | (_prompt_json(found, found.wanted.budget) if found.wanted.budget else {})
 
 
-def _answer_json(answer: Answer) -> dict[str, Any]:
+def _answer_json(answer: Answer, wanted: Wanted) -> dict[str, Any]:
     return {
         "query": answer.query,
         "looked_for": answer.looked_for,
         "times": [_time_json(time) for time in answer.times],
         "ranked_by": answer.ranked_by,
         "results": [_recalled_json(each) for each in answer.results],
+        "nothing": why_nothing(answer, wanted),
     }
 
 

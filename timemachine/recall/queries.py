@@ -81,7 +81,8 @@ class Recalled:
 class Answer:
     """What was recalled for one query: how it was read, what was looked for, and by what the results are ranked.
 
-    `looked_for` is empty where the query names nothing to look for; then the most important turns are told.
+    `looked_for` is empty where the query names nothing to look for; then the most important turns are told. `is_any_left`: whether any
+    turn was there to be looked at.
     """
 
     query: str
@@ -89,6 +90,7 @@ class Answer:
     times: tuple[TimeRead, ...]
     ranked_by: str
     results: tuple[Recalled, ...]
+    is_any_left: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,13 +136,15 @@ def recall(project: Project, wanted: Wanted, at: datetime | None = None) -> Reco
         subject = subject_of(searchable(spoken.text))
         found = _found(looked_at, wanted, subject)
         missing = missing or found.missing
+        results = _results(project, wanted, found)
         answers.append(
             Answer(
                 query=query,
                 looked_for=subject,
                 times=times,
                 ranked_by=wanted.mode if subject else BY_IMPORTANCE,
-                results=_results(project, wanted, found),
+                results=results,
+                is_any_left=bool(results) or _is_any_left(looked_at, subject),
             )
         )
     return Recollection(
@@ -193,6 +197,11 @@ def _found(steps: Among | None, wanted: Wanted, subject: str) -> _Found:
     legs = {"text": _scores(text), "semantic": _scores(semantic)}
     score = legs.get(wanted.mode) or fuse(legs["text"], legs["semantic"], MODEL.semantic_weight)
     return _Found(Scored(score=score, legs=legs), _sessions([*text, *semantic]), terms, missing)
+
+
+def _is_any_left(steps: Among | None, subject: str) -> bool:
+    """Whether there is a turn among these though nothing was found; who looks for nothing finds what there is."""
+    return steps is not None and bool(subject) and bool(most_important(steps, 1))
 
 
 def _vector(wanted: Wanted, subject: str) -> tuple[list[float], str | None]:

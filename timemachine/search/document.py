@@ -5,6 +5,7 @@ from typing import Any
 from timemachine.base.clock import written
 from timemachine.search.hits import Hit
 from timemachine.search.indexing import MODEL
+from timemachine.search.nothing import why_nothing
 from timemachine.search.queries import Found, Group
 
 LEGS = {"text": "words", "semantic": "meaning"}
@@ -19,6 +20,7 @@ def found_json(found: Found) -> dict[str, Any]:
         "embedding_model": None if found.wanted.mode == "text" or found.no_embeddings else MODEL.name,
         "no_embeddings": found.no_embeddings,
         "too_common": found.too_common,
+        "nothing": why_nothing(found),
         "not_indexed": found.not_indexed,
     }
 

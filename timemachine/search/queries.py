@@ -21,7 +21,7 @@ from timemachine.search.hits import Hit, Scored, hits_of
 from timemachine.search.indexing import MODEL, not_indexed
 from timemachine.search.legs import Question, Ranked, by_meaning, by_words, question_of
 from timemachine.search.models import SearchedAction
-from timemachine.search.wanted import Scope, Wanted, scope_of
+from timemachine.search.wanted import Scope, Wanted, is_any_in, scope_of
 
 MOST_OF_SESSION: Final = 5
 """How many steps of a session are shown where several sessions are searched."""
@@ -47,13 +47,14 @@ class Group:
 class Found:
     """What a search found. `next` is the opaque place to go on from; `not_indexed` is how many steps of the project no search finds yet.
 
-    `too_common`: every word was too common to be looked for. `no_embeddings` is why nothing was compared by meaning, None where it was, or was not to be.
+    `is_any_left`: whether there was any step to look at. `too_common`: every word was too common to be looked for. `no_embeddings` is why nothing was compared by meaning, None where it was, or was not to be.
     """
 
     wanted: Wanted
     groups: tuple[Group, ...]
     next: str | None
     not_indexed: int
+    is_any_left: bool
     too_common: bool
     no_embeddings: str | None
 
@@ -92,6 +93,7 @@ def search(project: Project, wanted: Wanted, *, limit: int, after: str | None = 
         groups=_groups(project, shown, rows, (asked, question)),
         next=_written(rows.place(shown[-1])) if len(ordered) > limit else None,
         not_indexed=not_indexed(project),
+        is_any_left=bool(rows.sessions) or is_any_in(scope),
         too_common=not question.query and wanted.mode != "semantic",
         no_embeddings=no_embeddings,
     )

@@ -4,8 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from django.db import connection
+
 from timemachine.accounts.models import Project
-from timemachine.base.clock import begin_as_written, time_as_written
+from timemachine.base.clock import begin_as_written, time_as_written, written
 from timemachine.base.errors import InvalidInput
 from timemachine.base.faithful import storable
 from timemachine.recording.models import Session
@@ -96,6 +98,14 @@ def scope_of(project: Project, wanted: Wanted) -> Scope:
     )
 
 
+def is_any_in(scope: Scope) -> bool:
+    """Whether any indexed step fits, whatever it says. One query."""
+    with connection.cursor() as cursor:
+        rows = f"SELECT EXISTS (SELECT FROM tm_searched_action x {scope.joined} WHERE {scope.conditions})"  # noqa: S608
+        cursor.execute(rows, scope.facts)
+        return bool(cursor.fetchone()[0])
+
+
 def _conditions(wanted: Wanted) -> Iterator[str]:
     for name, condition in _OF_ACTION.items():
         if getattr(wanted, name) not in ("", None):
@@ -113,3 +123,12 @@ def _check(wanted: Wanted) -> None:
                 code="invalid_field",
                 field=name,
             )
+    if not (wanted.since and wanted.until):
+        return
+    begin, end = begin_as_written(wanted.since), time_as_written(wanted.until)
+    if begin > end:
+        raise InvalidInput(
+            f"`since` ({written(begin)}) is later than `until` ({written(end)}): no step lies between them.",
+            code="invalid_field",
+            field="since",
+        )

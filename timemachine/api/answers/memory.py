@@ -222,6 +222,7 @@ class QueryRecalled(Document):
     times: list[TimeRead]
     ranked_by: str
     results: list[TurnRecalled]
+    nothing: str | None
 
 
 class PromptTold(Document):

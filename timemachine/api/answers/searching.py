@@ -61,6 +61,7 @@ class SearchPage(Page):
     embedding_model: str | None
     no_embeddings: str | None
     too_common: bool
+    nothing: str | None
     not_indexed: int
 
 

@@ -10,6 +10,7 @@ from timemachine.base.errors import InvalidInput, Unavailable
 from timemachine.memory.asking import asked_for
 from timemachine.memory.reading import Row
 from timemachine.memory.selection import gaps
+from timemachine.recall.nothing import why_nothing
 from timemachine.recall.queries import Answer, Recalled
 from timemachine.recall.queries import recall as recalled
 from timemachine.recall.wanted import Wanted
@@ -87,6 +88,7 @@ def recall(request: HttpRequest) -> HttpResponse:
     context |= {
         "found": found,
         "answer": answer,
+        "nothing": why_nothing(answer, found.wanted) if found and answer else None,
         "results": [_shown(each) for each in answer.results] if answer else [],
         "not_indexed": found.not_indexed if found else not_indexed(project),
     }

@@ -10,6 +10,7 @@ from timemachine.base.errors import InvalidInput, Unavailable
 from timemachine.recording.queries import session_of
 from timemachine.recording.vocabulary import KINDS
 from timemachine.search.indexing import not_indexed
+from timemachine.search.nothing import why_nothing
 from timemachine.search.queries import search as searched
 from timemachine.search.wanted import MODES, STATUSES, Wanted
 from timemachine.web.access import of
@@ -45,5 +46,9 @@ def search(request: HttpRequest) -> HttpResponse:
             found = searched(project, wanted, limit=SESSIONS, after=after)
         except (InvalidInput, Unavailable) as why:
             context["wrong"] = why
-    context |= {"found": found, "not_indexed": found.not_indexed if found else not_indexed(project)}
+    context |= {
+        "found": found,
+        "nothing": why_nothing(found) if found else None,
+        "not_indexed": found.not_indexed if found else not_indexed(project),
+    }
     return page(request, "search/search.html", context, parts=("more",))
