@@ -124,6 +124,29 @@ def test_a_budget_is_filled_by_importance_and_told_in_order(api: Program) -> Non
         assert 4 in found or budget < of_best + 2 * mark
         text = told(api, "six", budget=budget, **{"as": "text"})
         assert not found or count_tokens(text.partition("\n\n")[2]) <= budget
+        tokens = told(api, "six", budget=budget)["tokens"]
+        assert not found or tokens["kept"] + tokens["marks"] <= budget
+        said_first = f"{tokens['kept']} of {whole} tokens{(tokens['marks'] and f', {tokens["marks"]} more for marks') or ''} ("
+        assert said_first in text.partition("\n\n")[0]
+
+
+def test_what_was_deleted_has_no_tokens_of_its_own(api: Program, story: str, project: Project) -> None:
+    before = told(api, story)["tokens"]
+    gone = told(api, story, **{"as": "text"}).split("\n\n")[2]
+    assert before["marks"] == 0
+    assert api.delete_for(f"/sessions/{story}/actions/2", {"reason": "asked for"}).status_code == 200
+    for _ in range(2):
+        whole, text = told(api, story), told(api, story, **{"as": "text"})
+        notice = text.split("\n\n")[2]
+        left = before["recorded"] - count_tokens(paragraph(gone))
+        assert "deleted" in notice
+        assert (whole["tokens"]["kept"], whole["tokens"]["recorded"]) == (left, left)
+        assert whole["tokens"]["marks"] == count_tokens(paragraph(notice))
+        some = told(api, story, budget=10_000)["tokens"]
+        assert (some["kept"], some["recorded"]) == (left, left)
+        assert some["marks"] == count_tokens(paragraph(left_out(1)))
+        while indexing.work_off(project.id):
+            pass
 
 
 def test_tokens_are_those_that_a_worker_counted_or_counted_at_once_alike(

@@ -25,8 +25,11 @@ _PLAIN: Final = ("sequence", "kind", "role", "agent", "name", "tool", "model", "
 _OF: Final = "a.session_id = %(session)s AND a.sequence > %(after)s AND a.sequence <= %(through)s {chosen}"
 _CHOSEN: Final = "AND a.sequence = ANY(%(chosen)s)"
 _COUNTED: Final = """
-SELECT count(*), count(w.tokens), coalesce(sum(w.tokens), 0)::bigint
+SELECT count(*), count(*) FILTER (WHERE w.tokens IS NOT NULL OR e.sequence IS NOT NULL),
+       coalesce(sum(w.tokens) FILTER (WHERE e.sequence IS NULL), 0)::bigint,
+       coalesce(array_agg(a.sequence ORDER BY a.sequence) FILTER (WHERE e.sequence IS NOT NULL), '{}')
 FROM tm_action a LEFT JOIN tm_searched_action w ON w.action_id = a.id
+LEFT JOIN tm_erased_turn e ON e.session_id = a.session_id AND e.sequence = a.sequence
 WHERE a.session_id = %(session)s AND a.sequence <= %(through)s
 """
 _SIZES: Final = f"""
@@ -62,12 +65,22 @@ class Row:
     cut: bool = False
 
 
-def counted(session: UUID, through: int) -> tuple[int, int, int]:
-    """How many turns a session has up to that step, of how many a worker counted the tokens, and how many tokens those are."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """How many turns there are, of how many the tokens are known, how many tokens those are, and which turns were deleted, which have none."""
+
+    turns: int
+    known: int
+    tokens: int
+    deleted: Sequence[int]
+
+
+def counted(session: UUID, through: int) -> Counted:
+    """What a session has up to that step."""
     with connection.cursor() as cursor:
         cursor.execute(_COUNTED, {"session": session, "through": through})
-        turns, known, tokens = cursor.fetchone()
-        return turns, known, tokens
+        turns, known, tokens, deleted = cursor.fetchone()
+        return Counted(turns=turns, known=known, tokens=tokens, deleted=deleted)
 
 
 def rows(session: UUID, after: int, through: int, chosen: Sequence[int] | None = None) -> Iterator[Row]:

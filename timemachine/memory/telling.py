@@ -46,11 +46,12 @@ def in_words(found: Transcript) -> str:
     """What is told of how much, as a sentence."""
     session, kept, recorded = found.session, found.kept, found.recorded
     about = "about " if found.estimated else ""
+    marks = f", {found.marks:,} more for marks" if found.marks else ""
     name = _sendable(f"{session.name!s} ({session.key})")
     begun = "with no times, imported" if session.is_undated else "begun"
     return (
         f"{name}, {begun} {written(session.started_at)}: {kept.turns:,} of {recorded.turns:,} turns, "
-        f"{about}{kept.tokens:,} of {recorded.tokens:,} tokens ({TOKENIZER_NAME})."
+        f"{about}{kept.tokens:,} of {recorded.tokens:,} tokens{marks} ({TOKENIZER_NAME})."
     )
 
 
@@ -81,6 +82,7 @@ def _head(found: Transcript) -> dict[str, Any]:
         "tokens": {
             "kept": found.kept.tokens,
             "recorded": found.recorded.tokens,
+            "marks": found.marks,
             "tokenizer": TOKENIZER_NAME,
             "estimated": found.estimated,
         },

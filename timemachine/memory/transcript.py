@@ -5,6 +5,7 @@ and it is said how many turns that were.
 """
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -90,7 +91,8 @@ class Told:
 class Transcript:
     """What is told of a session up to its step `through`, and how much that is of what it recorded.
 
-    `estimated`: some tokens were not counted by the tokenizer, but estimated from the bytes.
+    `marks`: the tokens of what stands in the place of turns in its text, left out or deleted; they are in no other figure, and count
+    towards the budget. `estimated`: some tokens were not counted by the tokenizer, but estimated from the bytes.
     """
 
     session: Session
@@ -98,6 +100,7 @@ class Transcript:
     through: int
     kept: Amount
     recorded: Amount
+    marks: int
     estimated: bool
     sequences: Sequence[int] | None = field(repr=False)
     """Those that are told; None for every one."""
@@ -135,19 +138,33 @@ def transcript_of(session: Session, asked: Asked) -> Transcript:
         weighed=IMPORTANCE, now_significance=SIGNIFICANCE
     )
     with snapshot():  # a worker counts meanwhile
-        turns, known, tokens = counted(session.id, through)
-        missing = _missing(session, actions) if known < turns else _Missing({}, estimated=False)
+        known = counted(session.id, through)
+        missing = _missing(session, actions) if known.known < known.turns else _Missing({}, estimated=False)
         chosen = None if asked == Asked() else _chosen(actions, asked, through, missing.tokens)
-    recorded = Amount(turns=turns, tokens=tokens + sum(missing.tokens.values()))
+    recorded = Amount(turns=known.turns, tokens=known.tokens + sum(missing.tokens.values()))
+    sequences = None if chosen is None else [turn.sequence for turn in chosen]
     return Transcript(
         session=session,
         asked=asked,
         through=through,
         kept=recorded if chosen is None else _amount(chosen),
         recorded=recorded,
+        marks=_notices(session, known.deleted) if sequences is None else _marks(sequences, through),
         estimated=missing.estimated,
-        sequences=None if chosen is None else [turn.sequence for turn in chosen],
+        sequences=sequences,
     )
+
+
+def _marks(told: Sequence[int], through: int) -> int:
+    """The tokens of the marks of what is left out."""
+    sizes = Counter(filter(None, gaps(told, through)))
+    return sum(often * _tokens(paragraph(left_out(size))) for size, often in sizes.items())
+
+
+def _notices(session: Session, deleted: Sequence[int]) -> int:
+    """The tokens of what stands where turns were deleted."""
+    told = rows(session.id, 0, session.last_sequence, deleted)
+    return sum(_tokens(paragraph(text_of(row.turn))) for row in told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +198,8 @@ def _chosen(
 
 def _missing(session: Session, actions: QuerySet[Action]) -> _Missing:
     """Short ones are counted now, as many as nobody waits long for; the others are estimated."""
-    uncounted = actions.annotate(tokens=_TOKENS, bytes=_SIZE).filter(tokens=None).order_by("sequence")
+    there = actions.filter(~IS_DELETED).annotate(tokens=_TOKENS, bytes=_SIZE)
+    uncounted = there.filter(tokens=None).order_by("sequence")
     sizes = dict(uncounted.values_list("sequence", "bytes"))
     short = [sequence for sequence, size in sizes.items() if size <= LONGEST_COUNTED]
     fitting_now = [

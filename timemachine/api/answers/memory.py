@@ -126,6 +126,7 @@ class TurnsKept(Document):
 
 
 class TokensKept(TurnsKept):
+    marks: int
     tokenizer: str
     estimated: bool
 
