@@ -42,6 +42,21 @@ def test_a_parameter_that_is_not_there_is_named_with_those_that_are(api: Program
     assert told["facts"]["fields"] == ["fromat"]
 
 
+def test_what_belongs_into_the_body_and_stands_in_the_address_is_told_so(api: Program, session: str) -> None:
+    refused = api.delete("/sessions/run-1?reason=asked")
+    assert (refused.status_code, refused.json()["message"]) == (
+        422,
+        '`reason` belongs into the body, as JSON: {"reason": …}; it is no parameter of the address.',
+    )
+    assert api.get("/sessions/run-1").status_code == 200
+    assert api.delete_for("/sessions/run-1", {"reason": "asked"}).status_code == 200
+
+
+def test_a_number_without_end_is_refused_in_our_words(api: Program, session: str) -> None:
+    told = api.get("/search?q=x&min_cost=inf").json()["message"]
+    assert told == "`min_cost`: it is a finite number."
+
+
 def test_who_has_no_key_is_asked_for_it_before_anything_else(api: Program) -> None:
     assert api.client.get("/api/sessions?agnet=coder").status_code == 401
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, get_args
 
 from django.http import HttpRequest
 
@@ -11,13 +11,13 @@ from timemachine.base.errors import InvalidInput
 
 def asked_only[**P, Answer](view: Callable[P, Answer]) -> Callable[P, Answer]:
     """An operation of the API that refuses query parameters of other names than its own, after it knows who asks. Raises `InvalidInput`."""
-    known = _known(view)
+    known, sent = _known(view), _sent(view)
 
     @wraps(view)
     def within(*given: P.args, **named: P.kwargs) -> Answer:
         request = given[0]
         if isinstance(request, HttpRequest):
-            _check(sorted(set(request.GET) - known), sorted(known))
+            _check(sorted(set(request.GET) - known), sorted(known), sent)
         return view(*given, **named)
 
     return within
@@ -34,9 +34,27 @@ def _known(view: Any) -> set[str]:
     }
 
 
-def _check(unknown: list[str], known: list[str]) -> None:
+def _sent(view: Any) -> set[str]:
+    """The names of the fields of the body that the operation takes, where it is one object."""
+    bodies = [
+        field.annotation
+        for model in view._ninja_operation.models  # noqa: SLF001
+        if model.__ninja_param_source__ == "body"
+        for field in model.model_fields.values()
+    ]
+    kinds = [kind for body in bodies for kind in (body, *get_args(body))]
+    return {name for kind in kinds for name in getattr(kind, "model_fields", ())}
+
+
+def _check(unknown: list[str], known: list[str], sent: set[str]) -> None:
     if not unknown:
         return
+    if unknown[0] in sent:
+        raise InvalidInput(
+            f'`{unknown[0]}` belongs into the body, as JSON: {{"{unknown[0]}": …}}; it is no parameter of the address.',
+            code="invalid_request",
+            fields=[each[:80] for each in unknown],
+        )
     there = f"there are {', '.join(known)}" if known else "this address has none"
     raise InvalidInput(
         f"There is no parameter `{unknown[0][:80]}`; {there}.",

@@ -1,6 +1,7 @@
 """Every error as JSON in one form: `code`, `message`, `facts`, with the right status."""
 
 import logging
+import re
 from collections.abc import Callable
 from math import ceil, isfinite
 from typing import Any, Final
@@ -174,8 +175,22 @@ _SAYS: Final = {
     "dict_type": "it is an object",
     "string_too_short": "it has {min_length:,} characters or more",
     "string_too_long": "it has at most {max_length:,} characters",
+    "too_short": "it lists {min_length:,} or more",
+    "too_long": "it lists at most {max_length:,}",
+    "finite_number": "it is a finite number",
+    "decimal_type": "it is a number",
+    "decimal_parsing": "it is a number",
+    "uuid_type": "it is an id as the server gives them",
+    "uuid_parsing": "it is an id as the server gives them",
+    "model_type": "it is an object",
+    "model_attributes_type": "it is an object",
+    "timezone_aware": "it is a time with its zone, as 2026-11-23T18:00:00Z",
+    "datetime_type": "it is a time, as 2026-11-23T18:00:00Z",
+    "datetime_parsing": "it is a time, as 2026-11-23T18:00:00Z",
+    "datetime_from_date_parsing": "it is a time, as 2026-11-23T18:00:00Z",
 }
-"""What a field has to be, by what is wrong with it."""
+"""What a field has to be, by what is wrong with it. What is not here is told as pydantic says it, without its turns of phrase."""
+_THEIRS: Final = re.compile(r"Input should (?=be )|Value error, ")
 _BEFORE_A_FIELD: Final = ({"body", "query", "path"}, {"payload"})
 """Where a field was sent, and what the operation calls what it was sent in: they stand before its name."""
 
@@ -184,9 +199,21 @@ def _problem(found: dict[str, Any]) -> dict[str, str]:
     where = [str(part) for part in found.get("loc", ())]
     for before in _BEFORE_A_FIELD:
         where = where[1:] if where and where[0] in before else where
-    kind, facts = str(found.get("type", "")), found.get("ctx") or {}
-    says = _SAYS[kind].format(**facts) if kind in _SAYS else str(found.get("msg", ""))
+    kind = str(found.get("type", ""))
+    facts = {name: _plain(value) for name, value in (found.get("ctx") or {}).items()}
+    says = _SAYS[kind].format(**facts) if kind in _SAYS else _in_our_words(str(found.get("msg", "")))
     return {"field": ".".join(where), "type": kind, "says": says}
+
+
+def _plain(value: Any) -> Any:
+    """A limit as it is written: 1 and not 1.0."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _in_our_words(message: str) -> str:
+    """`it has to be …`, and what our own checks say as they say it, without a second full stop."""
+    told = _THEIRS.sub(lambda theirs: "it has to " if theirs[0].startswith("Input") else "", message, count=1)
+    return told.removesuffix(".")
 
 
 def _sentence(problem: dict[str, str]) -> str:

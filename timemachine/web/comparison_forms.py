@@ -15,6 +15,7 @@ from timemachine.providers.listing import Choice
 from timemachine.recording.models import Session
 from timemachine.recording.queries import sessions_named
 from timemachine.web.model_select import ModelSelect
+from timemachine.web.number_fields import Number, WholeNumber
 from timemachine.web.option_fields import CallFields
 from timemachine.web.sent_once import SentOnce
 
@@ -75,7 +76,7 @@ class ComparisonForm(SentOnce):
         help_text="Why it is made; it is kept with the comparison.",
         widget=forms.Textarea(attrs={"rows": 2}),
     )
-    repeats = forms.IntegerField(
+    repeats = WholeNumber(
         label="Ask each arm so many times",
         min_value=1,
         max_value=MOST_REPEATS,
@@ -87,7 +88,7 @@ class ComparisonForm(SentOnce):
         required=False,
         help_text="Ask each arm once more and compare it with itself: what differs there is chance.",
     )
-    spend_limit_usd = forms.FloatField(
+    spend_limit_usd = Number(
         label="Spend at most, in US dollars",
         required=False,
         min_value=0,

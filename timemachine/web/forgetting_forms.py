@@ -6,6 +6,7 @@ from django import forms
 
 from timemachine.evidence.reason import LONGEST
 from timemachine.forgetting.which import LONGEST_DAYS, Which, which_of
+from timemachine.web.number_fields import WholeNumber
 from timemachine.web.record_forms import ANY, RecordForm, line_field
 
 STAYS = "It stays in the project's log for good, beside who and when: write nothing of what is recorded."
@@ -22,7 +23,7 @@ class WhichForm(RecordForm):
     user = line_field("User")
     tag = line_field("Tag")
     status = forms.ChoiceField(label="Status", choices=STATUSES, required=False)
-    older_than_days = forms.IntegerField(
+    older_than_days = WholeNumber(
         label="Older than, in days",
         required=False,
         min_value=1,
@@ -55,7 +56,7 @@ class RuleForm(RecordForm):
     ids = "rule"
     agent = line_field("Agent", "Empty for any.")
     tag = line_field("Tag", "Empty for any. Without agent and tag it is the rule for all others.")
-    days = forms.IntegerField(
+    days = WholeNumber(
         label="Deleted after, in days",
         required=False,
         min_value=1,

@@ -8,6 +8,7 @@ from timemachine.answering.prompt import TEMPLATE
 from timemachine.recording.models import Session
 from timemachine.retrieval.cutoff import CLIFF, RELATIVE_TO_BEST
 from timemachine.retrieval.meaning import models_with_vectors
+from timemachine.web.number_fields import Number, WholeNumber
 
 MODES = [("", "As recorded"), ("hybrid", "Hybrid"), ("semantic", "Semantic"), ("lexical", "Lexical")]
 ADAPTIVE = [("", "As recorded"), ("yes", "Adaptive"), ("no", "Exactly top-k")]
@@ -74,7 +75,7 @@ class ThresholdFields(forms.Form):
 class RetrievalFields(ThresholdFields):
     """How passages are looked for; what is left empty is as it was recorded."""
 
-    top_k = forms.IntegerField(label="Top-k", required=False, min_value=1, max_value=1000)
+    top_k = WholeNumber(label="Top-k", required=False, min_value=1, max_value=1000)
     search_mode = forms.ChoiceField(label="Mode", choices=MODES, required=False)
     adaptive = forms.ChoiceField(label="Cut-off", choices=ADAPTIVE, required=False)
     embedding_model = forms.ChoiceField(
@@ -113,9 +114,9 @@ class RetrievalFields(ThresholdFields):
 class CallFields(forms.Form):
     """What is asked of the model beside the question; what is left empty is as it was recorded."""
 
-    temperature = forms.FloatField(label="Temperature", required=False, min_value=0, max_value=2)
-    seed = forms.IntegerField(label="Seed", required=False, min_value=0)
-    max_tokens = forms.IntegerField(label="Longest answer, in tokens", required=False, min_value=1)
+    temperature = Number(label="Temperature", required=False, min_value=0, max_value=2)
+    seed = WholeNumber(label="Seed", required=False, min_value=0)
+    max_tokens = WholeNumber(label="Longest answer, in tokens", required=False, min_value=1)
     system_prompt = forms.CharField(
         label="System prompt",
         required=False,

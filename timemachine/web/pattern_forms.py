@@ -6,6 +6,7 @@ from timemachine.base.errors import TimeMachineError
 from timemachine.base.ids import uuid7
 from timemachine.patterns.models import FEWEST_SESSIONS, MOST_SESSIONS, WINDOWS
 from timemachine.web.account_forms import AccountForm
+from timemachine.web.number_fields import WholeNumber
 
 KIND_CHOICES = [("", "Errors and questions"), ("error", "Errors"), ("question", "Questions")]
 WINDOW_CHOICES = [(each, f"one {each}") for each in WINDOWS]
@@ -17,7 +18,7 @@ class RuleForm(AccountForm):
     ids = "rule"
     form_id = forms.UUIDField(widget=forms.HiddenInput, required=False, initial=uuid7)
     kind = forms.ChoiceField(label="What", choices=KIND_CHOICES, required=False, initial="error")
-    sessions = forms.IntegerField(
+    sessions = WholeNumber(
         label="Again in so many sessions", min_value=FEWEST_SESSIONS, max_value=MOST_SESSIONS, initial=3
     )
     window = forms.ChoiceField(label="Within", choices=WINDOW_CHOICES, initial="week")

@@ -13,6 +13,7 @@ from timemachine.redaction.commands import LONGEST_NAME, checked_name
 from timemachine.redaction.profile import BUILT_IN, BUILT_IN_HANDLE, Profile
 from timemachine.redaction.rules import Rules, read_rules
 from timemachine.web.account_forms import AccountForm
+from timemachine.web.number_fields import WholeNumber
 
 LONGEST_TEXT: Final = 200_000
 DETECTED: Final = [
@@ -129,7 +130,7 @@ class TryForm(AccountForm):
     session = forms.CharField(
         label="Or a recorded step: session", required=False, max_length=200, help_text="Its id or its key."
     )
-    sequence = forms.IntegerField(label="Step", required=False, min_value=1, max_value=2**62)
+    sequence = WholeNumber(label="Step", required=False, min_value=1, max_value=2**62)
 
     def __init__(
         self, choices: list[Profile], data: Mapping[str, Any] | None = None, chosen: str = ""

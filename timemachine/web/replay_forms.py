@@ -12,6 +12,7 @@ from timemachine.recording.models import Session
 from timemachine.replay.options import ReplayOptions
 from timemachine.web.library import register
 from timemachine.web.model_select import ModelSelect
+from timemachine.web.number_fields import Number, WholeNumber
 from timemachine.web.option_fields import CallFields, RetrievalFields
 from timemachine.web.sent_once import SentOnce
 
@@ -90,11 +91,11 @@ class ReplayForm(SentOnce, RetrievalFields, CallFields):
         help_text="Required for an audit; it is kept with it.",
         widget=forms.Textarea(attrs={"rows": 2}),
     )
-    from_sequence = forms.IntegerField(label="From step", required=False, min_value=1)
-    through_sequence = forms.IntegerField(label="Through step", required=False, min_value=1)
+    from_sequence = WholeNumber(label="From step", required=False, min_value=1)
+    through_sequence = WholeNumber(label="Through step", required=False, min_value=1)
     skip_asks = forms.BooleanField(label="Leave asks out", required=False)
     skip_finds = forms.BooleanField(label="Leave finds out", required=False)
-    spend_limit_usd = forms.FloatField(
+    spend_limit_usd = Number(
         label="Spend at most, in US dollars",
         required=False,
         min_value=0,

@@ -19,6 +19,7 @@ from timemachine.suites.plan import SuitePlan
 from timemachine.suites.queries import plan_of, sessions_of
 from timemachine.suites.schedule import MOST_HOURS, WEEKDAYS, schedule_as_written, timezones
 from timemachine.web.model_select import ModelSelect
+from timemachine.web.number_fields import Number, WholeNumber
 from timemachine.web.option_fields import CallFields, RetrievalFields
 from timemachine.web.replay_forms import FIELD_OF_CODE, KINDS
 
@@ -52,7 +53,7 @@ class SuiteForm(RetrievalFields, CallFields):
     match_agent = forms.CharField(label="Agent", required=False, max_length=200)
     match_user = forms.CharField(label="User", required=False, max_length=200)
     match_tag = forms.CharField(label="Tag", required=False, max_length=200)
-    match_most = forms.IntegerField(label="At most", required=False, initial=20, min_value=1, max_value=MOST)
+    match_most = WholeNumber(label="At most", required=False, initial=20, min_value=1, max_value=MOST)
     kind = forms.ChoiceField(label="Kind", choices=KINDS, widget=forms.RadioSelect, initial="audit")
     model = forms.CharField(label="Model", required=False, widget=ModelSelect)
     other_models = forms.CharField(
@@ -68,7 +69,7 @@ class SuiteForm(RetrievalFields, CallFields):
     )
     skip_asks = forms.BooleanField(label="Leave asks out", required=False)
     skip_finds = forms.BooleanField(label="Leave finds out", required=False)
-    spend_limit_usd = forms.FloatField(
+    spend_limit_usd = Number(
         label="Spend at most, in US dollars",
         required=False,
         min_value=0,

@@ -12,12 +12,13 @@ from timemachine.recording.queries import session_of
 from timemachine.replay.where import where
 from timemachine.retrieval.finding import LONGEST_QUERY
 from timemachine.web.access import of
+from timemachine.web.number_fields import WholeNumber
 
 
 class WhereForm(forms.Form):
     """A frame by its number, or a sentence of it."""
 
-    frame = forms.IntegerField(label="Frame", required=False, min_value=0, max_value=2**62)
+    frame = WholeNumber(label="Frame", required=False, min_value=0, max_value=2**62)
     text = forms.CharField(
         label="or a sentence of it",
         required=False,

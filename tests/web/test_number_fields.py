@@ -1,0 +1,34 @@
+"""Numbers in forms: what cannot be one is refused by the field's name and its limits."""
+
+import pytest
+from django import forms
+
+from timemachine.web.number_fields import Number, WholeNumber
+
+
+class _Form(forms.Form):
+    days = WholeNumber(label="Days", min_value=1, max_value=36_500)
+    step = WholeNumber(label="Step", min_value=1, max_value=2**62, required=False)
+    share = Number(label="Share", min_value=0, max_value=1, required=False)
+    score = Number(label="Score", required=False)
+
+
+@pytest.mark.parametrize(
+    ("field", "written", "says"),
+    [
+        ("days", "", "“Days” is a whole number from 1 to 36,500."),
+        ("days", "0", "“Days” is a whole number from 1 to 36,500."),
+        ("days", "soon", "“Days” is a whole number from 1 to 36,500."),
+        ("step", "0", "“Step” is a whole number from 1 on."),
+        ("share", "2", "“Share” is a number from 0 to 1."),
+        ("score", "inf", "“Score” is a number."),
+    ],
+)
+def test_what_a_number_has_to_be_is_said_in_one_sentence(field: str, written: str, says: str) -> None:
+    assert _Form({"days": "3", field: written}).errors == {field: [says]}
+
+
+def test_what_fits_is_taken() -> None:
+    form = _Form({"days": "3", "share": "0.5"})
+    assert form.is_valid()
+    assert form.cleaned_data == {"days": 3, "step": None, "share": 0.5, "score": None}

@@ -1,0 +1,35 @@
+"""Fields for numbers that say in one sentence, with their name and limits, what they take: Django's own sentences name no field."""
+
+from typing import Any, Final
+
+from django import forms
+
+_WRONG: Final = ("required", "invalid", "min_value", "max_value")
+_BEYOND_TELLING: Final = 2**53
+
+
+class WholeNumber(forms.IntegerField):
+    """A whole number."""
+
+    def __init__(
+        self, *, label: str, min_value: int | None = None, max_value: int | None = None, **more: Any
+    ) -> None:
+        said = _sentence(label, "a whole number", min_value, max_value)
+        super().__init__(label=label, min_value=min_value, max_value=max_value, error_messages=said, **more)
+
+
+class Number(forms.FloatField):
+    """A number."""
+
+    def __init__(
+        self, *, label: str, min_value: float | None = None, max_value: float | None = None, **more: Any
+    ) -> None:
+        said = _sentence(label, "a number", min_value, max_value)
+        super().__init__(label=label, min_value=min_value, max_value=max_value, error_messages=said, **more)
+
+
+def _sentence(label: str, what: str, least: float | None, most: float | None) -> dict[str, str]:
+    """The same for all that may be wrong with it. A limit that only keeps the database from harm is not told."""
+    told = None if most is None or most >= _BEYOND_TELLING else most
+    limits = "" if least is None else f" from {least:,}" + (" on" if told is None else f" to {told:,}")
+    return dict.fromkeys(_WRONG, f"“{label}” is {what}{limits}.")
