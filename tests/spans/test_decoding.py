@@ -129,6 +129,31 @@ def test_a_span_without_a_place_is_refused_alone(changed: dict[str, Any], reason
 
 
 @pytest.mark.parametrize(
+    ("refused", "told"),
+    [
+        ({"span_id": ID, "name": "ask"}, ID.hex()),
+        ({"span_id": b"", "name": " ask\n"}, "The span “ask”"),
+        ({"span_id": bytes(8), "name": "x" * 100}, f"The span “{'x' * 80}”"),
+        ({"span_id": b"\x01"}, "Span 2 of the request"),
+    ],
+)
+def test_a_span_that_is_refused_is_told_by_its_id_its_name_or_its_place(
+    refused: dict[str, Any], told: str
+) -> None:
+    made = request(ProtobufSpan(trace_id=TRACE, span_id=ID), ProtobufSpan(**refused))
+    for _, found in (from_protobuf(made.SerializeToString()), from_json(as_json(made))):
+        assert isinstance(found, Refused)
+        assert found.span == told
+
+
+def test_a_refused_span_with_half_a_character_in_its_name_is_told_so_that_it_can_be_sent() -> None:
+    body = b'{"resourceSpans": [{"scopeSpans": [{"spans": [{"name": "a\\ud800", "spanId": "\\ud800", "kind": 1}]}]}]}'
+    [refused] = from_json(body)
+    assert isinstance(refused, Refused)
+    assert refused.span == "The span “a?”"
+
+
+@pytest.mark.parametrize(
     "span",
     [
         {"startTimeUnixNano": "soon"},

@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, Final
 
 from google.protobuf.message import DecodeError
@@ -21,13 +22,15 @@ from timemachine.spans.counting import check_document, check_protobuf
 from timemachine.spans.span import Span, SpanEvent
 
 LATEST: Final = 2**63 - 1
+LONGEST_NAME: Final = 80
+"""How many characters of the name of a span that is refused are told."""
 _TRACE_ID, _SPAN_ID = re.compile(r"[0-9a-f]{32}"), re.compile(r"[0-9a-f]{16}")
 _COUNTS: Final = ("dropped_attributes_count", "dropped_events_count", "dropped_links_count")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """A span that cannot be recorded, and why, in one sentence."""
+    """A span that cannot be recorded, and why, in one sentence. It is told by its id, else by its name, else by its place in the request, from 1."""
 
     span: str
     reason: str
@@ -78,12 +81,13 @@ def from_protobuf(body: bytes) -> Iterator[Span | Refused]:
         raise InvalidInput(
             "The body is not an ExportTraceServiceRequest in protobuf.", code="not_otlp"
         ) from why
+    places = count(1)
     for group in request.resource_spans:
         resource = _attributes(group.resource.attributes)
         for scoped in group.scope_spans:
             scope = _scope(scoped.scope.name, scoped.scope.version, _attributes(scoped.scope.attributes))
             for each in scoped.spans:
-                yield _checked(_of_protobuf(each, resource, scope))
+                yield _checked(_of_protobuf(each, resource, scope), next(places))
 
 
 def from_json(body: bytes) -> Iterator[Span | Refused]:
@@ -103,29 +107,46 @@ def of_document(request: Any) -> Iterator[Span | Refused]:
             "The body is JSON but no ExportTraceServiceRequest: an object with `resourceSpans`.",
             code="not_otlp",
         )
+    places = count(1)
     for group in _objects(request, "resourceSpans"):
         for scoped in _objects(group, "scopeSpans"):
             for each in _objects(scoped, "spans"):
+                place = next(places)
                 try:
                     span = _of_json(each, _object(group, "resource"), _object(scoped, "scope"))
                 except (ValueError, TypeError) as why:
-                    yield Refused(
-                        span=str(each.get("spanId"))[:40], reason=f"It cannot be read: {str(why)[:200]}."
-                    )
+                    told = _told(each.get("spanId"), each.get("name"), place)
+                    yield Refused(span=told, reason=f"It cannot be read: {str(why)[:200]}.")
                 else:
-                    yield _checked(span)
+                    yield _checked(span, place)
 
 
-def _checked(span: Span) -> Span | Refused:
+def _checked(span: Span, place: int) -> Span | Refused:
     if not _TRACE_ID.fullmatch(span.trace) or not int(span.trace, 16):
-        return Refused(span=span.id[:40], reason="Its trace id is not 16 bytes with one that is not 0.")
-    if not _SPAN_ID.fullmatch(span.id) or not int(span.id, 16):
-        return Refused(span=span.id[:40], reason="Its span id is not 8 bytes with one that is not 0.")
+        told = _told(span.id, span.name, place)
+        return Refused(span=told, reason="Its trace id is not 16 bytes with one that is not 0.")
+    if not _is_span_id(span.id):
+        told = _told(None, span.name, place)
+        return Refused(span=told, reason="Its span id is not 8 bytes with one that is not 0.")
     if span.parent is not None and not _SPAN_ID.fullmatch(span.parent):
         return Refused(span=span.id, reason="Its parent's span id is not 8 bytes.")
     if not 0 <= span.began <= LATEST or not 0 <= span.ended <= LATEST:
         return Refused(span=span.id, reason="Its times lie beyond the year 2262.")
     return span
+
+
+def _is_span_id(text: str) -> bool:
+    return bool(_SPAN_ID.fullmatch(text)) and int(text, 16) != 0
+
+
+def _told(span_id: Any, name: Any, place: int) -> str:
+    """What a span that is refused is called by."""
+    if isinstance(span_id, str) and _is_span_id(span_id.lower()):
+        return span_id.lower()
+    if isinstance(name, str) and name.strip():
+        shown = name.strip()[:LONGEST_NAME].encode("utf-8", "replace").decode()
+        return f"The span “{shown}”"
+    return f"Span {place:,} of the request"
 
 
 def _of_protobuf(span: trace_pb2.Span, resource: dict[str, Any], scope: dict[str, Any]) -> Span:
