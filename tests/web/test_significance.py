@@ -113,7 +113,9 @@ def test_proposals_are_answered_yes_and_no(operator: Client, project: Project) -
     assert "The rules propose nothing" in page
     assert "step 2 breakthrough as proposed" in page
     operator.post(f"{PAGE}answer/", {"step": "2", "rule": "root_cause", "answer": "yes"})
-    assert "Nothing is proposed for step 2" in words(get(operator, PAGE))
+    assert "This proposal for step 2 was answered already:" in words(get(operator, PAGE))
+    operator.post(f"{PAGE}answer/", {"step": "1", "rule": "decision", "answer": "yes"})
+    assert "step 1 was answered already: " in words(get(operator, PAGE))
 
 
 def test_a_session_is_compressed_and_that_is_undone(operator: Client, session: Session) -> None:

@@ -69,7 +69,7 @@ def changes(
 def index(request: HttpRequest, session_id: str) -> dict[str, Any]:
     """The significance that rules propose for steps to which nobody gave one, each with its rule and its reason.
 
-    The rules: `first_error`, `error_gone` (what the agent did last before a call that had failed went well for good), and by wording
+    The rules: `first_error`, `error_gone` (what the agent did last before a call that had failed went well and failed no more), and by wording
     `decision`, `hypothesis`, `root_cause`, `solved`. `read` is how many steps were looked at, the first of the session.
     """
     session = session_of(caller(request, "read").project, session_id)

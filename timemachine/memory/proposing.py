@@ -15,7 +15,7 @@ from timemachine.recording.models import ErasedTurn, Session
 from timemachine.recording.told import said_in
 from timemachine.weight.commands import change, decline_proposal
 from timemachine.weight.effective import JOINED, SIGNIFICANCE_SQL
-from timemachine.weight.models import Declined, Weight
+from timemachine.weight.models import Declined, Weight, WeightChange
 
 MOST_READ: Final = 20_000
 """So many steps of a session are read, its first ones."""
@@ -77,9 +77,21 @@ def _proposal(session: Session, sequence: int, rule: str) -> Proposal:
         if (each.sequence, each.rule) == (sequence, rule):
             return each
     raise NotFound(
-        f"Nothing is proposed for step {sequence} by the rule {rule[:40]!r}; the list of proposals shows what is.",
+        _answered(session, sequence, rule)
+        or f"Nothing is proposed for step {sequence} by the rule {rule[:40]!r}; the list of proposals shows what is.",
         code="proposal_not_found",
     )
+
+
+def _answered(session: Session, sequence: int, rule: str) -> str:
+    """What was said to the proposal before; empty where nothing was."""
+    asked = {"session": session, "rule": rule}
+    no = Declined.objects.filter(**asked, action__sequence=sequence).first()
+    yes = WeightChange.objects.filter(**asked, sequence=sequence).order_by("-id").first()
+    if no is None and yes is None:
+        return ""
+    said, by = ("no", no.by) if no else ("yes", yes.by if yes else "")
+    return f"This proposal for step {sequence:,} was answered already: {by} said {said}."
 
 
 def _lines(session: Session) -> Iterator[tuple[Line, bool]]:
