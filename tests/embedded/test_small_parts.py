@@ -134,6 +134,28 @@ def test_what_keeps_dying_is_started_later_each_time(
     supervisor.stop()
 
 
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        ("raise SystemExit(3)", "ended by itself (exit code 3) and starts again in 1 s; {} says why."),
+        ("os.kill(os.getpid(), 9)", "was killed by the signal SIGKILL (9) and starts again in 1 s; {} has what it said before."),
+        ("os.kill(os.getpid(), 40)", "was killed by the signal 40 and starts again in 1 s; {} has what it said before."),
+    ],
+)  # fmt: skip
+def test_what_was_killed_is_told_apart_from_what_ended_by_itself(
+    end: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    supervisor = Supervisor()
+    program = _program(tmp_path, f"import os; {end}")
+    supervisor.start(program)
+    told = ""
+    while not told:
+        supervisor.tend()
+        told = capsys.readouterr().err
+    supervisor.stop()
+    assert said.format(program.log) in told
+
+
 def test_what_a_killed_supervisor_left_is_ended_and_nothing_else(tmp_path: Path) -> None:
     ours = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], cwd=tmp_path)
     elsewhere = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], cwd=tmp_path.parent)

@@ -1,5 +1,6 @@
 """Keeps the web server and the worker running: what ends by itself is started again, later each time."""
 
+import signal
 import subprocess
 import time
 from dataclasses import dataclass
@@ -53,11 +54,22 @@ def _lay_aside(kept: _Kept) -> None:
     lived = time.monotonic() - kept.started
     kept.pause = 1.0 if lived > _HEALTHY_AFTER else min(max(1.0, kept.pause * 2), _LONGEST_PAUSE)
     kept.due = time.monotonic() + kept.pause
+    what, log = _ending(kept.process.returncode)
     complain(
-        f"The {kept.program.name} ended by itself ({_reason(kept.process.returncode)}) and starts again "
-        f"in {kept.pause:.0f} s; {kept.program.log} says why."
+        f"The {kept.program.name} {what} and starts again in {kept.pause:.0f} s; {kept.program.log} {log}."
     )
 
 
-def _reason(code: int) -> str:
-    return f"signal {-code}" if code < 0 else f"exit code {code}"
+def _ending(code: int) -> tuple[str, str]:
+    """How a program ended, and what its log says to that: of who was killed it has nothing but what went before."""
+    if code >= 0:
+        return f"ended by itself (exit code {code})", "says why"
+    return f"was killed by the signal {_signal(-code)}", "has what it said before"
+
+
+def _signal(number: int) -> str:
+    """`SIGKILL (9)`; a number without a name as it is."""
+    try:
+        return f"{signal.Signals(number).name} ({number})"
+    except ValueError:  # of real time, they have no names
+        return str(number)
