@@ -195,7 +195,7 @@ def _said_by_agent(turn: Turn) -> Message | None:
 
 
 def _prompt(told: Sequence[Turn], solution: Turn) -> tuple[Message, ...]:
-    """The messages before the answer; those of one speaker in a row are one."""
+    """The messages before the answer; those of one speaker in a row are one. The answer is never joined to them: it is what is to be learned."""
     asked = _asked(solution)
     found: list[Message] = []
     for each in (*(message for turn in told for message in messages_of(turn)), *([asked] if asked else [])):
