@@ -5,7 +5,7 @@
   const FRESH = 30_000;
   const MOST = 4;
   const ahead = new Map(); // address → the answer on its way, and when it was asked for
-  let coming = null; // the address of the step that was asked for last and is not there yet: it is on its way, not ahead
+  let coming = null; // the request of the step that was asked for last and is not there yet: it is on its way, not ahead
   let waiting = 0;
   let came = 0; // when the step came that is there
   let direction = "j";
@@ -38,7 +38,7 @@
   }
 
   function asking(address) {
-    if (address === coming || ahead.has(address) || navigator.connection?.saveData) return;
+    if (address === coming?.address || ahead.has(address) || navigator.connection?.saveData) return;
     const answer = fetched(address);
     answer.catch(() => ahead.delete(address));
     ahead.set(address, { answer, at: performance.now() });
@@ -47,7 +47,7 @@
 
   function readAhead() {
     clearTimeout(waiting);
-    if (coming && new URL(coming).searchParams.get("step") === document.getElementById("step")?.dataset.sequence) coming = null;
+    if (coming && new URL(coming.address).searchParams.get("step") === document.getElementById("step")?.dataset.sequence) coming = null;
     came = performance.now();
     waiting = setTimeout(fetchAhead, READING);
   }
@@ -83,11 +83,15 @@
     const address = whole(action);
     const found = ahead.get(address);
     ahead.delete(address);
-    coming = address;
+    coming = { address, ctx };
     if (found && !signal?.aborted && performance.now() - found.at < FRESH) ctx.fetch = answering(found, ctx.fetch);
     if (key !== "j" && key !== "k") return;
     direction = key;
     if (performance.now() - came < READING) goOn(action);
+  });
+  // One that failed, or brought another step, is on its way no longer.
+  document.addEventListener("htmx:finally:request", ({ detail: { ctx } }) => {
+    if (coming?.ctx === ctx) coming = null;
   });
   document.addEventListener("htmx:after:swap", readAhead);
 

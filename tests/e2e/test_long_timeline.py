@@ -322,6 +322,26 @@ def test_a_step_that_could_not_be_fetched_ahead_is_asked_for_in_the_usual_way(
     expect_selected(desk, 2101)
 
 
+def test_a_step_in_whose_place_another_came_is_fetched_ahead_again(desk: Page, session: str) -> None:
+    asked: list[str] = []
+
+    def answer(route: Route) -> None:
+        asked.append(route.request.url)
+        if len(asked) == 1:
+            route.abort()
+        elif len(asked) == 2:
+            route.continue_(url=route.request.url.replace("step=2101", "step=2100"))
+        else:
+            route.continue_()
+
+    desk.goto(f"{session}?step=2100")
+    desk.route("**/*step=2101*", answer)
+    desk.reload()
+    seen(desk, lambda: len(asked) == 1)
+    desk.keyboard.press("j")
+    seen(desk, lambda: len(asked) == 3)
+
+
 def test_a_key_that_is_held_down_walks_on_step_by_step(desk: Page, session: str) -> None:
     desk.goto(f"{session}?step=2200")
     for _ in range(40):  # a second press of a key without its release is a repeated one
