@@ -45,7 +45,7 @@ def test_more_than_one_request_may_ground_is_refused_with_the_limit(api: Program
     assert "Send fewer items" in refused.json()["message"]
     many = api.post("/ground", {"answer": "A.", "context": ["B."] * 1_001})
     assert many.status_code == 422
-    assert "1000" in many.text
+    assert "1,000" in many.text
 
 
 def test_of_a_long_answer_the_beginning_is_grounded(api: Program) -> None:

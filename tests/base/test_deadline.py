@@ -4,7 +4,16 @@ from functools import partial
 from threading import Event
 from time import monotonic
 
+import pytest
+
+from timemachine.base import deadline
 from timemachine.base.deadline import after
+
+
+@pytest.fixture(autouse=True)
+def _a_watch_of_its_own() -> None:
+    """Not the one that a test before began, perhaps while coverage did not look."""
+    deadline._watch.cache_clear()
 
 
 def test_what_is_due_earlier_is_done_earlier_whenever_it_was_said() -> None:
