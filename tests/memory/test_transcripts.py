@@ -250,6 +250,12 @@ def test_what_no_encoding_holds_is_told(api: Program) -> None:
     assert "lone ? and \x00 zero" in told(api, "odd", **{"as": "text"})
 
 
+def test_more_than_memory_has_room_for_at_once_is_told_whole(api: Program) -> None:
+    large = [letter * 6_000_000 for letter in "abcdef"]
+    record(api, "large", *(said("user", text) for text in ("", *large, "", "the end")))
+    assert [each["output"] for each in told(api, "large")["items"]] == ["", *large, "", "the end"]
+
+
 @pytest.mark.parametrize(
     ("asked", "field"),
     [

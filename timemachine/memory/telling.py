@@ -6,6 +6,7 @@ from itertools import chain
 from typing import Any, Final
 
 from django.http import StreamingHttpResponse
+from pydantic_core import to_json
 
 from timemachine.base.clock import written
 from timemachine.base.cut_off import told_where_cut_off
@@ -22,13 +23,13 @@ def as_json(found: Transcript) -> Iterator[str]:
 
     `deleted` when, by whom and why one went that was deleted.
     """
-    items = (json.dumps(turn.document | {"left_out_before": turn.left_out}) for turn in found.turns())
+    items = (_written(turn.document) for turn in found.turns())
     yield from _document(_head(found) | {"left_out_after": found.left_out_after}, "items", items)
 
 
 def as_messages(found: Transcript) -> Iterator[str]:
     """One document: what is told of how much, and `messages` with `role` and `content`, in which marks stand as words to the agent."""
-    yield from _document(_head(found), "messages", map(json.dumps, _messages(found)))
+    yield from _document(_head(found), "messages", map(_written, _messages(found)))
 
 
 def as_text(found: Transcript) -> Iterator[str]:
@@ -106,8 +107,16 @@ def _mark(turns: int) -> Iterator[dict[str, str]]:
         yield {"role": "user", "content": left_out(turns)}
 
 
+def _written(document: Mapping[str, Any]) -> str:
+    """As JSON; a text that is no UTF-8 with escapes, by the slower writer that has them."""
+    try:
+        return to_json(document).decode()
+    except ValueError:
+        return json.dumps(document)
+
+
 def _document(head: Mapping[str, Any], name: str, items: Iterator[str]) -> Iterator[str]:
-    yield json.dumps(head)[:-1]
+    yield _written(head)[:-1]
     yield f', "{name}": ['
     for place, item in enumerate(items):
         yield f",\n{item}" if place else item

@@ -9,14 +9,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from timemachine.base.errors import Conflict, Unavailable
 from timemachine.base.faithful import storable
-from timemachine.memory.reading import counted, rows
+from timemachine.memory.reading import Counted, Row, counted, rows
 from timemachine.memory.selection import Weighed, fitting, gaps
 from timemachine.recording.gone import IS_DELETED
 from timemachine.recording.models import Action, Session
@@ -78,13 +78,21 @@ class Amount:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
-    """A turn that is told: what is said of it, as a document and as words, and how many turns are left out before it."""
+class Told(NamedTuple):
+    """A turn that is told, and how many turns are left out before it."""
 
-    turn: Turn
-    document: dict[str, Any]
+    row: Row
     left_out: int
+
+    @property
+    def turn(self) -> Turn:
+        """What is said of it."""
+        return self.row.turn
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The same as the API gives it."""
+        return self.row.document | {"left_out_before": self.left_out}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,9 +131,20 @@ class Transcript:
         last = after
         for row in rows(self.session.id, after, self.through, chosen):
             last = row.turn.sequence
-            yield Told(turn=row.turn, document=row.document, left_out=missing.get(last, 0))
+            yield Told(row, missing.get(last, 0))
         if last < until:
             raise _erased(self.session)
+
+
+@dataclass(frozen=True, slots=True)
+class _Missing:
+    """The tokens of turns that no worker counted, by sequence, and whether some of them are estimated."""
+
+    tokens: Mapping[int, int]
+    estimated: bool
+
+
+_NOTHING_MISSING: Final = _Missing({}, estimated=False)
 
 
 def transcript_of(session: Session, asked: Asked) -> Transcript:
@@ -134,13 +153,24 @@ def transcript_of(session: Session, asked: Asked) -> Transcript:
     Where only some turns are asked for, those that were deleted are left out.
     """
     through = session.last_sequence
+    if asked == Asked():
+        known = counted(session.id, through)
+        if known.known == known.turns:
+            return _transcript(session, asked, known, _NOTHING_MISSING, None)
     actions = Action.objects.filter(session=session, sequence__lte=through).annotate(
         weighed=IMPORTANCE, now_significance=SIGNIFICANCE
     )
     with snapshot():  # a worker counts meanwhile
         known = counted(session.id, through)
-        missing = _missing(session, actions) if known.known < known.turns else _Missing({}, estimated=False)
+        missing = _missing(session, actions) if known.known < known.turns else _NOTHING_MISSING
         chosen = None if asked == Asked() else _chosen(actions, asked, through, missing.tokens)
+    return _transcript(session, asked, known, missing, chosen)
+
+
+def _transcript(
+    session: Session, asked: Asked, known: Counted, missing: _Missing, chosen: Sequence[Weighed] | None
+) -> Transcript:
+    through = session.last_sequence
     recorded = Amount(turns=known.turns, tokens=known.tokens + sum(missing.tokens.values()))
     sequences = None if chosen is None else [turn.sequence for turn in chosen]
     return Transcript(
@@ -165,14 +195,6 @@ def _notices(session: Session, deleted: Sequence[int]) -> int:
     """The tokens of what stands where turns were deleted."""
     told = rows(session.id, 0, session.last_sequence, deleted)
     return sum(_tokens(paragraph(text_of(row.turn))) for row in told)
-
-
-@dataclass(frozen=True, slots=True)
-class _Missing:
-    """The tokens of turns that no worker counted, by sequence, and whether some of them are estimated."""
-
-    tokens: Mapping[int, int]
-    estimated: bool
 
 
 def _amount(turns: Sequence[Weighed]) -> Amount:

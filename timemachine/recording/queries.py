@@ -12,22 +12,37 @@ from timemachine.base.errors import NotFound
 from timemachine.base.ids import uuid_of
 from timemachine.base.numbers import whole_number
 from timemachine.recording.models import KEY_PATTERN, Action, Session
+from timemachine.recording.reading import columns, rows_of
+from timemachine.retrieval.models import Collection
 
 KEY: Final = re.compile(KEY_PATTERN)
 FAILED: Final = Q(error_type__isnull=False) | Q(error_message__isnull=False)
 """Which actions recorded an error."""
 
 
+_SESSION: Final = f"""
+SELECT {columns(Session, "s")}, {columns(Collection, "c")}, {columns(Session, "p")}
+FROM tm_session s LEFT JOIN tm_collection c ON c.id = s.collection_id LEFT JOIN tm_session p ON p.id = s.parent_id
+WHERE s.project_id = %(project)s AND s."""  # noqa: S608  # names of columns
+_BY_ID: Final = f"{_SESSION}id = %(wanted)s"
+_BY_KEY: Final = f"{_SESSION}key = %(wanted)s"
+
+
 def session_of(project: Project, id_or_key: str | UUID) -> Session:
     """The project's session of that uuid or key. Raises `NotFound`, the same for another project's."""
-    sessions = Session.objects.filter(project=project).select_related("collection", "parent")
-    wanted = uuid_of(str(id_or_key))
-    found = None if wanted is None else sessions.filter(id=wanted).first()
-    if found is None and KEY.fullmatch(str(id_or_key)):
-        found = sessions.filter(key=str(id_or_key)).first()
+    written = str(id_or_key)
+    wanted = uuid_of(written)
+    found = None if wanted is None else _session(project, _BY_ID, wanted)
+    if found is None and KEY.fullmatch(written):
+        found = _session(project, _BY_KEY, written)
     if found is None:
-        raise _not_found(str(id_or_key))
+        raise _not_found(written)
     return found
+
+
+def _session(project: Project, sql: str, wanted: UUID | str) -> Session | None:
+    facts = {"project": project.id, "wanted": wanted}
+    return next(rows_of(Session, sql, facts, "collection", "parent"), None)
 
 
 def sessions_named(project: Project, names: Sequence[str]) -> list[Session]:

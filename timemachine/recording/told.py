@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from timemachine.base.clock import written
 
@@ -49,8 +49,7 @@ class Deleted:
         return {"at": written(self.at), "by": self.by, "reason": self.reason}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class Turn(NamedTuple):
     """What is told of one recorded step. `input` and `output` are values as they were recorded, `error` is its type and message.
 
     One that was `deleted` says that, and nothing else.

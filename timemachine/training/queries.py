@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from django.db.models import F, QuerySet, Sum
@@ -205,7 +205,7 @@ def _redacted(row: Row, report: Report) -> Turn:
     report.tally.update(found.tally)
     after = found.document
     texts = {name: after[name] for name in ("agent", "name", "tool", "model", "input", "output")}
-    return replace(turn, **texts, error=_error(after["error"]))
+    return turn._replace(**texts, error=_error(after["error"]))
 
 
 def _error(told: Any) -> tuple[str | None, str | None]:
