@@ -1,6 +1,7 @@
 """Lawful erasure leaves a tombstone: the log says that something was erased, when, by whom and why, and nothing of what it was."""
 
 from collections.abc import Collection, Iterable, Sequence
+from time import sleep
 from typing import Final
 from uuid import UUID
 
@@ -23,7 +24,9 @@ from timemachine.recording import erasure, gone
 from timemachine.recording.holds import require_free
 from timemachine.recording.models import Session
 
-MOST_TRIES: Final = 3
+MOST_TRIES: Final = 4
+PAUSE: Final = 0.2
+"""Seconds before it is tried again: long enough for those who record and were waited for to go on, who would be waited for again."""
 
 
 def erase_session(session: Session, *, by: str | None, reason: str | None = None, moved: bool = False) -> int:
@@ -42,6 +45,7 @@ def erase_session(session: Session, *, by: str | None, reason: str | None = None
         except OperationalError as why:
             if connection.in_atomic_block or not isinstance(why.__cause__, DeadlockDetected):
                 raise
+        sleep(PAUSE)
     return _erase_session(session, by=by, reason=reason, moved=moved)
 
 
