@@ -110,7 +110,7 @@ def test_some_are_taken_ahead_where_no_other_worker_calls_and_no_more_are_called
     replay = launch(session, ASKED, by="test")
     with ThreadPoolExecutor(1) as thread:
         working = thread.submit(worked, replay)
-        wait_until(lambda: running(replay) == 2 + AHEAD)
+        wait_until(lambda: running(replay) == 2 + AHEAD and len(stub.calls()) == 2)
         go_on.set()
         assert working.result(60) == replay.steps.count()
     assert most_at_once(stub.calls()) == 2

@@ -231,7 +231,7 @@ def test_no_more_queries_for_more_that_is_found(
         session_of(project, said("gateway"), said("gateway again"), name=f"run {n}")
     index(project)
     for limit in (1, 20):
-        with django_assert_num_queries(10):
+        with django_assert_num_queries(8):
             found(project, "gateway", limit=limit)
 
 

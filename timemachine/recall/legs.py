@@ -60,8 +60,8 @@ ORDER BY score DESC, w.action_id DESC LIMIT %(window)s
 _NEAREST: Final = """
 SELECT action_id, session_id, 1 - distance FROM (
     SELECT m.action_id, m.session_id, (m.vector <=> %(vector)s::halfvec) + 0 AS distance
-    FROM near JOIN tm_action_meaning m ON m.action_id = near.action_id
-    WHERE m.model = %(model)s ORDER BY distance LIMIT %(window)s
+    FROM tm_action_meaning m WHERE m.action_id = ANY(ARRAY(SELECT action_id FROM near))
+    AND m.model = %(model)s ORDER BY distance LIMIT %(window)s
 ) AS nearest WHERE distance < %(farthest)s
 """
 _BY_MEANING: Final = f"""

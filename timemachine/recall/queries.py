@@ -21,9 +21,10 @@ from timemachine.recall.wanted import (
     check,
     named_session,
     previous_session,
-    weighed,
+    weights_of,
 )
-from timemachine.recording.models import Action, Session
+from timemachine.recording.models import Session
+from timemachine.recording.queries import sessions_by_id
 from timemachine.retrieval.embedding import table
 from timemachine.retrieval.fusion import fuse
 from timemachine.search.hits import Hit, Scored, hits_of
@@ -231,11 +232,8 @@ def _results(project: Project, wanted: Wanted, found: _Found) -> tuple[Recalled,
     stems = frozenset(term.term for term in found.terms if not term.term.startswith("="))
     named = frozenset(term.term[1:] for term in found.terms if term.term.startswith("="))
     hits = hits_of(project, best, found.scored, stems, named)
-    sessions = Session.objects.of(project).in_bulk([found.sessions[row] for row in hits])
-    own = weighed(Action.objects.filter(project=project, pk__in=list(hits)))
-    weights = {
-        row: (said, worth) for row, said, worth in own.values_list("pk", "now_significance", "weighed")
-    }
+    sessions = sessions_by_id(project, {found.sessions[row] for row in hits})
+    weights = weights_of(project, list(hits))
     return tuple(
         Recalled(
             session=sessions[found.sessions[row]],

@@ -44,6 +44,8 @@ class _Chosen:
     texts: dict[tuple[UUID, int], str] = field(default_factory=dict)
     costs: dict[tuple[UUID, int], int] = field(default_factory=dict)
     sessions: dict[UUID, Session] = field(default_factory=dict)
+    marks: dict[int, int] = field(default_factory=dict)
+    """The tokens of a mark of so many turns."""
     spent: int = 0
     passed_over: int = 0
 
@@ -60,13 +62,18 @@ class _Chosen:
         header = (
             0 if session.id in self.sessions else tokens_of(_header(session, [sequence])) + tokens_of(_FIRST)
         )
-        cost = tokens_of(text) + header + MARKS * tokens_of(paragraph(left_out(session.last_sequence)))
+        cost = tokens_of(text) + header + MARKS * self._mark(session.last_sequence)
         if cost > left:
             self.passed_over += 1
             return
         self.texts[place], self.costs[place] = text, cost
         self.sessions[session.id] = session
         self.spent += cost
+
+    def _mark(self, turns: int) -> int:
+        if turns not in self.marks:
+            self.marks[turns] = tokens_of(paragraph(left_out(turns)))
+        return self.marks[turns]
 
     def drop(self, tokens: int) -> None:
         """Leave out those that were chosen last, until about so many tokens are saved: one at least."""

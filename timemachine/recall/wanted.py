@@ -1,7 +1,8 @@
 """What somebody asks of earlier sessions, checked."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from django.db.models import QuerySet
@@ -10,11 +11,12 @@ from timemachine.accounts.models import Project
 from timemachine.base.clock import begin_as_written, time_as_written, written
 from timemachine.base.errors import InvalidInput
 from timemachine.base.faithful import storable
-from timemachine.recording.models import Action, Session
+from timemachine.recording.models import Session
 from timemachine.recording.queries import session_of
 from timemachine.recording.vocabulary import KINDS, SIGNIFICANCES
+from timemachine.retrieval import prepared
 from timemachine.search.wanted import MODES
-from timemachine.weight.effective import IMPORTANCE, SIGNIFICANCE
+from timemachine.weight.effective import IMPORTANCE_SQL, JOINED, SIGNIFICANCE_SQL
 
 MOST_QUERIES: Final = 20
 LONGEST_QUERY: Final = 16_384
@@ -23,6 +25,10 @@ MOST_AROUND: Final = 20
 MOST_TOLD: Final = 1_000
 """How many turns one request may bring: its queries times its results times the turns around each and itself."""
 MOST_TOKENS: Final = 200_000
+_WEIGHTS: Final = f"""
+SELECT a.id, {SIGNIFICANCE_SQL}, {IMPORTANCE_SQL} FROM tm_action a {JOINED}
+WHERE a.project_id = %(project)s AND a.id = ANY(%(steps)s::bigint[])
+"""  # noqa: S608
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,9 +79,10 @@ def check(wanted: Wanted) -> ZoneInfo:
     return _zone(wanted.time_zone)
 
 
-def weighed(steps: QuerySet[Action]) -> QuerySet[Any]:
-    """The same with the importance (`weighed`) and significance (`now_significance`) in force."""
-    return steps.annotate(weighed=IMPORTANCE, now_significance=SIGNIFICANCE)
+def weights_of(project: Project, steps: Sequence[int]) -> dict[int, tuple[str | None, float | None]]:
+    """The significance and importance in force of those of the steps that are the project's, by row. One query."""
+    facts = {"project": project.id, "steps": list(steps)}
+    return {row: (said, worth) for row, said, worth in prepared.rows(_WEIGHTS, facts)}
 
 
 def sessions_among(project: Project, wanted: Wanted) -> QuerySet[Session]:

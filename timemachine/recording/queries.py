@@ -1,7 +1,7 @@
 """Finding sessions and their actions, always from the project that asks."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 from uuid import UUID
 
@@ -13,7 +13,7 @@ from timemachine.base.ids import uuid_of
 from timemachine.base.numbers import whole_number
 from timemachine.recording.models import KEY_PATTERN, Action, Session
 from timemachine.recording.reading import columns, rows_of
-from timemachine.retrieval.models import Collection
+from timemachine.retrieval.models import Collection as FrameCollection
 
 KEY: Final = re.compile(KEY_PATTERN)
 FAILED: Final = Q(error_type__isnull=False) | Q(error_message__isnull=False)
@@ -21,11 +21,12 @@ FAILED: Final = Q(error_type__isnull=False) | Q(error_message__isnull=False)
 
 
 _SESSION: Final = f"""
-SELECT {columns(Session, "s")}, {columns(Collection, "c")}, {columns(Session, "p")}
+SELECT {columns(Session, "s")}, {columns(FrameCollection, "c")}, {columns(Session, "p")}
 FROM tm_session s LEFT JOIN tm_collection c ON c.id = s.collection_id LEFT JOIN tm_session p ON p.id = s.parent_id
 WHERE s.project_id = %(project)s AND s."""  # noqa: S608  # names of columns
 _BY_ID: Final = f"{_SESSION}id = %(wanted)s"
 _BY_KEY: Final = f"{_SESSION}key = %(wanted)s"
+_BY_IDS: Final = f"SELECT {columns(Session)} FROM tm_session WHERE project_id = %(project)s AND id = ANY(%(sessions)s::uuid[])"  # noqa: S608  # names of columns
 
 
 def session_of(project: Project, id_or_key: str | UUID) -> Session:
@@ -43,6 +44,12 @@ def session_of(project: Project, id_or_key: str | UUID) -> Session:
 def _session(project: Project, sql: str, wanted: UUID | str) -> Session | None:
     facts = {"project": project.id, "wanted": wanted}
     return next(rows_of(Session, sql, facts, "collection", "parent"), None)
+
+
+def sessions_by_id(project: Project, ids: Collection[UUID]) -> dict[UUID, Session]:
+    """Those of the sessions that are the project's. One query."""
+    facts = {"project": project.id, "sessions": list(ids)}
+    return {each.id: each for each in rows_of(Session, _BY_IDS, facts)}
 
 
 def sessions_named(project: Project, names: Sequence[str]) -> list[Session]:

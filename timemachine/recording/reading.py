@@ -28,6 +28,14 @@ def rows_of[Row: models.Model](
 
     `beside`: behind them stand the columns of what these foreign keys of it refer to, all NULL where one refers to nothing.
     """
+    for found, _ in rows_with(model, sql, facts, *beside):
+        yield found
+
+
+def rows_with[Row: models.Model](
+    model: type[Row], sql: str, facts: Mapping[str, Any], *beside: str
+) -> Iterator[tuple[Row, list[Any]]]:
+    """The same, each with what stands behind those columns."""
     keys = [model._meta.get_field(name) for name in beside]
     plans = [_plan(model), *(_plan(key.related_model) for key in keys)]
     for row in prepared.rows(sql, facts):
@@ -35,7 +43,7 @@ def rows_of[Row: models.Model](
         found, *others = [_made(plan, list(islice(values, len(plan.names)))) for plan in plans]
         for key, other in zip(keys, others, strict=True):
             key.set_cached_value(found, other)  # type: ignore[union-attr]  # as select_related does
-        yield found
+        yield found, list(values)
 
 
 @dataclass(frozen=True, slots=True)

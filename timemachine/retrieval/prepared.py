@@ -63,6 +63,8 @@ def one_transaction() -> Iterator[None]:
 def ask(sql: str, facts: Mapping[str, Any], *, binary: bool = False) -> Asked:
     """Send a statement, whose facts are bound by the server; `binary` is how its rows come: for many numbers."""
     here = _connection()
+    if here.queries_logged:
+        here.queries_log.append({"sql": sql, "time": "0"})  # where Django's own cursors tell what was asked
     with here.wrap_database_errors:
         cursor = psycopg.Cursor(here.connection)
         return Asked(cursor.execute(sql, facts, binary=binary), here.wrap_database_errors)

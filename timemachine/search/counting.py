@@ -10,6 +10,8 @@ from uuid import UUID
 
 from django.db import connection, transaction
 
+from timemachine.retrieval import prepared
+
 MANY: Final = 2_000
 """A word that so many steps hold, or more, is common: how many more does not matter."""
 _KEPT_FROM: Final = 200
@@ -70,7 +72,5 @@ def count_anew(project_id: UUID) -> None:
 
 
 def _steps(project_id: UUID) -> tuple[int, int]:
-    with connection.cursor() as cursor:
-        cursor.execute(_STEPS, {"project": project_id})
-        steps, among = cursor.fetchone()
-        return int(steps), among or 0
+    steps, among = prepared.rows(_STEPS, {"project": project_id})[0]
+    return int(steps), among or 0

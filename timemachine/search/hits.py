@@ -2,37 +2,24 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from timemachine.accounts.models import Project
 from timemachine.base.faithful import searchable
-from timemachine.payloads.queries import Head, heads
 from timemachine.recording.models import Action
+from timemachine.recording.reading import columns, rows_with
 from timemachine.search import excerpt
 from timemachine.search.excerpt import Passage, Source
 from timemachine.search.indexing import LONGEST_NAME
 from timemachine.search.legs import lexemes_of
-from timemachine.search.models import SearchedAction
 from timemachine.search.texts import LONGEST, text_of
 
-_SHOWN: Final = (
-    "session_id",
-    "sequence",
-    "kind",
-    "label",
-    "name",
-    "tool",
-    "role",
-    "tags",
-    "agent",
-    "model",
-    "error_type",
-    "error_message",
-    "started_at",
-    "recorded_at",
-    "input_id",
-    "output_id",
-)
+_HITS: Final = f"""
+SELECT {columns(Action, "a")}, coalesce(w.cut, false), o.media_type, substring(o.data FOR {LONGEST}), i.media_type, substring(i.data FOR {LONGEST})
+FROM tm_action a LEFT JOIN tm_searched_action w ON w.action_id = a.id
+LEFT JOIN tm_payload o ON o.id = a.output_id LEFT JOIN tm_payload i ON i.id = a.input_id
+WHERE a.project_id = %(project)s AND a.id = ANY(%(rows)s::bigint[])
+"""  # noqa: S608  # names of columns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,36 +50,46 @@ def hits_of(
     project: Project, rows: Sequence[int], found: Scored, stems: frozenset[str], named: frozenset[str]
 ) -> dict[int, Hit]:
     """Those of the rows that are the project's steps, with the passages that have the stems, or what was `named` (in lower case)."""
-    actions = Action.objects.filter(project=project).only(*_SHOWN).in_bulk(list(rows))
-    cut = set(
-        SearchedAction.objects.filter(action__in=list(actions), cut=True).values_list("action_id", flat=True)
-    )
-    payloads = heads(
-        {each for one in actions.values() for each in (one.input_id, one.output_id) if each}, LONGEST
-    )
-    passages = {row: excerpt.passage(_sources(one, payloads), stems | named) for row, one in actions.items()}
+    read = rows_with(Action, _HITS, {"project": project.id, "rows": list(rows)})
+    steps = {action.pk: _Step(action, *rest) for action, rest in read}
+    passages = {row: excerpt.passage(_sources(one), stems | named) for row, one in steps.items()}
     marked = _matching([each.text for each in passages.values() if each], stems)
     return {
         row: Hit(
-            action=action,
+            action=step.action,
             score=found.score[row],
             scores={name: leg[row] for name, leg in found.legs.items() if row in leg},
             passage=passages[row],
             marks=_marks(passages[row], marked, named),
-            cut=row in cut,
+            cut=step.cut,
         )
-        for row, action in actions.items()
+        for row, step in steps.items()
     }
 
 
-def _sources(action: Action, payloads: Mapping[int, Head]) -> list[Source]:
+class _Step(NamedTuple):
+    """A row of `_HITS`."""
+
+    action: Action
+    cut: bool
+    said_as: str | None
+    said: bytes
+    given_as: str | None
+    given: bytes
+
+
+def _sources(step: _Step) -> list[Source]:
     """The texts of a step that a passage may come from, what says most about it first."""
+    action = step.action
     failed = " ".join(filter(None, (action.error_type, action.error_message)))
     named = " ".join(filter(None, (action.name, action.tool))) or action.label
     bodies = [
-        Source(part=part, text=text_of(payloads[row].media_type, payloads[row].data))
-        for part, row in (("output", action.output_id), ("input", action.input_id))
-        if row is not None
+        Source(part=part, text=text_of(media_type, data))
+        for part, media_type, data in (
+            ("output", step.said_as, step.said),
+            ("input", step.given_as, step.given),
+        )
+        if media_type is not None
     ]
     name = Source(part="name", text=searchable(named[:LONGEST_NAME]))
     return [Source(part="error", text=searchable(failed[:LONGEST_NAME])), *bodies, name]

@@ -28,6 +28,7 @@ from timemachine.recording.models import Action, Session
 from timemachine.recording.told import LONGEST_COUNTED, Deleted, Turn, paragraph
 from timemachine.recording.told import text_of as text_of_turn
 from timemachine.redaction.marks import DELETED_TURN
+from timemachine.retrieval import prepared
 from timemachine.retrieval.embedding.table import WORDLLAMA, Vectors
 from timemachine.retrieval.embedding.wordllama import count_tokens
 from timemachine.retrieval.identifiers import identifiers
@@ -64,7 +65,7 @@ WHERE s.last_sequence > coalesce(i.indexed_through, 0)
 _LACKING: Final = """
 SELECT coalesce(sum(s.last_sequence - coalesce(i.indexed_through, 0)), 0)::bigint
 FROM tm_session s LEFT JOIN tm_indexed_session i ON i.session_id = s.id
-WHERE s.project_id = %s AND s.last_sequence > coalesce(i.indexed_through, 0)
+WHERE s.project_id = %(project)s AND s.last_sequence > coalesce(i.indexed_through, 0)
 """
 _KEEP_WORDS: Final = """
 INSERT INTO tm_searched_action (action_id, project_id, session_id, sequence, kind, words, weights, cut, tokens)
@@ -106,9 +107,7 @@ class _OvertakenError(Exception):
 
 def not_indexed(project: Project) -> int:
     """How many steps of the project no search finds yet."""
-    with connection.cursor() as cursor:
-        cursor.execute(_LACKING, [project.id])
-        return int(cursor.fetchone()[0])
+    return int(prepared.rows(_LACKING, {"project": project.id})[0][0])
 
 
 def work_off(project_id: UUID, seconds: float = TURN_SECONDS) -> bool:

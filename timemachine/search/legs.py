@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.db import connection
 
+from timemachine.retrieval import prepared
 from timemachine.retrieval.cutoff import COSINE_FLOOR
 from timemachine.retrieval.question import IDENTIFIER_TIMES, QUOTED, sparse
 from timemachine.retrieval.ranking import dense
@@ -27,6 +28,7 @@ SELECT lexeme, tm_term_dimension(lexeme), %(once)s FROM unnest(to_tsvector('pg_c
 UNION ALL
 SELECT '=' || each, tm_term_dimension('=' || each), %(identifier_times)s FROM unnest(%(identifiers)s::text[]) AS each
 """
+_STEMS: Final = "SELECT word, tsvector_to_array(to_tsvector('pg_catalog.english', word)) FROM unnest(%(words)s::text[]) AS word"
 _BY_WORDS: Final = """
 SELECT action_id, session_id, score, number FROM (
     SELECT action_id, session_id, score,
@@ -140,12 +142,7 @@ def by_meaning(
 
 def lexemes_of(words: Sequence[str]) -> dict[str, frozenset[str]]:
     """The stems of each word. One query."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT word, tsvector_to_array(to_tsvector('pg_catalog.english', word)) FROM unnest(%s::text[]) AS word",
-            [list(words)],
-        )
-        return {word: frozenset(stems) for word, stems in cursor}
+    return {word: frozenset(stems) for word, stems in prepared.rows(_STEMS, {"words": list(words)})}
 
 
 def _few_of_each(ranked: Sequence[Ranked], each: int) -> list[Ranked]:

@@ -14,6 +14,7 @@ from django.db.models.expressions import RawSQL
 from timemachine.accounts.models import Project
 from timemachine.base.errors import InvalidInput, Unavailable
 from timemachine.recording.models import Session
+from timemachine.recording.queries import sessions_by_id
 from timemachine.retrieval.embedding import table
 from timemachine.retrieval.fusion import fuse
 from timemachine.search.asked import Asked, parse
@@ -149,7 +150,7 @@ def _groups(
     project: Project, shown: Sequence[UUID], rows: _Rows, looked_for: tuple[Asked, Question]
 ) -> tuple[Group, ...]:
     """The sessions with their steps; one that is erased meanwhile is left out."""
-    sessions = Session.objects.of(project).in_bulk(list(shown))
+    sessions = sessions_by_id(project, shown)
     wanted = [action for session in shown for action in rows.sessions[session]]
     asked, question = looked_for
     named = frozenset(clause.text.lower() for clause in asked.wanted if clause.identifier)
