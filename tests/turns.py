@@ -9,6 +9,7 @@ from xdist.workermanage import WorkerController
 
 LONG: Final = (
     "tests/embedded/test_up.py",
+    "tests/test_migrations.py",
     "tests/e2e/test_pages.py",
     "tests/e2e/test_files.py",
     "tests/e2e/test_hostile.py",

@@ -29,6 +29,8 @@ def _note() -> Path:
 
 
 def _fingerprint(database_url: str) -> str:
-    migrations = sorted((Path(timemachine.__path__[0]) / "migrations").glob("*.py"))
-    parts = [f"{path.name} {sha256_hex(path.read_bytes())}" for path in migrations]
+    folder = Path(timemachine.__path__[0]) / "migrations"
+    parts = [
+        f"{path.relative_to(folder)} {sha256_hex(path.read_bytes())}" for path in sorted(folder.rglob("*.py"))
+    ]
     return text_sha256("\n".join([database_url, version("django"), *parts])) + "\n"
