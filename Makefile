@@ -5,6 +5,11 @@ TEMPLATES = $(shell find templates -name '*.html' 2>/dev/null)
 ON_A_DATABASE := $(PYTHON) -m tests.embedded_postgres
 # twice as many as CI has cores: many tests wait for the programs that they start, once for the tests of a file
 TEST_WORKERS ?= 4
+PYTEST = -m pytest -n $(TEST_WORKERS) --dist loadfile
+# coverage does not add up branches and lines
+MEASURED := $(CURDIR)/build/coverage
+BRANCHES := COVERAGE_FILE=$(MEASURED)/branches
+LINES := COVERAGE_FILE=$(MEASURED)/lines
 WITH_MINILM = $(if $(filter minilm,$(EMBEDDING_MODEL)),.venv/.minilm)
 LINT := lint-types lint-format lint-rules lint-imports lint-templates lint-migrations lint-deployment
 # two at a time, each one's words in one piece where this make can do that; macOS' cannot
@@ -14,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 shown_if_wrong = said=$$($(1) 2>&1) || { echo "$$said"; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help up link test lint fix bench crash pictures release clean browser compiled-tests $(LINT)
+.PHONY: help up link test lint fix bench crash pictures release clean browser compiled-tests tested-with-branches tested-with-lines $(LINT)
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -27,11 +32,11 @@ link: .venv/.synced ## print a new sign-in link for what `make up` runs
 
 test: browser .venv/.minilm ## check everything and run the whole test suite
 	@$(beside) $(LINT) compiled-tests
-	@$(BIN)/coverage erase
-	@$(BIN)/coverage run -m pytest -n $(TEST_WORKERS) --dist loadfile
-	@$(BIN)/coverage combine --quiet
-	@$(BIN)/coverage report --include="$$($(PYTHON) -m tests.pure)" --fail-under=100
-	@$(BIN)/coverage report --fail-under=95
+	@rm -rf $(MEASURED) && mkdir -p $(MEASURED)
+	@$(MAKE) --no-print-directory --keep-going tested-with-branches tested-with-lines
+	@$(PYTHON) -m tests.branches $(MEASURED)/branches $(MEASURED)/lines.branches
+	@$(LINES) $(BIN)/coverage combine --quiet
+	@$(LINES) $(BIN)/coverage report --fail-under=95
 
 lint: .venv/.synced ## check style, types, imports, templates, migrations, settings
 	@$(beside) $(LINT)
@@ -83,6 +88,17 @@ lint-deployment: .venv/.synced
 	@$(call shown_if_wrong,TIMEMACHINE_PUBLIC_URL=https://example.org ALLOWED_HOSTS=example.org \
 		SECRET_KEY=$$($(PYTHON) -c 'import secrets; print(secrets.token_urlsafe(50))') \
 		$(ON_A_DATABASE) $(PYTHON) manage.py check --deploy --fail-level WARNING)
+
+# tests/branches.py says which these are; every branch of the pure files is theirs
+tested-with-branches: .venv/.synced
+	@echo '— pytest, measured with branches'
+	@$(BRANCHES) $(BIN)/coverage run --branch $(PYTEST) -m branches
+	@$(BRANCHES) $(BIN)/coverage combine --quiet
+	@$(BRANCHES) $(BIN)/coverage report --include="$$($(PYTHON) -m tests.pure)" --fail-under=100
+
+tested-with-lines: .venv/.synced
+	@echo '— pytest, measured by lines'
+	@$(LINES) COVERAGE_CORE=sysmon $(BIN)/coverage run $(PYTEST) -m "not branches"
 
 compiled-tests: .venv/.synced
 	@$(PYTHON) -m pytest --collect-only --quiet > /dev/null 2>&1 || true  # what is wrong here is told by the run itself

@@ -15,7 +15,7 @@ from hypothesis import settings as hypothesis_settings
 from pytest_django.fixtures import Settings
 from xdist.remote import Producer
 
-from tests import crash_figures
+from tests import branches, crash_figures
 from tests.alone import one_at_a_time, shared_folder
 from tests.embedded.homes import home_of_this_run
 from tests.measuring import unmeasured
@@ -67,8 +67,12 @@ def pytest_make_parametrize_id(val: object) -> str | None:
     return f"{len(val)} bytes" if isinstance(val, bytes) and len(val) > LONGEST_NAMED else None
 
 
+@pytest.hookimpl(tryfirst=True)  # before `-m` chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """In CI a test has a second try, which the summary tells as RERUN: a race is to be mended, and need not hold up the day's work."""
+    """Mark the tests of which the branches are measured. In CI a test has a second try, which the summary tells as RERUN: a race is to be mended, and need not hold up the day's work."""
+    for item in items:
+        if branches.measured(item):
+            item.add_marker(branches.MARK)
     if "CI" in os.environ:
         for item in items:
             item.add_marker(pytest.mark.flaky(reruns=1))

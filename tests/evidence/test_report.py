@@ -283,6 +283,12 @@ def test_a_comparison_s_cells_name_their_model_question_and_session() -> None:
     assert "That a replay shows why" not in page(rows([{}]))
 
 
+def test_a_record_of_a_replay_of_which_nothing_is_told_is_a_row() -> None:
+    assert "1 record of its first 3 in the bundle, 0 of 1 field told" in page(
+        rows([{}], of="replay", sealed=("facts",))
+    )
+
+
 def test_what_was_erased_of_a_record_leaves_a_mark_in_its_row() -> None:
     told = Rows(of="session")
     commitments = {"output": "0" * 64}

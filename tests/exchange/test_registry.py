@@ -10,7 +10,7 @@ import pytest
 from tests.exchange.samples import SAMPLES
 from timemachine.base.errors import InvalidInput
 from timemachine.exchange.opening import LOOKED_AT, opening_of
-from timemachine.exchange.registry import FORMATS, read, recognise
+from timemachine.exchange.registry import FORMATS, chosen, read, recognise
 
 
 def zipped(*members: tuple[str, bytes]) -> bytes:
@@ -120,6 +120,12 @@ def test_a_file_that_two_formats_know_is_not_guessed_at() -> None:
     ) as refusal:
         recognise(both)
     assert refusal.value.facts == {"known": ["claude_code", "codex"]}
+
+
+def test_a_format_that_is_named_wrongly_is_refused_with_the_right_one() -> None:
+    with pytest.raises(InvalidInput, match="leave the format out, or name claude_code") as refusal:
+        chosen("codex", CLAUDE, "talk.jsonl")
+    assert refusal.value.code == "unknown_format"
 
 
 def test_recognising_looks_at_a_megabyte_of_two_hundred() -> None:

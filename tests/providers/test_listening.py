@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from timemachine.providers.listening import Cancellation, Listening
+from timemachine.providers.listening import Cancellation, Listening, Waiting
 
 
 @pytest.fixture
@@ -76,3 +76,14 @@ def test_the_time_of_one_attempt_is_not_taken_from_the_next(
 def test_nobody_listens_unless_somebody_does() -> None:
     Listening().on_text("into the air")
     assert not Listening().cancellation.wanted
+
+
+@pytest.mark.parametrize(
+    ("seconds", "says"),
+    [
+        (0.4, "Busy. It is asked again at once (attempt 2)."),
+        (12.6, "Busy. It is asked again in 13 s (attempt 2)."),
+    ],
+)
+def test_a_wait_says_when_it_is_asked_again(seconds: float, says: str) -> None:
+    assert Waiting(why="Busy.", seconds=seconds, attempt=2).says == says

@@ -1,10 +1,11 @@
 """A recorded step as words and as messages of a chat: a table of cases."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from timemachine.recording.told import Turn, messages_of, text_of
+from timemachine.recording.told import Deleted, Turn, messages_of, text_of
 
 CALL = [{"role": "assistant", "content": "Before."}, {"role": "user", "content": "Now?"}]
 
@@ -80,3 +81,9 @@ def test_a_step_is_told(turn: dict[str, Any], text: str, messages: list[tuple[st
     found = Turn(sequence=3, **turn)
     assert text_of(found) == text
     assert [(each["role"], each["content"]) for each in messages_of(found)] == messages
+
+
+def test_what_was_deleted_says_when_and_to_the_project_by_whom() -> None:
+    deleted = Deleted(at=datetime(2026, 11, 23, 17, 5, tzinfo=UTC), by="ada", reason="a name")
+    assert deleted.moment == "deleted 2026-11-23 17:05 UTC"
+    assert deleted.words == "deleted 2026-11-23 17:05 UTC by ada"

@@ -6,6 +6,7 @@ import pytest
 
 from timemachine.base.errors import InvalidInput
 from timemachine.redaction.profile import BUILT_IN
+from timemachine.sharing.policy import Policy
 from timemachine.sharing.terms import ORDINARY, Terms, check, end_of
 
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)
@@ -52,3 +53,17 @@ def test_what_cannot_be_is_refused_by_its_name(terms: Terms, field: str) -> None
     with pytest.raises(InvalidInput) as refused:
         check(terms, NOW)
     assert refused.value.facts["field"] == field
+
+
+@pytest.mark.parametrize(
+    ("policy", "code"),
+    [
+        (Policy(passphrase_required=True), "passphrase_required"),
+        (Policy(profile_required=True), "profile_required"),
+    ],
+)
+def test_what_the_project_demands_of_every_link_is_asked_for(policy: Policy, code: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        check(ORDINARY, NOW, policy)
+    assert refused.value.code == code
+    check(Terms(passphrase="Käse", redaction=BUILT_IN), NOW, policy)
