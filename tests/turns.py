@@ -20,10 +20,15 @@ LONG: Final = (
     "tests/e2e/test_replay_on_the_timeline.py",
     "tests/web/test_query_counts.py",
     "tests/api/test_schema.py",
+    "tests/suites/test_suites.py",
     "tests/memory/test_transcripts.py",
     "tests/exchange/test_exporting.py",
     "tests/exchange/test_registry.py",
     "tests/traces/test_receiving.py",
+    "tests/recall/test_filters.py",
+    "tests/comparison/test_comparisons.py",
+    "tests/replay/test_replays.py",
+    "tests/replay/test_where.py",
 )
 """At the end of a run one worker would be busy with such a file while the others have nothing left."""
 AT_A_TIME: Final = 2
