@@ -1,0 +1,23 @@
+"""Which tests are measured with branches, and what is added up of them."""
+
+from pathlib import Path
+
+import pytest
+from coverage import CoverageData
+
+from tests.branches import MARK, as_lines
+
+
+def test_a_test_that_needs_no_database_is_one_of_them(request: pytest.FixtureRequest) -> None:
+    assert request.node.get_closest_marker(MARK) is not None
+
+
+def test_a_line_is_reached_that_a_branch_leads_from_or_to(tmp_path: Path) -> None:
+    measured = CoverageData(str(tmp_path / "branches"))
+    measured.add_arcs({"one.py": [(-1, 1), (1, 3), (3, -1)]})
+    measured.write()
+    as_lines(tmp_path / "branches", tmp_path / "lines.branches")
+    lines = CoverageData(str(tmp_path / "lines.branches"))
+    lines.read()
+    assert not lines.has_arcs()
+    assert sorted(lines.lines("one.py") or []) == [1, 3]
