@@ -59,7 +59,8 @@ def recall(request: HttpRequest, payload: RecallIn) -> dict[str, Any]:
     `past_times: true` only those that look back ("last week", "2 days ago"), for a message that may plan as well as ask.
     A query that names nothing to look for brings the most important turns of its time; `nothing` is why there are no results, null where there are. `around` adds so many turns before and behind each
     result, of each at most 8 KiB of its input, output and error, and says where one is `cut`; the queries, times the `limit`, times those turns
-    and the result itself are at most 1,000. With `budget` there is a `text` for a prompt, of at most so many tokens.
+    and the result itself are at most 1,000. With `budget` there is a `text` for a prompt, of at most so many tokens: the best turns, each with the
+    solution, breakthrough and decision behind it in its session; equal words of several sessions once. Where turns were found and none fits, `tokens.least` says how many tokens the shortest takes.
     """
     project = caller(request, "read").project
     return recollection_json(recalled(project, _wanted(payload)))

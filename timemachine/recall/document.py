@@ -96,5 +96,6 @@ def _prompt_json(found: Recollection, budget: int) -> dict[str, Any]:
             "budget": budget,
             "tokenizer": TOKENIZER_NAME,
             "estimated": prompt.estimated,
+            "least": prompt.least,
         },
     }

@@ -98,6 +98,7 @@ class Answer:
 class Recollection:
     """What was recalled for each query. `no_embeddings` is why nothing was compared by meaning, None where it was, or was not to be."""
 
+    project: Project
     wanted: Wanted
     answers: tuple[Answer, ...]
     not_indexed: int
@@ -149,6 +150,7 @@ def recall(project: Project, wanted: Wanted, at: datetime | None = None) -> Reco
             )
         )
     return Recollection(
+        project=project,
         wanted=wanted,
         answers=_with_turns_around(answers, wanted.around),
         not_indexed=not_indexed(project),

@@ -1,10 +1,11 @@
 """What was recalled as a text for a prompt, within so many tokens: session by session in the order of their beginning, each told in order.
 
-The best results come first into the text, then the turns around them, the nearest first; whatever does not fit is left out, with a mark.
+The best results come first into the text, each with what came of it in its session, then the turns around them, the nearest first; whatever
+does not fit is left out, with a mark. Words that several turns said stand there once, in the session that shows what came of them.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 from uuid import UUID
 
@@ -12,28 +13,45 @@ from timemachine.base.errors import Unavailable
 from timemachine.memory.reading import Row, heads_of
 from timemachine.memory.selection import gaps
 from timemachine.memory.transcript import estimate
+from timemachine.recall.outcomes import OUTCOMES, SOLUTION, Outcomes, Place, outcomes_of
 from timemachine.recall.queries import Recalled, Recollection
 from timemachine.recording.models import Session
-from timemachine.recording.told import LONGEST_COUNTED, left_out, paragraph, text_of, who_of
+from timemachine.recording.told import LONGEST_COUNTED, Turn, content_of, left_out, paragraph, text_of, who_of
 from timemachine.retrieval.embedding.wordllama import count_tokens
 
 MOST_PASSED_OVER: Final = 24
 """After so many turns that were counted and did not fit, the text is full: to count a long one takes some milliseconds."""
 SURELY_TOO_LONG: Final = 2
 """A turn of about so many times the tokens that are left is passed over without counting it."""
-MARKS: Final = 2
-"""How many marks of what is left out a turn may need: before and behind it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """A text for a prompt: how many tokens it has (`estimated` where the tokenizer is missing), and how many turns of how many sessions it tells."""
+    """A text for a prompt: how many tokens it has (`estimated` where the tokenizer is missing), and how many turns of how many sessions it tells.
+
+    `least`: where turns were recalled and none fits, how many tokens the shortest of the best ones takes, with what names its session; else None.
+    """
 
     text: str
     tokens: int
     estimated: bool
     turns: int
     sessions: int
+    least: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Said:
+    """A turn as it can be told: its session, its place in it, its words by which it is the same as another, and its text."""
+
+    session: Session
+    sequence: int
+    words: str
+    text: str
+
+    @property
+    def place(self) -> Place:
+        return self.session.id, self.sequence
 
 
 @dataclass(slots=True)
@@ -41,9 +59,12 @@ class _Chosen:
     """The turns that are told, by session and step, as they were chosen."""
 
     budget: int
-    texts: dict[tuple[UUID, int], str] = field(default_factory=dict)
-    costs: dict[tuple[UUID, int], int] = field(default_factory=dict)
+    texts: dict[Place, str] = field(default_factory=dict)
+    costs: dict[Place, int] = field(default_factory=dict)
     sessions: dict[UUID, Session] = field(default_factory=dict)
+    words: set[str] = field(default_factory=set)
+    beside: dict[UUID, int] = field(default_factory=dict)
+    """The tokens of what names each session, and of its marks."""
     marks: dict[int, int] = field(default_factory=dict)
     """The tokens of a mark of so many turns."""
     spent: int = 0
@@ -53,22 +74,30 @@ class _Chosen:
     def is_full(self) -> bool:
         return self.spent >= self.budget or self.passed_over >= MOST_PASSED_OVER
 
-    def take(self, session: Session, sequence: int, text: str) -> None:
-        """Take a turn where it fits, with what names its session and marks what is left out."""
-        place = (session.id, sequence)
+    def take(self, said: _Said) -> bool:
+        """Take a turn where it fits, with what names its session and marks what is left out; whether its words are told now."""
+        if said.words in self.words or said.place in self.texts:
+            return True
         left = self.budget - self.spent
-        if place in self.texts or self.is_full or estimate(len(text.encode())) > SURELY_TOO_LONG * left:
-            return
-        header = (
-            0 if session.id in self.sessions else tokens_of(_header(session, [sequence])) + tokens_of(_FIRST)
-        )
-        cost = tokens_of(text) + header + MARKS * self._mark(session.last_sequence)
+        if self.is_full or estimate(len(said.text.encode())) > SURELY_TOO_LONG * left:
+            return False
+        beside = self._beside(said)
+        cost = tokens_of(said.text) + beside - self.beside.get(said.session.id, 0)
         if cost > left:
             self.passed_over += 1
-            return
-        self.texts[place], self.costs[place] = text, cost
-        self.sessions[session.id] = session
+            return False
+        self.texts[said.place], self.costs[said.place] = said.text, cost
+        self.sessions[said.session.id], self.beside[said.session.id] = said.session, beside
+        self.words |= {said.words} - {""}
         self.spent += cost
+        return True
+
+    def _beside(self, said: _Said) -> int:
+        """The tokens of what names the session and of the marks in it, once the turn is told, too."""
+        session = said.session
+        told = sorted([said.sequence, *(sequence for of, sequence in self.texts if of == session.id)])
+        marks = filter(None, gaps(told, max(session.last_sequence, told[-1])))
+        return tokens_of(_header(session, told)) + sum(map(self._mark, marks))
 
     def _mark(self, turns: int) -> int:
         if turns not in self.marks:
@@ -93,58 +122,142 @@ _FIRST: Final = "From earlier sessions:\n\n"
 
 
 def prompt_of(found: Recollection, budget: int) -> Prompt:
-    """The text, of at most so many tokens; empty where nothing was recalled, or nothing fits."""
+    """The text, of at most so many tokens; empty where nothing was recalled, or nothing fits. Two queries."""
     recalled = [each for answer in found.answers for each in answer.results]
-    chosen = _Chosen(budget=budget)
-    texts = _texts(recalled)
-    for each in recalled:
-        sequence = each.hit.action.sequence
-        if text := texts.get((each.session.id, sequence)):
-            chosen.take(each.session, sequence, text)
-    for each in recalled:
+    outcomes = outcomes_of(found.project, recalled, found.wanted)
+    said = _texts(recalled, outcomes)
+    best = _told_once(recalled, said, outcomes)
+    chosen = _Chosen(budget=budget, spent=tokens_of(_FIRST))
+    for each in best:
+        if chosen.take(each):
+            _take_all(
+                chosen, (said[place] for place in outcomes.get(each.place, {}).values() if place in said)
+            )
+    for around in recalled:
         if chosen.is_full:
             break
-        at = each.hit.action.sequence
-        for row in sorted(each.around, key=lambda row: abs(row.turn.sequence - at)):
-            chosen.take(each.session, row.turn.sequence, _paragraph(row))
-    text = _composed(chosen)
-    while (tokens := tokens_of(text)) > budget and chosen.texts:
-        chosen.drop(tokens - budget)
+        _take_all(chosen, _around(around))
+    text = _fitted(chosen)
+    least = None
+    if not text:
+        least = _take_shortest(chosen, best)
         text = _composed(chosen)
     return Prompt(
         text=text,
-        tokens=tokens,
+        tokens=tokens_of(text),
         estimated=_counted("") is None,
         turns=len(chosen.texts),
         sessions=len(chosen.sessions),
+        least=least,
     )
 
 
-def _texts(recalled: Sequence[Recalled]) -> dict[tuple[UUID, int], str]:
-    """The turns that were recalled, as they are told; those that stand whole among the turns around are not read again."""
-    first: dict[tuple[UUID, int], Recalled] = {}
+def _fitted(chosen: _Chosen) -> str:
+    """The text of what was chosen, without those chosen last where it is too long."""
+    text = _composed(chosen)
+    while (tokens := tokens_of(text)) > chosen.budget and chosen.texts:
+        chosen.drop(tokens - chosen.budget)
+        text = _composed(chosen)
+    return text
+
+
+def _take_all(chosen: _Chosen, turns: Iterable[_Said]) -> None:
+    for each in turns:
+        chosen.take(each)
+
+
+def _take_shortest(chosen: _Chosen, best: Sequence[_Said]) -> int | None:
+    """Take the one of the best that is the shortest to tell alone, where it fits as it stands; else say how many tokens it takes."""
+    if not best:
+        return None
+    shortest = min(best[:MOST_PASSED_OVER], key=lambda each: len(each.text) + len(each.session.name))
+    alone = _Chosen(
+        budget=0, texts={shortest.place: shortest.text}, sessions={shortest.session.id: shortest.session}
+    )
+    tokens = tokens_of(_composed(alone))
+    if tokens > chosen.budget:
+        return tokens
+    chosen.texts, chosen.sessions, chosen.costs = alone.texts, alone.sessions, {shortest.place: tokens}
+    return None
+
+
+def _told_once(recalled: Sequence[Recalled], said: Mapping[Place, _Said], outcomes: Outcomes) -> list[_Said]:
+    """The turns that were recalled, in their order; of those with the same words one, and how many other sessions said them.
+
+    It is the one behind which the session shows most, else the best.
+    """
+    same: dict[str, list[_Said]] = {}
     for each in recalled:
-        first.setdefault((each.session.id, each.hit.action.sequence), each)
+        if one := said.get(_place_of(each)):
+            same.setdefault(one.words or str(one.place), []).append(one)
+    worth = {_place_of(each): each.significance in OUTCOMES for each in recalled}
+
+    def shown(one: _Said) -> tuple[bool, bool, int]:
+        behind = outcomes.get(one.place, {})
+        return worth[one.place], SOLUTION in behind, len(behind)
+
+    return [_with_others(max(group, key=shown), group) for group in same.values()]
+
+
+def _with_others(one: _Said, same: Sequence[_Said]) -> _Said:
+    others = len({each.session.id for each in same} - {one.session.id})
+    if not others:
+        return one
+    note = f"[said in {others:,} other session{'s' if others > 1 else ''} that {'were' if others > 1 else 'was'} found, too]"
+    return replace(one, text=paragraph(f"{one.text.rstrip()} {note}"))
+
+
+def _place_of(recalled: Recalled) -> Place:
+    return recalled.session.id, recalled.hit.action.sequence
+
+
+def _texts(recalled: Sequence[Recalled], outcomes: Outcomes) -> dict[Place, _Said]:
+    """The turns that were recalled and their outcomes, as they are told; those that stand whole among the turns around are not read again."""
+    first: dict[Place, Recalled] = {}
+    for each in recalled:
+        first.setdefault(_place_of(each), each)
+    sessions = {each.session.id: each.session for each in recalled}
     known = {
         (each.session.id, row.turn.sequence): row for each in recalled for row in each.around if not row.cut
     }
-    read = known | heads_of([place for place in first if place not in known], LONGEST_COUNTED)
-    return {place: _told(each, read[place]) for place, each in first.items() if place in read}
+    wanted = dict.fromkeys([*first, *(place for behind in outcomes.values() for place in behind.values())])
+    read = known | heads_of([place for place in wanted if place not in known], LONGEST_COUNTED)
+    return {
+        place: _told(first[place], read[place]) if place in first else _said(sessions[place[0]], read[place])
+        for place in wanted
+        if place in read
+    }
 
 
-def _told(recalled: Recalled, row: Row) -> str:
+def _told(recalled: Recalled, row: Row) -> _Said:
     """The turn; of one that is very long the passage for which it was recalled."""
-    told = _paragraph(row)
+    told = _said(recalled.session, row)
     passage = recalled.hit.passage
-    if passage is None or not (row.cut or len(told.encode()) > LONGEST_COUNTED):
+    if passage is None or not (row.cut or len(told.text.encode()) > LONGEST_COUNTED):
         return told
     turn = row.turn
-    return paragraph(_sendable(f"[{turn.sequence}] {who_of(turn)}, a passage of it: … {passage.text} …"))
+    text = paragraph(_sendable(f"[{turn.sequence}] {who_of(turn)}, a passage of it: … {passage.text} …"))
+    return replace(told, words=f"{who_of(turn)}: … {passage.text} …", text=text)
 
 
-def _paragraph(row: Row) -> str:
+def _around(recalled: Recalled) -> Iterator[_Said]:
+    """The turns around, the nearest first."""
+    at = recalled.hit.action.sequence
+    for row in sorted(recalled.around, key=lambda row: abs(row.turn.sequence - at)):
+        yield _said(recalled.session, row)
+
+
+def _said(session: Session, row: Row) -> _Said:
     rest = " … [the rest of this turn is left out]" if row.cut else ""
-    return paragraph(f"{_sendable(text_of(row.turn))}{rest}")
+    text = paragraph(f"{_sendable(text_of(row.turn))}{rest}")
+    words = "" if row.cut else _words(row.turn)
+    return _Said(session=session, sequence=row.turn.sequence, words=words, text=text)
+
+
+def _words(turn: Turn) -> str:
+    """Who said what; empty where nothing was, or it was deleted: then it is the same as no other."""
+    content = " ".join(content_of(turn).split())
+    return f"{who_of(turn)}: {content}" if content and turn.deleted is None else ""
 
 
 def _composed(chosen: _Chosen) -> str:

@@ -8,14 +8,15 @@ from django.db import connection
 DIMENSIONS: Final = 64
 """How many dimensions of a vector a sketch has: the model was trained so that its first 64 say most."""
 _PLAIN: Final = "action_id, project_id, session_id, sequence, at, kind, significance, worth, agent, tags"
-_MADE: Final = """
+MADE: Final = """
 SELECT a.id AS action_id, a.project_id, a.session_id, a.sequence, coalesce(a.started_at, a.recorded_at) AS at, a.kind,
        a.significance, tm_importance(NULL, NULL, a.importance, a.significance, false) AS worth, a.agent,
        CASE WHEN cardinality(a.tags) > 0 THEN a.tags END AS tags
 """
+"""The sketch of a step of `tm_action a`, without its vector."""
 _KEEP: Final = f"""
 INSERT INTO tm_action_sketch ({_PLAIN}, vector)
-{_MADE}, l2_normalize(subvector(m.vector, 1, {DIMENSIONS}))
+{MADE}, l2_normalize(subvector(m.vector, 1, {DIMENSIONS}))
 FROM tm_action a LEFT JOIN tm_action_meaning m ON m.action_id = a.id
 WHERE a.id = ANY(%s)
 ON CONFLICT (action_id) DO NOTHING
@@ -23,7 +24,7 @@ ON CONFLICT (action_id) DO NOTHING
 EVERY_STEP: Final = f"""(
     SELECT {_PLAIN} FROM tm_action_sketch
     UNION ALL
-    {_MADE}
+    {MADE}
     FROM tm_session s LEFT JOIN tm_indexed_session i ON i.session_id = s.id
     JOIN tm_action a ON a.session_id = s.id AND a.sequence > coalesce(i.indexed_through, 0)
     WHERE s.project_id = %(project)s AND s.last_sequence > coalesce(i.indexed_through, 0)

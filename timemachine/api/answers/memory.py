@@ -236,6 +236,7 @@ class PromptTokens(Document):
     budget: int
     tokenizer: str
     estimated: bool
+    least: int | None
 
 
 class Recollection(Document):
