@@ -43,6 +43,9 @@ def test_it_says_where_a_summary_stays(tm: Here, recorded: str) -> None:
     put = tm.json("session", "summarise", recorded, "--collection", "handbook")
     seen = tm.run("session", "delete", "--agent", "clerk", "--dry-run").out.splitlines()
     assert seen[-1] == "Of 1 of them a summary stays in a collection."
+    turn = ("session", "delete", recorded, "--step", "2", "--reason", "asked for", "--yes")
+    stays = f"A summary that may quote it stays in the collection handbook, frame {put['frame']:,}."
+    assert tm.run(*turn).out.splitlines()[-1] == stays
     gone = tm.run("session", "delete", recorded, "--yes").out.splitlines()
     assert gone[-1] == f"A summary of it stays in the collection handbook, frame {put['frame']:,}."
 

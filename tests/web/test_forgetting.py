@@ -1,11 +1,14 @@
 """Retention, deletions in bulk, holds and deleted turns by hand."""
 
+import html
+import json
 import re
 from datetime import timedelta
 
 import pytest
 from django.test import Client
 
+from tests.api.conftest import program
 from tests.web.people import browser_of
 from timemachine.accounts.models import ADMIN, OPERATOR, Project
 from timemachine.base.clock import now
@@ -60,6 +63,20 @@ def test_a_turn_is_deleted_from_its_step_and_leaves_its_tombstone(
     assert 'name="reason"' not in gone
     again = administrator.post(address, REASON)
     assert (again.status_code, "deleted already" in again.text) == (409, True)
+
+
+def test_what_a_page_calls_the_answer_of_the_api_is_that_of_a_deleted_turn_too(
+    administrator: Client, project: Project, session: Session
+) -> None:
+    administrator.post(f"/sessions/{session.id}/steps/1/delete/", REASON)
+    given = program(project).get(f"/sessions/{session.id}/actions/1").json()
+    assert given["deleted"]["reason"] == "asked for"
+    for address in ("?step=1&tab=raw", "?step=1&view=raw"):
+        page = administrator.get(f"/sessions/{session.id}/{address}").text
+        found = re.search(r'<pre class="text">(.*?)</pre>', page, re.DOTALL)
+        assert found is not None
+        text = re.sub(r'<span class="redacted"><span>(.*?)</span></span>', r"[\1]", found[1])
+        assert json.loads(html.unescape(text)) == given, address
 
 
 def test_a_held_session_offers_nothing_to_delete_and_says_why_it_refuses(
@@ -133,6 +150,25 @@ def test_pages_that_delete_say_that_a_summary_stays_and_that_it_is_every_session
     shown = administrator.get(found).text
     assert "This is every session of the project." in shown
     assert "Of 1 session a summary stays in a collection" in shown
+
+
+def test_a_turn_that_goes_says_which_summary_may_quote_it(administrator: Client, session: Session) -> None:
+    session.refresh_from_db()
+    summarise(session, by="test", collection="lessons")
+    append(session.id, [ActionDraft(kind="message", role="user", output="said after the summary")])
+    frame = '<a href="/collections/lessons/frames/0/">'
+    assert frame in administrator.get(f"/sessions/{session.id}/steps/1/delete/").text
+    assert frame not in administrator.get(f"/sessions/{session.id}/steps/3/delete/").text
+    done = administrator.post(f"/sessions/{session.id}/steps/1/delete/", REASON)
+    assert frame in administrator.get(done["Location"]).text
+    evidence = administrator.get(f"/sessions/{session.id}/evidence/").text
+    assert "stays, and may quote it" in evidence
+    assert frame in evidence
+    erasure = re.search(r'"(/erasures/[^"]+)"', evidence)
+    assert erasure is not None
+    assert frame in administrator.get(erasure[1]).text
+    later = administrator.post(f"/sessions/{session.id}/steps/3/delete/", REASON)
+    assert frame not in administrator.get(later["Location"]).text
 
 
 def test_what_fits_a_filter_is_held_together(administrator: Client, session: Session) -> None:

@@ -11,8 +11,12 @@ HAS_SUMMARY: Final = Exists(SessionSummary.objects.filter(session=OuterRef("pk")
 """Whether a summary of a session was put into a collection."""
 
 
-def that_stay(session: Session) -> list[dict[str, Any]]:
-    """In which collections a summary of the session stands, and as which frames: what stays of it once it is deleted. One query."""
-    found = SessionSummary.objects.filter(session=session).order_by("collection__name", "number")
+def that_stay(session: Session, *, since: int = 0) -> list[dict[str, Any]]:
+    """In which collections a summary of the session stands, and as which frames: what stays of it once it is deleted. One query.
+
+    With `since` those only that were written when there was that step: no other can quote it.
+    """
+    found = SessionSummary.objects.filter(session=session, through__gte=since)
+    found = found.order_by("collection__name", "number")
     places = found.values_list("collection__name", "number").distinct()
     return [{"collection": name, "frame": number} for name, number in places]

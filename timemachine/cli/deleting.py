@@ -8,7 +8,7 @@ import click
 from timemachine.base.wording import counted
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
-from timemachine.cli.erasing import waited
+from timemachine.cli.erasing import may_quote, waited
 from timemachine.cli.failure import Failure, Interrupted
 from timemachine.cli.question import confirmed
 from timemachine.cli.terminal import Progress, complain, show
@@ -98,14 +98,16 @@ def _turns(
         if found["problem"]:
             raise Failure(found["problem"])
         done.append(found)
-    lines = [_deleted(step, found) for step, found in zip(steps, done, strict=True)]
+    lines = [line for step, found in zip(steps, done, strict=True) for line in _deleted(step, found)]
     show(done[0] if len(done) == 1 else {"items": done}, lines, as_json=as_json)
 
 
-def _deleted(step: int, found: dict[str, Any]) -> str:
-    others = (found["result"] or {"steps": 1})["steps"] - 1
+def _deleted(step: int, found: dict[str, Any]) -> Iterator[str]:
+    result: dict[str, Any] = found["result"] or {"steps": 1}
+    others = result["steps"] - 1
     repeated = f" {counted(others, 'other turn')} repeated it and lost those words." if others > 0 else ""
-    return f"Turn {step:,} is deleted; a tombstone stands in its place.{repeated}"
+    yield f"Turn {step:,} is deleted; a tombstone stands in its place.{repeated}"
+    yield from may_quote(result)
 
 
 def _in_bulk(

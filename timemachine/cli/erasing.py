@@ -136,5 +136,12 @@ def _told(found: dict[str, Any]) -> Iterator[str]:
         yield from facts([(_place(each), shortened(each["text"], LONGEST)) for each in found["first"]])
     if told["collections"]:
         yield f"Not touched: the collections {', '.join(told['collections'])}, whose passages it had."
+    yield from may_quote(told)
     if told["kept_by_others"]:
         yield f"{told['kept_by_others']:,} of the texts stay, because other records use them, too."
+
+
+def may_quote(told: dict[str, Any]) -> Iterator[str]:
+    """The summaries that stay, and may quote what goes or went."""
+    for each in told.get("summaries", ()):
+        yield f"A summary that may quote it stays in the collection {each['collection']}, frame {each['frame']:,}."

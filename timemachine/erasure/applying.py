@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from timemachine.answering.models import AskUnderWay, SessionSummary
+from timemachine.answering.models import AskUnderWay
+from timemachine.answering.summaries import that_stay
 from timemachine.base.errors import Conflict
 from timemachine.comparison.models import CellOpinion
 from timemachine.erasure.derived import rename_in_suites, rewrite_derived
@@ -32,7 +33,7 @@ SHOWN_STEPS: Final = 100
 @dataclass(slots=True, kw_only=True)
 class Applied:
     """What went from where. `elsewhere` are rows that repeat the session, by the name of their place; `left` payloads that one
-    row less refers to, `shared` how many of those that the steps had others still use.
+    row less refers to, `shared` how many of those that the steps had others still use, `summaries` frames that may quote what went.
     """
 
     recorded: Rewritten
@@ -41,6 +42,7 @@ class Applied:
     elsewhere: dict[str, int] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
     collections: list[str] = field(default_factory=list)
+    summaries: list[dict[str, Any]] = field(default_factory=list)
     left: set[int] = field(default_factory=set)
     shared: int = 0
 
@@ -58,6 +60,7 @@ class Applied:
             "replay_steps": self.replayed,
             "elsewhere": [{"place": name, "count": count} for name, count in sorted(self.elsewhere.items())],
             "collections": self.collections,
+            "summaries": self.summaries,
             "kept_by_others": self.shared,
         }
 
@@ -84,8 +87,8 @@ def apply(session: Session, look: Look, steps: list[int]) -> Applied:
     rewrite_deliveries(session, look, recorded.sequences)
     frames = recorded.frames | replayed.frames
     named = Frame.objects.filter(pk__in=frames).values_list("collection__name", flat=True)
-    summed_up = SessionSummary.objects.filter(session=session).values_list("collection__name", flat=True)
-    found.collections = sorted({*named, *summed_up})
+    found.summaries = that_stay(session, since=min(recorded.sequences, default=0))
+    found.collections = sorted({*named, *(each["collection"] for each in found.summaries)})
     found.shared = still_used(recorded.left | replayed.left)
     found.left = recorded.left | replayed.left | derived.left
     return found

@@ -2,6 +2,7 @@
 
 from typing import Final, Literal, NotRequired
 
+from timemachine.api.answers.sessions import StaysAs
 from timemachine.api.answers.shape import OF_SESSION, Answers, Counted, Document, Page, ProfileNamed
 
 
@@ -31,6 +32,7 @@ class Applied(Document):
     replay_steps: int
     elsewhere: list[PlaceCount]
     collections: list[str]
+    summaries: NotRequired[list[StaysAs]]
     kept_by_others: int
     fields: int
     fields_of: FieldsOf

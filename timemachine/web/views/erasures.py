@@ -5,11 +5,14 @@ from typing import Any, Final
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.html import format_html
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from timemachine.accounts.models import ADMIN
+from timemachine.answering.summaries import that_stay
 from timemachine.base.errors import TimeMachineError
 from timemachine.base.wording import counted
 from timemachine.erasure import commands
@@ -76,7 +79,7 @@ def delete_turn(request: HttpRequest, id: str, sequence: int) -> HttpResponse:  
                 status = form.refuse(why)
     shown = {"session": step.session, "step": step, "form": form, "deleted": gone}
     if gone is None:
-        shown["held"] = holds_on(step.session)
+        shown |= {"held": holds_on(step.session), "summaries": that_stay(step.session, since=sequence)}
     return page(request, "erasures/delete_turn.html", shown, status=status)
 
 
@@ -84,9 +87,14 @@ def _after_turn(request: HttpRequest, done: Erasure) -> HttpResponse:
     if done.status != DONE:
         ring_erasure(done.id)
         return see_other("erasure", done.id)
-    others = (done.result or {"steps": 1})["steps"] - 1
+    result: dict[str, Any] = done.result or {"steps": 1}
+    others = result["steps"] - 1
     repeated = f" {counted(others, 'other turn')} repeated it and lost those words." if others > 0 else ""
-    messages.success(request, f"The turn is deleted; a tombstone stands in its place.{repeated}")
+    said = f"The turn is deleted; a tombstone stands in its place.{repeated}"
+    if stays := result.get("summaries"):
+        frames = render_to_string("erasures/summaries.html", {"summaries": stays})
+        said = format_html("{} What may quote it stays: {}.", said, frames)
+    messages.success(request, said)
     return redirect(f"{reverse('timeline', args=[done.session_id])}?step={done.steps[0]}")
 
 
