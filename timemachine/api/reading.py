@@ -13,21 +13,17 @@ from timemachine.api.paging import checked_limit, sized_page
 from timemachine.api.paging import read as read_place
 from timemachine.api.schemas import ActionFilter, SessionFilter
 from timemachine.base.clock import written
-from timemachine.erasure.document import field_json
-from timemachine.erasure.queries import erased_of
+from timemachine.erasure.document import as_given
 from timemachine.judging.queries import spent_on
 from timemachine.notes.queries import notes_of
 from timemachine.payloads.queries import value
 from timemachine.recording.branches import family_of
-from timemachine.recording.gone import deletions_of
 from timemachine.recording.models import Action, Session
 from timemachine.recording.queries import action_of, actions_of, session_of
-from timemachine.recording.told import Deleted
 from timemachine.timeline.document import action_json, with_everything
 from timemachine.timeline.moment import state_at, talking
 from timemachine.timeline.sessions import Wanted, sessions_page
 from timemachine.timeline.summary import summary_of
-from timemachine.weight.document import weighed
 from timemachine.weight.effective import IMPORTANCE, SIGNIFICANCE
 
 MOST_FRAMES = 100_000
@@ -56,7 +52,7 @@ def actions(request: HttpRequest, session_id: str, wanted: Query[ActionFilter]) 
     if wanted.after is not None:
         rows = rows.filter(sequence__gt=read_place(wanted.after, paging.number))
     found = sized_page(with_everything(rows), wanted.limit, "sequence", sizes.of_action(), action_json)
-    return found | {"items": _with_erased(session, found["items"])}
+    return found | {"items": as_given(session, found["items"])}
 
 
 @routers.sessions.get("/{session_id}/actions/{sequence}", summary="One action")
@@ -71,27 +67,8 @@ def action(request: HttpRequest, session_id: str, sequence: int) -> dict[str, An
 def action_of_session(session: Session, sequence: int) -> dict[str, Any]:
     """One action as a document, with what is in force for it and what was erased of it. Raises `NotFound`."""
     row = action_of(session, sequence)
-    (found,) = _with_erased(session, [action_json(with_everything(Action.objects.filter(id=row.id)).get())])
+    (found,) = as_given(session, [action_json(with_everything(Action.objects.filter(id=row.id)).get())])
     return found
-
-
-def _with_erased(session: Session, documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The actions; those of which something was erased, or whose weight was changed, say what. Two queries, three where something was erased."""
-    erased = erased_of(session, [each["sequence"] for each in documents])
-    documents = weighed(session, documents)
-    deleted = deletions_of(session, erased) if erased else {}
-    return [
-        each | {"erased": [field_json(row) for row in erased[each["sequence"]]]} | _deleted(deleted, each)
-        if each["sequence"] in erased
-        else each
-        for each in documents
-    ]
-
-
-def _deleted(turns: dict[int, Deleted], document: dict[str, Any]) -> dict[str, Any]:
-    """When, by whom and why the turn was deleted whole, where it was."""
-    found = turns.get(document["sequence"])
-    return {} if found is None else {"deleted": found.as_json()}
 
 
 @routers.sessions.get("/{session_id}/branches", summary="What branched from what")

@@ -1,10 +1,16 @@
 """Erasures, and the fields that are gone, as JSON documents."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from timemachine.base.clock import written
 from timemachine.erasure.models import Erasure
+from timemachine.erasure.queries import erased_of
 from timemachine.evidence.models import ErasedField
+from timemachine.recording.gone import deletions_of
+from timemachine.recording.models import Session
+from timemachine.recording.told import Deleted
+from timemachine.weight.document import weighed
 
 
 def erasure_json(erasure: Erasure) -> dict[str, Any]:
@@ -39,3 +45,24 @@ def field_json(row: ErasedField) -> dict[str, Any]:
         "commitment": row.commitment,
         "log_index": row.log_index,
     }
+
+
+def as_given(session: Session, documents: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Actions as the API gives them: those of which something was erased, or whose weight was changed, say what, and deleted ones by whom and why.
+
+    Two queries, three where something was erased.
+    """
+    erased = erased_of(session, [each["sequence"] for each in documents])
+    deleted = deletions_of(session, erased) if erased else {}
+    return [
+        each | {"erased": [field_json(row) for row in erased[each["sequence"]]]} | _deleted(deleted, each)
+        if each["sequence"] in erased
+        else each
+        for each in weighed(session, documents)
+    ]
+
+
+def _deleted(turns: Mapping[int, Deleted], document: dict[str, Any]) -> dict[str, Any]:
+    """When, by whom and why the turn was deleted whole, where it was."""
+    found = turns.get(document["sequence"])
+    return {} if found is None else {"deleted": found.as_json()}

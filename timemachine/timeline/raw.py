@@ -1,7 +1,7 @@
 """The steps of a sheet as the JSON documents of the contract, with no more of long payloads than their beginnings."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -41,15 +41,20 @@ class RawStep:
         return self.size > len(self.text)
 
 
-def raw_steps(session: Session, sequences: Sequence[int]) -> list[RawStep]:
-    """The documents of these steps, each payload up to `FIRST_BYTES`. Three queries for any number, which read no payload whole."""
+type Said = Callable[[Session, list[dict[str, Any]]], list[dict[str, Any]]]
+"""What is said of recorded steps since, added to their documents."""
+
+
+def raw_steps(session: Session, sequences: Sequence[int], said: Said) -> list[RawStep]:
+    """The documents of these steps, each payload up to `FIRST_BYTES`. Three queries for any number, which read no payload whole, and those of `said`."""
     if not sequences:
         return []
     hits = Prefetch("hits", Hit.objects.order_by("rank"))
     steps = Action.objects.filter(session=session, sequence__in=sequences).order_by("sequence")
     actions = list(steps.prefetch_related(hits))
     found = heads([payload for action in actions for payload in _payloads(action).values()], FIRST_BYTES)
-    return [_raw(action, found) for action in actions]
+    documents = said(session, [_document(action, found) for action in actions])
+    return [_raw(action, found, document) for action, document in zip(actions, documents, strict=True)]
 
 
 def _payloads(action: Action) -> dict[str, int | None]:
@@ -57,12 +62,16 @@ def _payloads(action: Action) -> dict[str, int | None]:
     return own | {f"text of hit {hit.rank}": hit.payload_id for hit in action.hits.all()}
 
 
-def _raw(action: Action, found: Mapping[int | None, Head]) -> RawStep:
+def _document(action: Action, found: Mapping[int | None, Head]) -> dict[str, Any]:
     for name in ("input", "output", "source"):
         setattr(action, name, _beginning(getattr(action, f"{name}_id"), found))
     for hit in action.hits.all():
         hit.payload = _beginning(hit.payload_id, found)
-    text = json.dumps(action_json(action), ensure_ascii=False, indent=2)
+    return action_json(action)
+
+
+def _raw(action: Action, found: Mapping[int | None, Head], document: dict[str, Any]) -> RawStep:
+    text = json.dumps(document, ensure_ascii=False, indent=2)
     return RawStep(
         sequence=action.sequence, text=text[:LONGEST], size=len(text), payloads=_cut(action, found)
     )

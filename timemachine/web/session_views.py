@@ -4,6 +4,7 @@ from typing import Any, Final, Protocol
 
 from django.conf import settings
 
+from timemachine.erasure.document import as_given
 from timemachine.notes.queries import note_counts
 from timemachine.recording.models import Action, Session
 from timemachine.timeline import compact_rows, queries
@@ -90,7 +91,7 @@ def _held(found: Sheet) -> dict[str, int]:
 def _steps_of(session: Session, asked: Asked, found: Sheet) -> dict[str, Any]:
     if asked.view == "raw":
         return {
-            "raw_steps": raw_steps(session, found.sequences),
+            "raw_steps": raw_steps(session, found.sequences, as_given),
             "api_address": f"{settings.PUBLIC_URL}/api/sessions/{session.id}/actions",
         }
     rows = table_rows(session, found.sequences)

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from django.urls import reverse
 
+from timemachine.erasure.document import as_given
 from timemachine.recording.models import Action, Session
 from timemachine.recording.vocabulary import SIGNIFICANCES
 from timemachine.replay.engine import REPLAYED_KINDS
@@ -80,5 +81,6 @@ def _answer(output: Head | None) -> str | None:
 def _raw(action: Action, first_bytes: int) -> dict[str, Any]:
     """The action's document as indented JSON, as much of it as is shown."""
     whole = queries.with_everything(Action.objects.filter(pk=action.pk)).get()
-    text = json.dumps(queries.action_json(whole), ensure_ascii=False, indent=2)
+    (document,) = as_given(action.session, [queries.action_json(whole)])
+    text = json.dumps(document, ensure_ascii=False, indent=2)
     return {"text": text[:first_bytes], "cut": len(text) > first_bytes, "size": len(text)}
