@@ -1,5 +1,7 @@
 """session delete by steps and filters, session hold and release, retention: against a real server."""
 
+import re
+
 import pytest
 
 from tests.cli.terminal import Here
@@ -20,7 +22,10 @@ def test_a_turn_is_deleted_for_a_reason(tm: Here, recorded: str) -> None:
     assert (asked.code, "Nothing was deleted" in asked.err) == (1, True)
     done = tm.run(*words, "--reason", "asked for", "--yes")
     assert done.out == "Turn 1 is deleted; a tombstone stands in its place.\n"
-    assert "the first of two names" not in tm.run("session", "view", recorded).out
+    seen = tm.run("session", "view", recorded).out
+    assert "the first of two names" not in seen
+    assert "[erased" not in seen
+    assert re.search(r"1  checkpoint +deleted 20\d\d-\d\d-\d\d \d\d:\d\d .*by .*: asked for", seen)
     assert "was deleted before" in tm.refused(*words, "--reason", "again", "--yes")
 
 

@@ -101,3 +101,13 @@ def test_the_zone_of_this_machine_is_told_by_where_its_clock_points(tmp_path: Pa
     link.symlink_to(zone)
     assert zone_here(link) == "Europe/Berlin"
     assert zone_here(tmp_path / "none") is None
+
+
+def test_a_deleted_turn_around_a_result_says_so(tm: Here) -> None:
+    session_of(tm.project, said("step of iron"), said("step of glass"), name="Stuff", key="s1")
+    tm.run("session", "delete", "s1", "--step", "1", "--reason", "asked for", "--yes")
+    index(tm.project)
+    told = tm.run("recall", "--query", "glass", "--mode", "text", "--around", "1").out
+    assert "message: [deleted 20" in told or "user: [deleted 20" in told
+    assert ": asked for]" in told
+    assert "[erased" not in told

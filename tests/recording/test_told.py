@@ -83,7 +83,6 @@ def test_a_step_is_told(turn: dict[str, Any], text: str, messages: list[tuple[st
     assert [(each["role"], each["content"]) for each in messages_of(found)] == messages
 
 
-def test_what_was_deleted_says_when_and_to_the_project_by_whom() -> None:
+def test_what_was_deleted_says_when_to_whoever_may_read_it() -> None:
     deleted = Deleted(at=datetime(2026, 11, 23, 17, 5, tzinfo=UTC), by="ada", reason="a name")
     assert deleted.moment == "deleted 2026-11-23 17:05 UTC"
-    assert deleted.words == "deleted 2026-11-23 17:05 UTC by ada"

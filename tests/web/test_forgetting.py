@@ -10,6 +10,7 @@ from django.test import Client
 
 from tests.api.conftest import program
 from tests.web.people import browser_of
+from tests.web.visitors import opened, shared
 from timemachine.accounts.models import ADMIN, OPERATOR, Project
 from timemachine.base.clock import now
 from timemachine.forgetting import commands, holding
@@ -77,6 +78,40 @@ def test_what_a_page_calls_the_answer_of_the_api_is_that_of_a_deleted_turn_too(
         assert found is not None
         text = re.sub(r'<span class="redacted"><span>(.*?)</span></span>', r"[\1]", found[1])
         assert json.loads(html.unescape(text)) == given, address
+
+
+def test_every_tab_says_of_a_deleted_turn_when_by_whom_and_why_it_went(
+    administrator: Client, session: Session
+) -> None:
+    administrator.post(f"/sessions/{session.id}/steps/1/delete/", REASON)
+    for address in (
+        "?step=1",
+        "?step=1&tab=state",
+        "?step=2&tab=state",
+        "?step=2&tab=diff",
+        "?step=1&tab=diff",
+    ):
+        page = administrator.get(f"/sessions/{session.id}/{address}").text
+        assert "[erased" not in page, address
+        assert "erased: field" not in page, address
+        step = page[page.index('class="step-head"') :]
+        assert "deleted on" in step, address
+        assert "asked for" in step, address
+    page = administrator.get(f"/sessions/{session.id}/?step=1").text
+    for offered in ("Erase fields</a>", "Replay from here</a>", "<summary>Change</summary>"):
+        assert offered not in page
+    assert "What this step said is gone." in page
+
+
+def test_a_visitor_reads_that_a_turn_was_deleted_and_not_by_whom_or_why(
+    administrator: Client, project: Project, session: Session
+) -> None:
+    visitor, address = opened(shared(project, session)[1])
+    administrator.post(f"/sessions/{session.id}/steps/1/delete/", REASON)
+    page = " ".join(visitor.get(f"{address}?step=1").text.split())
+    assert re.search(r"deleted on 20\d\d-\d\d-\d\d \d\d:\d\d UTC", page)
+    assert "erased: field" not in page
+    assert "asked for" not in page
 
 
 def test_a_held_session_offers_nothing_to_delete_and_says_why_it_refuses(

@@ -11,7 +11,7 @@ from timemachine.cli import options
 from timemachine.cli.connecting import connected
 from timemachine.cli.moment import local
 from timemachine.cli.terminal import show
-from timemachine.cli.wording import one_line, score, shortened
+from timemachine.cli.wording import one_line, score, shortened, tombstone
 
 _EXCERPT: Final = 140
 _RELATIONS: Final = {"before": "the time before ", "after": "the time after "}
@@ -154,6 +154,8 @@ def _result(result: dict[str, Any]) -> Iterator[str]:
         if turn["left_out_before"]:
             yield f"         … {counted(turn['left_out_before'], 'turn')} left out"
         said = turn["output"] if turn["output"] is not None else turn["input"]
+        if deleted := turn.get("deleted"):
+            said = f"[{tombstone(deleted)}]"
         yield f"{turn['sequence']:>7,}  {turn['role'] or spaced(turn['kind'])}: {shortened(str(said or ''), _EXCERPT)}"
     if result.get("around", {}).get("left_out_after"):
         yield f"         … {counted(result['around']['left_out_after'], 'turn')} left out"

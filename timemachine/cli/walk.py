@@ -6,7 +6,7 @@ from typing import Any
 
 from timemachine.base.wording import money_or_unknown, spaced
 from timemachine.cli.table import aligned
-from timemachine.cli.wording import duration, shortened
+from timemachine.cli.wording import duration, shortened, tombstone
 
 _KIND, _WHAT, _TOOK = 17, 64, 10
 _DEEPEST = 3
@@ -32,6 +32,8 @@ def action_lines(actions: Iterable[dict[str, Any]], *, last: int) -> Iterator[st
 
 
 def _what(action: dict[str, Any]) -> str:
+    if deleted := action.get("deleted"):
+        return shortened(tombstone(deleted), _WHAT)
     label = action["tool"] or action["name"] or action["role"] or ""
     if action["error"] is not None:
         return shortened(

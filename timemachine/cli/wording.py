@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from timemachine.base.wording import UNKNOWN, counted, spaced, times
+from timemachine.cli.moment import local
 
 NOT_RECORDED = "not recorded"
 _SECOND, _MINUTE = 1_000, 60_000
@@ -93,3 +94,8 @@ def ending(cut_by: str | None) -> str:
     if cut_by is None:
         return f"the rule that cut is {NOT_RECORDED}"
     return "all that were found" if cut_by == "all" else f"cut by {spaced(cut_by)}"
+
+
+def tombstone(deleted: dict[str, Any]) -> str:
+    """When, by whom and why a turn was deleted."""
+    return f"deleted {local(deleted['at'])} by {one_line(deleted['by'])}: {one_line(deleted['reason'])}"

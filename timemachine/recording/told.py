@@ -36,13 +36,8 @@ class Deleted:
 
     @property
     def moment(self) -> str:
-        """What stands in its place where others may read it, a provider of models: `deleted 2026-11-23 17:05 UTC`."""
+        """What stands in its place where others may read it, a provider of models: `deleted 2026-11-23 17:05 UTC`; the project reads by whom and why, too."""
         return f"deleted {self.at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-
-    @property
-    def words(self) -> str:
-        """What stands in its place for the project: `deleted 2026-11-23 17:05 UTC by ada`."""
-        return f"{self.moment} by {self.by}"
 
     def as_json(self) -> dict[str, Any]:
         """The same as a document."""

@@ -1,18 +1,22 @@
 """What the tabs of a step's detail show: the action, its state, its differences, its passages, its document."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from django.urls import reverse
 
 from timemachine.erasure.document import as_given
+from timemachine.recording.gone import deletions_of
 from timemachine.recording.models import Action, Session
+from timemachine.recording.told import Deleted
 from timemachine.recording.vocabulary import SIGNIFICANCES
+from timemachine.redaction.marks import DELETED_TURN, OPENING_ERASED
 from timemachine.replay.engine import REPLAYED_KINDS
 from timemachine.replay.queries import trials_of
 from timemachine.timeline import queries
 from timemachine.timeline.document import USAGE
+from timemachine.timeline.moment import Said
 from timemachine.timeline.origin import origin_of
 from timemachine.timeline.step import FIRST_BYTES, Head, Step
 from timemachine.web.evidence import evidence, sources_of
@@ -32,9 +36,12 @@ def tab_of(
     """What a tab of a step's detail shows, so many bytes of each payload of it."""
     if tab == "diff":
         diff = step_diff(session, found, pin, first_bytes=first_bytes, line=line)
-        return {"diff": diff, "more_asked": 1 if first_bytes > FIRST_BYTES else None}
+        both = [each for each in (diff.base, found.action) if each and each.label.startswith(DELETED_TURN)]
+        gone = _tombstones(session, diff.changed.messages, both)
+        return {"diff": diff, "more_asked": 1 if first_bytes > FIRST_BYTES else None, "tombstones": gone}
     if tab == "state":
-        return {"state": queries.state_at(session, found.action.sequence)}
+        state = queries.state_at(session, found.action.sequence)
+        return {"state": state, "tombstones": _tombstones(session, state.messages)}
     if tab == "raw":
         return {"raw": _raw(found.action, first_bytes)}
     addresses = frame_addresses(found.passages)
@@ -76,6 +83,15 @@ def _answer(output: Head | None) -> str | None:
     return (
         output.text if output is not None and output.media_type == "text/plain" and not output.cut else None
     )
+
+
+def _tombstones(
+    session: Session, messages: Iterable[Said], steps: Iterable[Action] = ()
+) -> dict[int, Deleted]:
+    """When, by whom and why those of the messages and steps were deleted that were. One query, none where nothing was erased."""
+    marked = {said.sequence for said in messages if OPENING_ERASED in said.text.text}
+    found = marked | {step.sequence for step in steps}
+    return deletions_of(session, found) if found else {}
 
 
 def _raw(action: Action, first_bytes: int) -> dict[str, Any]:

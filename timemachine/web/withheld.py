@@ -10,6 +10,8 @@ from django.utils.safestring import SafeString
 
 from timemachine.erasure.queries import ErasedParts, rank_of
 from timemachine.evidence.models import ErasedField
+from timemachine.recording.told import Deleted
+from timemachine.redaction.marks import DELETED_TURN
 from timemachine.replay.models import ReplayStep
 from timemachine.web.library import register
 
@@ -65,6 +67,19 @@ def erased_on(context: Context, sequence: int) -> Sequence[ErasedField]:
     """The fields of a step of which something was erased, by `erased_fields` of the page."""
     found: Mapping[int, Sequence[ErasedField]] = context.get("erased_fields") or {}
     return found.get(sequence, ())
+
+
+@register.simple_tag(takes_context=True)
+def tombstone(context: Context, sequence: int) -> Deleted | None:
+    """When, by whom and why a step was deleted, by `tombstones` of the page; None where it was not."""
+    found: Mapping[int, Deleted] = context.get("tombstones") or {}
+    return found.get(sequence)
+
+
+@register.filter
+def deleted_turn(label: str) -> str:
+    """When a step was deleted, by its label, which says nothing of by whom: `2026-11-23 17:05 UTC`; empty for any other."""
+    return label.removeprefix(DELETED_TURN).strip() if label.startswith(DELETED_TURN) else ""
 
 
 @register.simple_tag(takes_context=True)

@@ -93,7 +93,7 @@ def _after_turn(request: HttpRequest, done: Erasure) -> HttpResponse:
     said = f"The turn is deleted; a tombstone stands in its place.{repeated}"
     if stays := result.get("summaries"):
         frames = render_to_string("erasures/summaries.html", {"summaries": stays})
-        said = format_html("{} What may quote it stays: {}.", said, frames)
+        said = format_html("{} What may quote it stays: {}", said, frames)
     messages.success(request, said)
     return redirect(f"{reverse('timeline', args=[done.session_id])}?step={done.steps[0]}")
 

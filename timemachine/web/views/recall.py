@@ -15,7 +15,7 @@ from timemachine.recall.queries import Answer, Recalled
 from timemachine.recall.queries import recall as recalled
 from timemachine.recall.wanted import Wanted
 from timemachine.recording.queries import session_of
-from timemachine.recording.told import content_of, who_of
+from timemachine.recording.told import Deleted, content_of, who_of
 from timemachine.recording.vocabulary import KINDS, SIGNIFICANCES
 from timemachine.search.indexing import not_indexed
 from timemachine.search.wanted import MODES
@@ -44,7 +44,7 @@ NARROWING: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Line:
-    """A turn around a result, as it is shown; `is_result` for the result itself."""
+    """A turn around a result, as it is shown; `is_result` for the result itself. Of one that was `deleted` that is shown instead of its text."""
 
     sequence: int
     who: str
@@ -52,6 +52,7 @@ class _Line:
     cut: bool
     left_out: int
     is_result: bool
+    deleted: Deleted | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +133,7 @@ def _shown(recalled: Recalled) -> _Shown:
 
 
 def _line(row: Row, missing: int, result: int) -> _Line:
-    text = f"[{row.turn.deleted.words}]" if row.turn.deleted else content_of(row.turn)
+    text = content_of(row.turn)
     return _Line(
         sequence=row.turn.sequence,
         who=who_of(row.turn),
@@ -140,4 +141,5 @@ def _line(row: Row, missing: int, result: int) -> _Line:
         cut=row.cut or len(text) > LONGEST,
         left_out=missing,
         is_result=row.turn.sequence == result,
+        deleted=row.turn.deleted,
     )
