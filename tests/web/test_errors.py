@@ -38,3 +38,36 @@ def test_every_page_carries_the_headers_that_keep_foreign_things_out() -> None:
     assert answer["X-Frame-Options"] == "DENY"
     assert answer["X-Content-Type-Options"] == "nosniff"
     assert answer["Referrer-Policy"] == "same-origin"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("address", "form"),
+    [
+        ("/forgettings/new/", "/settings/retention/#together"),
+        ("/forgettings/x/confirm/", "/forgettings/x/"),
+        ("/patterns/rules/", "/patterns/#rules"),
+        ("/settings/keys/", "/settings/#keys"),
+        ("/settings/compression/", "/settings/#compression"),
+        ("/sessions/x/significance/summarise/", "/sessions/x/significance/#summary"),
+    ],
+)
+def test_opening_the_address_that_a_form_is_sent_to_leads_to_the_form(address: str, form: str) -> None:
+    answer = Client().get(address)
+    assert (answer.status_code, answer["Location"]) == (302, form)
+
+
+@pytest.mark.django_db
+def test_an_address_that_is_not_for_reading_says_so_with_a_way_on() -> None:
+    answer = Client().get("/sign-out/")
+    assert answer.status_code == 405
+    assert answer["Allow"] == "POST"
+    assert "only takes what a form sends" in answer.text
+    assert "Back to the sessions" in answer.text
+
+
+@pytest.mark.django_db
+def test_an_address_that_is_only_read_says_so_too() -> None:
+    answer = Client().post("/search/")
+    assert answer.status_code == 405
+    assert "Nothing can be sent to this address" in answer.text

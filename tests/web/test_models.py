@@ -178,7 +178,7 @@ def test_only_those_who_may_change_keys_and_only_operators_test(project: Project
     for path in ("keys/openai/", "keys/openai/remove/", "servers/", "servers/house/remove/"):
         assert operator.post(f"{PAGE}{path}", {"key": KEY}).status_code == 403
     assert viewer.post(f"{PAGE}test/", {"model": "openai"}).status_code == 403
-    assert operator.get(f"{PAGE}test/").status_code == 405
+    assert operator.get(f"{PAGE}test/")["Location"] == PAGE
 
 
 def test_a_server_without_a_key_is_not_called_usable_before_it_was_tested(project: Project) -> None:

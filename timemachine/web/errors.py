@@ -13,14 +13,19 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from timemachine.base.errors import NotFound, NotSignedIn, TimeMachineError
 from timemachine.recording.away import is_away
+from timemachine.web.form_pages import form_page_of
 
 log = logging.getLogger(__name__)
 _AWAY_SECONDS = 2
+_NOT_SO = 405
+_ONLY_SENT = "This address only takes what a form sends. Go back to the page with the form."
+_ONLY_READ = "Nothing can be sent to this address. Go back, reload the page and try again."
 TITLES = {
     400: "Not understood",
     401: "Please sign in",
     403: "Not allowed",
     404: "Not found",
+    405: "Nothing to open here",
     409: "That does not fit",
     413: "Too large",
     422: "That cannot be used",
@@ -37,7 +42,10 @@ class ErrorPages:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self.get_response(request)
+        response = self.get_response(request)
+        if response.status_code == _NOT_SO and not response.content:
+            return not_so(request, response)
+        return response
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """Our own errors as pages; any other is a fault and goes on to Django."""
@@ -58,6 +66,17 @@ def sign_in_first(request: HttpRequest, error: NotSignedIn) -> HttpResponse:
     if request.method in {"GET", "HEAD"}:
         return redirect(_sign_in_address(request.get_full_path()))
     return error_page(request, error.status, error.message)
+
+
+def not_so(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    """Where an address does not take what it was asked: on to its form, where that has a page, else a page that says so."""
+    reading = request.method in {"GET", "HEAD"}
+    form = form_page_of(request) if reading else None
+    if form:
+        return redirect(form)
+    told = error_page(request, _NOT_SO, _ONLY_SENT if reading else _ONLY_READ)
+    told["Allow"] = response["Allow"]
+    return told
 
 
 def waiting(response: HttpResponse, error: TimeMachineError) -> HttpResponse:
