@@ -139,8 +139,11 @@ def test_the_rule_of_the_project_is_set_on_the_settings_page(operator: Client, p
     assert "No session is compressed by itself." in words(get(administrator, "/settings/"))
     assert administrator.post("/settings/compression/", {"days": "30"}).status_code == 303
     assert "Sessions are compressed 30 days after their end" in words(get(administrator, "/settings/"))
-    administrator.post("/settings/compression/", {"days": "soon"})
-    assert "is no number of days" in words(get(administrator, "/settings/"))
+    for days in ("soon", "-4", "0", "99999"):
+        refused = administrator.post("/settings/compression/", {"days": days})
+        assert refused.status_code == 422
+        assert "“Days after the end of a session” is a whole number from 1 to 3,650." in refused.text
+        assert f'value="{days}"' in refused.text
     assert operator.post("/settings/compression/", {"days": "1"}).status_code == 403
     assert CompressionRule.objects.get(project=project).days == 30
     administrator.post("/settings/compression/", {"days": ""})
@@ -155,8 +158,11 @@ def test_a_summary_is_put_into_a_collection_and_linked(operator: Client, session
     assert "Frame 0 of lessons has the summary." in words(page)
     assert "lessons , frame 0 , version 1 by local:extractive-5" in words(page)
     assert 'href="/collections/lessons/frames/0/"' in page
-    operator.post(f"{PAGE}summarise/", {"collection": ""})
-    assert "name the one that the summary is put into" in words(get(operator, PAGE))
+    refused = operator.post(f"{PAGE}summarise/", {"collection": "", "other_model": "house:big"})
+    assert refused.status_code == 422
+    assert "name the one that the summary is put into" in words(refused.text)
+    assert 'value="house:big"' in refused.text
+    assert 'id="summary_collection_error"' in refused.text
 
 
 def test_who_only_looks_sees_and_changes_nothing(viewer: Client, session: Session) -> None:

@@ -36,6 +36,7 @@ from timemachine.web.account_forms import (
     YouForm,
 )
 from timemachine.web.anchor_forms import AnchorsForm
+from timemachine.web.compression_form import CompressionForm
 from timemachine.web.display import THEMES
 from timemachine.web.errors import waiting
 from timemachine.web.redirects import see_other
@@ -190,6 +191,7 @@ def _of_member(request: HttpRequest, who: Access) -> dict[str, Any]:
 
 def _of_administrator(who: Access) -> dict[str, Any]:
     return {
+        "compression_form": CompressionForm.of(rule_of(who.project)),
         "anchors_form": AnchorsForm.of(anchors_of(who.project)),
         "witness_key": key_for_witness(who.project),
         "project_form": ProjectForm(initial={"name": who.project.name}),

@@ -22,16 +22,17 @@ from timemachine.providers.queries import model_choices
 from timemachine.recording.models import Session
 from timemachine.recording.queries import session_of
 from timemachine.web.access import Access, of
+from timemachine.web.compression_form import CompressionForm
 from timemachine.web.http import page
 from timemachine.web.redirects import see_other
 from timemachine.web.summary_form import SummaryForm
+from timemachine.web.views import settings
 from timemachine.weight import compression
 from timemachine.weight.queries import changes_before, compression_of, compressions_of
 
 PAGE: Final = 50
 SHOWN_COMPRESSIONS: Final = 10
 SHOWN_SUMMARIES: Final = 3
-LONGEST_DAYS: Final = 6
 
 
 @never_cache
@@ -40,22 +41,8 @@ def significance(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     """`/sessions/{id}/significance/`: proposals, compression, and what was changed, the latest first; `after` goes on."""
     access = of(request)
     session = session_of(access.project, id)
-    found = list(changes_before(session, _place(request.GET.get("after", "")))[: PAGE + 1])
-    shown = found[:PAGE]
-    context: dict[str, Any] = {
-        "session": session,
-        "proposed": proposed(session),
-        "changes": shown,
-        "next": shown[-1].id if len(found) > PAGE else None,
-        "later": "after" in request.GET,
-        "compression": compression_of(session),
-        "compressions": compressions_of(session)[:SHOWN_COMPRESSIONS],
-        "effect": effect_on(session),
-        "may_record": access.may(OPERATOR),
-        "summaries": summaries_of(session)[:SHOWN_SUMMARIES],
-        "summary_form": _summary_form(access, session) if access.may(OPERATOR) else None,
-    }
-    return page(request, "sessions/significance.html", context)
+    form = _summary_form(access, session) if access.may(OPERATOR) else None
+    return _page(request, access, session, form)
 
 
 @never_cache
@@ -94,6 +81,7 @@ def compress(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
             messages.success(request, "The session is compressed.")
     except (Conflict, NotFound) as why:
         messages.error(request, why.message)
+        return see_other("significance", session.id)
     return see_other("significance", session.id, part="compression")
 
 
@@ -105,20 +93,19 @@ def summarise(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     access.require(OPERATOR)
     session = session_of(access.project, id)
     form = _summary_form(access, session, request.POST)
+    if not form.is_valid():
+        return _page(request, access, session, form, status=422)
     try:
-        if form.is_valid():
-            made = summed_up(
-                session,
-                by=access.user.email,
-                collection=form.cleaned_data["collection"],
-                use_model=form.use_model,
-            )
-            ring_backlog(made.collection_id)
-            messages.success(request, f"Frame {made.number:,} of {made.collection.name} has the summary.")
-        for sentences in form.errors.values():
-            messages.error(request, " ".join(map(str, sentences)))
+        made = summed_up(
+            session,
+            by=access.user.email,
+            collection=form.cleaned_data["collection"],
+            use_model=form.use_model,
+        )
     except TimeMachineError as why:
-        messages.error(request, why.message)
+        return _page(request, access, session, form, status=form.refuse(why))
+    ring_backlog(made.collection_id)
+    messages.success(request, f"Frame {made.number:,} of {made.collection.name} has the summary.")
     return see_other("significance", session.id, part="summary")
 
 
@@ -128,37 +115,43 @@ def rule(request: HttpRequest) -> HttpResponse:
     """Set after how many days the project's sessions are compressed; an empty field for never."""
     access = of(request)
     access.require(ADMIN)
-    written = request.POST.get("days", "").strip()
-    try:
-        days = _days(written)
-        compression.set_rule(access.project, days, by=access.user.email)
-    except InvalidInput as why:
-        messages.error(request, why.message)
-    else:
-        messages.success(
-            request,
-            "Sessions are not compressed by themselves."
-            if days is None
-            else f"Sessions are compressed {counted(days, 'day')} after their end.",
-        )
+    form = CompressionForm(request.POST)
+    if not form.is_valid():
+        return settings.page(request, access, status=422, compression_form=form)
+    days = form.cleaned_data["days"]
+    compression.set_rule(access.project, days, by=access.user.email)
+    messages.success(
+        request,
+        "Sessions are not compressed by themselves."
+        if days is None
+        else f"Sessions are compressed {counted(days, 'day')} after their end.",
+    )
     return see_other("settings", part="compression")
+
+
+def _page(
+    request: HttpRequest, access: Access, session: Session, form: SummaryForm | None, *, status: int = 200
+) -> HttpResponse:
+    found = list(changes_before(session, _place(request.GET.get("after", "")))[: PAGE + 1])
+    shown = found[:PAGE]
+    context: dict[str, Any] = {
+        "session": session,
+        "proposed": proposed(session),
+        "changes": shown,
+        "next": shown[-1].id if len(found) > PAGE else None,
+        "later": "after" in request.GET,
+        "compression": compression_of(session),
+        "compressions": compressions_of(session)[:SHOWN_COMPRESSIONS],
+        "effect": effect_on(session),
+        "may_record": access.may(OPERATOR),
+        "summaries": summaries_of(session)[:SHOWN_SUMMARIES],
+        "summary_form": form,
+    }
+    return page(request, "sessions/significance.html", context, status=status)
 
 
 def _summary_form(access: Access, session: Session, data: Any = None) -> SummaryForm:
     return SummaryForm(data, session=session, models=model_choices(access.project.pk))
-
-
-def _days(written: str) -> int | None:
-    if not written:
-        return None
-    found = whole_number(written[:LONGEST_DAYS])
-    if found is None:
-        raise InvalidInput(
-            f"{written[:40]!r} is no number of days; write a whole number from 1 on.",
-            code="invalid_field",
-            field="days",
-        )
-    return found
 
 
 def _place(after: str) -> UUID | None:

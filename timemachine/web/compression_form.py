@@ -1,0 +1,20 @@
+"""The form under Settings that says when a project's sessions are compressed."""
+
+from timemachine.web.account_forms import AccountForm
+from timemachine.web.number_fields import WholeNumber
+from timemachine.weight.compression import MOST_DAYS
+from timemachine.weight.models import CompressionRule
+
+
+class CompressionForm(AccountForm):
+    """So many days after the end of a session; empty for never."""
+
+    ids = "compression"
+    days = WholeNumber(
+        label="Days after the end of a session", required=False, min_value=1, max_value=MOST_DAYS
+    )
+
+    @classmethod
+    def of(cls, rule: CompressionRule | None) -> "CompressionForm":
+        """The form with the rule that holds."""
+        return cls(initial={"days": rule and rule.days})
