@@ -41,6 +41,16 @@ def test_a_pattern_that_comes_again_often_enough_in_one_window_is_found_once(pro
     assert alerts.find(project.id) == 0
 
 
+def test_a_new_rule_finds_what_came_often_enough_already(project: Project) -> None:
+    for _ in range(3):
+        session_of(project, failed(SHORT))
+    read(project)
+    rule(project, sessions=4)
+    assert found(project) == []
+    rule(project, sessions=3, kind="error")
+    assert found(project) == [(f"Error: {SHORT}", 3)]
+
+
 def test_steps_of_an_earlier_window_are_not_counted(project: Project) -> None:
     rule(project)
     begin, _ = window_of(now(), "week")

@@ -246,3 +246,23 @@ def test_a_visitor_of_a_link_hears_nothing_of_other_sessions(project: Project, t
     assert SHORT in text
     assert "Seen in" not in text
     assert "/patterns/" not in text
+
+
+def test_the_figures_of_a_pattern_follow_a_deletion_at_once(project: Project, browser: Client) -> None:
+    sessions = [session_of(project, failed(SHORT)) for _ in range(3)]
+    read(project)
+    address = f"/patterns/{patterns(project)[0].id}/"
+    assert "3 times in 3 sessions" in page(browser, address)
+    erase_session(sessions[0])
+    assert "2 times in 2 sessions" in page(browser, address)
+    assert 'data-label="Times">2<' in browser.get("/patterns/").text
+
+
+def test_a_new_rule_says_what_it_found_at_once(project: Project, browser: Client) -> None:
+    for _ in range(2):
+        session_of(project, failed(SHORT))
+    read(project)
+    browser.post("/patterns/rules/", {"sessions": "2", "window": "week"})
+    shown = page(browser, "/patterns/")
+    assert "The rule watches from now on. 1 pattern came so often already." in shown
+    assert "1 pattern came again" in shown

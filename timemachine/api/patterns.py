@@ -25,6 +25,7 @@ from timemachine.patterns.queries import (
     Asked,
     alert_of,
     alerts_of,
+    counted_now,
     pattern_of,
     patterns_after,
     patterns_of,
@@ -59,11 +60,13 @@ def index(request: HttpRequest, asked: Query[PatternsIn]) -> dict[str, Any]:
     if asked.after is not None:
         found = patterns_after(found, paging.read(asked.after, paging.name))
     rows = list(found[: checked_limit(asked.limit) + 1])
+    places = {each.id: place_of(each) for each in rows}
+    counted_now(rows)
     trends, solved = trends_of(rows), resolutions_of([each.id for each in rows])
     return page(
         rows,
         asked.limit,
-        lambda each: [place_of(each)],
+        lambda each: [places[each.id]],
         lambda each: pattern_json(each, trends.get(each.id), solved.get(each.id)),
     ) | {"not_read": not_read(project.id)}
 
@@ -95,7 +98,7 @@ def rule_index(request: HttpRequest) -> dict[str, Any]:
 def make_rule(request: HttpRequest, payload: PatternRuleIn) -> Status[dict[str, Any]]:
     """Watch for patterns that come again in so many sessions of one day, week or month (of the calendar, in UTC).
 
-    A `url` is told by POST of a pattern's address and figures, and of nothing that was recorded; to name one needs the scope `admin`.
+    Those that came so often in this one already are found at once. A `url` is told by POST of a pattern's address and figures, and of nothing that was recorded; to name one needs the scope `admin`.
     """
     who = caller(request, "admin" if payload.url else "run")
     made = rules.make_rule(who.project, by=who.by, **payload.dict())
@@ -121,6 +124,7 @@ def read(
     The id of a pattern that became part of another leads to that one. `limit` and `after` count sessions.
     """
     pattern = pattern_of(caller(request, "read").project, pattern_id)
+    counted_now([pattern])
     place = None if after is None else paging.read(after, paging.name)
     rows = sessions_of(pattern, limit=checked_limit(limit) + 1, after=place)
     shown = pattern_json(
@@ -155,6 +159,6 @@ def _similar(project: Project, asked: PatternsIn) -> dict[str, Any]:
         if asked.similar_to
         else similar_to_text(project, asked.text, kind=asked.kind)
     )
-    trends = trends_of([each.pattern for each in found])
+    trends = trends_of(counted_now([each.pattern for each in found]))
     items = [similar_json(each, trends.get(each.pattern.id)) for each in found]
     return listed(items) | {"not_read": not_read(project.id)}

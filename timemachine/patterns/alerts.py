@@ -51,7 +51,38 @@ WHERE counted.id = found.id AND counted.sessions <> found.sessions
 
 def find(project_id: UUID) -> int:
     """Keep which patterns come as often as a rule of the project says in its window of now; how many were not known yet."""
-    return sum(_find(rule) for rule in PatternRule.objects.filter(project=project_id))
+    return sum(find_by(rule) for rule in PatternRule.objects.filter(project=project_id))
+
+
+def find_by(rule: PatternRule) -> int:
+    """Keep which patterns come as often as this rule says in its window of now; how many were not known yet."""
+    moment = now()
+    since, until = window_of(moment, rule.window)
+    facts = {
+        "project": rule.project_id,
+        "rule": rule.id,
+        "kind": rule.kind,
+        "sessions": rule.sessions,
+        "since": since,
+        "until": until,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_HOLDING, facts)
+        holding = cursor.fetchall()
+    made = [
+        PatternAlert(
+            project_id=rule.project_id,
+            rule=rule,
+            pattern_id=pattern,
+            since=since,
+            sessions=sessions,
+            found_at=moment,
+            next_at=moment if rule.url else None,
+        )
+        for pattern, sessions in holding
+    ]
+    PatternAlert.objects.bulk_create(made, ignore_conflicts=True)
+    return len(made)
 
 
 def count_anew(project_id: UUID, wordings: Collection[UUID]) -> None:
@@ -99,36 +130,6 @@ def told(alert: PatternAlert) -> dict[str, Any]:
         "found_at": written(alert.found_at),
         "url": f"{settings.PUBLIC_URL}/patterns/{pattern}/",
     }
-
-
-def _find(rule: PatternRule) -> int:
-    moment = now()
-    since, until = window_of(moment, rule.window)
-    facts = {
-        "project": rule.project_id,
-        "rule": rule.id,
-        "kind": rule.kind,
-        "sessions": rule.sessions,
-        "since": since,
-        "until": until,
-    }
-    with connection.cursor() as cursor:
-        cursor.execute(_HOLDING, facts)
-        holding = cursor.fetchall()
-    made = [
-        PatternAlert(
-            project_id=rule.project_id,
-            rule=rule,
-            pattern_id=pattern,
-            since=since,
-            sessions=sessions,
-            found_at=moment,
-            next_at=moment if rule.url else None,
-        )
-        for pattern, sessions in holding
-    ]
-    PatternAlert.objects.bulk_create(made, ignore_conflicts=True)
-    return len(made)
 
 
 def _posted(url: str, body: bytes) -> str | None:

@@ -10,6 +10,7 @@ from timemachine.base.clock import now
 from timemachine.base.errors import Conflict, InvalidInput
 from timemachine.base.ids import uuid7
 from timemachine.evidence.outside import checked_address
+from timemachine.patterns import alerts
 from timemachine.patterns.models import (
     FEWEST_SESSIONS,
     MOST_SESSIONS,
@@ -34,6 +35,7 @@ def make_rule(
 ) -> PatternRule:
     """Watch for patterns that come again in so many sessions of one day, week or month; `kind` is `error`, `question` or both.
 
+    What came so often in this window already is found at once.
     The same `rule_id` a second time (a form sent twice) is the same rule. Raises `InvalidInput` for what cannot be watched for and for an address that
     may not be called, `Conflict` for a rule that says what another does (`rule_exists`) and where the project has `MOST_RULES`.
     """
@@ -78,7 +80,13 @@ def _made(rule: PatternRule) -> PatternRule:
         )
     rule.save(force_insert=True)
     rule.refresh_from_db()
+    alerts.find_by(rule)
     return rule
+
+
+def found_by(rule: PatternRule) -> int:
+    """How many patterns a rule found."""
+    return rule.alerts.count()
 
 
 def delete_rule(rule: PatternRule) -> None:

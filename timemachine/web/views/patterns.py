@@ -10,11 +10,13 @@ from django.views.decorators.http import require_POST, require_safe
 
 from timemachine.accounts.models import ADMIN, OPERATOR
 from timemachine.base.errors import InvalidInput, TimeMachineError
+from timemachine.base.wording import counted
 from timemachine.patterns import rules
 from timemachine.patterns.queries import (
     Asked,
     alert_of,
     alerts_of,
+    counted_now,
     pattern_of,
     patterns_after,
     patterns_of,
@@ -56,6 +58,7 @@ def pattern(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     after = request.GET.get("after", "")
     rows = sessions_of(found, limit=SHOWN + 1, after=after or None)
     wordings = wordings_of(found)
+    counted_now([found])
     context: dict[str, Any] = {
         "pattern": found,
         "trend": trends_of([found]).get(found.id),
@@ -79,7 +82,7 @@ def make_rule(request: HttpRequest) -> HttpResponse:
         return _list(request, access, form, 422)
     given = form.cleaned_data
     try:
-        rules.make_rule(
+        made = rules.make_rule(
             access.project,
             sessions=given["sessions"],
             window=given["window"],
@@ -90,7 +93,9 @@ def make_rule(request: HttpRequest) -> HttpResponse:
         )
     except TimeMachineError as why:
         return _list(request, access, form, form.refuse(why))
-    messages.success(request, "The rule watches from now on.")
+    held = rules.found_by(made)
+    found = f" {counted(held, 'pattern')} came so often already." if held else ""
+    messages.success(request, f"The rule watches from now on.{found}")
     return see_other("patterns", part="rules")
 
 
@@ -145,8 +150,8 @@ def _list(request: HttpRequest, access: Access, form: RuleForm | None, status: i
         rows = list((patterns_after(found, after) if after else found)[: SHOWN + 1])
     except InvalidInput as why:
         return render(request, LIST, context | {"wrong": why}, status=why.status)
-    shown = rows[:SHOWN]
+    context["next"] = place_of(rows[SHOWN - 1]) if len(rows) > SHOWN else None
+    shown = counted_now(rows[:SHOWN])
     trends = trends_of(shown)
     context["rows"] = [(each, trends.get(each.id)) for each in shown]
-    context["next"] = place_of(rows[SHOWN - 1]) if len(rows) > SHOWN else None
     return page(request, LIST, context, parts=("more",), status=status)
