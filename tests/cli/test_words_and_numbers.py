@@ -98,7 +98,8 @@ def test_what_is_no_end_is_refused_with_the_ways_to_write_one(text: str) -> None
     ("milliseconds", "shown"),
     [
         (None, "not recorded"),
-        (0.4, "0 ms"),
+        (0, "0 ms"),
+        (0.0754, "0.075 ms"),
         (12, "12 ms"),
         (1900, "1.9 s"),
         (125_000, "2 min 5 s"),

@@ -74,7 +74,7 @@ def _totals(found: dict[str, Any]) -> Iterator[list[str]]:
     yield ["errors", *(f"{side['errors']:,}" for side in sides)]
     yield ["tokens", *(_tokens(side) for side in sides)]
     yield ["cost", *(priced(side["cost_usd"], side["unknown_cost_calls"]) for side in sides)]
-    yield ["duration", *(duration(side["duration_ms"]) for side in sides)]
+    yield ["first to last step", *(duration(side["duration_ms"]) for side in sides)]
 
 
 def _name(side: dict[str, Any]) -> str:

@@ -300,7 +300,7 @@ def _session_facts(found: dict[str, Any], summary: dict[str, Any]) -> Iterator[s
             ("started", _when(found, found["started_at"], summary)),
             ("ended", _when(found, found["ended_at"], summary)),
             ("actions", f"{found['actions']:,}, {counted(found['errors'], 'error')}"),
-            ("time", _time(summary)),
+            ("first to last step", _time(summary)),
             ("models", _named(summary["models"])),
             ("tools", _named(summary["tools"])),
             ("iteration", f"{summary['max_iteration']:,} at most" if summary["max_iteration"] else ""),

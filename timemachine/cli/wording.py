@@ -46,9 +46,11 @@ def shortened(text: str, most: int = 60) -> str:
 
 
 def duration(milliseconds: float | None) -> str:
-    """12 ms, 1.9 s, 2 min 5 s; "not recorded" where there is none."""
+    """0.075 ms, 12 ms, 1.9 s, 2 min 5 s; "not recorded" where there is none."""
     if milliseconds is None:
         return NOT_RECORDED
+    if milliseconds < 1:
+        return f"{milliseconds:.2g} ms"
     if milliseconds < _SECOND:
         return f"{milliseconds:.0f} ms"
     if milliseconds < _MINUTE:
