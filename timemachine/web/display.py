@@ -252,11 +252,11 @@ def session_tokens(session: Any, noun: str = "") -> str:
 
 
 @register.simple_tag
-def session_cost(session: Any) -> str:
+def session_cost(session: Any, noun: str = "") -> str:
     """What a session cost as far as it was recorded, beside the calls whose price is unknown; "not recorded" where no call had a cost or tokens."""
     if not session.cost_usd and not session.unknown_cost_calls:
         if together(session.input_tokens, session.output_tokens) is None and not session.cached_calls:
-            return or_absent(None, wording.ABSENT)
+            return or_absent(None, f"{noun} {wording.ABSENT}".strip())
         return format_html('<span class="quiet">{}</span>', base.money(0))
     words = base.priced(session.cost_usd, session.unknown_cost_calls)
     return format_html('<span title="{}">{}</span>', words, words) if session.unknown_cost_calls else words
