@@ -34,6 +34,9 @@ def test_three_files_and_what_is_left_out(tm: Here, tmp_path: Path) -> None:
     assert [each.name for each in sorted(target.iterdir())] == ["test.jsonl", "train.jsonl", "valid.jsonl"]
     report = json.loads(tm.run("training", "report", "--json", "--form", "dpo").out)
     assert (report["pairs"], report["form"]) == (0, "dpo")
+    again = tm.run("training", "export", "-o", str(target), "--form", "dpo")
+    assert "left out 1 solution" in again.out
+    assert f"{target} still has train.jsonl, valid.jsonl, test.jsonl of an earlier export" in again.err
     assert "make 100 together" in tm.refused("training", "report", "--shares", "1,2,3")
     (tmp_path / "file").write_text("x")
     assert "could not be made" in tm.refused("training", "export", "-o", str(tmp_path / "file"))

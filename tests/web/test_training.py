@@ -43,6 +43,23 @@ def test_the_first_pairs_are_shown_and_each_part_is_a_file(viewer: Client, proje
     assert viewer.get("/training/pairs.jsonl?form=dpo&part=test&shares=100,0,0").getvalue() == b""
 
 
+def test_where_solutions_make_no_preference_the_page_says_why_and_leads_to_chats(
+    viewer: Client, project: Project
+) -> None:
+    session = start_session(project, name="Bug", by="test", key="bug")
+    said = (("user", "It is red", None), ("agent", "do y", "solution"))
+    append(session.id, [ActionDraft(kind="message", role=r, output=o, significance=s) for r, o, s in said])
+    end_session(session.id)
+    start_session(project, name="Open", by="test", key="open")
+    shown = viewer.get("/training/?form=dpo").text
+    assert "<b>0 pairs</b> of 0 sessions; 2 sessions were looked at." in shown
+    assert "<dt>1 solution</dt>" in shown
+    assert "<dt>1 session</dt>" in shown
+    assert "There is none yet" not in shown
+    assert "A preference needs an attempt that failed" in shown
+    assert '<a href="?form=chat' in shown
+
+
 def test_what_cannot_be_asked_is_said_on_the_page(viewer: Client) -> None:
     wrong = viewer.get("/training/?shares=1")
     assert (wrong.status_code, "make 100 together" in wrong.text) == (422, True)

@@ -12,7 +12,7 @@ from timemachine.cli.connecting import connected
 from timemachine.cli.failure import Failure
 from timemachine.cli.group import InOrder
 from timemachine.cli.table import facts
-from timemachine.cli.terminal import show
+from timemachine.cli.terminal import complain, show
 
 if TYPE_CHECKING:
     from timemachine.client.client import Client
@@ -88,11 +88,10 @@ def export(*, folder: Path, as_json: bool, **asked: Any) -> None:
     with connected() as client:
         found = client.training.report(**asked)
         if not found["pairs"] and not found["unread"]:
-            show(
-                found,
-                ["There is no pair to train on, so no file is written.", *_lines(found)],
-                as_json=as_json,
-            )
+            none = "There is no pair to train on, so no file is written."
+            show(found, [none, *_lines(found)], as_json=as_json)
+            for line in _stale(folder):
+                complain(line)
             return
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -101,6 +100,13 @@ def export(*, folder: Path, as_json: bool, **asked: Any) -> None:
         sizes = [_written(client, folder, part, asked) for part in PARTS]
         files = [f"{folder / part}.jsonl: {size:,} bytes" for part, size in zip(PARTS, sizes, strict=True)]
         show(found, [*files, *_lines(found)], as_json=as_json)
+
+
+def _stale(folder: Path) -> Iterator[str]:
+    """That files of an earlier export are still there, which are not what was asked for now."""
+    there = [f"{part}.jsonl" for part in PARTS if (folder / f"{part}.jsonl").exists()]
+    if there:
+        yield f"{folder} still has {', '.join(there)} of an earlier export; they were left as they are."
 
 
 def _written(client: "Client", folder: Path, part: str, asked: dict[str, Any]) -> int:
@@ -117,7 +123,8 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
     yield from facts(
         [
             ("pairs", f"{found['pairs']:,}: {pairs}"),
-            ("of", f"{counted(sum(split['sessions'].values()), 'session')} of {found['sessions']:,}"),
+            ("of", counted(sum(split["sessions"].values()), "session")),
+            ("looked at", counted(found["sessions"], "session")),
             (
                 "not read for this",
                 f"{counted(found['unread'], 'session')}, whose pairs are in the files"
@@ -134,7 +141,7 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
                 (f"rejected: {each['rule']}", f"{each['pairs']:,}, {each['says']}")
                 for each in found["rejected_by"]
             ),
-            *((f"left out {each['count']:,}", each["says"]) for each in found["left_out"]),
+            *((f"left out {counted(each['count'], each['of'])}", each["says"]) for each in found["left_out"]),
             ("deleted turns", f"{found['deleted_turns']:,}" if found["deleted_turns"] else ""),
         ]
     )

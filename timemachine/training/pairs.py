@@ -28,6 +28,8 @@ REASONS: Final = {
     "nothing_left": "nothing but what is withheld is left of it",
     "no_rejected_attempt": "the record shows no rejected attempt before the solution",
 }
+OF_SESSIONS: Final = frozenset({"no_solution", "recording"})
+"""The reasons for which a session is left out; for any other it is a solution."""
 RULES: Final = {"failed": "an attempt that recorded an error, or that an error answered"}
 type What = Literal["resolution", "chain"]
 type Message = dict[str, str]

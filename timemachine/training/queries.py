@@ -21,6 +21,7 @@ from timemachine.timeline.sessions import Wanted as SessionsWanted
 from timemachine.timeline.sessions import sessions_matching
 from timemachine.training.pairs import (
     CONFIRMED,
+    OF_SESSIONS,
     REASONS,
     RULES,
     LeftOut,
@@ -95,7 +96,12 @@ class Report:
             "withheld": tally_json(self.tally),
             "deleted_turns": self.deleted_turns,
             "left_out": [
-                {"reason": reason, "says": REASONS[reason], "count": number}
+                {
+                    "reason": reason,
+                    "says": REASONS[reason],
+                    "of": "session" if reason in OF_SESSIONS else "solution",
+                    "count": number,
+                }
                 for reason, number in self.left_out.most_common()
                 if number
             ],

@@ -273,6 +273,7 @@ class RejectedBy(Document):
 class LeftOut(Document):
     reason: str
     says: str
+    of: Literal["session", "solution"]
     count: int
 
 

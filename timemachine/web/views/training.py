@@ -40,6 +40,7 @@ def training(request: HttpRequest) -> HttpResponse:
     shown: dict[str, Any] = {
         "here": here,
         "report": report,
+        "of_sessions": sum(report["split"]["sessions"].values()) if report else 0,
         "first": [_shown(each) for each in report["first"]] if report else [],
         "wrong": wrong,
         "forms": FORMS,
