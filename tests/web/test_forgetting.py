@@ -303,3 +303,17 @@ def test_what_cannot_be_called_off_or_deleted_any_more_says_so_on_its_page(
     holding.place(project, reason="case 12", by="ada", sessions=[session])
     refused = administrator.post(f"/sessions/{session.id}/notes/{note.id}/delete/")
     assert "case 12" in administrator.get(refused["Location"]).text
+
+
+def test_what_retention_leads_to_marks_the_settings(administrator: Client) -> None:
+    found = administrator.post("/forgettings/new/", {"older_than_days": "1"})
+    shown = administrator.get(found["Location"]).text
+    assert '<a class="navlink" href="/settings/" aria-current="page">' in shown
+
+
+def test_a_filter_that_asks_for_nothing_is_refused_for_the_whole_form(administrator: Client) -> None:
+    refused = administrator.post("/forgettings/new/", {"named": " "})
+    assert refused.status_code == 422
+    assert "Nothing given would mean all of them." in refused.text
+    assert "which_named_error" not in refused.text
+    assert "In name or key</a>:" not in refused.text

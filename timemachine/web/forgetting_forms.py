@@ -1,13 +1,13 @@
 """The forms of forgetting: which sessions are meant, why, and how long sessions are kept."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from django import forms
 
 from timemachine.evidence.reason import LONGEST
 from timemachine.forgetting.which import LONGEST_DAYS, Which, which_of
 from timemachine.web.number_fields import WholeNumber
-from timemachine.web.record_forms import ANY, RecordForm, line_field
+from timemachine.web.record_forms import RecordForm, line_field
 
 STAYS = "It stays in the project's log for good, beside who and when: write nothing of what is recorded."
 STATUSES = [("", "any"), ("ended", "ended"), ("recording", "recording")]
@@ -17,8 +17,6 @@ class WhichForm(RecordForm):
     """Which sessions are meant together; all that is given holds."""
 
     ids = "which"
-    places: ClassVar[dict[str, str]] = {ANY: "named", "filter": "named"}
-
     agent = line_field("Agent")
     user = line_field("User")
     tag = line_field("Tag")

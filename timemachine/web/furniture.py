@@ -54,6 +54,9 @@ def sign_out_button(context: Context) -> SafeString:
     return post_form(context, "sign_out", button)
 
 
+_OF_SETTINGS: Final = ("/forgettings/", "/holds/")
+
+
 @register.simple_tag(takes_context=True)
 def nav_link(context: Context, name: str, words: str, key: str = "") -> SafeString:
     """A link of the header, with its single key except on its own page; nothing where there is no page of that name."""
@@ -61,11 +64,17 @@ def nav_link(context: Context, name: str, words: str, key: str = "") -> SafeStri
     if not address:
         return NOTHING
     here = getattr(context.get("request"), "path", "")
-    current = here.startswith("/sessions/") or here == "/" if name == "sessions" else here.startswith(address)
+    current = _is_current(name, address, here)
     mark = SafeString(' aria-current="page"') if current else NOTHING
     if key and not current:
         mark = format_html(' data-key="{}" title="{} ({})"', key, words, key)
     return format_html('<a class="navlink" href="{}"{}>{}</a>', address, mark, words)
+
+
+def _is_current(name: str, address: str, here: str) -> bool:
+    if name == "sessions":
+        return here == "/" or here.startswith("/sessions/")
+    return here.startswith(address) or (name == "settings" and here.startswith(_OF_SETTINGS))
 
 
 @register.simple_tag(takes_context=True)
