@@ -60,6 +60,7 @@ def test_what_is_chosen_is_told_with_marks_and_downloads_of_the_same(viewer: Cli
     ("asked", "words"),
     [
         ({"budget": "much"}, "is no number of tokens"),
+        ({"budget": "99999999999999"}, "write a whole number from 1 to "),
         ({"min_importance": "2"}, "is no importance"),
         ({"significance": "great"}, "it is one or more of normal"),
         ({"after": "x", "significance": "solution"}, "does not know that place"),

@@ -69,7 +69,7 @@ def _budget(given: str | int | None) -> int | None:
     found = int(text) if text.isascii() and text.isdecimal() and len(text) <= len(str(MOST_TOKENS)) else 0
     if not 1 <= found <= MOST_TOKENS:
         raise InvalidInput(
-            f"{str(given)[:40]!r} is no number of tokens; write a whole number from 1 on, as 4000.",
+            f"{str(given)[:40]!r} is no number of tokens; write a whole number from 1 to {MOST_TOKENS:,}, as 4000.",
             code="invalid_field",
             field="budget",
         )
