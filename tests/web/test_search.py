@@ -102,6 +102,15 @@ def test_what_cannot_be_searched_and_what_is_not_found_is_said(viewer: Client, q
     assert told in words(viewer, f"/search/?{query}")
 
 
+@pytest.mark.parametrize("page", ["search", "recall"])
+def test_a_session_that_there_is_not_is_told_beside_the_form(viewer: Client, page: str) -> None:
+    answer = viewer.get(f"/{page}/?q=gateway+timed+out&session=nosuch&tool=read")
+    assert answer.status_code == 404
+    assert 'value="gateway timed out"' in answer.text
+    assert "There is no session" in answer.text
+    assert 'name="session"' not in answer.text
+
+
 def test_the_words_are_blamed_only_where_they_are_the_cause(viewer: Client, project: Project) -> None:
     session_of(project, said("The gateway timed out."))
     index(project)

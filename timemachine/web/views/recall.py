@@ -6,7 +6,7 @@ from typing import Any, Final
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from timemachine.base.errors import InvalidInput, Unavailable
+from timemachine.base.errors import InvalidInput, NotFound, TimeMachineError, Unavailable
 from timemachine.memory.asking import asked_for
 from timemachine.memory.reading import Row
 from timemachine.memory.selection import gaps
@@ -76,11 +76,14 @@ def recall(request: HttpRequest) -> HttpResponse:
         "significances": SIGNIFICANCES,
         "arounds": AROUND,
         "narrowed": any(name in here for name in NARROWING),
-        "only": session_of(project, here["session"]) if "session" in here else None,
         "turns": TURNS,
     }
     found = None
-    if "q" in here:
+    try:
+        context["only"] = session_of(project, here["session"]) if "session" in here else None
+    except NotFound as why:
+        context["wrong"] = why
+    if "q" in here and "wrong" not in context:
         try:
             found = recalled(project, _wanted(here))
         except (InvalidInput, Unavailable) as why:
@@ -93,7 +96,12 @@ def recall(request: HttpRequest) -> HttpResponse:
         "results": [_shown(each) for each in answer.results] if answer else [],
         "not_indexed": found.not_indexed if found else not_indexed(project),
     }
-    return page(request, "recall/recall.html", context)
+    return page(request, "recall/recall.html", context, status=_status(context.get("wrong")))
+
+
+def _status(wrong: TimeMachineError | None) -> int:
+    """A session that there is not is told as such to programs too; what else is wrong is said on the page."""
+    return wrong.status if isinstance(wrong, NotFound) else 200
 
 
 def _wanted(here: dict[str, str]) -> Wanted:

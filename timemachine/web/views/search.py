@@ -6,7 +6,7 @@ from typing import Any, Final
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from timemachine.base.errors import InvalidInput, Unavailable
+from timemachine.base.errors import InvalidInput, NotFound, TimeMachineError, Unavailable
 from timemachine.recording.queries import session_of
 from timemachine.recording.vocabulary import KINDS
 from timemachine.search.indexing import not_indexed
@@ -36,10 +36,13 @@ def search(request: HttpRequest) -> HttpResponse:
         "kinds": KINDS,
         "statuses": STATUSES,
         "narrowed": {name: here[name] for name in NARROWING if name in here},
-        "only": session_of(project, here["session"]) if "session" in here else None,
     }
     found = None
-    if "q" in here:
+    try:
+        context["only"] = session_of(project, here["session"]) if "session" in here else None
+    except NotFound as why:
+        context["wrong"] = why
+    if "q" in here and "wrong" not in context:
         try:
             cost = usd_as_written(here.get("min_cost", ""), "min_cost")
             wanted = Wanted(**{**here, "min_cost": cost})  # type: ignore[arg-type]
@@ -51,4 +54,9 @@ def search(request: HttpRequest) -> HttpResponse:
         "nothing": why_nothing(found) if found else None,
         "not_indexed": found.not_indexed if found else not_indexed(project),
     }
-    return page(request, "search/search.html", context, parts=("more",))
+    return page(request, "search/search.html", context, parts=("more",), status=_status(context.get("wrong")))
+
+
+def _status(wrong: TimeMachineError | None) -> int:
+    """A session that there is not is told as such to programs too; what else is wrong is said on the page."""
+    return wrong.status if isinstance(wrong, NotFound) else 200
