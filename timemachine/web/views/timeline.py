@@ -186,10 +186,17 @@ def _shown(
     return page(request, TEMPLATE, context, parts=parts, status=422 if asked.wrong_filter else refused.status)
 
 
+def _not_there(tab: str, view: str) -> str:
+    """What is said of a tab and of a view that there is not."""
+    unknown = tab and tab not in TABS
+    told = f"There is no tab “{tab[:40]}”; there are {', '.join(TABS)}. This is the first." if unknown else ""
+    return " ".join(filter(None, (view_notice(view), told)))
+
+
 def asked_of(query: QueryDict) -> Asked:
     written = query.get("filter", "").strip()
     shown, wrong = _filter(written)
-    tab = query.get("tab", "")
+    tab = query.get("tab", "").strip()
     view = query.get("view", "").strip()
     totals = query.get("totals", "")
     return Asked(
@@ -210,7 +217,7 @@ def asked_of(query: QueryDict) -> Asked:
         more=query.get("more") == "1",
         wrong_filter=wrong,
         view=view if view in VIEWS else VIEWS[0],
-        view_notice=view_notice(view),
+        view_notice=_not_there(tab, view),
         totals=totals if totals in GROUPS else None,
         replay=query.get("replay", "").strip()[:40],
     )
