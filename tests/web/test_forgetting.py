@@ -317,3 +317,55 @@ def test_a_filter_that_asks_for_nothing_is_refused_for_the_whole_form(administra
     assert "Nothing given would mean all of them." in refused.text
     assert "which_named_error" not in refused.text
     assert "In name or key</a>:" not in refused.text
+
+
+def test_the_address_of_a_deleted_session_says_so_to_its_project_alone(
+    administrator: Client, project: Project, other_project: Project, session: Session
+) -> None:
+    session.refresh_from_db()
+    summarise(session, by="test", collection="lessons")
+    administrator.post(f"/sessions/{session.id}/delete/", REASON | {"name": "talk"})
+    stranger, outsider = program(other_project), browser_of(other_project, OPERATOR)
+    for named in (session.id, "talk"):
+        answer = administrator.get(f"/sessions/{named}/")
+        shown = " ".join(answer.text.split())
+        assert answer.status_code == 404
+        assert "This session was deleted" in shown
+        assert "asked for" in shown
+        assert f"{session.last_sequence} actions" in shown
+        assert '<a href="/collections/lessons/frames/0/">' in shown
+        assert re.search(r"entry [0-9]+ of the project's log", shown)
+        told = program(project).get(f"/sessions/{named}")
+        assert (told.status_code, told.json()["code"]) == (404, "session_deleted")
+        facts = told.json()["facts"]
+        assert facts["deleted"]["reason"] == "asked for"
+        assert (facts["session"], facts["summaries"]) == (
+            str(session.id),
+            [{"collection": "lessons", "frame": 0}],
+        )
+        assert stranger.get(f"/sessions/{named}").json()["code"] == "session_not_found"
+        assert "deleted" not in outsider.get(f"/sessions/{named}/").text
+    again = start_session(project, name="Talk again", by="test", key="talk")
+    assert administrator.get("/sessions/talk/").status_code in (200, 302)
+    assert program(project).get("/sessions/talk").json()["id"] == str(again.id)
+
+
+def test_what_was_deleted_one_by_one_stands_among_the_deletions(
+    administrator: Client, project: Project, other_project: Project, session: Session
+) -> None:
+    address = "/settings/retention/"
+    assert "No session and no turn was deleted by itself." in administrator.get(address).text
+    other = start_session(project, name="Other", by="test", key="other", tags=["bulk"])
+    administrator.post(f"/sessions/{session.id}/steps/1/delete/", REASON)
+    shown = " ".join(administrator.get(address).text.split())
+    assert "turn 1 of <bdi>Talk</bdi>" in shown
+    found = administrator.post("/forgettings/new/", {"tag": "bulk"})["Location"]
+    administrator.post(f"{found}confirm/", REASON)
+    commands.work(Forgetting.objects.get(project=project).id)
+    administrator.post(f"/sessions/{session.id}/delete/", {"name": "talk", "reason": "all of it"})
+    shown = " ".join(administrator.get(address).text.split())
+    assert f'<a href="/sessions/{session.id}/">' in shown
+    assert "all of it" in shown
+    assert "turn 1 of" not in shown
+    assert str(other.id) not in shown
+    assert str(session.id) not in browser_of(other_project, OPERATOR).get(address).text

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
+from operator import attrgetter
 from typing import Any, Final
 from uuid import UUID
 
@@ -26,7 +27,7 @@ from timemachine.forgetting.models import (
 )
 from timemachine.forgetting.which import Which
 from timemachine.recording.holds import IS_HELD
-from timemachine.recording.models import HeldSession, Hold, Session
+from timemachine.recording.models import ErasedSession, ErasedTurn, HeldSession, Hold, Session
 from timemachine.timeline.sessions import Wanted, sessions_matching
 
 LAST: Final = Greatest("started_at", "last_action_at", "ended_at")
@@ -61,6 +62,19 @@ class Outcome:
     def sessions(self) -> int:
         """All of them."""
         return sum(self.states.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Singly:
+    """A deletion of one thing: the session `gone` with so many `actions`, or the turn `sequence` of a session that is there."""
+
+    at: datetime
+    by: str | None
+    reason: str | None
+    gone: UUID | None = None
+    actions: int = 0
+    of: Session | None = None
+    sequence: int = 0
 
 
 def sessions_meant(project: Project, which: Which, at: datetime | None = None) -> QuerySet[Session]:
@@ -165,6 +179,28 @@ def outcomes_of(forgettings: Iterable[Forgetting]) -> dict[UUID, Outcome]:
         )
         for each in ids
     }
+
+
+def singly_deleted(project: Project, most: int = SHOWN) -> list[Singly]:
+    """The latest sessions that went by themselves, and turns of sessions that are there, newest first. Two queries."""
+    in_bulk = ForgottenSession.objects.filter(
+        forgetting__project=project, session=OuterRef("session"), state=ERASED
+    )
+    whole = ErasedSession.objects.filter(~Exists(in_bulk), project=project).order_by("-id")[:most]
+    turns = ErasedTurn.objects.filter(session__project=project).select_related("session").order_by("-id")
+    found = [
+        Singly(
+            at=each.erased_at, by=each.erased_by, reason=each.reason, gone=each.session, actions=each.actions
+        )
+        for each in whole
+    ]
+    found += [
+        Singly(
+            at=each.erased_at, by=each.erased_by, reason=each.reason, of=each.session, sequence=each.sequence
+        )
+        for each in turns[:most]
+    ]
+    return sorted(found, key=attrgetter("at"), reverse=True)[:most]
 
 
 def sessions_of(found: Forgetting, *, after: int = 0, most: int = SHOWN) -> list[ForgottenSession]:

@@ -1,7 +1,8 @@
 """What is remembered of deleted sessions and steps: enough to say that they were, and nothing of what they were."""
 
+import re
 from collections.abc import Collection
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import UUID
 
@@ -10,9 +11,14 @@ from django.db.models import Exists, OuterRef
 from django.utils.crypto import salted_hmac
 
 from timemachine.accounts.models import Project
-from timemachine.recording.models import ErasedSession, ErasedTurn, Session
+from timemachine.base.clock import written
+from timemachine.base.errors import NotFound
+from timemachine.base.ids import uuid_of
+from timemachine.base.wording import counted
+from timemachine.recording.models import KEY_PATTERN, ErasedSession, ErasedTurn, Session
 from timemachine.recording.told import Deleted
 
+KEY: Final = re.compile(KEY_PATTERN)
 _SALT = "timemachine.recording.gone"
 IS_DELETED: Final = Exists(
     ErasedTurn.objects.filter(session=OuterRef("session"), sequence=OuterRef("sequence"))
@@ -50,6 +56,36 @@ def deleted_before(project: Project, key: str) -> ErasedSession | None:
     marks = [_mark(project.id, key, str(secret)) for secret in secrets]
     found = ErasedSession.objects.filter(project=project, key_mark__in=marks)
     return found.order_by("-erased_at", "-id").first()
+
+
+def deletion_of(project: Project, id_or_key: str) -> ErasedSession | None:
+    """The last deletion of the project's session of that uuid or key; None where there was none. Two queries at most."""
+    wanted = uuid_of(id_or_key)
+    found = None
+    if wanted is not None:
+        mine = ErasedSession.objects.filter(project=project, session=wanted)
+        found = mine.order_by("-erased_at", "-id").first()
+    return found or (deleted_before(project, id_or_key) if KEY.fullmatch(id_or_key) else None)
+
+
+def is_deleted(gone: ErasedSession, named: str) -> NotFound:
+    """That a session was deleted: when, by whom and why, what stays of it, and where the project's log has it; in words, and as facts."""
+    by = f" by {gone.erased_by}" if gone.erased_by else ""
+    because = f": {gone.reason}" if gone.reason else ", without a reason given"
+    stays = "".join(
+        f" A summary of it stays in the collection {each['collection']}, frame {each['frame']:,}."
+        for each in gone.summaries or ()
+    )
+    return NotFound(
+        f"The session {named[:80]!r} was deleted on {gone.erased_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC{by}{because}. "
+        f"It had {counted(gone.actions, 'action')}; entry {gone.log_index:,} of the project's log says so, too.{stays}",
+        code="session_deleted",
+        session=str(gone.session),
+        actions=gone.actions,
+        deleted={"at": written(gone.erased_at), "by": gone.erased_by, "reason": gone.reason},
+        summaries=gone.summaries or [],
+        log_index=gone.log_index,
+    )
 
 
 def erased_turns(session: Session | UUID, sequences: Collection[int]) -> dict[int, ErasedTurn]:

@@ -1,6 +1,5 @@
 """Finding sessions and their actions, always from the project that asks."""
 
-import re
 from collections.abc import Collection, Sequence
 from typing import Final
 from uuid import UUID
@@ -11,11 +10,11 @@ from timemachine.accounts.models import Project
 from timemachine.base.errors import NotFound
 from timemachine.base.ids import uuid_of
 from timemachine.base.numbers import whole_number
-from timemachine.recording.models import KEY_PATTERN, Action, Session
+from timemachine.recording.gone import KEY, deletion_of, is_deleted
+from timemachine.recording.models import Action, Session
 from timemachine.recording.reading import columns, rows_of
 from timemachine.retrieval.models import Collection as FrameCollection
 
-KEY: Final = re.compile(KEY_PATTERN)
 FAILED: Final = Q(error_type__isnull=False) | Q(error_message__isnull=False)
 """Which actions recorded an error."""
 
@@ -30,14 +29,14 @@ _BY_IDS: Final = f"SELECT {columns(Session)} FROM tm_session WHERE project_id = 
 
 
 def session_of(project: Project, id_or_key: str | UUID) -> Session:
-    """The project's session of that uuid or key. Raises `NotFound`, the same for another project's."""
+    """The project's session of that uuid or key. Raises `NotFound`, the same for another project's; of one that the project deleted it says so."""
     written = str(id_or_key)
     wanted = uuid_of(written)
     found = None if wanted is None else _session(project, _BY_ID, wanted)
     if found is None and KEY.fullmatch(written):
         found = _session(project, _BY_KEY, written)
     if found is None:
-        raise _not_found(written)
+        raise _not_found(project, written)
     return found
 
 
@@ -61,7 +60,7 @@ def sessions_named(project: Project, names: Sequence[str]) -> list[Session]:
     found = [by_id.get(uuid_of(each)) or by_key.get(each) for each in names]
     for name, session in zip(names, found, strict=True):
         if session is None:
-            raise _not_found(name)
+            raise _not_found(project, name)
     return [each for each in found if each is not None]
 
 
@@ -109,7 +108,11 @@ def checkpoint_of(session: Session, name: int | str | None) -> Action:
     return checkpoint
 
 
-def _not_found(name: str) -> NotFound:
+def _not_found(project: Project, name: str) -> NotFound:
+    """That there is no such session, or that the project deleted it: `session_deleted`, with when, by whom and why."""
+    gone = deletion_of(project, name)
+    if gone is not None:
+        return is_deleted(gone, name)
     return NotFound(
         f"There is no session {name[:80]!r} in this project; the list of sessions shows those there are.",
         code="session_not_found",

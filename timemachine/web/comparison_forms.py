@@ -32,6 +32,7 @@ FIELD_OF_CODE: Final = {
     "sessions_needed": "sessions",
     "nothing_to_compare": "sessions",
     "session_not_found": "others",
+    "session_deleted": "others",
 }
 ABOUT_CELLS: Final = ("nothing_to_judge", "too_many_cells")
 LONGEST_MODEL: Final = 200

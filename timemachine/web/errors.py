@@ -11,6 +11,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django_htmx.http import HttpResponseClientRedirect
 
+from timemachine.base.clock import parse_time
 from timemachine.base.errors import NotFound, NotSignedIn, TimeMachineError
 from timemachine.recording.away import is_away
 from timemachine.web.form_pages import form_page_of
@@ -55,6 +56,8 @@ class ErrorPages:
             return database_away(request, error)
         if not isinstance(error, TimeMachineError):
             return None
+        if error.code == "session_deleted":
+            return deleted_session(request, error)
         response = error_page(request, error.status, error.message)
         return waiting(response, error)
 
@@ -90,6 +93,13 @@ def error_page(request: HttpRequest, status: int, message: str) -> HttpResponse:
     """The page of an error: what it is, and what to do."""
     facts = {"status": status, "title": TITLES.get(status, "Something went wrong"), "message": message}
     return render(request, "errors/error.html", facts, status=status)
+
+
+def deleted_session(request: HttpRequest, error: TimeMachineError) -> HttpResponse:
+    """The page of a session that the project deleted: when, by whom and why, what stays of it, and where the log says so."""
+    facts = dict(error.facts) | {"at": parse_time(error.facts["deleted"]["at"])}
+    shown = {"status": error.status, "title": "This session was deleted", "gone": facts}
+    return render(request, "errors/deleted_session.html", shown, status=error.status)
 
 
 def database_away(request: HttpRequest, error: BaseException) -> HttpResponse:

@@ -147,7 +147,11 @@ class SuiteForm(RetrievalFields, CallFields):
     def refuse(self, why: TimeMachineError) -> int:
         """Say at the field that it is about what does not work; the status to answer with."""
         fact = str(why.facts.get("field", ""))
-        field = "others" if why.code == "session_not_found" else FIELD_OF_FACT.get(fact, fact)
+        field = (
+            "others"
+            if why.code in {"session_not_found", "session_deleted"}
+            else FIELD_OF_FACT.get(fact, fact)
+        )
         field = FIELD_OF_CODE.get(why.code, field)
         self.add_error(field if field in self.fields else None, why.message)
         return why.status

@@ -27,6 +27,7 @@ from timemachine.forgetting.queries import (
     rule_of,
     rules_of,
     sessions_of,
+    singly_deleted,
 )
 from timemachine.forgetting.retention import FLOOR_DAYS, is_early, words_of
 from timemachine.forgetting.which import NAMES, Which
@@ -170,6 +171,7 @@ def _settings(
         "rule_form": rule_form,
         "which_form": which_form,
         "forgettings": [_line(each, outcomes[each.id]) for each in forgettings],
+        "singly": singly_deleted(who.project, SHOWN),
         "holds": list(holds_of(who.project)[:SHOWN]),
         "administers": who.administers,
     }
@@ -182,7 +184,8 @@ def _rule(rule: RetentionRule, rules: list[RetentionRule]) -> dict[str, Any]:
 
 
 def _line(found: Forgetting, outcome: Any) -> dict[str, Any]:
-    return {"forgetting": found, "outcome": outcome, "of": _words(found)}
+    when = found.confirmed_at or found.requested_at
+    return {"forgetting": found, "outcome": outcome, "of": _words(found), "when": when}
 
 
 def _words(found: Forgetting) -> str:
