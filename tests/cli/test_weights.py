@@ -67,7 +67,10 @@ def test_a_session_is_compressed_and_that_is_undone(tm: Here, recorded: str) -> 
     seen = tm.run("session", "compress", recorded, "--preview").out
     assert seen.startswith("It would do this:\nas before   1 turn, ")
     assert tm.run("session", "compress", recorded).out.startswith("Compressed.\n")
-    assert tm.json("session", "compress", recorded, "--undo")["compressed"] is False
+    assert tm.run("session", "compress", recorded).out.startswith("Compressed already.\n")
+    undone = tm.run("session", "compress", recorded, "--undo").out
+    assert undone == "It is undone: every turn counts again what it counted before.\n"
+    assert tm.json("session", "compress", recorded, "--preview")["compressed"] is False
     assert (
         tm.run("session", "compress", "--older-than", "1", "--preview").out
         == "It would compress 0 sessions.\n"

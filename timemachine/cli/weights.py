@@ -1,7 +1,7 @@
 """`session weigh`, `session proposals` and `session compress`: how much steps matter, beside the record."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -14,6 +14,7 @@ from timemachine.cli.wording import one_line
 
 RECORDED = "recorded"
 OFF = "off"
+_UNDONE: Final = "It is undone: every turn counts again what it counted before."
 
 
 @click.command()
@@ -88,14 +89,10 @@ def compress(
     with connected() as client:
         of = client.sessions
         if target is not None:
-            found = (
-                of.undo_compression(target)
-                if undo
-                else of.compression(target)
-                if preview
-                else of.compress(target)
-            )
-            show(found, _effect(found, preview=preview), as_json=as_json)
+            before = of.compression(target)
+            found = before if preview else of.undo_compression(target) if undo else of.compress(target)
+            lines = [_UNDONE] if undo else _effect(found, before)
+            show(found, lines, as_json=as_json)
         elif older_than is not None:
             found = of.compress_older(older_than, preview=preview)
             show(found, _older(found), as_json=as_json)
@@ -182,9 +179,10 @@ def _proposed(target: str, found: dict[str, Any]) -> Iterator[str]:
         complain(f"The first {found['read']:,} of {found['recorded']:,} steps were read.")
 
 
-def _effect(found: dict[str, Any], *, preview: bool) -> Iterator[str]:
+def _effect(found: dict[str, Any], before: dict[str, Any]) -> Iterator[str]:
     about = " (about)" if found["estimated"] else ""
-    yield "Compressed." if found["compressed"] else "It would do this:" if preview else "Not compressed."
+    already = before["compressed"] and before["through"] == found["through"]
+    yield "Compressed already." if already else "Compressed." if found["compressed"] else "It would do this:"
     yield from facts(
         [
             (
