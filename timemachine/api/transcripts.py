@@ -41,7 +41,8 @@ def transcript(
 
     `budget` is how many tokens there may be: the most important turns that fit, in their order. `as` is `json` (the turns as they were
     recorded), `text` (for a prompt) or `messages` (for a chat model). It says how many turns and tokens of those recorded are told, and
-    in `tokens.marks` how many more the marks in the text take, which are in the budget: `kept` and `marks` together are no more than it. It marks where turns are left out. Where it cannot be told to its end, its last line says `cut off`, with which no JSON is whole.
+    in `tokens.marks` how many more the marks in the text take, which are in the budget: `kept` and `marks` together are no more than it, except that where no
+    turn fits the one mark that says so stands alone. It marks where turns are left out. Where it cannot be told to its end, its last line says `cut off`, with which no JSON is whole.
     """
     session = session_of(caller(request, "read").project, session_id)
     return sent(transcript_of(session, asked_for(**wanted.dict(exclude={"form"}))), wanted.form)

@@ -25,7 +25,10 @@ class Weighed:
 
 
 def fitting(turns: Sequence[Weighed], budget: int, *, last: int, mark_tokens: int) -> list[Weighed]:
-    """The turns that are told with at most `budget` tokens, marks included, of a session of `last` turns; in their order."""
+    """The turns that are told with at most `budget` tokens, marks included, of a session of `last` turns; in their order.
+
+    None where none fits: the mark that then says how many are left out may take more than the budget.
+    """
     ranked = sorted(turns, key=_rank)
     chosen = _without_marks(ranked, budget)
     if _cost(chosen, last, mark_tokens) > budget:
