@@ -85,11 +85,25 @@ def test_a_rule_says_what_it_would_delete_before_it_is_set(tm: Here, recorded: s
     assert seen[0] == "Today it would delete nothing."
     assert seen[1].startswith("The first session that is not held is old enough from 20")
     assert tm.run(*words, given="n\n").code == 1
+    early = ("retention", "set", "30", "--agent", "clerk")
+    assert "need a --reason" in tm.run(*early, "--dry-run").out
+    unasked = tm.run(*early, given="y\n")
+    assert (unasked.code, "need a --reason" in unasked.err, "Set this rule?" in unasked.err) == (
+        1,
+        True,
+        False,
+    )
     made = tm.json(*words, "--yes")
+    again = tm.run(*words, "--yes").out
+    assert f"Rule {made['id']}: {made['says']}. It stands already, since 20" in again
+    changed = tm.run("retention", "set", "200", "--agent", "clerk", "--dry-run").out.splitlines()
+    assert changed[-1] == f"The rule there was: {made['says']}."
     assert (made["says"], made["early"]) == ("sessions of agent clerk: deleted after 30 days", True)
     assert "before six months" in tm.run("retention", "list").out
     assert tm.run("retention", "set", "keep").code == 0
     gone = tm.run("retention", "remove", made["id"])
     assert gone.out == "No more: sessions of agent clerk: deleted after 30 days.\n"
-    assert tm.run("retention", "log").out == "Nothing was deleted in bulk.\n"
+    nothing, singly = tm.run("retention", "log").out.splitlines()
+    assert nothing == "Nothing was deleted in bulk."
+    assert singly.endswith("/settings/retention/#singly")
     assert tm.run("retention", "set", "soon").code == 2

@@ -30,13 +30,15 @@ def set_(request: HttpRequest, payload: RetentionRuleIn) -> Status[dict[str, Any
 
     Of several rules that cover a session the most specific holds: a tag and an agent, a tag, an agent, all; of equals the one that keeps longer.
     Fewer than 183 days need a `reason`. With `dry_run` the answer says what the rule would delete today (`due`) and when the first session that is not held
-    is or was old enough (`first`), and nothing is set.
+    is or was old enough (`first`), which rule it takes the place of (`replaces`), and nothing is set. The very same rule again is the rule there is.
     """
     who = caller(request, "admin")
     asked = payload.dict(exclude={"dry_run"})
     if payload.dry_run:
         found = retention.preview(who.project, **asked | {"reason": None})
-        return Status(200, {"due": asdict(found.due), "first": written(found.first), "floor": floor_json()})
+        replaces = found.replaced and rule_json(found.replaced)
+        seen = {"due": asdict(found.due), "first": written(found.first), "replaces": replaces}
+        return Status(200, seen | {"floor": floor_json()})
     made = retention.set_rule(who.project, by=who.by, **asked)
     rules = list(rules_of(who.project))
     return Status(201, rule_json(made, amount_of(due_by(made, rules))))

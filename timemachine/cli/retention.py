@@ -50,19 +50,23 @@ def set_rule(
     asked: dict[str, Any] = {"days": _days(days), "agent": agent, "tag": tag, "reason": reason}
     with connected() as client:
         due = client.forgetting.set_rule(**asked, dry_run=True)
-        lines = [f"Today it would delete {_amount(due['due'])}."]
-        if due["first"]:
-            lines.append(f"The first session that is not held is old enough from {due['first'][:10]} on.")
+        lines = list(_seen(due, asked["days"]))
+        early = asked["days"] is not None and asked["days"] < due["floor"]["days"] and not reason.strip()
+        needed = f"Fewer than {due['floor']['days']} days need a --reason: {due['floor']['because']}"
         if dry_run:
-            show(due, lines, as_json=as_json)
+            show(due, [*lines, needed] if early else lines, as_json=as_json)
             return
+        if early:
+            raise Failure(needed)
         if not yes and asked["days"] is not None:
             for line in lines:
                 complain(line)
             if not confirmed("Set this rule?"):
                 raise Failure("Nothing was set; answer yes, or say --yes.")
         made = client.forgetting.set_rule(**asked)
-        show(made, [f"Rule {made['id']}: {made['says']}.", *lines], as_json=as_json)
+        stood = due["replaces"] is not None and due["replaces"]["id"] == made["id"]
+        stands = f" It stands already, since {local(made['set_at'])}." if stood else ""
+        show(made, [f"Rule {made['id']}: {made['says']}.{stands}", *lines], as_json=as_json)
 
 
 @retention.command("remove")
@@ -81,7 +85,17 @@ def log(*, as_json: bool) -> None:
     """List what was deleted in bulk, by rules and by people, the newest first."""
     with connected() as client:
         items = list(client.forgetting.every())
-        show({"items": items, "next": None}, _deletions(items), as_json=as_json)
+        singly = f"Sessions and turns that were deleted one by one: {client.url}/settings/retention/#singly"
+        show({"items": items, "next": None}, [*_deletions(items), singly], as_json=as_json)
+
+
+def _seen(due: dict[str, Any], days: int | None) -> Iterator[str]:
+    """What a rule would do today, and which rule it takes the place of."""
+    yield f"Today it would delete {_amount(due['due'])}."
+    if due["first"]:
+        yield f"The first session that is not held is old enough from {due['first'][:10]} on."
+    if due["replaces"] and due["replaces"]["days"] != days:
+        yield f"The rule there was: {due['replaces']['says']}."
 
 
 def _days(written: str) -> int | None:

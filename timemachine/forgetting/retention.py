@@ -63,12 +63,14 @@ def set_rule(
 ) -> RetentionRule:
     """Keep the sessions of an agent, with a tag, both, or all of the project for so many days after the last that was recorded in them; None for good.
 
-    A rule for the same agent and tag is replaced. Raises `InvalidInput` for fewer than `FLOOR_DAYS` days without a reason.
+    A rule for the same agent and tag is replaced; one that says the very same, with the same reason, stays as it is. Raises `InvalidInput` for fewer than `FLOOR_DAYS` days without a reason.
     """
     said = _checked(days, agent, tag, reason)
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-    standing = rules_of(project).filter(agent=agent, tag=tag)
+    standing = list(rules_of(project).filter(agent=agent, tag=tag))
     for each in standing:
+        if (each.days, each.reason) == (days, said):
+            return each
         remove_rule(each, by=by)
     made = RetentionRule.objects.create(
         project=project, agent=agent, tag=tag, days=days, reason=said, set_by=by[:254], set_at=now()

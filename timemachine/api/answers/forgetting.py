@@ -137,6 +137,7 @@ class RetentionRules(Document):
 class WouldDelete(Document):
     due: SessionsMeant
     first: str | None
+    replaces: RetentionRule | None
     floor: RetentionFloor
 
 
