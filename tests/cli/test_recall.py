@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.cli.terminal import Here
 from tests.search.recorded import index, said, session_of
 from timemachine.cli.recall import zone_here
@@ -84,6 +86,22 @@ def test_the_turns_around_and_a_text_for_a_prompt(tm: Here) -> None:
     assert text.startswith("From earlier sessions:\n\nSession Stuff (")
     assert "[2] user: step of iron" in text
     assert "nothing fits" in tm.run("recall", "--query", "iron", "--budget", "1").out
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf", "1e400", "2"])
+def test_no_importance_is_none_or_endless(tm: Here, number: str) -> None:
+    session = session_of(tm.project, said("The gateway."))
+    weighing = ("session", "weigh", session.key, "--step", "1", f"--importance={number}")
+    for words in (
+        weighing,
+        ("recall", "--query", "x", f"--min-importance={number}"),
+        ("session", "transcript", session.key, f"--min-importance={number}"),
+    ):
+        ran = tm.run(*words)
+        assert ran.code == 2, ran
+        assert "0" in ran.err
+        assert "1" in ran.err
+        assert "fault" not in ran.err
 
 
 def test_what_is_not_indexed_or_cannot_be_asked_is_said(tm: Here) -> None:

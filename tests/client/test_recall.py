@@ -1,12 +1,14 @@
 """What earlier sessions say, asked by a program through `TimeMachine`."""
 
 import asyncio
+from functools import partial
+from typing import Any
 
 import pytest
 
 from tests.client.conftest import Served
 from tests.search.recorded import index
-from timemachine.client.errors import Refused
+from timemachine.client.errors import ClientError, Refused
 
 
 def test_a_conversation_begins_with_what_was_said_before(served: Served) -> None:
@@ -63,3 +65,16 @@ def test_questions_are_asked_of_all_sessions_or_some(served: Served) -> None:
     assert {each["session"]["key"] for each in own["results"]} == {"grace"}
     with pytest.raises(Refused, match="colour"):
         tm.recall("gateway", colour="red")
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+def test_a_number_that_json_cannot_say_is_refused_by_its_name(served: Served, number: float) -> None:
+    tm = served.machine()
+    with tm.session("Pool", key="pool") as s:
+        s.record("user", "The connection pool is exhausted.")
+    asked: list[dict[str, Any]] = [{"min_importance": number}, {"tags": ["x", number]}]
+    wrongs = [partial(tm.recall, "pool", **each) for each in asked]
+    for wrong in (partial(tm.weigh, "pool", 1, importance=number), *wrongs):
+        with pytest.raises(ClientError, match=f"(importance|tags)` cannot be {number}: give a finite") as why:
+            wrong()
+        assert why.value.code == "not_finite"

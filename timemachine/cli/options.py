@@ -1,5 +1,6 @@
 """Options that several commands share."""
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -55,6 +56,20 @@ seed: Decorator = click.option("--seed", type=int, metavar="N", help="Where the 
 max_tokens: Decorator = click.option(
     "--max-tokens", type=int, metavar="N", help="The longest answer, in tokens."
 )
+
+
+class ShareType(click.FloatRange):
+    """A number from 0 to 1; `nan` is none."""
+
+    def __init__(self) -> None:
+        super().__init__(0, 1)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number; anything else is wrong usage."""
+        found: float = super().convert(value, param, ctx)
+        if math.isnan(found):
+            self.fail(f"{value!r} is no number from 0 to 1.", param, ctx)
+        return found
 
 
 class ConditionType(click.ParamType[Condition]):

@@ -49,7 +49,7 @@ _ZONES: Final = "/zoneinfo/"
 )
 @click.option(
     "--min-importance",
-    type=click.FloatRange(0, 1),
+    type=options.ShareType(),
     metavar="X",
     help="Only turns of at least that importance.",
 )

@@ -25,7 +25,7 @@ def _several[F: Callable[..., Any]](name: str, of: str) -> Callable[[F], F]:
 @_several("tag", "turns with that tag")
 @click.option(
     "--min-importance",
-    type=click.FloatRange(0, 1),
+    type=options.ShareType(),
     metavar="X",
     help="Only turns of at least that importance.",
 )

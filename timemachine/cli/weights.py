@@ -129,8 +129,8 @@ def _summarised(found: dict[str, Any]) -> Iterator[str]:
 
 def _number(written: str) -> float:
     try:
-        return float(written)
-    except ValueError as why:
+        return options.ShareType().convert(written, None, None)
+    except click.BadParameter as why:
         raise click.UsageError(
             f"{written!r} is no importance; write a number from 0 to 1, or `recorded`."
         ) from why

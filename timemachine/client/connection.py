@@ -2,6 +2,7 @@
 
 import json
 import logging
+import math
 import os
 import threading
 from collections.abc import Iterator, Mapping
@@ -60,19 +61,19 @@ class Connection:
 
     def post(self, path: str, body: Any = None, *, idempotency_key: str | None = None) -> Document:
         """What the server answers to the body, sent as JSON."""
-        content = b"" if body is None else json.dumps(body, allow_nan=False).encode()
+        content = b"" if body is None else _as_json(body)
         return self.call(
             "POST", path, content=content, content_type="application/json", idempotency_key=idempotency_key
         )
 
     def patch(self, path: str, body: Any) -> Document:
         """What the server answers to a change, sent as JSON."""
-        content = json.dumps(body, allow_nan=False).encode()
+        content = _as_json(body)
         return self.call("PATCH", path, content=content, content_type="application/json")
 
     def put(self, path: str, body: Any) -> Document:
         """What the server answers to setting something to what the body says, sent as JSON."""
-        content = json.dumps(body, allow_nan=False).encode()
+        content = _as_json(body)
         return self.call("PUT", path, content=content, content_type="application/json")
 
     def send_form(self, path: str, fields: Mapping[str, str], file: tuple[str, bytes]) -> Document:
@@ -90,7 +91,7 @@ class Connection:
         """What the server answers to taking away what is at the path; a body is sent as JSON."""
         if body is None:
             return self.call("DELETE", path)
-        content = json.dumps(body, allow_nan=False).encode()
+        content = _as_json(body)
         return self.call("DELETE", path, content=content, content_type="application/json")
 
     def call(
@@ -159,7 +160,7 @@ class Connection:
     def events(self, path: str, body: Any) -> Iterator[tuple[str, Document]]:
         """What the server tells while it works on the body: each event's name and document. Raises as `call` does."""
         headers = self._headers(MEDIA_TYPE) | {"Content-Type": "application/json"}
-        content = json.dumps(body, allow_nan=False).encode()
+        content = _as_json(body)
         try:
             with self._http.stream(
                 "POST", self.url + path, headers=headers, content=content, extensions={OURS: True}
@@ -266,6 +267,26 @@ class Connection:
         return NotUnderstood(
             f"{self.url} answered {status}, but not as Time Machine does; check TIMEMACHINE_URL."
         )
+
+
+def _as_json(body: Any) -> bytes:
+    """The body of a request. Raises `ClientError` for a number that JSON cannot say."""
+    if wrong := next(_not_finite(body), None):
+        name, number = wrong
+        raise ClientError(f"`{name}` cannot be {number}: give a finite number.", code="not_finite")
+    return json.dumps(body, allow_nan=False).encode()
+
+
+def _not_finite(body: Any, name: str = "a number") -> Iterator[tuple[str, float]]:
+    """The numbers in a body that are none or endless, each with the name under which it stands."""
+    if isinstance(body, float) and not math.isfinite(body):
+        yield name, body
+    elif isinstance(body, Mapping):
+        for key, value in body.items():
+            yield from _not_finite(value, str(key))
+    elif isinstance(body, list | tuple):
+        for value in body:
+            yield from _not_finite(value, name)
 
 
 def segment(text: str, noun: str) -> str:
