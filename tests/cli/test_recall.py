@@ -85,7 +85,19 @@ def test_the_turns_around_and_a_text_for_a_prompt(tm: Here) -> None:
     text = tm.run("recall", "--query", "iron", "--mode", "text", "--budget", "200").out
     assert text.startswith("From earlier sessions:\n\nSession Stuff (")
     assert "[2] user: step of iron" in text
-    assert "nothing fits" in tm.run("recall", "--query", "iron", "--budget", "1").out
+
+
+def test_a_text_that_is_empty_says_whether_nothing_was_found_or_nothing_fits(tm: Here) -> None:
+    session_of(tm.project, said("step of iron"), name="Stuff")
+    index(tm.project)
+    ask = ("recall", "--query", "iron", "--mode", "text", "--budget")
+    least = tm.json(*ask, "1")["tokens"]["least"]
+    told = tm.run(*ask, "1").out
+    assert told.startswith(f"1 turn found, and none fits into 1 token: the shortest takes {least}, ")
+    assert f"Give --budget {least} or more." in told
+    assert "[1] user: step of iron" in tm.run(*ask, str(least)).out
+    nothing = tm.run("recall", "--query", "zeppelin", "--mode", "text", "--budget", "1").out
+    assert nothing.startswith("Nothing was found. No turn")
 
 
 @pytest.mark.parametrize("number", ["nan", "inf", "-inf", "1e400", "2"])

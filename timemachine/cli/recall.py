@@ -97,8 +97,15 @@ def zone_here(link: Path = Path("/etc/localtime")) -> str | None:
 
 
 def _text(found: dict[str, Any]) -> Iterator[str]:
-    nothing = " ".join(one_line(item["nothing"]) for item in found["items"] if item["nothing"])
-    yield found["text"] or f"Nothing was found, or nothing fits into so few tokens. {nothing}".strip()
+    if found["text"]:
+        yield found["text"]
+    elif least := found["tokens"]["least"]:
+        turns = counted(sum(len(item["results"]) for item in found["items"]), "turn")
+        budget = counted(found["tokens"]["budget"], "token")
+        yield f"{turns} found, and none fits into {budget}: the shortest takes {least:,}, with what names its session. Give --budget {least} or more."
+    else:
+        nothing = " ".join(one_line(item["nothing"]) for item in found["items"] if item["nothing"])
+        yield f"Nothing was found. {nothing}".strip()
 
 
 def _lines(found: dict[str, Any]) -> Iterator[str]:
