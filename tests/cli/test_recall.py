@@ -87,6 +87,20 @@ def test_the_turns_around_and_a_text_for_a_prompt(tm: Here) -> None:
     assert "[2] user: step of iron" in text
 
 
+def test_what_is_no_text_around_a_result_stands_there_as_json(tm: Here) -> None:
+    session_of(
+        tm.project,
+        said({"exit_code": 1, "out": None, "who": "Jürgen"}),
+        said("the mutex"),
+        said(0),
+        name="Stuff",
+    )
+    index(tm.project)
+    told = tm.run("recall", "--query", "mutex", "--mode", "text", "--around", "2").out
+    assert '1  user: {"exit_code": 1, "out": null, "who": "Jürgen"}\n' in told
+    assert "      3  user: 0\n" in told
+
+
 def test_a_text_that_is_empty_says_whether_nothing_was_found_or_nothing_fits(tm: Here) -> None:
     session_of(tm.project, said("step of iron"), name="Stuff")
     index(tm.project)

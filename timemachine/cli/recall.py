@@ -1,5 +1,6 @@
 """`recall`: what earlier sessions say to a question."""
 
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -146,6 +147,16 @@ def _span(time: dict[str, Any]) -> str:
     return f"from {begin} on" if begin else f"before {until}"
 
 
+def _said(turn: dict[str, Any]) -> str:
+    """What a turn said, else what it was given, as it is written in JSON where it is no text; of one that was deleted that it was."""
+    if deleted := turn.get("deleted"):
+        return f"[{tombstone(deleted)}]"
+    said = turn["output"] if turn["output"] is not None else turn["input"]
+    if said is None or isinstance(said, str):
+        return said or ""
+    return json.dumps(said, ensure_ascii=False)
+
+
 def _result(result: dict[str, Any]) -> Iterator[str]:
     session = result["session"]
     scores = ", ".join(f"{name} {score(value)}" for name, value in result["scores"].items())
@@ -160,9 +171,6 @@ def _result(result: dict[str, Any]) -> Iterator[str]:
     for turn in result.get("around", {"items": ()})["items"]:
         if turn["left_out_before"]:
             yield f"         … {counted(turn['left_out_before'], 'turn')} left out"
-        said = turn["output"] if turn["output"] is not None else turn["input"]
-        if deleted := turn.get("deleted"):
-            said = f"[{tombstone(deleted)}]"
-        yield f"{turn['sequence']:>7,}  {turn['role'] or spaced(turn['kind'])}: {shortened(str(said or ''), _EXCERPT)}"
+        yield f"{turn['sequence']:>7,}  {turn['role'] or spaced(turn['kind'])}: {shortened(_said(turn), _EXCERPT)}"
     if result.get("around", {}).get("left_out_after"):
         yield f"         … {counted(result['around']['left_out_after'], 'turn')} left out"
