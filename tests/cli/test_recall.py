@@ -52,6 +52,9 @@ def test_it_is_said_how_words_of_time_were_read(tm: Here) -> None:
         "Nothing was found. Nothing was recorded in that time: 2020-05-01 00:00 to 2020-06-01 00:00 (UTC)."
         in told
     )
+    for zone, named in (("Etc/UTC", "UTC"), ("Zulu", "UTC"), ("Europe/Berlin", "Europe/Berlin")):
+        told = tm.run("recall", "--query", "the gateway in May 2020", "--time-zone", zone).out
+        assert f":00 ({named})." in told
     assert (
         "in May 2020” is read"
         not in tm.run("recall", "--query", "the gateway in May 2020", "--no-time-words").out

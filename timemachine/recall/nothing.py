@@ -26,6 +26,7 @@ _LOOKED_FOR: Final = {
     "semantic": "means something near",
 }
 _LONGEST: Final = 80
+_UTC: Final = {"UTC", "UCT", "Universal", "Zulu"}
 
 
 def why_nothing(answer: Answer, wanted: Wanted) -> str | None:
@@ -63,8 +64,13 @@ def _span(time: TimeRead, zone: ZoneInfo) -> str:
         return f"the session {time.session.name[:_LONGEST]}"
     begin, until = _at(time.begin, zone), _at(time.until, zone)
     if begin and until:
-        return f"{begin} to {until} ({zone.key})"
-    return f"from {begin} on ({zone.key})" if begin else f"before {until} ({zone.key})"
+        return f"{begin} to {until} ({_name(zone)})"
+    return f"from {begin} on ({_name(zone)})" if begin else f"before {until} ({_name(zone)})"
+
+
+def _name(zone: ZoneInfo) -> str:
+    """The zone's name; UTC has several, of which machines use one or another."""
+    return "UTC" if zone.key.removeprefix("Etc/") in _UTC else zone.key
 
 
 def _at(moment: datetime | None, zone: ZoneInfo) -> str:
