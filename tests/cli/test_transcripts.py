@@ -54,6 +54,10 @@ def test_a_session_is_told_as_the_api_tells_it_and_as_a_chat(tm: Here) -> None:
     )
     chat = json.loads(tm.run("session", "transcript", "story", "--role", "agent", "--as", "messages").out)
     assert [each["content"] for each in chat["messages"]] == ["[1 turn left out]", "A guess.", "Close it."]
+    same = tm.run("session", "transcript", "story", "--role", "assistant", "--as", "messages").out
+    assert json.loads(same)["messages"] == chat["messages"]
+    both = tm.run("session", "transcript", "story", "--role", "human", "--role", "agent").out
+    assert both == tm.run("session", "transcript", "story").out
 
 
 def test_what_cannot_be_told_says_why(tm: Here) -> None:

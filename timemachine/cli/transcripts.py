@@ -20,7 +20,7 @@ def _several[F: Callable[..., Any]](name: str, of: str) -> Callable[[F], F]:
 @click.command()
 @click.argument("target", metavar="ID")
 @_several("significance", "turns of that significance: decision, solution, breakthrough …")
-@_several("role", "what that role said: user, agent, system, tool")
+@_several("role", "what that role said: user, agent (or assistant), system, tool")
 @_several("kind", "steps of that kind: message, ask, tool_call …")
 @_several("tag", "turns with that tag")
 @click.option(

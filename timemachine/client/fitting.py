@@ -19,6 +19,8 @@ FIELDS: Final = frozenset(
     }
 )  # fmt: skip
 """The fields of an action, as the API has them."""
+SAME_ROLE: Final = {"assistant": "agent", "model": "agent", "human": "user", "developer": "system"}
+"""Other words for roles, as chats and models use them."""
 AS_GIVEN: Final = "as_given"
 _SECONDS: Final = range(-2_208_988_800, 221_845_392_000)  # 1900 to 9000, as the server takes them
 NANOSECONDS: Final = range(10**17, _SECONDS.stop * 10**9)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, Self, overload
 from timemachine.client.calls import Call, is_no_error, recorded
 from timemachine.client.course import Course
 from timemachine.client.errors import NotRecorded
-from timemachine.client.fitting import FIELDS, NANOSECONDS, nanoseconds, set_apart
+from timemachine.client.fitting import FIELDS, NANOSECONDS, SAME_ROLE, nanoseconds, set_apart
 from timemachine.client.lines import end_line
 from timemachine.client.sender import OURS
 from timemachine.client.snapshot import Frozen, frozen, said
@@ -32,7 +32,6 @@ KEY: Final = re.compile(r"[A-Za-z0-9._:@-]{1,200}")
 ROLES: Final = ("user", "agent", "system", "tool")
 SIGNIFICANCES: Final = ("normal", "hypothesis", "error", "decision", "solution", "breakthrough")
 LAYERS: Final = ("agent", "tool", "sys")
-_SAME_ROLE: Final = {"assistant": "agent", "model": "agent", "human": "user", "developer": "system"}
 _SECRET: Final = re.compile(r"key|token|secret|passw|credential|auth|cookie|private", re.IGNORECASE)
 WITHHELD: Final = "[withheld: secret]"
 """The mark that the server itself puts in such a place, so that it is the same however it came."""
@@ -320,7 +319,7 @@ class Session:
             self._refuse(f"There is no field {', '.join(unknown)} of an action; it stands in its parameters.")
         role = action.get("role")
         if role is not None and role not in ROLES:
-            self._as_tag(action, "role", role, _SAME_ROLE.get(role) if isinstance(role, str) else None)
+            self._as_tag(action, "role", role, SAME_ROLE.get(role) if isinstance(role, str) else None)
         significance = action.get("significance")
         if significance is not None and significance not in SIGNIFICANCES:
             self._as_tag(action, "significance", significance, None)
