@@ -78,3 +78,15 @@ def test_a_number_that_json_cannot_say_is_refused_by_its_name(served: Served, nu
         with pytest.raises(ClientError, match=f"(importance|tags)` cannot be {number}: give a finite") as why:
             wrong()
         assert why.value.code == "not_finite"
+
+
+def test_a_session_without_its_step_is_like_nothing_and_refused(served: Served) -> None:
+    tm = served.machine()
+    with tm.session("Orders", key="orders-tuesday") as s:
+        s.record("user", "TypeError: the cart is undefined", "error")
+    s.flush()
+    for session in ("orders-tuesday", s):
+        with pytest.raises(TypeError, match=r"similar_to\('orders-tuesday', step\) needs the step"):
+            tm.similar_to(session)
+    assert tm.similar_to("orders-friday") == []
+    assert tm.similar_to("TypeError: no such session") == []

@@ -2,17 +2,20 @@
 
 import asyncio
 import logging
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from timemachine.client.errors import NotFound
+from timemachine.client.errors import NotFound, Refused
 from timemachine.client.replayed import ReplayUnderWay, memory_shape
 from timemachine.client.server import Server
 
 log = logging.getLogger(__name__)
+_NAME: Final = re.compile(r"[A-Za-z0-9._:@-]{1,200}")
+"""What can be the key or the id of a session."""
 
 if TYPE_CHECKING:  # its HTTP client takes a third of a second
     from timemachine.client.client import Client
@@ -200,12 +203,15 @@ class Reading(ABC):
     ) -> "list[Document]":
         """The patterns that a `step` of a session is like, or, without one, a text: an error, or a question; the nearest first.
 
-        Each has `resolution`, what solved it in another session, null where the steps there show nothing.
+        Each has `resolution`, what solved it in another session, null where the steps there show nothing. Raises `TypeError` for a session
+        without a step; a text that names one is taken for it where no pattern is like it.
         """
         if step is None and isinstance(what, str):
-            return list(self.client.patterns.similar(text=what, kind=kind)["items"])
+            found = list(self.client.patterns.similar(text=what, kind=kind)["items"])
+            if found or not self._is_session(what):
+                return found
         if step is None:
-            raise TypeError("similar_to(session, step) needs the step; or give a text")
+            raise TypeError(f"similar_to({_key(what)!r}, step) needs the step; or give a text")
         self._delivered(what)
         return list(self.client.patterns.similar(f"{_key(what)}:{step}", kind=kind)["items"])
 
@@ -336,6 +342,17 @@ class Reading(ABC):
             "checkpoint_count": summary["kinds"].get("checkpoint", 0),
             "duration_secs": _seconds(summary["duration_ms"]),
         }
+
+    def _is_session(self, text: str) -> bool:
+        if _NAME.fullmatch(text) is None:
+            return False
+        try:
+            self.client.sessions.get(text)
+        except Refused as why:
+            if why.code != "session_not_found":
+                raise
+            return False
+        return True
 
     def _delivered(self, session: "str | Session") -> None:
         if not isinstance(session, str):
