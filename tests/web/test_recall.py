@@ -115,6 +115,25 @@ def test_what_cannot_be_asked_is_said_beside_the_form(viewer: Client, query: str
     assert says in words(viewer, f"/recall/?{query}")
 
 
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("since=foo", "since"),
+        ("until=foo", "until"),
+        ("since=2026-11-03&until=2026-11-02", "since"),
+        ("time_zone=Mars", "time_zone"),
+        ("min_importance=much", "min_importance"),
+        ("around=7", "around"),
+    ],
+)
+def test_what_is_wrong_is_marked_at_its_own_field(viewer: Client, query: str, field: str) -> None:
+    page = viewer.get(f"/recall/?q=x&{query}").text
+    marked = [tag for tag in re.findall(r"<(?:input|select)[^>]*>", page) if 'aria-invalid="true"' in tag]
+    assert len(marked) == 1
+    assert f'name="{field}"' in marked[0]
+    assert re.search(r'<details class="options"\s+open>', page)
+
+
 def test_what_is_not_indexed_or_too_common_is_said(
     viewer: Client, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,7 +1,8 @@
 """What somebody asks of earlier sessions, checked."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -137,14 +138,20 @@ def _check_numbers(wanted: Wanted) -> None:
 
 
 def _check_times(wanted: Wanted) -> None:
-    if not (wanted.since and wanted.until):
-        return
-    begin, end = begin_as_written(wanted.since), time_as_written(wanted.until)
-    if begin > end:
+    begin = wanted.since and _moment("since", wanted.since, begin_as_written)
+    end = wanted.until and _moment("until", wanted.until, time_as_written)
+    if begin and end and begin > end:
         raise _refused(
             "since",
             f"`since` ({written(begin)}) is later than `until` ({written(end)}): no turn lies between them.",
         )
+
+
+def _moment(field: str, text: str, read: Callable[[str], datetime]) -> datetime:
+    try:
+        return read(text)
+    except InvalidInput as why:
+        raise InvalidInput(f"`{field}`: {why.message}", code=why.code, field=field) from why
 
 
 def _zone(name: str) -> ZoneInfo:

@@ -87,7 +87,7 @@ def recall(request: HttpRequest) -> HttpResponse:
         try:
             found = recalled(project, _wanted(here))
         except (InvalidInput, Unavailable) as why:
-            context["wrong"] = why
+            context |= {"wrong": why, "wrong_field": why.facts.get("field", "queries")}
     answer: Answer | None = found.answers[0] if found else None
     context |= {
         "found": found,
