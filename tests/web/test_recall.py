@@ -61,6 +61,8 @@ def test_how_a_time_was_read_is_shown_and_can_be_undone(viewer: Client, project:
     told = words(viewer, "/recall/?q=what+happened+in+the+last+session%3F")
     assert "is read as the session before, Nightly" in told
     assert "these are the most important turns" in told
+    told = words(viewer, "/recall/?q=what+happened+in+our+last+meeting%3F")
+    assert "is read as the session before, the last that was recorded of any kind, Nightly" in told
     told = words(viewer, "/recall/?q=gateway+since+the+last+session%3F")
     assert "since the last session is read as the time after the session Nightly" in told
     assert "the session before, and there is none" in words(viewer, "/recall/?q=last+session&user=nobody")
