@@ -181,3 +181,9 @@ def test_a_change_of_what_is_allowed_names_no_null(project: Project) -> None:
     page = admin.get("/settings/sharing/").text
     assert "no limit of its own" in page
     assert "null" not in page.split('id="changes"')[1]
+
+
+def test_the_page_says_what_the_span_of_time_is(project: Project, session: Session) -> None:
+    visitor, to = opened(shared(project, session)[1])
+    page = visitor.get(to).text
+    assert ("<dt>First to last step</dt>" in page) == any(each.started_at for each in session.actions.all())

@@ -9,7 +9,7 @@ from tests.builders import recorded_session, replayed
 from tests.web.people import browser_of
 from tests.web.timelines import get, recorded, rows, story, words
 from timemachine.accounts.models import VIEWER, Project
-from timemachine.recording.commands import end_session, start_session
+from timemachine.recording.commands import append, end_session, start_session
 from timemachine.recording.draft import ActionDraft
 from timemachine.replay.options import ReplayOptions
 
@@ -81,6 +81,14 @@ def test_a_step_that_is_not_there_leads_to_the_nearest_with_a_notice(
     page = get(operator, f"/sessions/s/?step={asked}")
     assert f"This is the nearest, step {nearest}." in words(page)
     assert f'data-sequence="{nearest}"' in page
+
+
+def test_the_foot_says_of_what_nothing_is_recorded(operator: Client, project: Project) -> None:
+    session = start_session(project, name="Talk", by="test", key="talk")
+    append(session.id, [ActionDraft(kind="message", role="user", output="Hello")])
+    page = operator.get("/sessions/talk/").text
+    assert "cost not recorded" in page
+    assert "tokens not recorded" in page
 
 
 def test_a_step_that_is_no_number_is_said_to_be_none(operator: Client, project: Project) -> None:
