@@ -71,6 +71,14 @@ def test_it_is_said_how_words_of_time_were_read(tm: Here) -> None:
     assert f"“in the last session” is read as the session Nightly ({session.key})" in told
     assert "the most important turns are told" in told
     assert "(no importance)" in told
+    for number in range(6):
+        session_of(tm.project, said("gateway"), name=f"Run {number}")
+    told = tm.run("recall", "--query", "the gateway in the last two sessions").out
+    assert "“in the last two sessions” is read as the sessions Run 5 (" in told
+    told = tm.run("recall", "--query", "the gateway before the last 7 sessions, in 2027").out
+    assert "is read as the time before the sessions Run 5 (" in told
+    assert ") and 2 more; --no-time-words" in told
+    assert "“in 2027” is not read as a time: it lies in the future. It is looked for as words." in told
     told = tm.run("recall", "--query", "gateway last session", "--besides", session.key).out
     assert "the session before, and there is none" in told
 

@@ -173,6 +173,44 @@ def test_the_last_session_is_the_one_before_that_which_asks(api: Program, story:
     assert found(api, "weather last session", session="pool") == []
 
 
+def test_the_last_sessions_and_the_one_before_the_last_are_looked_at(api: Program, project: Project) -> None:
+    for number in (1, 2, 3, 4):
+        record(api, f"s{number}", said(f"gateway {number}"))
+        assert api.post(f"/sessions/s{number}/end", {}).status_code == 200
+    record(api, "asks", said("hello"))
+    index(project)
+
+    def sessions(words: str, **asked: Any) -> tuple[list[str], set[str]]:
+        [item] = recall(api, f"gateway {words}", besides="asks", mode="text", **asked)["items"]
+        [time] = item["times"]
+        assert time["session"] == next(iter(time["sessions"]), None)
+        return [each["key"] for each in time["sessions"]], {key for key, _ in places(item)}
+
+    assert sessions("in the last two sessions") == (["s4", "s3"], {"s4", "s3"})
+    assert sessions("in the session before last") == (["s3"], {"s3"})
+    assert sessions("before the last 2 sessions") == (["s4", "s3"], {"s1", "s2"})
+    assert sessions("since the session before last") == (["s3"], {"s4"})
+    assert sessions("in the last 200 meetings")[1] == {"s1", "s2", "s3", "s4"}
+    assert sessions("in the last two sessions", session="s3") == (["s4", "s3"], {"s3"})
+    assert sessions("in the last two sessions", session="s1") == (["s4", "s3"], set())
+    assert sessions("in the last two sessions", user="nobody") == ([], set())
+    nothing = recall(api, "zeppelin in the last two sessions", besides="asks", kinds=["ask"])["items"][0]
+    assert "in that time: the sessions Session s4, Session s3." in nothing["nothing"]
+    [item] = recall(api, "gateway in the last two sessions and the last session", besides="asks")["items"]
+    assert {key for key, _ in places(item)} == {"s4"}
+
+
+def test_what_looks_like_a_time_and_is_none_is_named_with_why(api: Program, story: datetime) -> None:
+    [item] = recall(api, "the connection on 31 February, or next Friday")["items"]
+    assert (item["times"], item["looked_for"]) == ([], "the connection on 31 February, or next Friday")
+    assert item["unread"] == [
+        {"words": "on 31 February", "start": 15, "end": 29, "why": "there is no such day"},
+        {"words": "next Friday", "start": 34, "end": 45, "why": "it lies in the future"},
+    ]
+    assert {key for key, _ in places(item)} >= {"pool"}
+    assert recall(api, "the connection on 31 February", time_words=False)["items"][0]["unread"] == []
+
+
 def test_what_was_said_before_and_after_the_last_session(api: Program, project: Project) -> None:
     record(api, "old", said("gateway of old", now() - 2 * DAY))
     record(api, "last", said("gateway of the last"))

@@ -314,3 +314,137 @@ def test_a_question_without_words_of_time_is_unchanged(words: list[str], text: s
 def test_whatever_is_asked_whenever_is_read(text: str, now: datetime) -> None:
     for reading in read(f"{text} last week {text} 3 days ago", now, BERLIN).readings:
         assert reading.begin is None or reading.until is None or reading.begin <= reading.until
+
+
+@pytest.mark.parametrize(
+    ("words", "count", "passed_over", "how"),
+    [
+        ("in the last two sessions", 2, 0, ""),
+        ("the last 2 sessions", 2, 0, ""),
+        ("over our past few meetings", 3, 0, ""),
+        ("in the previous a couple of chats", 2, 0, ""),
+        ("across the last 12 conversations", 12, 0, ""),
+        ("in the session before last", 1, 1, ""),
+        ("the meeting before the last one", 1, 1, ""),
+        ("during the second to last session", 1, 1, ""),
+        ("the next-to-last chat", 1, 1, ""),
+        ("before the last three sessions", 3, 0, "before"),
+        ("since the session before last", 1, 1, "after"),
+        ("last session", 1, 0, ""),
+    ],
+)
+def test_several_sessions_before_and_an_earlier_one_are_named(
+    words: str, count: int, passed_over: int, how: str
+) -> None:
+    spoken = read(f"which fee did we agree {words}?", NOW, BERLIN)
+    [reading] = spoken.readings
+    assert (reading.words, reading.previous_session, reading.how) == (words, True, how)
+    assert (reading.sessions, reading.passed_over) == (count, passed_over)
+    assert (spoken.text, spoken.unread) == ("which fee did we agree ?", ())
+
+
+@pytest.mark.parametrize(
+    "words", ["the last two session cookies", "last 0 sessions", "sessions before", "the session before"]
+)
+def test_what_is_no_session_before_is_none(words: str) -> None:
+    assert readings(words) == ()
+
+
+def test_a_session_before_a_time_that_is_named_is_not_the_one_before_the_last() -> None:
+    [reading] = readings("the session before last week")
+    assert (reading.words, reading.previous_session) == ("before last week", False)
+    [reading] = readings("the session before the last session")
+    assert (reading.words, reading.how) == ("before the last session", "before")
+
+
+@pytest.mark.parametrize(
+    ("words", "begin", "until"),
+    [
+        ("between 10 and 20 November", "2026-11-10 00:00", "2026-11-21 00:00"),
+        ("from the 3rd to the 5th of May", "2026-05-03 00:00", "2026-05-06 00:00"),
+        ("between 3 and 5 Sept 2025", "2025-09-03 00:00", "2025-09-06 00:00"),
+    ],
+)
+def test_two_days_of_one_month_are_the_time_between_them(words: str, begin: str, until: str) -> None:
+    spoken = read(f"the fee {words}?", NOW, BERLIN)
+    [reading] = spoken.readings
+    assert (local(reading.begin), local(reading.until)) == (begin, until)
+    assert (reading.words, spoken.text) == (words, "the fee ?")
+
+
+NO_DAY, AHEAD = "there is no such day", "it lies in the future"
+EITHER, UNKNOWN = "day and month can be told from it in two ways", "which time that is cannot be told"
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("on 31 February", NO_DAY),
+        ("31st of June", NO_DAY),
+        ("on Feb 30", NO_DAY),
+        ("29 February 2025", NO_DAY),
+        ("on 2026-13-45", NO_DAY),
+        ("in 2026-13", NO_DAY),
+        ("on 20/20/2026", NO_DAY),
+        ("between 31 June and 3 July", NO_DAY),
+        ("between 3 July and 31 September", NO_DAY),
+        ("between 10 and 31 June", NO_DAY),
+        ("in 2027", AHEAD),
+        ("on 2031-05-03", AHEAD),
+        ("in 2026-12", AHEAD),
+        ("on 20/12/2026", AHEAD),
+        ("on 12/20/2026", AHEAD),
+        ("December 24, 2026", AHEAD),
+        ("next Friday", AHEAD),
+        ("next week", AHEAD),
+        ("Coming Monday morning", AHEAD),
+        ("tomorrow", AHEAD),
+        ("the day  after tomorrow", AHEAD),
+        ("3 days from now", AHEAD),
+        ("on 03/04/2026", EITHER),
+        ("the week of May", UNKNOWN),
+        ("9999 years ago", UNKNOWN),
+        ("last quarter", UNKNOWN),
+        ("on 2026-05-03 at 25:10", UNKNOWN),
+    ],
+)
+def test_what_looks_like_a_time_and_is_none_that_is_over_stays_words_and_it_is_said_why(
+    words: str, why: str
+) -> None:
+    question = f"the fee {words}?"
+    spoken = read(question, NOW, BERLIN)
+    assert (spoken.text, spoken.readings) == (question, ())
+    [unread] = spoken.unread
+    assert question[unread.start : unread.end] == unread.words
+    assert unread.words in words
+    assert unread.why == why
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "in 2048",
+        "before 2048",
+        "not on 31 June",
+        "from 3 to 5 may fail",
+        "the next session",
+        '"next week"',
+        "in May",
+    ],
+)
+def test_of_what_is_a_number_excepted_or_quoted_nothing_is_said(question: str) -> None:
+    assert read(question, NOW, BERLIN).unread == ()
+
+
+def test_what_is_read_and_what_is_not_stand_side_by_side() -> None:
+    spoken = read("the fee last week and next week and on 31 June", NOW, BERLIN)
+    assert [each.words for each in spoken.readings] == ["last week"]
+    assert [each.words for each in spoken.unread] == ["next week", "on 31 June"]
+    assert spoken.text == "the fee and next week and on 31 June"
+    past = read("the fee last week and next week", NOW, BERLIN, only_past=True)
+    assert (len(past.readings), past.unread) == (1, ())
+
+
+def test_what_is_named_as_unread_is_named_once() -> None:
+    [unread] = read("the fee next May 2031", NOW, BERLIN).unread
+    assert (unread.words, unread.why) == ("May 2031", AHEAD)

@@ -65,6 +65,15 @@ def test_how_a_time_was_read_is_shown_and_can_be_undone(viewer: Client, project:
     assert "is read as the session before, the last that was recorded of any kind, Nightly" in told
     told = words(viewer, "/recall/?q=gateway+since+the+last+session%3F")
     assert "since the last session is read as the time after the session Nightly" in told
+    told = words(viewer, "/recall/?q=gateway+on+31+February")
+    assert "on 31 February is not read as a time: there is no such day. It is looked for as words." in told
+    session_of(project, said("The gateway is back."), name="Morning")
+    told = words(viewer, "/recall/?q=gateway+in+the+last+two+sessions")
+    assert "is read as the sessions before, Morning, Nightly" in told
+    told = words(viewer, "/recall/?q=gateway+before+the+last+two+sessions")
+    assert "is read as the time before the sessions Morning, Nightly" in told
+    told = words(viewer, "/recall/?q=gateway+in+the+session+before+last")
+    assert "is read as the session before the last, Nightly" in told
     assert "the session before, and there is none" in words(viewer, "/recall/?q=last+session&user=nobody")
 
 

@@ -15,6 +15,7 @@ from timemachine.cli.terminal import show
 from timemachine.cli.wording import one_line, score, shortened, tombstone
 
 _EXCERPT: Final = 140
+_NAMED: Final = 5
 _RELATIONS: Final = {"before": "the time before ", "after": "the time after "}
 _ZONES: Final = "/zoneinfo/"
 
@@ -129,18 +130,19 @@ def _read(item: dict[str, Any]) -> Iterator[str]:
     """How the words of time were read, and what was looked for."""
     for time in item["times"]:
         yield f"“{one_line(time['words'])}” is read as {_span(time)}; --no-time-words reads no times."
+    for unread in item["unread"]:
+        yield f"“{one_line(unread['words'])}” is not read as a time: {unread['why']}. It is looked for as words."
     if not item["looked_for"] and item["results"]:
         yield "The question names nothing to look for; the most important turns are told."
 
 
 def _span(time: dict[str, Any]) -> str:
     if time["previous_session"]:
-        session = time["session"]
-        return (
-            f"{_RELATIONS.get(time['relation'], '')}the session {one_line(session['name'])} ({session['key']})"
-            if session
-            else "the session before, and there is none"
-        )
+        named = [f"{one_line(session['name'])} ({session['key']})" for session in time["sessions"]]
+        if not named:
+            return "the session before, and there is none"
+        more = f" and {len(named) - _NAMED:,} more" if named[_NAMED:] else ""
+        return f"{_RELATIONS.get(time['relation'], '')}the session{'s' if len(named) > 1 else ''} {', '.join(named[:_NAMED])}{more}"
     begin, until = (time[end] and local(time[end]) for end in ("from", "until"))
     if begin and until:
         return f"{begin} to {until}"

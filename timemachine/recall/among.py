@@ -1,9 +1,10 @@
 """Which steps a question looks at: a condition in SQL on their sketches (`x`)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
+from uuid import UUID
 
 from timemachine.accounts.models import Project
 from timemachine.base.clock import begin_as_written, time_as_written
@@ -69,17 +70,25 @@ def among(
     project: Project,
     wanted: Wanted,
     times: Times = (),
-    session: Session | None = None,
+    sessions: Collection[UUID] = (),
     besides: Session | None = None,
 ) -> Among:
-    """The project's steps that fit, that lie in one of the times (from, up to), where there are any, and are of that session, or not of that other."""
+    """The project's steps that fit, that lie in one of the times (from, up to), where there are any, and are of these sessions, or not of that other."""
     spans = {
         f"{end}_{place}": at for place, span in enumerate(times) for end, at in zip("ab", span, strict=True)
     }
-    of_session = {"session": session and session.id, "besides": besides and besides.id}
+    of_session = {
+        "session": next(iter(sessions)) if len(sessions) == 1 else None,
+        "sessions": list(sessions) if len(sessions) > 1 else [],
+        "besides": besides and besides.id,
+    }
     facts = {name: each for name, each in (_facts(wanted) | of_session).items() if each not in ("", None, [])}
     known = (
-        {"session": "x.session_id = %(session)s", "besides": "x.session_id <> %(besides)s"}
+        {
+            "session": "x.session_id = %(session)s",
+            "sessions": "x.session_id = ANY(%(sessions)s::uuid[])",
+            "besides": "x.session_id <> %(besides)s",
+        }
         | _ASKED
         | _WEIGHTS
     )

@@ -32,6 +32,10 @@ def _answer_json(answer: Answer, wanted: Wanted) -> dict[str, Any]:
         "query": answer.query,
         "looked_for": answer.looked_for,
         "times": [_time_json(time) for time in answer.times],
+        "unread": [
+            {"words": each.words, "start": each.start, "end": each.end, "why": each.why}
+            for each in answer.unread
+        ],
         "ranked_by": answer.ranked_by,
         "results": [_recalled_json(each) for each in answer.results],
         "nothing": why_nothing(answer, wanted),
@@ -40,14 +44,17 @@ def _answer_json(answer: Answer, wanted: Wanted) -> dict[str, Any]:
 
 def _time_json(time: TimeRead) -> dict[str, Any]:
     """The words, which characters of the query they are, and from when until when that is; `until` is the first moment behind it."""
-    session = time.session
+    sessions = [
+        {"id": str(session.id), "key": session.key, "name": session.name} for session in time.sessions
+    ]
     return {
         "words": time.reading.words,
         "start": time.reading.start,
         "end": time.reading.end,
         "from": written(time.begin),
         "until": written(time.until),
-        "session": session and {"id": str(session.id), "key": session.key, "name": session.name},
+        "session": sessions[0] if sessions else None,
+        "sessions": sessions,
         "previous_session": time.reading.previous_session,
         "relation": time.reading.how or "within",
     }

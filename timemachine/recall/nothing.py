@@ -26,6 +26,8 @@ _LOOKED_FOR: Final = {
     "semantic": "means something near",
 }
 _LONGEST: Final = 80
+_MOST: Final = 5
+"""So many sessions are named."""
 _UTC: Final = {"UTC", "UCT", "Universal", "Zulu"}
 
 
@@ -61,7 +63,8 @@ def _written(given: str | tuple[str, ...] | float) -> str:
 
 def _span(time: TimeRead, zone: ZoneInfo) -> str:
     if time.is_within_session and time.session is not None:
-        return f"the session {time.session.name[:_LONGEST]}"
+        names = [session.name[:_LONGEST] for session in time.sessions]
+        return f"the session{'s' if len(names) > 1 else ''} {', '.join(names[:_MOST])}{' …' if names[_MOST:] else ''}"
     begin, until = _at(time.begin, zone), _at(time.until, zone)
     if begin and until:
         return f"{begin} to {until} ({_name(zone)})"

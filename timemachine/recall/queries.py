@@ -15,12 +15,12 @@ from timemachine.memory.reading import Row, heads_of
 from timemachine.recall.among import Among, Times, among
 from timemachine.recall.legs import Term, by_both, most_important, terms_of
 from timemachine.recall.subject import subject_of
-from timemachine.recall.time_words import Reading, Spoken, read
+from timemachine.recall.time_words import Reading, Spoken, Unread, read
 from timemachine.recall.wanted import (
     Wanted,
     check,
     named_session,
-    previous_session,
+    previous_sessions,
     weights_of,
 )
 from timemachine.recording.models import Session
@@ -38,29 +38,39 @@ LONGEST_AROUND: Final = 8 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeRead:
-    """Words of a query that were read as a time. `session` is the session before, where they name it and there is one."""
+    """Words of a query that were read as a time. `sessions` are those before, the last one first, where they name any and there are some."""
 
     reading: Reading
-    session: Session | None = None
+    sessions: tuple[Session, ...] = ()
+
+    @property
+    def session(self) -> Session | None:
+        """The last one of the sessions."""
+        return self.sessions[0] if self.sessions else None
 
     @property
     def begin(self) -> datetime | None:
         """From when."""
-        if self.session is None:
+        if not self.sessions:
             return self.reading.begin
-        ended = self.session.ended_at or self.session.started_at
-        return {"": self.session.started_at, "after": ended}.get(self.reading.how)
+        began = min(session.started_at for session in self.sessions)
+        ended = max(session.ended_at or session.started_at for session in self.sessions)
+        return {"": began, "after": ended}.get(self.reading.how)
 
     @property
     def until(self) -> datetime | None:
         """Up to when; None where it is open."""
-        if self.session is None:
+        if not self.sessions:
             return self.reading.until
-        return {"": self.session.ended_at, "before": self.session.started_at}.get(self.reading.how)
+        ends = [session.ended_at for session in self.sessions if session.ended_at]
+        ended = max(ends) if len(ends) == len(self.sessions) else None
+        return {"": ended, "before": min(session.started_at for session in self.sessions)}.get(
+            self.reading.how
+        )
 
     @property
     def is_within_session(self) -> bool:
-        """Whether only the session before is looked at."""
+        """Whether only the sessions before are looked at."""
         return self.reading.previous_session and not (self.session and self.reading.how)
 
 
@@ -82,13 +92,14 @@ class Recalled:
 class Answer:
     """What was recalled for one query: how it was read, what was looked for, and by what the results are ranked.
 
-    `looked_for` is empty where the query names nothing to look for; then the most important turns are told. `is_any_left`: whether any
-    turn was there to be looked at.
+    `looked_for` is empty where the query names nothing to look for; then the most important turns are told. `unread` are words that look like a
+    time and were looked for as words. `is_any_left`: whether any turn was there to be looked at.
     """
 
     query: str
     looked_for: str
     times: tuple[TimeRead, ...]
+    unread: tuple[Unread, ...]
     ranked_by: str
     results: tuple[Recalled, ...]
     is_any_left: bool
@@ -144,6 +155,7 @@ def recall(project: Project, wanted: Wanted, at: datetime | None = None) -> Reco
                 query=query,
                 looked_for=subject,
                 times=times,
+                unread=spoken.unread,
                 ranked_by=wanted.mode if subject else BY_IMPORTANCE,
                 results=results,
                 is_any_left=bool(results) or _is_any_left(looked_at, subject),
@@ -168,8 +180,12 @@ def _read_times(
     project: Project, wanted: Wanted, spoken: Spoken, besides: Session | None
 ) -> Iterator[TimeRead]:
     for reading in spoken.readings:
-        before = previous_session(project, wanted, besides) if reading.previous_session else None
-        yield TimeRead(reading=reading, session=before)
+        sessions = (
+            previous_sessions(project, wanted, besides, reading.passed_over, reading.sessions)
+            if reading.previous_session
+            else ()
+        )
+        yield TimeRead(reading=reading, sessions=sessions)
 
 
 def _among(
@@ -180,12 +196,14 @@ def _among(
     besides: Session | None,
 ) -> Among | None:
     """Which steps are looked at; None where there can be none, as there is no session before, or it is not the one that is asked for."""
-    before = [time.session for time in times if time.is_within_session]
-    sessions = {session and session.pk: session for session in (*before, *([within] if within else []))}
-    if None in sessions or len(sessions) > 1:
+    named = [{session.id for session in time.sessions} for time in times if time.is_within_session]
+    if within:
+        named.append({within.id})
+    sessions = set.intersection(*named) if named else set[UUID]()
+    if named and not sessions:
         return None
     spans: Times = [(time.begin, time.until) for time in times if not time.is_within_session]
-    return among(project, wanted, spans, next(iter(sessions.values()), None), besides)
+    return among(project, wanted, spans, sessions, besides)
 
 
 def _found(steps: Among | None, wanted: Wanted, subject: str) -> _Found:

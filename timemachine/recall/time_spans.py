@@ -46,6 +46,11 @@ def span_of(words: str, now: datetime) -> Span | None:
         return None
 
 
+def month_of(name: str) -> int:
+    """Which month of the year a name of one, whole or short, is."""
+    return 1 + next(place for place, month in enumerate(_MONTHS) if month.startswith(name[:3].lower()))
+
+
 def _plainly(words: str) -> str:
     """The words in lower case, with whole names of days and months."""
     text = " ".join(words.lower().split()).removeprefix("the ").removeprefix("earlier ")
@@ -178,9 +183,9 @@ def _date(text: str, now: datetime) -> Span | None:
 
 
 def _misread(text: str, period: str) -> bool:
-    """Whether a day was said and none was found: the parser takes "31 June" for a June in 1931."""
+    """Whether a day or month was said and none was found: the parser takes "31 June" for a June in 1931, and 2026-13 for a year."""
     no_day = bool(re.search(r"\d", text)) and not re.search(YEAR, text) and period in {"month", "year"}
-    return no_day or "/" in text
+    return no_day or "/" in text or bool(re.fullmatch(r"\d{4}-(?:00|1[3-9]|[2-9]\d)", text))
 
 
 def _parsed(text: str, now: datetime, day: str = "first") -> tuple[datetime, str] | None:

@@ -2,12 +2,12 @@
 
 What is read as a time has to stand as one: behind a preposition, beside "last" or "ago", or as a whole date. So `may`, `second` and
 `march` stay words of the question, as does all that stands in quotation marks or in an identifier. A date is read by `dateparser`, always
-as one that has passed; how long it lasts is what it was said in: a day, a week from Monday, a month, a year.
+as one that has passed; what looks like a time and says none that is over (31 February, next Friday) stays words, and it is said why. How long it lasts is what it was said in: a day, a week from Monday, a month, a year.
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Final
@@ -28,6 +28,7 @@ from timemachine.recall.time_spans import (
     Span,
     span_of,
 )
+from timemachine.recall.unread import AHEAD, FUTURE, UNKNOWN, VAGUE, why_unread
 
 _STRONG: Final = "|".join(
     (
@@ -91,17 +92,31 @@ _BEHIND_A_SESSION: Final = (
     "about|and|or|but|we|i|you|they|it|he|she|did|do|does|was|were|is|are|had|has|have|with|on|in|at|for|that|which|when|where|what|why|how|who|"
     "to|the|a|an|as|of|by|because|said|say|please|so|if|again|too|then|there|this|our|my|your"
 )
+_TALK: Final = "(?:session|meeting|conversation|chat)"
+_COUNTS: Final = {
+    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twelve": 12,
+    "a couple of": 2, "couple of": 2, "a few": 3, "few": 3,
+}  # fmt: skip
 _SESSION: Final = (
-    "(?:(?:in|during|from|at|of|on|about|(?P<how>before|since|after)) )?(?:(?:the|our|my|your) )?"
-    "(?:last|previous) (?:session|meeting|conversation|chat)"
+    "(?:(?:in|during|from|at|of|on|about|over|across|(?P<how>before|since|after)) )?(?:(?:the|our|my|your) )?"
+    f"(?:(?:last|past|previous) (?P<count>[1-9]\\d{{0,2}}|{'|'.join(_COUNTS)}) {_TALK}s?"
+    f"|(?P<last_but_one>{_TALK} before (?:the )?last(?: one)?|(?:second|next)[ -]to[ -]last {_TALK})"
+    f"|(?:last|previous) {_TALK})"
     rf"(?! (?!(?:{_BEHIND_A_SESSION})\b)\w)"
 )
 """Not where another word follows: a "session cookie" is no session, nor is one that "expired"."""
+_NUMBERED: Final = r"\d{1,2}(?:st|nd|rd|th)?"
+_MONTH_AT_LAST: Final = rf"(?:(?!may\b){MONTH}|(?-i:May)|{SHORT})"
+_DAYS_OF: Final = (
+    f"(?:between|from) (?:the )?(?P<day>{_NUMBERED}) (?:and|to|until|till|through) (?:the )?(?P<last_day>{_NUMBERED}) "
+    f"(?:of )?(?P<month>{_MONTH_AT_LAST}(?:,? {YEAR})?)"
+)
 _BEFORE: Final = r"(?<![\w./:@#'’=+-])"
 _AFTER: Final = r"(?:['’]s\b)?(?![\w:/@#=-]|\.\w|['’]\w)"
 _SAID: Final = re.compile(
     f"{_BEFORE}(?P<negated>(?:not|except) )?(?:"
     f"(?P<session>{_SESSION})"
+    f"|{_DAYS_OF}"
     f"|(?:between|from|since) (?:the )?(?P<first>{_ATOM}) (?P<to>and|to|until|till|through|before) (?:the )?(?P<second>{_ATOM})"
     f"|(?P<preposition>{_PREPOSITION}) (?P<the>the )?(?P<within>{_ATOM})"
     f"|(?P<of_year>{_IN_A_YEAR}) (?P<year>{_BARE_YEAR})"
@@ -117,6 +132,9 @@ MOST_TRIED: Final = 32
 """How many places of a question that look like a time are looked at."""
 _LOOKS_BACK: Final = re.compile(r"\b(?:last|past|previous|ago|yesterday)\b", re.IGNORECASE)
 _FROM_NOW: Final = re.compile(r"\b(?:last|past|previous|ago|yesterday|today|tonight|this)\b", re.IGNORECASE)
+_NOT_READ: Final = re.compile(
+    f"{_BEFORE}(?:(?P<future>{FUTURE})|{VAGUE}){_AFTER}".replace(" ", r"\s+"), re.IGNORECASE
+)
 _QUOTED: Final = re.compile(r'"[^"]*"|`[^`]*`')
 
 
@@ -127,8 +145,8 @@ type _Open = tuple[datetime | None, datetime | None]
 class Reading:
     """Words of a question that say a time: which characters they are, and from when until when, in UTC; `until` is the first moment behind it.
 
-    None where it is open. `previous_session`: they name the session before, whose times are still to be found; `how` is `before` or `after` where
-    they say the time before or after it, else empty.
+    None where it is open. `previous_session`: they name the session before, or so many `sessions` behind those that are `passed_over`, whose times
+    are still to be found; `how` is `before` or `after` where they say the time before or after it, else empty.
     """
 
     words: str
@@ -138,14 +156,27 @@ class Reading:
     until: datetime | None = None
     previous_session: bool = False
     how: str = ""
+    sessions: int = 1
+    passed_over: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unread:
+    """Words of a question that look like a time and are not read as one: which characters they are, and why. They stay words."""
+
+    words: str
+    start: int
+    end: int
+    why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spoken:
-    """A question, read: what is left of it to be looked for, and its words of time."""
+    """A question, read: what is left of it to be looked for, its words of time, and those that look like a time and are none that can be read."""
 
     text: str
     readings: tuple[Reading, ...]
+    unread: tuple[Unread, ...] = ()
 
 
 def read(question: str, now: datetime, zone: ZoneInfo, *, only_past: bool = False) -> Spoken:
@@ -153,24 +184,43 @@ def read(question: str, now: datetime, zone: ZoneInfo, *, only_past: bool = Fals
 
     `only_past`: only those that look back, as "last week" and "2 days ago" do, and "May 20th" need not.
     """
-    found = _readings(question, now.astimezone(zone).replace(tzinfo=None), zone)
-    meant = (each for each in found if not only_past or _LOOKS_BACK.search(each.words))
-    readings = tuple(islice(meant, MOST_READINGS))
+    here = now.astimezone(zone).replace(tzinfo=None)
+    bare = _QUOTED.sub(lambda quoted: "\0" * len(quoted.group()), question)
+    said, failed = _joined(bare, here)
+    readings = _meant(_readings(question, said, zone), only_past=only_past)
+    unread = _meant(_unread(question, bare, [*said, *failed]), only_past=only_past)
     if not readings:
-        return Spoken(text=question, readings=())
+        return Spoken(text=question, readings=(), unread=unread)
     left, at = [], 0
     for reading in readings:
         left.append(question[at : reading.start])
         at = reading.end
     left.append(question[at:])
-    return Spoken(text=" ".join(" ".join(left).split()), readings=readings)
+    return Spoken(text=" ".join(" ".join(left).split()), readings=readings, unread=unread)
 
 
-def _readings(question: str, now: datetime, zone: ZoneInfo) -> Iterator[Reading]:
-    for said in _joined(question, now):
+def _meant[T: (Reading, Unread)](found: Iterator[T], *, only_past: bool) -> tuple[T, ...]:
+    """The first ones; with `only_past` of those that look back."""
+    meant = (each for each in found if not only_past or _LOOKS_BACK.search(each.words))
+    return tuple(islice(meant, MOST_READINGS))
+
+
+def _unread(question: str, bare: str, looked_at: Sequence["_Said"]) -> Iterator[Unread]:
+    """What looks like a time and is none, in the order of the question."""
+    found = {(said.start, said.end): said.why for said in looked_at if said.why}
+    for match in islice(_NOT_READ.finditer(bare), MOST_TRIED):
+        start, end = match.span()
+        if not any(said.start < end and start < said.end for said in looked_at):
+            found[start, end] = AHEAD if match["future"] else UNKNOWN
+    for (start, end), why in sorted(found.items()):
+        yield Unread(words=question[start:end], start=start, end=end, why=why)
+
+
+def _readings(question: str, found: Sequence["_Said"], zone: ZoneInfo) -> Iterator[Reading]:
+    for said in found:
         place = {"words": question[said.start : said.end], "start": said.start, "end": said.end}
         if said.session is not None:
-            yield Reading(**place, previous_session=True, how=said.session)  # type: ignore[arg-type]
+            yield replace(said.session, **place)  # type: ignore[arg-type]
         else:
             begin, until = (
                 None if each is None else _in_utc(each, zone) for each in (said.begin, said.until)
@@ -180,45 +230,78 @@ def _readings(question: str, now: datetime, zone: ZoneInfo) -> Iterator[Reading]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Said:
-    """A time as it was said, in the time of where it was: `words` are those of one closed time, `session` is how the session before is named."""
+    """A time as it was said, in the time of where it was: `words` are those of one closed time, `session` is a reading of the session before.
+
+    `why`: why it is none that can be read.
+    """
 
     start: int
     end: int
     words: str = ""
     begin: datetime | None = None
     until: datetime | None = None
-    session: str | None = None
+    session: Reading | None = None
+    why: str | None = None
 
 
-def _joined(question: str, now: datetime) -> list[_Said]:
-    """The times that were said, those that stand side by side and are one within the other as one."""
-    bare = _QUOTED.sub(lambda quoted: "\0" * len(quoted.group()), question)
+def _joined(bare: str, now: datetime) -> tuple[list[_Said], list[_Said]]:
+    """The times that were said, those that stand side by side and are one within the other as one; and what looks like one and is none."""
     found: list[_Said] = []
+    failed: list[_Said] = []
     for match in islice(_SAID.finditer(bare), MOST_TRIED):
+        if match["negated"]:
+            continue
         said = _said(match, now)
         if said is None:
+            start, end = match.span()
+            failed.append(_Said(start=start, end=end, why=_why(match, now)))
             continue
         one = _as_one(found[-1], said, bare[found[-1].end : said.start], now) if found else None
         if one:
             found[-1] = one
         else:
             found.append(said)
-    return found
+    return found, failed
 
 
 def _said(match: re.Match[str], now: datetime) -> _Said | None:
     start, end = match.span()
-    if match["negated"]:
-        return None
     if match["session"]:
-        how = (match["how"] or "").lower()
-        return _Said(start=start, end=end, session="after" if how == "since" else how)
+        return _Said(start=start, end=end, session=_session(match))
     span = _span(match, now)
     if span is None:
         return None
     words = match["within"] or match["year"] or match["alone"] or ""
     closed = words if None not in span else ""
     return _Said(start=start, end=end, words=closed, begin=span[0], until=span[1])
+
+
+def _session(said: re.Match[str]) -> Reading:
+    """Which of the sessions before is named, its place still to be said."""
+    how = (said["how"] or "").lower()
+    count = " ".join((said["count"] or "1").lower().split())
+    return Reading(
+        words="",
+        start=0,
+        end=0,
+        previous_session=True,
+        how="after" if how == "since" else how,
+        sessions=_COUNTS.get(count) or int(count),
+        passed_over=1 if said["last_but_one"] else 0,
+    )
+
+
+def _why(said: re.Match[str], now: datetime) -> str | None:
+    """Why a time that was said is none, by the first part of it that is none."""
+    parts = _ends(said) or [said["within"] or said["year"] or said["alone"]]
+    return next((why_unread(part, now) for part in parts if span_of(part, now) is None), UNKNOWN)
+
+
+def _ends(said: re.Match[str]) -> list[str]:
+    """The two ends of a time that has two: `between 3 and 5 May` has the third and the fifth."""
+    if said["day"]:
+        return [f"{said[day].rstrip('stndrhSTNDRH')} {said['month']}" for day in ("day", "last_day")]
+    return [said["first"], said["second"]] if said["first"] else []
 
 
 def _as_one(first: _Said, second: _Said, between: str, now: datetime) -> _Said | None:
@@ -248,11 +331,11 @@ def _both_ends(first: _Said, second: _Said) -> Span | None:
 
 
 def _span(said: re.Match[str], now: datetime) -> _Open | None:
-    if said["first"]:
-        first, second = span_of(said["first"], now), span_of(said["second"], now)
+    if ends := _ends(said):
+        first, second = (span_of(end, now) for end in ends)
         if first is None or second is None:
             return None
-        return first[0], second[0] if said["to"].lower() == "before" else second[1]
+        return first[0], second[0] if (said["to"] or "").lower() == "before" else second[1]
     how = " ".join((said["preposition"] or said["of_year"] or "in").lower().split())
     words = said["within"] or said["year"] or said["alone"]
     if how in _ROLLING and said["the"]:

@@ -95,12 +95,15 @@ def sessions_among(project: Project, wanted: Wanted) -> QuerySet[Session]:
     return found
 
 
-def previous_session(project: Project, wanted: Wanted, besides: Session | None) -> Session | None:
-    """The latest of the sessions but the one that asks, which began before it; None where there is none."""
+def previous_sessions(
+    project: Project, wanted: Wanted, besides: Session | None, passed_over: int, count: int
+) -> tuple[Session, ...]:
+    """The latest of the sessions but the one that asks, which began before it, the last one first; behind so many that are passed over."""
     found = sessions_among(project, wanted)
     if besides is not None:
         found = found.exclude(pk=besides.pk).filter(started_at__lte=besides.started_at)
-    return found.order_by("-started_at", "-id").first()
+    latest = found.order_by("-started_at", "-id")
+    return tuple(latest[passed_over : passed_over + count])
 
 
 def named_session(project: Project, name: str) -> Session | None:

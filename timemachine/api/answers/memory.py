@@ -186,8 +186,16 @@ class TimeRead(Document):
     from_: Annotated[str | None, Field(alias="from")]
     until: str | None
     session: SessionNamed | None
+    sessions: list[SessionNamed]
     previous_session: bool
     relation: Literal["within", "before", "after"]
+
+
+class TimeUnread(Document):
+    words: str
+    start: int
+    end: int
+    why: str
 
 
 class SessionRecalled(SessionNamed):
@@ -221,6 +229,7 @@ class QueryRecalled(Document):
     query: str
     looked_for: str
     times: list[TimeRead]
+    unread: list[TimeUnread]
     ranked_by: str
     results: list[TurnRecalled]
     nothing: str | None
