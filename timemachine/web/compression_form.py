@@ -11,7 +11,11 @@ class CompressionForm(AccountForm):
 
     ids = "compression"
     days = WholeNumber(
-        label="Days after the end of a session", required=False, min_value=1, max_value=MOST_DAYS
+        label="Days after the end of a session",
+        required=False,
+        min_value=1,
+        max_value=MOST_DAYS,
+        help_text="Empty: no session is compressed by itself.",
     )
 
     @classmethod
