@@ -67,6 +67,8 @@ def test_how_a_time_was_read_is_shown_and_can_be_undone(viewer: Client, project:
     assert "since the last session is read as the time after the session Nightly" in told
     told = words(viewer, "/recall/?q=gateway+on+31+February")
     assert "on 31 February is not read as a time: there is no such day. It is looked for as words." in told
+    told = words(viewer, "/recall/?q=gateway+in+the+last+three+sessions")
+    assert "is read as the sessions before (there is only 1), Nightly" in told
     session_of(project, said("The gateway is back."), name="Morning")
     told = words(viewer, "/recall/?q=gateway+in+the+last+two+sessions")
     assert "is read as the sessions before, Morning, Nightly" in told
