@@ -149,14 +149,15 @@ def demo(api: httpx.Client) -> dict[str, Any]:
 
 
 def kept_and_deleted(api: httpx.Client) -> None:
-    """A session under legal hold, and one with a turn that was deleted."""
+    """A session under legal hold, one with a turn that was deleted, and one that was deleted whole."""
     turn = {"kind": "message", "role": "user", "output": "The gate stayed shut."}
-    for key in ("kept", "gate-gone"):
+    for key in ("kept", "gate-gone", "all-gone"):
         api.post("/sessions", json={"name": f"Talk, {key}", "key": key}).raise_for_status()
         api.post(f"/sessions/{key}/actions", json=turn).raise_for_status()
     reason = {"reason": "asked for"}
     api.post("/holds", json={"sessions": ["kept"], **reason}).raise_for_status()
     api.request("DELETE", "/sessions/gate-gone/actions/1", json=reason).raise_for_status()
+    api.request("DELETE", "/sessions/all-gone", json=reason).raise_for_status()
 
 
 def pattern_of_two_sessions(api: httpx.Client) -> str:
@@ -311,6 +312,8 @@ def pages(demo: dict[str, Any]) -> dict[str, str]:
         "erasure": f"/erasures/{demo['erasure']}/",
         "delete-turn": f"{session}/steps/2/delete/",
         "delete-turn-gone": "/sessions/gate-gone/steps/1/delete/",
+        "timeline-turn-gone": "/sessions/gate-gone/?step=1&tab=state",
+        "session-gone": "/sessions/all-gone/",
         "delete-turn-held": "/sessions/kept/steps/1/delete/",
         "delete-session-held": "/sessions/kept/delete/",
         "erase-fields-held": "/sessions/kept/erase-fields/",
