@@ -143,7 +143,7 @@ def test_ask_says_what_the_cache_saved_and_asks_again_with_no_cache(tm: Here) ->
     lines = tm.run(*question).out.splitlines()
     cost = next(line for line in lines if line.startswith("cost"))
     assert re.search(
-        r"\$0, from the cache, saved \$0 and \d+ ms \(asked first at step 1 of [0-9a-f-]{36}, ", cost
+        r"\$0, from the cache, saved \$0 and [\d.]+ ms \(asked first at step 1 of [0-9a-f-]{36}, ", cost
     )
     assert not any(line.startswith("tokens") for line in lines)
     assert tm.json(*question, "--no-cache")["cached"] is False
