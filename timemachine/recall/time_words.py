@@ -8,7 +8,7 @@ as one that has passed; what looks like a time and says none that is over (31 Fe
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import MINYEAR, UTC, datetime, timedelta, tzinfo
 from itertools import islice
 from typing import Final
 from zoneinfo import ZoneInfo
@@ -184,7 +184,7 @@ def read(question: str, now: datetime, zone: ZoneInfo, *, only_past: bool = Fals
 
     `only_past`: only those that look back, as "last week" and "2 days ago" do, and "May 20th" need not.
     """
-    here = now.astimezone(zone).replace(tzinfo=None)
+    here = _moved(now, zone).replace(tzinfo=None)
     bare = _QUOTED.sub(lambda quoted: "\0" * len(quoted.group()), question)
     said, failed = _joined(bare, here)
     readings = _meant(_readings(question, said, zone), only_past=only_past)
@@ -357,4 +357,14 @@ def _span(said: re.Match[str], now: datetime) -> _Open | None:
 
 
 def _in_utc(moment: datetime, zone: ZoneInfo) -> datetime:
-    return moment.replace(tzinfo=zone).astimezone(UTC)
+    return _moved(moment.replace(tzinfo=zone), UTC)
+
+
+def _moved(moment: datetime, zone: tzinfo) -> datetime:
+    """The moment in another zone, in which it may lie beyond the first or last day of all calendars: then it is that."""
+    try:
+        return moment.astimezone(zone)
+    except OverflowError:
+        return (
+            datetime.min.replace(tzinfo=zone) if moment.year == MINYEAR else datetime.max.replace(tzinfo=zone)
+        )
