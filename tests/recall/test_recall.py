@@ -10,7 +10,6 @@ from tests.search.recorded import index
 from timemachine.accounts.models import Project
 from timemachine.recording.models import Session
 from timemachine.retrieval.embedding import table
-from timemachine.retrieval.embedding.wordllama import count_tokens
 
 __all__ = ["api", "stranger"]
 pytestmark = pytest.mark.django_db
@@ -340,55 +339,6 @@ def test_a_question_with_what_postgres_cannot_hold_is_answered(
     assert [query[time["start"] : time["end"]] for time in item["times"]] == [
         time["words"] for time in item["times"]
     ]
-
-
-def test_a_text_for_a_prompt_states_sessions_and_steps_within_its_tokens(
-    api: Program, story: datetime
-) -> None:
-    document = recall(api, "connection", "button", budget=2_000)
-    text = document["text"]
-    pool, style = (
-        text.index("Session Session pool (pool), begun "),
-        text.index("Session Session style (style)"),
-    )
-    assert text.startswith("From earlier sessions:\n\n")
-    assert (
-        "[4] agent, breakthrough: Workers keep their connections after each job: that is the root cause."
-        in text
-    )
-    assert "steps 1–2 of 2:" in text[style:]
-    assert (pool < style) == (
-        Session.objects.get(key="pool").started_at < Session.objects.get(key="style").started_at
-    )
-    assert document["tokens"]["kept"] == count_tokens(text) <= 2_000
-    assert document["told"]["sessions"] == 2
-    small = recall(api, "log of slow queries", around=2, budget=90)
-    assert 0 < small["tokens"]["kept"] <= 90
-    assert "[3] agent: I look at the log of slow queries" in small["text"]
-    assert "turns left out]" in small["text"]
-    none = recall(api, "connection", budget=1)
-    assert (none["text"], none["told"], none["tokens"]["kept"]) == ("", {"turns": 0, "sessions": 0}, 0)
-
-
-def test_of_a_very_long_turn_the_passage_stands_in_the_text(api: Program, project: Project) -> None:
-    record(api, "long", said("lorem ipsum " * 2_000 + "the mutex was never released " + "dolor sit " * 2_000))
-    index(project)
-    document = recall(api, "who released the mutex?", budget=500)
-    assert "a passage of it: …" in document["text"]
-    assert "the mutex was never released" in document["text"]
-
-
-def test_a_text_for_a_prompt_is_filled_with_what_fits_behind_what_does_not(
-    api: Program, project: Project
-) -> None:
-    long = "the mutex " + "lorem ipsum dolor " * 600
-    record(api, "many", *(said(f"{long} {n}") for n in range(40)), said("the mutex is short"))
-    index(project)
-    document = recall(api, "mutex", limit=50, mode="text", budget=300)
-    assert "[41] user: the mutex is short" in document["text"]
-    assert document["told"]["turns"] == 1
-    document = recall(api, "mutex", limit=50, mode="text", around=1, budget=20_000)
-    assert 15_000 < document["tokens"]["kept"] == count_tokens(document["text"]) <= 20_000
 
 
 def test_never_a_turn_of_another_project(

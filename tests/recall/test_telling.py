@@ -1,14 +1,17 @@
-"""The text for a prompt: what it tells first, and what it tells once."""
+"""The text for a prompt: what it tells first and once, with its session and step, within its tokens."""
+
+from datetime import datetime
 
 import pytest
 
 from tests.api.conftest import Program, api
-from tests.recall.test_recall import recall, record, said
+from tests.recall.test_recall import recall, record, said, story
 from tests.search.recorded import index
 from timemachine.accounts.models import Project
+from timemachine.recording.models import Session
 from timemachine.retrieval.embedding.wordllama import count_tokens
 
-__all__ = ["api"]
+__all__ = ["api", "story"]
 pytestmark = pytest.mark.django_db
 
 ERROR = "PaymentError: the gateway refused the card with code 51, insufficient funds"
@@ -97,3 +100,52 @@ def test_what_is_said_twice_in_the_same_or_another_session_stands_there_once(
     assert text.count("mutex\n") == text.count("mutex of a worker\n") == 1
     assert "other session" not in text
     assert document["told"] == {"turns": 3, "sessions": 2}
+
+
+def test_a_text_for_a_prompt_states_sessions_and_steps_within_its_tokens(
+    api: Program, story: datetime
+) -> None:
+    document = recall(api, "connection", "button", budget=2_000)
+    text = document["text"]
+    pool, style = (
+        text.index("Session Session pool (pool), begun "),
+        text.index("Session Session style (style)"),
+    )
+    assert text.startswith("From earlier sessions:\n\n")
+    assert (
+        "[4] agent, breakthrough: Workers keep their connections after each job: that is the root cause."
+        in text
+    )
+    assert "steps 1–2 of 2:" in text[style:]
+    assert (pool < style) == (
+        Session.objects.get(key="pool").started_at < Session.objects.get(key="style").started_at
+    )
+    assert document["tokens"]["kept"] == count_tokens(text) <= 2_000
+    assert document["told"]["sessions"] == 2
+    small = recall(api, "log of slow queries", around=2, budget=90)
+    assert 0 < small["tokens"]["kept"] <= 90
+    assert "[3] agent: I look at the log of slow queries" in small["text"]
+    assert "turns left out]" in small["text"]
+    none = recall(api, "connection", budget=1)
+    assert (none["text"], none["told"], none["tokens"]["kept"]) == ("", {"turns": 0, "sessions": 0}, 0)
+
+
+def test_of_a_very_long_turn_the_passage_stands_in_the_text(api: Program, project: Project) -> None:
+    record(api, "long", said("lorem ipsum " * 2_000 + "the mutex was never released " + "dolor sit " * 2_000))
+    index(project)
+    document = recall(api, "who released the mutex?", budget=500)
+    assert "a passage of it: …" in document["text"]
+    assert "the mutex was never released" in document["text"]
+
+
+def test_a_text_for_a_prompt_is_filled_with_what_fits_behind_what_does_not(
+    api: Program, project: Project
+) -> None:
+    long = "the mutex " + "lorem ipsum dolor " * 600
+    record(api, "many", *(said(f"{long} {n}") for n in range(40)), said("the mutex is short"))
+    index(project)
+    document = recall(api, "mutex", limit=50, mode="text", budget=300)
+    assert "[41] user: the mutex is short" in document["text"]
+    assert document["told"]["turns"] == 1
+    document = recall(api, "mutex", limit=50, mode="text", around=1, budget=20_000)
+    assert 15_000 < document["tokens"]["kept"] == count_tokens(document["text"]) <= 20_000
