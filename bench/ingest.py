@@ -14,7 +14,12 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from email.message import Message
+from http.client import HTTPConnection
 from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
 
 import httpx
 import psycopg
@@ -50,6 +55,12 @@ WORDS = [
     "cylinder",
     "jet",
 ]
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: Message
+    body: bytes
 
 
 def main() -> None:
@@ -139,16 +150,23 @@ def send(product: Product, path: str, headers: dict[str, str], senders: Sequence
 
 
 def posted(product: Product, path: str, headers: dict[str, str], bodies: Sequence[bytes]) -> None:
-    with httpx.Client(base_url=product.url, headers=headers, timeout=120) as client:
+    """By the standard library: httpx took half as long for a small request as the server did, on the same cores."""
+    address = urlsplit(product.url)
+    connection = HTTPConnection(address.hostname or "", address.port, timeout=120)
+    with closing(connection):
         for body in bodies:
-            answer = client.post(path, content=body)
-            while answer.status_code == 429:
+            while (answer := posted_once(connection, path, headers, body)).status == 429:
                 time.sleep(float(answer.headers["Retry-After"]))
-                answer = client.post(path, content=body)
-            assert answer.status_code in (200, 201), answer.text
+            assert answer.status in (200, 201), answer.body
             if path == OTLP:
-                said = ExportTraceServiceResponse.FromString(answer.content).partial_success
+                said = ExportTraceServiceResponse.FromString(answer.body).partial_success
                 assert not said.rejected_spans, said.error_message
+
+
+def posted_once(connection: HTTPConnection, path: str, headers: dict[str, str], body: bytes) -> Answer:
+    connection.request("POST", path, body, headers)
+    answer = connection.getresponse()
+    return Answer(answer.status, answer.headers, answer.read())
 
 
 def readable(product: Product, body: bytes) -> None:

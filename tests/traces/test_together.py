@@ -88,3 +88,48 @@ def test_after_all_have_gone_the_next_one_works_at_once() -> None:
         shared.do([3])
     shared.do([4])
     assert work.done == [[2], [4]]
+
+
+def test_those_who_were_there_lately_are_waited_for() -> None:
+    work = Work()
+    shared = Together(work, patience=60)
+    threads = [threading.Thread(target=shared.do, args=([number],)) for number in (0, 2, 4, 6)]
+    threads[0].start()
+    assert work.first.wait(10)
+    for thread in threads[1:3]:
+        thread.start()
+    wait_until(lambda: len(shared._queue) == 2, 10)
+    work.go_on.set()  # the three of them were there, and one has gone
+    threads[0].join(10)
+    assert work.done == [[0]]
+    threads[3].start()
+    for thread in threads:
+        thread.join(10)
+    assert [sorted(each) for each in work.done] == [[0], [2, 4, 6]]
+
+
+def test_nobody_is_waited_for_longer_than_patience_lasts() -> None:
+    work = Work()
+    shared = Together(work, patience=0.01)
+    threads = [threading.Thread(target=shared.do, args=([number],)) for number in (0, 2)]
+    threads[0].start()
+    assert work.first.wait(10)
+    threads[1].start()
+    wait_until(lambda: len(shared._queue) == 1, 10)
+    work.go_on.set()
+    for thread in threads:
+        thread.join(10)
+    assert work.done == [[0], [2]]
+    shared.do([4])
+    assert work.done[2:] == [[4]]
+
+
+def test_who_fills_a_transaction_waits_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(together, "MOST_TOGETHER", 3)
+    work = Work()
+    work.go_on.set()
+    shared = Together(work, patience=60)
+    shared.do([2])
+    shared._lately = 5
+    shared.do([4, 6, 8])
+    assert work.done == [[2], [4, 6, 8]]

@@ -2,10 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from threading import Event, Lock
+from threading import Condition, Event
+from time import monotonic
 from typing import Final
 
 MOST_TOGETHER: Final = 1_000
+PATIENCE: Final = 0.02
+"""Seconds that work waits, at most, for those who were there lately: about what one of them takes to read its answer and send the next."""
 
 
 @dataclass(slots=True, eq=False)
@@ -19,25 +22,35 @@ class _Waiting[Item]:
 class Together[Item]:
     """Does the work of all threads that wait at a moment in one of them, once.
 
-    Whoever comes first works at once; those who come meanwhile wait, and then one of them works for all. Work that fails for several is
-    done again for each alone, so that nobody is refused for the items of another.
+    Whoever comes alone works at once; those who come meanwhile wait, and then one of them works for all. It gives those who were there
+    just before `patience` seconds to come again: as with a database's group commit, all that come in turn share one piece of work instead of
+    falling into two that wait for each other. Work that fails for several is done again for each alone, so that nobody is refused for the
+    items of another.
     """
 
     def __init__(
-        self, work: Callable[[Sequence[Item]], None], *, before_waiting: Callable[[], None] = lambda: None
+        self,
+        work: Callable[[Sequence[Item]], None],
+        *,
+        before_waiting: Callable[[], None] = lambda: None,
+        patience: float = PATIENCE,
     ) -> None:
         """`before_waiting` is called in a thread that is going to wait: to give back what others need meanwhile."""
         self._work = work
         self._before_waiting = before_waiting
-        self._lock = Lock()
+        self._patience = patience
+        self._came = Condition()
         self._queue: list[_Waiting[Item]] = []
         self._busy = False
+        self._lately = 0
+        self._expected_until = 0.0
 
     def do(self, items: Sequence[Item]) -> None:
         """Return when the work for these items is done; raises what it raised for them."""
         mine = _Waiting(items)
-        with self._lock:
+        with self._came:
             self._queue.append(mine)
+            self._came.notify()
             waits, self._busy = self._busy, True
         if waits:
             self._before_waiting()
@@ -48,10 +61,14 @@ class Together[Item]:
             raise mine.failed
 
     def _lead(self, mine: _Waiting[Item]) -> None:
+        some = [mine]
         try:
-            self._work_for(self._next(mine))
+            some = self._next(mine)
+            self._work_for(some)
         finally:
-            with self._lock:
+            with self._came:
+                self._lately = len(some) + len(self._queue)
+                self._expected_until = monotonic() + self._patience
                 if self._queue:
                     self._queue[0].woken.set()  # and lead
                 else:
@@ -59,13 +76,22 @@ class Together[Item]:
 
     def _next(self, mine: _Waiting[Item]) -> list[_Waiting[Item]]:
         """Mine and those that came after it, as many as one transaction should hold."""
-        with self._lock:
+        with self._came:
+            self._came.wait_for(self._all_came, self._expected_until - monotonic())
             self._queue.remove(mine)
             chosen, size = [mine], len(mine.items)
             while self._queue and size + len(self._queue[0].items) <= MOST_TOGETHER:
                 chosen.append(self._queue.pop(0))
                 size += len(chosen[-1].items)
         return chosen
+
+    def _all_came(self) -> bool:
+        """Whether there is nobody more to wait for, or no room for more."""
+        return (
+            len(self._queue) >= self._lately
+            or sum(len(each.items) for each in self._queue) >= MOST_TOGETHER
+            or monotonic() >= self._expected_until
+        )
 
     def _work_for(self, some: Sequence[_Waiting[Item]]) -> None:
         try:
