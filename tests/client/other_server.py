@@ -1,9 +1,11 @@
 """A server that is not Time Machine, for what a network can do to a client."""
 
+import sys
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 
 class Request(BaseHTTPRequestHandler):
@@ -13,6 +15,14 @@ class Request(BaseHTTPRequestHandler):
 
 
 type Behaviour = Callable[[Request], None]
+
+
+class _Server(ThreadingHTTPServer):
+    """Says nothing of a client that went before its answer came."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 @contextmanager
@@ -30,7 +40,7 @@ def other_server(behaviour: Behaviour) -> Generator[str]:
         def log_message(self, *_: object) -> None:
             return
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = _Server(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:
