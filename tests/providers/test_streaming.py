@@ -45,7 +45,7 @@ def cancelled_when(begun: Callable[[], bool], cancellation: Cancellation) -> thr
 
 @both
 def test_an_answer_is_read_as_it_is_written(stub: StubModelServer, connect: Connect) -> None:
-    stub.script(Script(answer=SAID, mode="slow_words", seconds=0.05))
+    stub.script(Script(answer=SAID, mode="slow_words", seconds=0.2))
     read: list[tuple[str, float]] = []
     started = time.monotonic()
     completion = complete(

@@ -102,6 +102,25 @@ def test_what_cannot_be_searched_and_what_is_not_found_is_said(viewer: Client, q
     assert told in words(viewer, f"/search/?{query}")
 
 
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("q=-only+-left", "q"),
+        ("q=x&kind=dance", "kind"),
+        ("q=x&status=asleep", "status"),
+        ("q=x&min_cost=much", "min_cost"),
+        ("q=x&since=foo", "since"),
+        ("q=x&since=2026-11-03&until=2026-11-02", "since"),
+        ("q=x&until=foo", "until"),
+    ],
+)
+def test_what_is_wrong_is_marked_at_its_own_field(viewer: Client, query: str, field: str) -> None:
+    page = viewer.get(f"/search/?{query}").text
+    marked = [tag for tag in re.findall(r"<(?:input|select)[^>]*>", page) if 'aria-invalid="true"' in tag]
+    assert len(marked) == 1
+    assert f'name="{field}"' in marked[0]
+
+
 @pytest.mark.parametrize("page", ["search", "recall"])
 def test_a_session_that_there_is_not_is_told_beside_the_form(viewer: Client, page: str) -> None:
     answer = viewer.get(f"/{page}/?q=gateway+timed+out&session=nosuch&tool=read")

@@ -1,6 +1,7 @@
 """Time: aware, in UTC, and written as RFC 3339."""
 
 import re
+from collections.abc import Callable
 from datetime import UTC, date, datetime, time
 from typing import Final
 
@@ -55,6 +56,14 @@ def begin_as_written(text: str) -> datetime:
     return (
         datetime.combine(date.fromisoformat(bare), time.min, UTC) if is_date(bare) else time_as_written(text)
     )
+
+
+def of_field(field: str, text: str, read: Callable[[str], datetime]) -> datetime:
+    """The time that `read` finds in what a field says. Raises `InvalidInput`, which names the field."""
+    try:
+        return read(text)
+    except InvalidInput as why:
+        raise InvalidInput(f"`{field}`: {why.message}", code=why.code, field=field) from why
 
 
 def is_date(text: str) -> bool:

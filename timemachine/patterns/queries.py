@@ -11,7 +11,7 @@ from django.db.models import Count, F, Max, Min, Q, QuerySet
 from django.db.models.functions import TruncDate
 
 from timemachine.accounts.models import Project
-from timemachine.base.clock import begin_as_written
+from timemachine.base.clock import begin_as_written, of_field
 from timemachine.base.errors import InvalidInput, NotFound
 from timemachine.base.faithful import is_plain
 from timemachine.base.ids import uuid_of
@@ -80,7 +80,7 @@ def patterns_of(project: Project, asked: Asked) -> QuerySet[Wording]:
         said = asked.q if is_plain(asked.q) else "\ufffd"
         found = found.filter(Q(text__icontains=said) | Q(wordings__text__icontains=said)).distinct()
     if asked.since:
-        found = found.filter(last_at__gte=begin_as_written(asked.since))
+        found = found.filter(last_at__gte=of_field("since", asked.since, begin_as_written))
     if asked.solved:
         if asked.solved not in {"yes", "no"}:
             raise _unknown("solved", ("yes", "no"))

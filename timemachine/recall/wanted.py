@@ -1,15 +1,14 @@
 """What somebody asks of earlier sessions, checked."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
 
 from django.db.models import QuerySet
 
 from timemachine.accounts.models import Project
-from timemachine.base.clock import begin_as_written, time_as_written, written
+from timemachine.base.clock import begin_as_written, of_field, time_as_written, written
 from timemachine.base.errors import InvalidInput
 from timemachine.base.faithful import storable
 from timemachine.recording.models import Session
@@ -141,20 +140,13 @@ def _check_numbers(wanted: Wanted) -> None:
 
 
 def _check_times(wanted: Wanted) -> None:
-    begin = wanted.since and _moment("since", wanted.since, begin_as_written)
-    end = wanted.until and _moment("until", wanted.until, time_as_written)
+    begin = wanted.since and of_field("since", wanted.since, begin_as_written)
+    end = wanted.until and of_field("until", wanted.until, time_as_written)
     if begin and end and begin > end:
         raise _refused(
             "since",
             f"`since` ({written(begin)}) is later than `until` ({written(end)}): no turn lies between them.",
         )
-
-
-def _moment(field: str, text: str, read: Callable[[str], datetime]) -> datetime:
-    try:
-        return read(text)
-    except InvalidInput as why:
-        raise InvalidInput(f"`{field}`: {why.message}", code=why.code, field=field) from why
 
 
 def _zone(name: str) -> ZoneInfo:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from django.db import connection
 
 from timemachine.accounts.models import Project
-from timemachine.base.clock import begin_as_written, time_as_written, written
+from timemachine.base.clock import begin_as_written, of_field, time_as_written, written
 from timemachine.base.errors import InvalidInput
 from timemachine.base.faithful import storable
 from timemachine.recording.models import Session
@@ -123,10 +123,9 @@ def _check(wanted: Wanted) -> None:
                 code="invalid_field",
                 field=name,
             )
-    if not (wanted.since and wanted.until):
-        return
-    begin, end = begin_as_written(wanted.since), time_as_written(wanted.until)
-    if begin > end:
+    begin = wanted.since and of_field("since", wanted.since, begin_as_written)
+    end = wanted.until and of_field("until", wanted.until, time_as_written)
+    if begin and end and begin > end:
         raise InvalidInput(
             f"`since` ({written(begin)}) is later than `until` ({written(end)}): no step lies between them.",
             code="invalid_field",

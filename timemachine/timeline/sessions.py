@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from timemachine.accounts.models import Project
-from timemachine.base.clock import begin_as_written, parse_time, time_as_written
+from timemachine.base.clock import begin_as_written, of_field, parse_time, time_as_written
 from timemachine.base.errors import InvalidInput
 from timemachine.base.faithful import storable
 from timemachine.recording.holds import IS_HELD
@@ -125,9 +125,9 @@ def _narrowed(sessions: QuerySet[Session], wanted: Wanted) -> QuerySet[Session]:
 
 def _started(sessions: QuerySet[Session], wanted: Wanted) -> QuerySet[Session]:
     if wanted.since:
-        sessions = sessions.filter(started_at__gte=begin_as_written(wanted.since))
+        sessions = sessions.filter(started_at__gte=of_field("since", wanted.since, begin_as_written))
     if wanted.until:
-        sessions = sessions.filter(started_at__lte=time_as_written(wanted.until))
+        sessions = sessions.filter(started_at__lte=of_field("until", wanted.until, time_as_written))
     return sessions
 
 
