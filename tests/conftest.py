@@ -31,7 +31,14 @@ DECLARE
     each text;
     many boolean;
 BEGIN
-    LOCK TABLE {tables} IN ACCESS EXCLUSIVE MODE;
+    LOOP
+        BEGIN
+            LOCK TABLE {tables} IN ACCESS EXCLUSIVE MODE;
+            EXIT;
+        EXCEPTION WHEN deadlock_detected THEN  -- a request of the test is still under way, and is let go first
+            PERFORM pg_sleep(0.1);
+        END;
+    END LOOP;
     SET LOCAL session_replication_role = replica;
     FOREACH each IN ARRAY ARRAY[{names}] LOOP
         EXECUTE format('SELECT EXISTS (SELECT FROM %I OFFSET 300)', each) INTO many;
