@@ -13,11 +13,13 @@ from tests.web.people import browser_of
 from tests.web.visitors import opened, shared
 from timemachine.accounts.models import ADMIN, OPERATOR, Project
 from timemachine.base.clock import now
+from timemachine.erasure import commands as erasing
+from timemachine.evidence.sealing import seal_session
 from timemachine.forgetting import commands, holding
 from timemachine.forgetting.models import Forgetting
 from timemachine.memory.summarising import summarise
 from timemachine.notes.commands import add
-from timemachine.recording.commands import append, start_session
+from timemachine.recording.commands import append, end_session, start_session
 from timemachine.recording.draft import ActionDraft
 from timemachine.recording.models import Hold, Session
 from timemachine.recording.queries import session_of
@@ -112,6 +114,39 @@ def test_a_visitor_reads_that_a_turn_was_deleted_and_not_by_whom_or_why(
     assert re.search(r"deleted on 20\d\d-\d\d-\d\d \d\d:\d\d UTC", page)
     assert "erased: field" not in page
     assert "asked for" not in page
+
+
+def test_a_step_that_was_recorded_under_the_name_of_a_deleted_one_hides_nothing_from_a_visitor(
+    project: Project,
+) -> None:
+    begun = start_session(project, name="Payments", by="test", key="payments")
+    asked, paid = {"who": "Mallory", "sum": 1_000_000}, "PAID the whole sum"
+    name = "[deleted: turn] 2026-01-01 00:00 UTC"
+    append(begun.id, [ActionDraft(kind="tool_call", tool=name, input=asked, output=paid)])
+    visitor, address = opened(shared(project, session_of(project, "payments"))[1])
+    found = erasing.prepare(session_of(project, "payments"), by="ada", fields=["input.who"], steps=[1])
+    erasing.confirm(erasing.work(found.id) or found, reason="asked for", by="ada")
+    erasing.work(found.id)
+    page = " ".join(visitor.get(f"{address}?step=1").text.split())
+    assert "Mallory" not in page
+    assert "PAID the whole sum" in page
+    assert "Erased: <b>input</b>" in page
+    assert "deleted on" not in page
+    assert "What this step said is gone" not in page
+
+
+def test_what_was_deleted_before_its_session_was_sealed_is_not_called_unsealed_once_it_is(
+    administrator: Client, session: Session
+) -> None:
+    administrator.post(f"/sessions/{session.id}/steps/1/delete/", REASON)
+    step = f"/sessions/{session.id}/?step=1"
+    assert "gone before it was sealed" in administrator.get(step).text
+    end_session(session.id)
+    seal_session(session.id)
+    shown = administrator.get(step).text
+    assert "1 field erased" in shown
+    assert "not sealed yet" not in shown
+    assert "gone before it was sealed" in shown
 
 
 def test_a_held_session_offers_nothing_to_delete_and_says_why_it_refuses(

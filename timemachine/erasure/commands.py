@@ -252,7 +252,7 @@ def _locked(row: Erasure) -> Session:
 def _leave_tombstone(session: Session, sequence: int, *, by: str, reason: str, at: datetime) -> None:
     """Keep that the step was deleted, and have the timeline name it so; what was said since of how much it matters goes.
 
-    The label is read by whoever a link was given to: it says neither who nor why.
+    The label is read by whoever a link was given to: it says neither who nor why. It decides nothing: a step can be recorded under such a name.
     """
     ErasedTurn.objects.create(session=session, sequence=sequence, erased_at=at, erased_by=by, reason=reason)
     step = session.actions.filter(sequence=sequence)

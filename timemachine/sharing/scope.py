@@ -18,6 +18,7 @@ from timemachine.evidence.earlier import Earlier
 from timemachine.evidence.erased_since import Erased
 from timemachine.evidence.models import ErasedField
 from timemachine.payloads.models import Payload
+from timemachine.recording.gone import deletions_of
 from timemachine.recording.models import Action, Session
 from timemachine.replay.models import Replay, ReplayStep
 from timemachine.replay.queries import steps_of, tally
@@ -150,6 +151,15 @@ class Scope:
         if not steps:
             return {}
         return erased_of(steps[0].action.session_id, [each.action.sequence for each in steps])
+
+    def deleted_at(self, found: Step) -> datetime | None:
+        """When a step that the scope gave was deleted whole, and not by whom or why; None where it was not. One query.
+
+        Its label does not tell: who recorded the step may have named it like a deleted one.
+        """
+        action = found.action
+        deleted = deletions_of(action.session_id, [action.sequence]).get(action.sequence)
+        return None if deleted is None else deleted.at
 
     def erased_parts(self, steps: Sequence[ReplayStep]) -> dict[int, ErasedParts]:
         """What was erased of replayed steps that the scope gave, by their row."""

@@ -11,7 +11,6 @@ from django.utils.safestring import SafeString
 from timemachine.erasure.queries import ErasedParts, rank_of
 from timemachine.evidence.models import ErasedField
 from timemachine.recording.told import Deleted
-from timemachine.redaction.marks import DELETED_TURN
 from timemachine.replay.models import ReplayStep
 from timemachine.web.library import register
 
@@ -74,12 +73,6 @@ def tombstone(context: Context, sequence: int) -> Deleted | None:
     """When, by whom and why a step was deleted, by `tombstones` of the page; None where it was not."""
     found: Mapping[int, Deleted] = context.get("tombstones") or {}
     return found.get(sequence)
-
-
-@register.filter
-def deleted_turn(label: str) -> str:
-    """When a step was deleted, by its label, which says nothing of by whom: `2026-11-23 17:05 UTC`; empty for any other."""
-    return label.removeprefix(DELETED_TURN).strip() if label.startswith(DELETED_TURN) else ""
 
 
 @register.simple_tag(takes_context=True)

@@ -183,6 +183,7 @@ def _session(request: HttpRequest, scope: Scope) -> HttpResponse:
     found = scope.step(sequence, asked.first_bytes)
     context |= _of_step(found) | {"origin": scope.origin(found.action)}
     context["erased_fields"] = scope.erased_fields([found])
+    context["deleted_at"] = scope.deleted_at(found)
     if asked.tab == "raw":
         context["raw"] = _raw(scope.document(sequence), asked.first_bytes)
     if asked_part(request, PARTS) != "step":
