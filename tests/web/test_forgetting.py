@@ -1,7 +1,5 @@
-"""Retention, deletions in bulk, holds and deleted turns by hand."""
+"""Retention, deletions in bulk and holds by hand."""
 
-import html
-import json
 import re
 from datetime import timedelta
 
@@ -10,16 +8,13 @@ from django.test import Client
 
 from tests.api.conftest import program
 from tests.web.people import browser_of
-from tests.web.visitors import opened, shared
 from timemachine.accounts.models import ADMIN, OPERATOR, Project
 from timemachine.base.clock import now
-from timemachine.erasure import commands as erasing
-from timemachine.evidence.sealing import seal_session
 from timemachine.forgetting import commands, holding
 from timemachine.forgetting.models import Forgetting
 from timemachine.memory.summarising import summarise
 from timemachine.notes.commands import add
-from timemachine.recording.commands import append, end_session, start_session
+from timemachine.recording.commands import append, start_session
 from timemachine.recording.draft import ActionDraft
 from timemachine.recording.models import Hold, Session
 from timemachine.recording.queries import session_of
@@ -37,116 +32,6 @@ def session(project: Project) -> Session:
 @pytest.fixture
 def administrator(project: Project) -> Client:
     return browser_of(project, ADMIN)
-
-
-def test_a_turn_is_deleted_from_its_step_and_leaves_its_tombstone(
-    administrator: Client, session: Session
-) -> None:
-    address = f"/sessions/{session.id}/steps/1/delete/"
-    assert address in administrator.get(f"/sessions/{session.id}/?step=1").text
-    assert "the words 0" in administrator.get(address).text
-    assert administrator.post(address, {"reason": ""}).status_code == 422
-    refused = administrator.post(address, {"reason": "it said: the words 0"})
-    assert (refused.status_code, "must not stay" in refused.text) == (422, True)
-    done = administrator.post(address, REASON)
-    assert done["Location"] == f"/sessions/{session.id}/?step=1"
-    shown = administrator.get(done["Location"]).text
-    assert "deleted: turn" in shown
-    assert "asked for" in shown
-    assert "the words 0" not in shown
-    assert "the words 1" in shown
-    assert "Delete turn" not in shown
-    told = administrator.get(f"/sessions/{session.id}/transcript/").text
-    assert '<span class="redacted"><span>deleted on ' in told
-    assert "asked for" in told
-    gone = administrator.get(address).text
-    assert "deleted already" in gone
-    assert "asked for" in gone
-    assert "<textarea" not in gone
-    assert 'name="reason"' not in gone
-    again = administrator.post(address, REASON)
-    assert (again.status_code, "deleted already" in again.text) == (409, True)
-
-
-def test_what_a_page_calls_the_answer_of_the_api_is_that_of_a_deleted_turn_too(
-    administrator: Client, project: Project, session: Session
-) -> None:
-    administrator.post(f"/sessions/{session.id}/steps/1/delete/", REASON)
-    given = program(project).get(f"/sessions/{session.id}/actions/1").json()
-    assert given["deleted"]["reason"] == "asked for"
-    for address in ("?step=1&tab=raw", "?step=1&view=raw"):
-        page = administrator.get(f"/sessions/{session.id}/{address}").text
-        found = re.search(r'<pre class="text">(.*?)</pre>', page, re.DOTALL)
-        assert found is not None
-        text = re.sub(r'<span class="redacted"><span>(.*?)</span></span>', r"[\1]", found[1])
-        assert json.loads(html.unescape(text)) == given, address
-
-
-def test_every_tab_says_of_a_deleted_turn_when_by_whom_and_why_it_went(
-    administrator: Client, session: Session
-) -> None:
-    administrator.post(f"/sessions/{session.id}/steps/1/delete/", REASON)
-    for address in (
-        "?step=1",
-        "?step=1&tab=state",
-        "?step=2&tab=state",
-        "?step=2&tab=diff",
-        "?step=1&tab=diff",
-    ):
-        page = administrator.get(f"/sessions/{session.id}/{address}").text
-        assert "[erased" not in page, address
-        assert "erased: field" not in page, address
-        step = page[page.index('class="step-head"') :]
-        assert "deleted on" in step, address
-        assert "asked for" in step, address
-    page = administrator.get(f"/sessions/{session.id}/?step=1").text
-    for offered in ("Erase fields</a>", "Replay from here</a>", "<summary>Change</summary>"):
-        assert offered not in page
-    assert "What this step said is gone." in page
-
-
-def test_a_visitor_reads_that_a_turn_was_deleted_and_not_by_whom_or_why(
-    administrator: Client, project: Project, session: Session
-) -> None:
-    visitor, address = opened(shared(project, session)[1])
-    administrator.post(f"/sessions/{session.id}/steps/1/delete/", REASON)
-    page = " ".join(visitor.get(f"{address}?step=1").text.split())
-    assert re.search(r"deleted on 20\d\d-\d\d-\d\d \d\d:\d\d UTC", page)
-    assert "erased: field" not in page
-    assert "asked for" not in page
-
-
-def test_a_step_that_was_recorded_under_the_name_of_a_deleted_one_hides_nothing_from_a_visitor(
-    project: Project,
-) -> None:
-    begun = start_session(project, name="Payments", by="test", key="payments")
-    asked, paid = {"who": "Mallory", "sum": 1_000_000}, "PAID the whole sum"
-    name = "[deleted: turn] 2026-01-01 00:00 UTC"
-    append(begun.id, [ActionDraft(kind="tool_call", tool=name, input=asked, output=paid)])
-    visitor, address = opened(shared(project, session_of(project, "payments"))[1])
-    found = erasing.prepare(session_of(project, "payments"), by="ada", fields=["input.who"], steps=[1])
-    erasing.confirm(erasing.work(found.id) or found, reason="asked for", by="ada")
-    erasing.work(found.id)
-    page = " ".join(visitor.get(f"{address}?step=1").text.split())
-    assert "Mallory" not in page
-    assert "PAID the whole sum" in page
-    assert "Erased: <b>input</b>" in page
-    assert "deleted on" not in page
-    assert "What this step said is gone" not in page
-
-
-def test_what_was_deleted_before_its_session_was_sealed_is_not_called_unsealed_once_it_is(
-    administrator: Client, session: Session
-) -> None:
-    administrator.post(f"/sessions/{session.id}/steps/1/delete/", REASON)
-    step = f"/sessions/{session.id}/?step=1"
-    assert "gone before it was sealed" in administrator.get(step).text
-    end_session(session.id)
-    seal_session(session.id)
-    shown = administrator.get(step).text
-    assert "1 field erased" in shown
-    assert "not sealed yet" not in shown
-    assert "gone before it was sealed" in shown
 
 
 def test_a_held_session_offers_nothing_to_delete_and_says_why_it_refuses(
@@ -220,25 +105,6 @@ def test_pages_that_delete_say_that_a_summary_stays_and_that_it_is_every_session
     shown = administrator.get(found).text
     assert "This is every session of the project." in shown
     assert "Of 1 session a summary stays in a collection" in shown
-
-
-def test_a_turn_that_goes_says_which_summary_may_quote_it(administrator: Client, session: Session) -> None:
-    session.refresh_from_db()
-    summarise(session, by="test", collection="lessons")
-    append(session.id, [ActionDraft(kind="message", role="user", output="said after the summary")])
-    frame = '<a href="/collections/lessons/frames/0/">'
-    assert frame in administrator.get(f"/sessions/{session.id}/steps/1/delete/").text
-    assert frame not in administrator.get(f"/sessions/{session.id}/steps/3/delete/").text
-    done = administrator.post(f"/sessions/{session.id}/steps/1/delete/", REASON)
-    assert frame in administrator.get(done["Location"]).text
-    evidence = administrator.get(f"/sessions/{session.id}/evidence/").text
-    assert "stays, and may quote it" in evidence
-    assert frame in evidence
-    erasure = re.search(r'"(/erasures/[^"]+)"', evidence)
-    assert erasure is not None
-    assert frame in administrator.get(erasure[1]).text
-    later = administrator.post(f"/sessions/{session.id}/steps/3/delete/", REASON)
-    assert frame not in administrator.get(later["Location"]).text
 
 
 def test_what_fits_a_filter_is_held_together(administrator: Client, session: Session) -> None:

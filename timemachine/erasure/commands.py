@@ -19,7 +19,7 @@ from timemachine.erasure.applying import apply
 from timemachine.erasure.chosen import Chosen, chosen_of
 from timemachine.erasure.models import DONE, ERASING, FOUND, LOOKING, Erasure
 from timemachine.erasure.quoting import quotes
-from timemachine.erasure.seeing import erased_texts, look_at, look_further, touched
+from timemachine.erasure.seeing import erased_texts, look_at, look_further, touched, touching
 from timemachine.evidence import erased_fields
 from timemachine.evidence.erasing import seal_anew
 from timemachine.evidence.held import keep_from_sealing
@@ -53,6 +53,17 @@ def prepare_turn(session: Session, sequence: int, *, by: str) -> Erasure:
     if gone.erased_turns(session, [sequence]):
         raise Conflict(f"Step {sequence:,} of this session was deleted before.", code="turn_deleted")
     return prepare(session, by=by, fields=TURN_FIELDS, steps=[sequence], turn=True)
+
+
+def first_touched(step: Action) -> int:
+    """The first step that loses something if this one is deleted: itself, or one before it that says the same.
+
+    Reads the session as far as that; 0, for any step, where none loses anything or the session is too long for somebody who waits.
+    """
+    if step.session.last_sequence > AT_ONCE:
+        return 0
+    chosen = chosen_of(None, TURN_FIELDS, [step.sequence], whole=True)
+    return next(touching(step.session, look_at(step.session, chosen)), 0)
 
 
 def delete_turn(step: Action, *, reason: str, by: str) -> Erasure:

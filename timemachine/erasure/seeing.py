@@ -184,9 +184,11 @@ def _gone(seen: Seen) -> Iterator[str]:
 
 def touched(session: Session, look: Look, *, after: int = 0) -> list[int]:
     """The steps of which something is erased, behind one of them. Reads them all, and holds up nobody."""
-    found = []
+    return list(touching(session, look, after=after))
+
+
+def touching(session: Session, look: Look, *, after: int = 0) -> Iterator[int]:
+    """The same steps one by one, read as far as they are asked for."""
     for action in actions_of(session, after=after):
-        seen = look.action(action)
-        if seen.fields:
-            found.append(action.sequence)
-    return found
+        if look.action(action).fields:
+            yield action.sequence

@@ -79,7 +79,8 @@ def delete_turn(request: HttpRequest, id: str, sequence: int) -> HttpResponse:  
                 status = form.refuse(why)
     shown = {"session": step.session, "step": step, "form": form, "deleted": gone}
     if gone is None:
-        shown |= {"held": holds_on(step.session), "summaries": that_stay(step.session, since=sequence)}
+        stays = that_stay(step.session, since=commands.first_touched(step))
+        shown |= {"held": holds_on(step.session), "summaries": stays}
     return page(request, "erasures/delete_turn.html", shown, status=status)
 
 

@@ -1,0 +1,191 @@
+"""Turns that are deleted by hand: what their page says before, and what stands in their place."""
+
+import html
+import json
+import re
+
+import pytest
+from django.test import Client
+
+from tests.api.conftest import program
+from tests.web.people import browser_of
+from tests.web.visitors import opened, shared
+from timemachine.accounts.models import ADMIN, Project
+from timemachine.erasure import commands as erasing
+from timemachine.evidence.sealing import seal_session
+from timemachine.memory.summarising import summarise
+from timemachine.recording.commands import append, end_session, start_session
+from timemachine.recording.draft import ActionDraft
+from timemachine.recording.models import Session
+from timemachine.recording.queries import session_of
+
+REASON = {"reason": "asked for"}
+
+
+@pytest.fixture
+def session(project: Project) -> Session:
+    begun = start_session(project, name="Talk", by="test", key="talk", tags=["junk"])
+    append(begun.id, [ActionDraft(kind="message", role="user", output=f"the words {n}") for n in range(2)])
+    return begun
+
+
+@pytest.fixture
+def administrator(project: Project) -> Client:
+    return browser_of(project, ADMIN)
+
+
+def test_a_turn_is_deleted_from_its_step_and_leaves_its_tombstone(
+    administrator: Client, session: Session
+) -> None:
+    address = f"/sessions/{session.id}/steps/1/delete/"
+    assert address in administrator.get(f"/sessions/{session.id}/?step=1").text
+    assert "the words 0" in administrator.get(address).text
+    assert administrator.post(address, {"reason": ""}).status_code == 422
+    refused = administrator.post(address, {"reason": "it said: the words 0"})
+    assert (refused.status_code, "must not stay" in refused.text) == (422, True)
+    done = administrator.post(address, REASON)
+    assert done["Location"] == f"/sessions/{session.id}/?step=1"
+    shown = administrator.get(done["Location"]).text
+    assert "deleted: turn" in shown
+    assert "asked for" in shown
+    assert "the words 0" not in shown
+    assert "the words 1" in shown
+    assert "Delete turn" not in shown
+    told = administrator.get(f"/sessions/{session.id}/transcript/").text
+    assert '<span class="redacted"><span>deleted on ' in told
+    assert "asked for" in told
+    gone = administrator.get(address).text
+    assert "deleted already" in gone
+    assert "asked for" in gone
+    assert "<textarea" not in gone
+    assert 'name="reason"' not in gone
+    again = administrator.post(address, REASON)
+    assert (again.status_code, "deleted already" in again.text) == (409, True)
+
+
+def test_what_a_page_calls_the_answer_of_the_api_is_that_of_a_deleted_turn_too(
+    administrator: Client, project: Project, session: Session
+) -> None:
+    administrator.post(f"/sessions/{session.id}/steps/1/delete/", REASON)
+    given = program(project).get(f"/sessions/{session.id}/actions/1").json()
+    assert given["deleted"]["reason"] == "asked for"
+    for address in ("?step=1&tab=raw", "?step=1&view=raw"):
+        page = administrator.get(f"/sessions/{session.id}/{address}").text
+        found = re.search(r'<pre class="text">(.*?)</pre>', page, re.DOTALL)
+        assert found is not None
+        text = re.sub(r'<span class="redacted"><span>(.*?)</span></span>', r"[\1]", found[1])
+        assert json.loads(html.unescape(text)) == given, address
+
+
+def test_every_tab_says_of_a_deleted_turn_when_by_whom_and_why_it_went(
+    administrator: Client, session: Session
+) -> None:
+    administrator.post(f"/sessions/{session.id}/steps/1/delete/", REASON)
+    for address in (
+        "?step=1",
+        "?step=1&tab=state",
+        "?step=2&tab=state",
+        "?step=2&tab=diff",
+        "?step=1&tab=diff",
+    ):
+        page = administrator.get(f"/sessions/{session.id}/{address}").text
+        assert "[erased" not in page, address
+        assert "erased: field" not in page, address
+        step = page[page.index('class="step-head"') :]
+        assert "deleted on" in step, address
+        assert "asked for" in step, address
+    page = administrator.get(f"/sessions/{session.id}/?step=1").text
+    for offered in ("Erase fields</a>", "Replay from here</a>", "<summary>Change</summary>"):
+        assert offered not in page
+    assert "What this step said is gone." in page
+
+
+def test_a_visitor_reads_that_a_turn_was_deleted_and_not_by_whom_or_why(
+    administrator: Client, project: Project, session: Session
+) -> None:
+    visitor, address = opened(shared(project, session)[1])
+    administrator.post(f"/sessions/{session.id}/steps/1/delete/", REASON)
+    page = " ".join(visitor.get(f"{address}?step=1").text.split())
+    assert re.search(r"deleted on 20\d\d-\d\d-\d\d \d\d:\d\d UTC", page)
+    assert "erased: field" not in page
+    assert "asked for" not in page
+
+
+def test_a_step_that_was_recorded_under_the_name_of_a_deleted_one_hides_nothing_from_a_visitor(
+    project: Project,
+) -> None:
+    begun = start_session(project, name="Payments", by="test", key="payments")
+    asked, paid = {"who": "Mallory", "sum": 1_000_000}, "PAID the whole sum"
+    name = "[deleted: turn] 2026-01-01 00:00 UTC"
+    append(begun.id, [ActionDraft(kind="tool_call", tool=name, input=asked, output=paid)])
+    visitor, address = opened(shared(project, session_of(project, "payments"))[1])
+    found = erasing.prepare(session_of(project, "payments"), by="ada", fields=["input.who"], steps=[1])
+    erasing.confirm(erasing.work(found.id) or found, reason="asked for", by="ada")
+    erasing.work(found.id)
+    page = " ".join(visitor.get(f"{address}?step=1").text.split())
+    assert "Mallory" not in page
+    assert "PAID the whole sum" in page
+    assert "Erased: <b>input</b>" in page
+    assert "deleted on" not in page
+    assert "What this step said is gone" not in page
+
+
+def test_what_was_deleted_before_its_session_was_sealed_is_not_called_unsealed_once_it_is(
+    administrator: Client, session: Session
+) -> None:
+    administrator.post(f"/sessions/{session.id}/steps/1/delete/", REASON)
+    step = f"/sessions/{session.id}/?step=1"
+    assert "gone before it was sealed" in administrator.get(step).text
+    end_session(session.id)
+    seal_session(session.id)
+    shown = administrator.get(step).text
+    assert "1 field erased" in shown
+    assert "not sealed yet" not in shown
+    assert "gone before it was sealed" in shown
+
+
+def test_a_turn_that_goes_says_which_summary_may_quote_it(administrator: Client, session: Session) -> None:
+    session.refresh_from_db()
+    summarise(session, by="test", collection="lessons")
+    append(session.id, [ActionDraft(kind="message", role="user", output="said after the summary")])
+    frame = '<a href="/collections/lessons/frames/0/">'
+    assert frame in administrator.get(f"/sessions/{session.id}/steps/1/delete/").text
+    assert frame not in administrator.get(f"/sessions/{session.id}/steps/3/delete/").text
+    done = administrator.post(f"/sessions/{session.id}/steps/1/delete/", REASON)
+    assert frame in administrator.get(done["Location"]).text
+    evidence = administrator.get(f"/sessions/{session.id}/evidence/").text
+    assert "stays, and may quote it" in evidence
+    assert frame in evidence
+    erasure = re.search(r'"(/erasures/[^"]+)"', evidence)
+    assert erasure is not None
+    assert frame in administrator.get(erasure[1]).text
+    later = administrator.post(f"/sessions/{session.id}/steps/3/delete/", REASON)
+    assert frame not in administrator.get(later["Location"]).text
+
+
+def test_a_turn_that_says_what_was_summarised_names_that_summary_before_and_behind(
+    administrator: Client, session: Session
+) -> None:
+    session.refresh_from_db()
+    said = ActionDraft(kind="message", role="user", output="The parcel of Mrs Lindqvist is lost.")
+    append(session.id, [said])
+    session.refresh_from_db()
+    summarise(session, by="test", collection="lessons")
+    append(session.id, [said])
+    frame = '<a href="/collections/lessons/frames/0/">'
+    address = f"/sessions/{session.id}/steps/4/delete/"
+    assert f"may quote this turn or what repeats it: a summary in {frame}" in administrator.get(address).text
+    done = administrator.post(address, REASON)
+    shown = administrator.get(done["Location"]).text
+    assert "1 other turn repeated it" in shown
+    assert frame in shown
+
+
+def test_the_page_of_a_turn_of_a_long_session_names_every_summary(
+    administrator: Client, session: Session
+) -> None:
+    session.refresh_from_db()
+    summarise(session, by="test", collection="lessons")
+    append(session.id, [ActionDraft(kind="message", output="later")] * erasing.AT_ONCE)
+    page = administrator.get(f"/sessions/{session.id}/steps/3/delete/").text
+    assert '<a href="/collections/lessons/frames/0/">' in page
