@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 
 from tests.api.conftest import Program
 from timemachine.accounts.models import Project
@@ -121,6 +122,44 @@ def test_a_worker_that_is_killed_leaves_the_rest_to_the_next(project: Project) -
     made.refresh_from_db()
     assert made.status == "done"
     assert keys(project) == {"junk-0"}
+
+
+IN_THE_WAY = """
+CREATE SEQUENCE in_the_way;
+CREATE FUNCTION be_in_the_way() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF nextval('in_the_way') <= %d THEN
+        RAISE EXCEPTION 'deadlock detected' USING ERRCODE = 'deadlock_detected';
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER in_the_way BEFORE INSERT ON tm_erased_session FOR EACH ROW EXECUTE FUNCTION be_in_the_way()
+"""
+
+
+@pytest.mark.parametrize(
+    ("times", "states", "problem"),
+    [
+        (3, ["erased", "erased"], None),
+        (4, ["failed", "erased"], "The database did not delete it: deadlock detected"),
+    ],
+)
+def test_a_session_is_tried_as_often_as_one_that_is_deleted_by_itself(
+    project: Project, times: int, states: list[str], problem: str | None
+) -> None:
+    for n in range(2):
+        recorded(project, f"junk-{n}", tags=("junk",))
+    made = commands.prepare(project, Which(tag="junk"), by="ada")
+    commands.confirm(made, reason=REASON, by="ada")
+    with connection.cursor() as cursor:
+        cursor.execute(IN_THE_WAY % times)
+    commands.work(made.id)
+    made.refresh_from_db()
+    assert made.status == "done"
+    rows = list(made.sessions.order_by("id"))
+    assert [each.state for each in rows] == states
+    assert rows[0].problem == problem
+    assert len(keys(project)) == states.count("failed")
 
 
 def test_what_does_not_fit_any_more_or_is_gone_is_left(project: Project) -> None:

@@ -5,6 +5,7 @@ Every session goes in a transaction of its own, with its tombstone and what beca
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from time import sleep
 from typing import Final
 from uuid import UUID, uuid4
 
@@ -17,7 +18,7 @@ from timemachine.answering.summaries import HAS_SUMMARY
 from timemachine.base.clock import now
 from timemachine.base.errors import Conflict, NotFound
 from timemachine.base.heartbeat import heartbeat
-from timemachine.evidence.erasing import erase_session
+from timemachine.evidence.erasing import MOST_TRIES, PAUSE, erase_session
 from timemachine.forgetting.holding import required_reason
 from timemachine.forgetting.models import (
     CANCELLED,
@@ -148,22 +149,25 @@ def _next(found: Forgetting) -> ForgottenSession | None:
 
 
 def _forget(found: Forgetting, each: ForgottenSession) -> None:
+    """Settle a session, as often and with the pauses of one that is deleted by itself where somebody who records is in the way; else it stays, and the others need not."""
+    for _ in range(MOST_TRIES - 1):
+        try:
+            return _try(found, each)
+        except DatabaseError:
+            sleep(PAUSE)
+    try:
+        _try(found, each)
+    except DatabaseError as why:
+        _tell(each, FAILED, f"The database did not delete it: {str(why).partition(chr(10))[0]}")
+
+
+def _try(found: Forgetting, each: ForgottenSession) -> None:
     try:
         _settle(found, each)
     except Conflict as why:  # held
         _tell(each, HELD, why.message)
     except NotFound:
         _tell(each, GONE)
-    except DatabaseError as why:
-        _again(found, each, why)
-
-
-def _again(found: Forgetting, each: ForgottenSession, why: DatabaseError) -> None:
-    """Once more where somebody who records was in the way; else this session stays, and the others need not."""
-    try:
-        _settle(found, each)
-    except (Conflict, DatabaseError):
-        _tell(each, FAILED, f"The database did not delete it: {str(why).partition(chr(10))[0]}")
 
 
 @transaction.atomic
