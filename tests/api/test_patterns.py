@@ -10,6 +10,7 @@ from tests.patterns.recorded import asked, failed, read, said, session_of
 from timemachine.accounts.models import Project
 from timemachine.jobs import index_steps, read_patterns, sweep
 from timemachine.patterns.models import PatternAlert
+from timemachine.recording.erasure import erase_session
 from timemachine.recording.models import Session
 
 pytestmark = pytest.mark.django_db
@@ -86,6 +87,34 @@ def test_filters_narrow_the_list(
     api: Program, two: list[Session], asked_for: dict[str, Any], number: int
 ) -> None:
     assert len(api.get("/patterns", **asked_for).json()["items"]) == number
+
+
+def test_a_pattern_that_does_not_fit_any_more_since_a_deletion_is_not_listed(
+    api: Program, two: list[Session]
+) -> None:
+    assert len(api.get("/patterns", min_sessions=2).json()["items"]) == 2
+    erase_session(two[0])
+    assert api.get("/patterns", min_sessions=2).json()["items"] == []
+    assert api.get("/patterns", min_sessions=1, solved="yes").json()["items"] == []
+    left = api.get("/patterns", min_sessions=1).json()["items"]
+    assert [each["sessions"] for each in left] == [1, 1]
+
+
+def test_a_page_of_which_nothing_fits_any_more_goes_on_to_what_does(
+    api: Program, project: Project, two: list[Session]
+) -> None:
+    older = [session_of(project, failed("the printer is on fire"), key=key) for key in ("c", "d", "e")]
+    newer = [session_of(project, failed("the stapler is empty"), key=key) for key in ("f", "g")]
+    read(project)
+    erase_session(newer[0])
+    erase_session(older[0])
+    first = api.get("/patterns", limit=1, kind="error").json()
+    assert [(each["text"], each["sessions"]) for each in first["items"]] == [
+        ("Error: the printer is on fire", 2)
+    ]
+    last = api.get("/patterns", limit=1, kind="error", after=first["next"]).json()
+    assert [each["text"] for each in last["items"]] == [f"Error: {SHORT}"]
+    assert last["next"] is None
 
 
 @pytest.mark.parametrize(

@@ -256,6 +256,8 @@ def test_the_figures_of_a_pattern_follow_a_deletion_at_once(project: Project, br
     erase_session(sessions[0])
     assert "2 times in 2 sessions" in page(browser, address)
     assert 'data-label="Times">2<' in browser.get("/patterns/").text
+    erase_session(sessions[1])
+    assert 'data-label="Times">' not in browser.get("/patterns/").text
 
 
 def test_a_new_rule_says_what_it_found_at_once(project: Project, browser: Client) -> None:

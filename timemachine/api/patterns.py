@@ -26,10 +26,10 @@ from timemachine.patterns.queries import (
     alert_of,
     alerts_of,
     counted_now,
+    page_now,
     pattern_of,
     patterns_after,
     patterns_of,
-    place_of,
     resolutions_of,
     rule_of,
     rules_of,
@@ -56,19 +56,17 @@ def index(request: HttpRequest, asked: Query[PatternsIn]) -> dict[str, Any]:
     project = caller(request, "read").project
     if asked.model_fields_set & _LIKE:
         return _similar(project, asked)
-    found = patterns_of(project, Asked(**asked.dict(include=set(Asked.__slots__))))
+    wanted = Asked(**asked.dict(include=set(Asked.__slots__)))
+    found = patterns_of(project, wanted)
     if asked.after is not None:
         found = patterns_after(found, paging.read(asked.after, paging.name))
-    rows = list(found[: checked_limit(asked.limit) + 1])
-    places = {each.id: place_of(each) for each in rows}
-    counted_now(rows)
+    rows, place = page_now(found, wanted, checked_limit(asked.limit))
     trends, solved = trends_of(rows), resolutions_of([each.id for each in rows])
-    return page(
-        rows,
-        asked.limit,
-        lambda each: [places[each.id]],
-        lambda each: pattern_json(each, trends.get(each.id), solved.get(each.id)),
-    ) | {"not_read": not_read(project.id)}
+    return {
+        "items": [pattern_json(each, trends.get(each.id), solved.get(each.id)) for each in rows],
+        "next": place and paging.written([place]),
+        "not_read": not_read(project.id),
+    }
 
 
 @router.get("/alerts", summary="List what rules found")

@@ -79,8 +79,8 @@ def patterns_of(project: Project, asked: Asked) -> QuerySet[Wording]:
     if asked.q:
         said = asked.q if is_plain(asked.q) else "\ufffd"
         found = found.filter(Q(text__icontains=said) | Q(wordings__text__icontains=said)).distinct()
-    if asked.since:
-        found = found.filter(last_at__gte=of_field("since", asked.since, begin_as_written))
+    if (since := _since(asked)) is not None:
+        found = found.filter(last_at__gte=since)
     if asked.solved:
         if asked.solved not in {"yes", "no"}:
             raise _unknown("solved", ("yes", "no"))
@@ -145,6 +145,22 @@ def counted_now(patterns: Sequence[Wording]) -> list[Wording]:
         if row:
             each.first_at, each.last_at = row["first"], row["last"]
     return list(patterns)
+
+
+def page_now(found: QuerySet[Wording], asked: Asked, limit: int) -> tuple[list[Wording], str | None]:
+    """A page of these patterns with the figures of now, and the place to go on from, None at the end.
+
+    Those that do not fit any more since something was deleted are left out, so that a page may have fewer than `limit`; none only at the end.
+    Two queries, more only where nothing of a page fits.
+    """
+    since = _since(asked)
+    while True:
+        rows = list(found[: limit + 1])
+        place = place_of(rows[limit - 1]) if len(rows) > limit else None
+        fitting = [each for each in counted_now(rows[:limit]) if _fits(each, asked, since)]
+        if fitting or place is None:
+            return fitting, place
+        found = patterns_after(found, place)
 
 
 def steps_of(patterns: Collection[UUID]) -> QuerySet[PatternStep]:
@@ -264,6 +280,17 @@ def _fewest(asked: Asked) -> int:
     if not 1 <= asked.min_sessions < 2**31:
         raise InvalidInput("`min_sessions` is 1 or more.", code="invalid_field", field="min_sessions")
     return asked.min_sessions
+
+
+def _since(asked: Asked) -> datetime | None:
+    return of_field("since", asked.since, begin_as_written) if asked.since else None
+
+
+def _fits(pattern: Wording, asked: Asked, since: datetime | None) -> bool:
+    """Whether a pattern's figures are what is asked for."""
+    lately = since is None or (pattern.last_at is not None and pattern.last_at >= since)
+    solved = not asked.solved or (pattern.solved > 0) == (asked.solved == "yes")
+    return pattern.sessions >= asked.min_sessions and lately and solved
 
 
 def _unknown(name: str, known: Collection[str]) -> InvalidInput:

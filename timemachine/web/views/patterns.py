@@ -17,10 +17,10 @@ from timemachine.patterns.queries import (
     alert_of,
     alerts_of,
     counted_now,
+    page_now,
     pattern_of,
     patterns_after,
     patterns_of,
-    place_of,
     resolutions_of,
     rule_of,
     rules_of,
@@ -146,12 +146,11 @@ def _list(request: HttpRequest, access: Access, form: RuleForm | None, status: i
         "may_tell": access.may(ADMIN),
     }
     try:
-        found = patterns_of(access.project, _asked(here))
-        rows = list((patterns_after(found, after) if after else found)[: SHOWN + 1])
+        asked = _asked(here)
+        found = patterns_of(access.project, asked)
+        shown, context["next"] = page_now(patterns_after(found, after) if after else found, asked, SHOWN)
     except InvalidInput as why:
         return render(request, LIST, context | {"wrong": why}, status=why.status)
-    context["next"] = place_of(rows[SHOWN - 1]) if len(rows) > SHOWN else None
-    shown = counted_now(rows[:SHOWN])
     trends = trends_of(shown)
     context["rows"] = [(each, trends.get(each.id)) for each in shown]
     return page(request, LIST, context, parts=("more",), status=status)
