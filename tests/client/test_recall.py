@@ -89,4 +89,6 @@ def test_a_session_without_its_step_is_like_nothing_and_refused(served: Served) 
         with pytest.raises(TypeError, match=r"similar_to\('orders-tuesday', step\) needs the step"):
             tm.similar_to(session)
     assert tm.similar_to("orders-friday") == []
+    tm.forget("orders-tuesday", reason="asked for")
+    assert tm.similar_to("orders-tuesday") == []
     assert tm.similar_to("TypeError: no such session") == []

@@ -349,7 +349,7 @@ class Reading(ABC):
         try:
             self.client.sessions.get(text)
         except Refused as why:
-            if why.code != "session_not_found":
+            if why.code not in {"session_not_found", "session_deleted"}:
                 raise
             return False
         return True
