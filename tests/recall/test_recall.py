@@ -195,8 +195,43 @@ def test_the_last_sessions_and_the_one_before_the_last_are_looked_at(api: Progra
     assert sessions("in the last two sessions", user="nobody") == ([], set())
     nothing = recall(api, "zeppelin in the last two sessions", besides="asks", kinds=["ask"])["items"][0]
     assert "in that time: the sessions Session s4, Session s3." in nothing["nothing"]
-    [item] = recall(api, "gateway in the last two sessions and the last session", besides="asks")["items"]
-    assert {key for key, _ in places(item)} == {"s4"}
+
+
+def test_of_several_sessions_that_are_named_each_is_looked_at(api: Program, project: Project) -> None:
+    for number in (1, 2, 3):
+        record(api, f"s{number}", said(f"gateway {number}", significance="decision"))
+    index(project)
+
+    def sessions(question: str, **asked: Any) -> set[str]:
+        return {key for key, _ in found(api, question, mode="text", **asked)}
+
+    assert sessions("compare the last session with the session before last") == {"s3", "s2"}
+    assert sessions("gateway in the last session or the session before last") == {"s3", "s2"}
+    assert sessions("gateway in the last two sessions and the last session") == {"s3", "s2"}
+    both = "gateway in the last session and the session before last"
+    assert sessions(both, session="s2") == {"s2"}
+    assert sessions(both, session="s1") == set()
+    assert sessions(both, besides="s3") == {"s2", "s1"}
+    assert sessions("gateway in the last session or the session before last, in 2019") == set()
+
+
+def test_where_only_one_of_the_named_sessions_is_there_the_other_is_not_told(
+    api: Program, project: Project
+) -> None:
+    record(api, "only", said("gateway"))
+    index(project)
+    both = "gateway in the last session and the session before last"
+    assert found(api, both) == [("only", 1)]
+    [item] = recall(api, both, kinds=["ask"])["items"]
+    assert item["nothing"].endswith("was recorded in that time: the session Session only.")
+    [item] = recall(api, both, user="nobody")["items"]
+    assert item["nothing"] == "There is no session before."
+
+
+def test_a_long_s_in_a_question_is_answered(api: Program, story: datetime) -> None:
+    [item] = recall(api, "button in the laſt ſix sessions")["items"]
+    assert item["times"][0]["words"] == "in the laſt ſix sessions"
+    assert ("style", 1) in places(item)
 
 
 def test_what_looks_like_a_time_and_is_none_is_named_with_why(api: Program, story: datetime) -> None:

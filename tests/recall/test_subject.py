@@ -7,7 +7,14 @@ from timemachine.recall.subject import subject_of
 
 @pytest.mark.parametrize(
     "question",
-    ["", "What did we figure out ?", "what’s been decided?", "Remind me: what was it that they'd said", "…?"],
+    [
+        "",
+        "What did we figure out ?",
+        "what’s been decided?",
+        "compare with",
+        "Remind me: what was it that they'd said",
+        "…?",
+    ],
 )
 def test_words_by_which_people_ask_name_no_subject(question: str) -> None:
     assert subject_of(question) == ""

@@ -39,9 +39,11 @@ def why_nothing(answer: Answer, wanted: Wanted) -> str | None:
     if answer.is_any_left:
         among = " of those asked for" if filters or answer.times else ""
         return f"No turn{among} {_LOOKED_FOR[wanted.mode]}. Ask with other words."
-    if any(time.reading.previous_session and time.session is None for time in answer.times):
+    before = [time.session for time in answer.times if time.reading.previous_session]
+    if before and not any(before):
         return "There is no session before."
-    times = " or ".join(_span(time, ZoneInfo(wanted.time_zone)) for time in answer.times)
+    looked_at = [time for time in answer.times if time.session or not time.reading.previous_session]
+    times = " or ".join(_span(time, ZoneInfo(wanted.time_zone)) for time in looked_at)
     if times:
         what = f"Nothing that the filter leaves ({filters})" if filters else "Nothing"
         return f"{what} was recorded in that time: {times}."

@@ -196,11 +196,11 @@ def _among(
     besides: Session | None,
 ) -> Among | None:
     """Which steps are looked at; None where there can be none, as there is no session before, or it is not the one that is asked for."""
-    named = [{session.id for session in time.sessions} for time in times if time.is_within_session]
+    named = [time.sessions for time in times if time.is_within_session]
+    sessions = {session.id for some in named for session in some}
     if within:
-        named.append({within.id})
-    sessions = set.intersection(*named) if named else set[UUID]()
-    if named and not sessions:
+        sessions = {within.id} & sessions if named else {within.id}
+    if (named or within) and not sessions:
         return None
     spans: Times = [(time.begin, time.until) for time in times if not time.is_within_session]
     return among(project, wanted, spans, sessions, besides)

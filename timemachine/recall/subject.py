@@ -10,7 +10,7 @@ from timemachine.language.words import FUNCTION_WORDS, word_set
 
 _ASKING: Final = FUNCTION_WORDS | word_set(
     """
-    agree agreed all any anything ask asked came come conclude concluded decide decided decision decisions
+    agree agreed all any anything ask asked came come compare compared comparison conclude concluded decide decided decision decisions
     discuss discussed earlier else everything figure figured find findings found get give go going got happen
     happened hello help hi important know last learn learned learnt list need over please recall remember
     remembered remind said say show some something summarise summarize summary talk talked tell thing things
