@@ -371,6 +371,8 @@ def test_a_session_before_a_time_that_is_named_is_not_the_one_before_the_last() 
         ("between 10 and 20 November", "2026-11-10 00:00", "2026-11-21 00:00"),
         ("from the 3rd to the 5th of May", "2026-05-03 00:00", "2026-05-06 00:00"),
         ("between 3 and 5 Sept 2025", "2025-09-03 00:00", "2025-09-06 00:00"),
+        ("between 10 and 30 November", "2026-11-10 00:00", "2026-12-01 00:00"),
+        ("between 10 and 30 November 2026", "2026-11-10 00:00", "2026-12-01 00:00"),
     ],
 )
 def test_two_days_of_one_month_are_the_time_between_them(words: str, begin: str, until: str) -> None:

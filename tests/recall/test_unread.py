@@ -6,6 +6,7 @@ from tests.recall.test_time_words import BERLIN, NOW
 from timemachine.recall.time_words import read
 
 NO_DAY, AHEAD = "there is no such day", "it lies in the future"
+BACKWARDS = "it ends before it begins"
 EITHER, UNKNOWN = "day and month can be told from it in two ways", "which time that is cannot be told"
 
 
@@ -34,7 +35,18 @@ EITHER, UNKNOWN = "day and month can be told from it in two ways", "which time t
         ("tomorrow", AHEAD),
         ("the day  after tomorrow", AHEAD),
         ("3 days from now", AHEAD),
+        ("on 12/12/2026", AHEAD),
+        ("on 0/0/2026", NO_DAY),
+        ("on 5/0/2026", NO_DAY),
+        ("in 2026-00", NO_DAY),
+        ("on 31 \u017feptember", NO_DAY),
         ("on 03/04/2026", EITHER),
+        ("between 5 and 3 May", BACKWARDS),
+        ("between 5 May and 3 May", BACKWARDS),
+        ("between 3 July 2025 and 5 July 2024", BACKWARDS),
+        ("between yesterday and 3 days ago", BACKWARDS),
+        ("from Monday before Monday", BACKWARDS),
+        ("the last 0 days", UNKNOWN),
         ("the week of May", UNKNOWN),
         ("9999 years ago", UNKNOWN),
         ("last quarter", UNKNOWN),

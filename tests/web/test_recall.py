@@ -63,6 +63,10 @@ def test_how_a_time_was_read_is_shown_and_can_be_undone(viewer: Client, project:
     assert "these are the most important turns" in told
     told = words(viewer, "/recall/?q=what+happened+in+our+last+meeting%3F")
     assert "is read as the session before, the last that was recorded of any kind, Nightly" in told
+    told = words(viewer, "/recall/?q=Last+Session+what+happened%3F")
+    assert "Last Session is read as the session before, Nightly" in told
+    told = words(viewer, "/recall/?q=LAST+MEETING+what+happened%3F")
+    assert "is read as the session before, the last that was recorded of any kind, Nightly" in told
     told = words(viewer, "/recall/?q=gateway+since+the+last+session%3F")
     assert "since the last session is read as the time after the session Nightly" in told
     told = words(viewer, "/recall/?q=gateway+on+31+February")

@@ -33,6 +33,14 @@ NTH: Final = r"\d{1,2}(?:st|nd|rd|th)"
 PART: Final = "(?:morning|afternoon|evening|night)"
 CLOCK: Final = r"(?: at \d{1,2}(?::\d\d\s?(?:am|pm)?|\s?(?:am|pm)))"
 
+_OF_A_WEEK: Final = re.compile(rf"\b(?:{DAY}|{SHORT_DAY})\b", re.IGNORECASE)
+_OF_A_YEAR: Final = re.compile(rf"\b(?:{MONTH}|{SHORT})\b", re.IGNORECASE)
+_WEEK: Final = timedelta(days=7)
+_MONTH: Final = timedelta(days=31)
+_YEAR: Final = timedelta(days=364)
+FROM_NOW: Final = re.compile(r"\b(?:last|past|previous|ago|yesterday|today|tonight|this)\b", re.IGNORECASE)
+"""What is counted from now, wherever it stands."""
+
 type Span = tuple[datetime, datetime]
 
 
@@ -43,6 +51,34 @@ def span_of(words: str, now: datetime) -> Span | None:
     try:
         return next(filter(None, (way(text, now) for way in ways)), None)
     except (OverflowError, ValueError):
+        return None
+
+
+def span_between(first: str, second: str, now: datetime, *, before: bool = False) -> Span | None:
+    """From the first until the second, or before it. An end that would lie before the begin is the next one behind it, which may still be to come.
+
+    None where one of both says no time that there is, or the end lies before the begin all the same.
+    """
+    start, end = span_of(first, now), span_of(second, now)
+    if start is None:
+        return None
+    for found in (end, _behind(start[0], first, second)):
+        until = found and found[0 if before else 1]
+        if until and start[0] < until:
+            return start[0], until
+    return None
+
+
+def _behind(begin: datetime, first: str, second: str) -> Span | None:
+    """The second as it is said a week, a month or a year behind the begin: within the same month, it is a day of that."""
+    if FROM_NOW.search(second):
+        return None
+    one, other = (_OF_A_YEAR.search(words) for words in (first, second))
+    in_one_month = one and other and month_of(one[0]) == month_of(other[0])
+    turn = _WEEK if _OF_A_WEEK.search(second) else _MONTH if in_one_month else _YEAR
+    try:
+        return span_of(second, begin + turn)
+    except OverflowError:
         return None
 
 

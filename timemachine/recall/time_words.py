@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 from timemachine.recall.time_spans import (
     CLOCK,
     DAY,
+    FROM_NOW,
     MONTH,
     NTH,
     NUMBER,
@@ -26,9 +27,10 @@ from timemachine.recall.time_spans import (
     UNIT,
     YEAR,
     Span,
+    span_between,
     span_of,
 )
-from timemachine.recall.unread import AHEAD, FUTURE, UNKNOWN, VAGUE, why_unread
+from timemachine.recall.unread import AHEAD, BACKWARDS, FUTURE, UNKNOWN, VAGUE, why_unread
 
 _STRONG: Final = "|".join(
     (
@@ -131,10 +133,11 @@ MOST_READINGS: Final = 8
 MOST_TRIED: Final = 32
 """How many places of a question that look like a time are looked at."""
 _LOOKS_BACK: Final = re.compile(r"\b(?:last|past|previous|ago|yesterday)\b", re.IGNORECASE)
-_FROM_NOW: Final = re.compile(r"\b(?:last|past|previous|ago|yesterday|today|tonight|this)\b", re.IGNORECASE)
 _NOT_READ: Final = re.compile(
     f"{_BEFORE}(?:(?P<future>{FUTURE})|{VAGUE}){_AFTER}".replace(" ", r"\s+"), re.IGNORECASE
 )
+_PLAIN_LETTERS: Final = str.maketrans("ſ\N{KELVIN SIGN}ıİ", "skiI")
+"""The letters that an expression which looks at no case takes for others, and that no table of words has."""
 _QUOTED: Final = re.compile(r'"[^"]*"|`[^`]*`')
 
 
@@ -146,7 +149,8 @@ class Reading:
     """Words of a question that say a time: which characters they are, and from when until when, in UTC; `until` is the first moment behind it.
 
     None where it is open. `previous_session`: they name the session before, or so many `sessions` behind those that are `passed_over`, whose times
-    are still to be found; `how` is `before` or `after` where they say the time before or after it, else empty.
+    are still to be found; `how` is `before` or `after` where they say the time before or after it, else empty; `of_any_kind`: they say a meeting, a chat
+    or a conversation, for which any session stands.
     """
 
     words: str
@@ -158,6 +162,7 @@ class Reading:
     how: str = ""
     sessions: int = 1
     passed_over: int = 0
+    of_any_kind: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,8 +190,8 @@ def read(question: str, now: datetime, zone: ZoneInfo, *, only_past: bool = Fals
     `only_past`: only those that look back, as "last week" and "2 days ago" do, and "May 20th" need not.
     """
     here = _moved(now, zone).replace(tzinfo=None)
-    bare = _QUOTED.sub(lambda quoted: "\0" * len(quoted.group()), question)
-    said, failed = _joined(bare, here)
+    bare = _QUOTED.sub(lambda quoted: "\0" * len(quoted.group()), question.translate(_PLAIN_LETTERS))
+    said, failed = _joined(bare, here, zone)
     readings = _meant(_readings(question, said, zone), only_past=only_past)
     unread = _meant(_unread(question, bare, [*said, *failed]), only_past=only_past)
     if not readings:
@@ -244,7 +249,7 @@ class _Said:
     why: str | None = None
 
 
-def _joined(bare: str, now: datetime) -> tuple[list[_Said], list[_Said]]:
+def _joined(bare: str, now: datetime, zone: ZoneInfo) -> tuple[list[_Said], list[_Said]]:
     """The times that were said, those that stand side by side and are one within the other as one; and what looks like one and is none."""
     found: list[_Said] = []
     failed: list[_Said] = []
@@ -252,7 +257,7 @@ def _joined(bare: str, now: datetime) -> tuple[list[_Said], list[_Said]]:
         if match["negated"]:
             continue
         said = _said(match, now)
-        if said is None:
+        if said is None or _is_empty(said, zone):
             start, end = match.span()
             failed.append(_Said(start=start, end=end, why=_why(match, now)))
             continue
@@ -276,6 +281,13 @@ def _said(match: re.Match[str], now: datetime) -> _Said | None:
     return _Said(start=start, end=end, words=closed, begin=span[0], until=span[1])
 
 
+def _is_empty(said: _Said, zone: ZoneInfo) -> bool:
+    """Whether nothing lies between its ends: an hour that the clock leaves out in spring, "the last 0 days"."""
+    if said.begin is None or said.until is None:
+        return False
+    return _in_utc(said.begin, zone) >= _in_utc(said.until, zone)
+
+
 def _session(said: re.Match[str]) -> Reading:
     """Which of the sessions before is named, its place still to be said."""
     how = (said["how"] or "").lower()
@@ -288,20 +300,24 @@ def _session(said: re.Match[str]) -> Reading:
         how="after" if how == "since" else how,
         sessions=_COUNTS.get(count) or int(count),
         passed_over=1 if said["last_but_one"] else 0,
+        of_any_kind="session" not in said["session"].lower(),
     )
 
 
 def _why(said: re.Match[str], now: datetime) -> str | None:
     """Why a time that was said is none, by the first part of it that is none."""
-    parts = _ends(said) or [said["within"] or said["year"] or said["alone"]]
-    return next((why_unread(part, now) for part in parts if span_of(part, now) is None), UNKNOWN)
+    ends = _ends(said)
+    parts = ends or (said["within"] or said["year"] or said["alone"],)
+    otherwise = BACKWARDS if ends else UNKNOWN
+    return next((why_unread(part, now) for part in parts if span_of(part, now) is None), otherwise)
 
 
-def _ends(said: re.Match[str]) -> list[str]:
+def _ends(said: re.Match[str]) -> tuple[str, str] | None:
     """The two ends of a time that has two: `between 3 and 5 May` has the third and the fifth."""
     if said["day"]:
-        return [f"{said[day].rstrip('stndrhSTNDRH')} {said['month']}" for day in ("day", "last_day")]
-    return [said["first"], said["second"]] if said["first"] else []
+        first, last = (said[day].rstrip("stndrhSTNDRH") for day in ("day", "last_day"))
+        return f"{first} {said['month']}", f"{last} {said['month']}"
+    return (said["first"], said["second"]) if said["first"] else None
 
 
 def _as_one(first: _Said, second: _Said, between: str, now: datetime) -> _Said | None:
@@ -319,7 +335,7 @@ def _nested(outer: _Said, inner: _Said, now: datetime) -> Span | None:
     if outer.begin is None or outer.until is None or outer.begin >= now:
         return None
     from_then = min(now, outer.until - timedelta(seconds=1))
-    span = span_of(inner.words, now if _FROM_NOW.search(inner.words) else from_then)
+    span = span_of(inner.words, now if FROM_NOW.search(inner.words) else from_then)
     return span if span and outer.begin <= span[0] and span[1] <= outer.until else None
 
 
@@ -332,10 +348,7 @@ def _both_ends(first: _Said, second: _Said) -> Span | None:
 
 def _span(said: re.Match[str], now: datetime) -> _Open | None:
     if ends := _ends(said):
-        first, second = (span_of(end, now) for end in ends)
-        if first is None or second is None:
-            return None
-        return first[0], second[0] if (said["to"] or "").lower() == "before" else second[1]
+        return span_between(*ends, now, before=(said["to"] or "").lower() == "before")
     how = " ".join((said["preposition"] or said["of_year"] or "in").lower().split())
     words = said["within"] or said["year"] or said["alone"]
     if how in _ROLLING and said["the"]:

@@ -9,6 +9,7 @@ from timemachine.recall.time_spans import DAY, MONTH, PART, SHORT, SHORT_DAY, mo
 
 NO_SUCH_DAY: Final = "there is no such day"
 AHEAD: Final = "it lies in the future"
+BACKWARDS: Final = "it ends before it begins"
 EITHER: Final = "day and month can be told from it in two ways"
 UNKNOWN: Final = "which time that is cannot be told"
 
@@ -44,7 +45,7 @@ def why_unread(words: str, now: datetime) -> str | None:
     text = " ".join(words.split())
     years = [int(year) for year in _YEAR.findall(text)]
     if slashed := _SLASHED.search(text):
-        return _of_day(*_in_order(int(slashed["one"]), int(slashed["two"])), int(slashed["year"]), now)
+        return _of_slashed(int(slashed["one"]), int(slashed["two"]), int(slashed["year"]), now)
     if written := _ISO.search(text):
         return _of_day(int(written["day"] or 1), int(written["month"]), int(written["year"]), now)
     for named in _NAMED.finditer(text):
@@ -56,16 +57,15 @@ def why_unread(words: str, now: datetime) -> str | None:
     return UNKNOWN
 
 
-def _in_order(one: int, two: int) -> tuple[int, int]:
-    """Day and month; a month of 0 where it can be either."""
-    if one <= _MONTHS and two <= _MONTHS:
-        return one, 0
-    return (one, two) if two <= _MONTHS else (two, one)
+def _of_slashed(one: int, two: int, year: int, now: datetime) -> str:
+    """Where one of both alone can be the month, or both say the same, the day is told from it."""
+    if one != two and min(one, two) >= 1 and max(one, two) <= _MONTHS:
+        return EITHER
+    day, month = (one, two) if two <= _MONTHS else (two, one)
+    return _of_day(day, month, year, now)
 
 
 def _of_day(day: int, month: int, year: int, now: datetime) -> str:
-    if month == 0:
-        return EITHER
     if not _is_day(day, month, year):
         return NO_SUCH_DAY
     return AHEAD if (year, month, day) > (now.year, now.month, now.day) else UNKNOWN
