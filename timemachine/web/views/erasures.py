@@ -22,7 +22,7 @@ from timemachine.erasure.sample import sample_of
 from timemachine.jobs import ring_erasure
 from timemachine.recording.gone import deletions_of
 from timemachine.recording.holds import holds_on
-from timemachine.recording.models import Session
+from timemachine.recording.models import Action, Session
 from timemachine.recording.queries import action_of, session_of
 from timemachine.redaction.queries import choices_of, profile_of
 from timemachine.web import access
@@ -79,9 +79,17 @@ def delete_turn(request: HttpRequest, id: str, sequence: int) -> HttpResponse:  
                 status = form.refuse(why)
     shown = {"session": step.session, "step": step, "form": form, "deleted": gone}
     if gone is None:
-        stays = that_stay(step.session, since=commands.first_touched(step))
-        shown |= {"held": holds_on(step.session), "summaries": stays}
+        shown |= {"held": holds_on(step.session), "summaries": _that_may_quote(step)}
     return page(request, "erasures/delete_turn.html", shown, status=status)
+
+
+def _that_may_quote(step: Action) -> list[dict[str, Any]]:
+    """The summaries that deleting a turn leaves and that may quote it, or what says the same; that is looked for only where a summary is older than the turn."""
+    session = step.session
+    every = that_stay(session)
+    if every == that_stay(session, since=step.sequence):
+        return every
+    return that_stay(session, since=commands.first_touched(step))
 
 
 def _after_turn(request: HttpRequest, done: Erasure) -> HttpResponse:
