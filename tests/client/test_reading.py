@@ -137,6 +137,9 @@ def test_what_was_just_recorded_is_told_again_whole_or_in_part(served: Served) -
             {"role": "assistant", "content": "Close it."},
         ]
         assert "[3] agent, solution: Close it." in tm.transcript_text("story", min_importance=0.9)
+        for role in ("assistant", ["assistant", "model"], "agent, assistant"):
+            assert tm.transcript(session, role=role)["items"] == tm.transcript(session, role="agent")["items"]
+        assert tm.transcript(session, role="user, assistant")["turns"]["kept"] == 3
 
 
 def test_what_matters_is_said_proposed_and_compressed(served: Served) -> None:

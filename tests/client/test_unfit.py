@@ -217,3 +217,9 @@ def test_a_usage_whose_own_code_fails_is_kept_as_what_it_says(served: Served) ->
         s.add({"kind": "llm_call", "usage": Failing(), "output": "x"})
     assert served.outputs("failing") == ["x"]
     assert (served.actions("failing")[0].parameters or {})["as_given"] == {"usage": "<failing>"}
+
+
+def test_other_words_for_a_role_are_those_of_the_server() -> None:
+    from timemachine.recording.vocabulary import SAME_ROLE
+
+    assert fitting.SAME_ROLE == SAME_ROLE

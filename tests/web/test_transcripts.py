@@ -73,6 +73,16 @@ def test_what_cannot_be_asked_for_says_why_and_shows_every_turn(
     assert (words in shown, "A guess." in shown, "Every turn is shown" in shown) == (True, True, True)
 
 
+def test_another_word_for_a_role_is_that_role_and_is_shown_as_it(viewer: Client, story: str) -> None:
+    shown = page(viewer, story, role="assistant")
+    assert ("It fails." in shown, "A guess." in shown, "Close it." in shown) == (False, True, True)
+    assert '<option value="agent" selected>' in shown
+    session = Session.objects.get().id
+    assert f'href="/sessions/{session}/transcript/text?role=assistant"' in shown
+    told = viewer.get(f"/sessions/{session}/transcript/text", {"role": "assistant"}).getvalue().decode()
+    assert ("It fails." in told, "A guess." in told) == (False, True)
+
+
 def test_where_nothing_is_told_it_says_why(viewer: Client, project: Project, story: str) -> None:
     assert "No turn is told." in page(viewer, story, role="system")
     assert "fits into so few tokens" in page(viewer, story, budget="1")

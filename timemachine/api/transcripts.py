@@ -37,7 +37,8 @@ class TranscriptFilter(Strict):
 def transcript(
     request: HttpRequest, session_id: str, wanted: Query[TranscriptFilter]
 ) -> StreamingHttpResponse:
-    """Every turn in its order, at any length, or those that are asked for: by significance, role, kind, tag, least importance.
+    """Every turn in its order, at any length, or those that are asked for: by significance, role, kind, tag, least importance. `assistant` and `model` are the
+    role `agent`, `human` is `user` and `developer` is `system`.
 
     `budget` is how many tokens there may be: the most important turns that fit, in their order. `as` is `json` (the turns as they were
     recorded), `text` (for a prompt) or `messages` (for a chat model). It says how many turns and tokens of those recorded are told, and

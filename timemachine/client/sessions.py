@@ -1,12 +1,11 @@
 """Sessions of a server."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from timemachine.client.connection import Connection, Document, given, segment
-from timemachine.client.fitting import SAME_ROLE
 from timemachine.client.pages import LARGEST_PAGE, every
 
 _SESSIONS = "/api/sessions"
@@ -178,13 +177,6 @@ def _path(session: str) -> str:
 
 def _told(asked: dict[str, Any]) -> dict[str, Any]:
     return {
-        name: given
-        if given is None or isinstance(given, float | int)
-        else ",".join(_words(name, given.split(",") if isinstance(given, str) else given))
+        name: given if given is None or isinstance(given, float | int | str) else ",".join(given)
         for name, given in asked.items()
     }
-
-
-def _words(name: str, given: Iterable[str]) -> Iterable[str]:
-    """The words of a field; other words for a role as the role that they are recorded as."""
-    return (SAME_ROLE.get(each, each) for each in given) if name == "role" else given

@@ -1,11 +1,13 @@
 """What somebody asks to be told, as they wrote it."""
 
+from collections.abc import Mapping
 from math import isfinite
+from types import MappingProxyType
 from typing import Final
 
 from timemachine.base.errors import InvalidInput
 from timemachine.memory.transcript import Asked
-from timemachine.recording.vocabulary import KINDS, ROLES, SIGNIFICANCES
+from timemachine.recording.vocabulary import KINDS, ROLES, SAME_ROLE, SIGNIFICANCES
 
 MOST_TOKENS: Final = 2**31 - 1
 
@@ -19,10 +21,13 @@ def asked_for(
     min_importance: str | float | None = None,
     budget: str | int | None = None,
 ) -> Asked:
-    """The words of each field apart, with commas between them, and the numbers as numbers. Raises `InvalidInput`, which names the field."""
+    """The words of each field apart, with commas between them, and the numbers as numbers. Raises `InvalidInput`, which names the field.
+
+    Another word for a role, as `assistant`, is the role as which it is recorded.
+    """
     return Asked(
         significances=_known("significance", significance, SIGNIFICANCES),
-        roles=_known("role", role, ROLES),
+        roles=_known("role", role, ROLES, SAME_ROLE),
         kinds=_known("kind", kind, KINDS),
         tags=_apart(tag),
         min_importance=_importance(min_importance),
@@ -30,8 +35,10 @@ def asked_for(
     )
 
 
-def _known(field: str, given: str, known: tuple[str, ...]) -> tuple[str, ...]:
-    found = _apart(given)
+def _known(
+    field: str, given: str, known: tuple[str, ...], same: Mapping[str, str] = MappingProxyType({})
+) -> tuple[str, ...]:
+    found = tuple(dict.fromkeys(same.get(word, word) for word in _apart(given)))
     for word in found:
         if word not in known:
             raise InvalidInput(

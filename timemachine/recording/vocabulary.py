@@ -22,6 +22,8 @@ Status = Literal["recording", "ended"]
 KINDS: Final[tuple[str, ...]] = get_args(Kind)
 LAYERS: Final[tuple[str, ...]] = get_args(Layer)
 ROLES: Final[tuple[str, ...]] = get_args(Role)
+SAME_ROLE: Final = {"assistant": "agent", "model": "agent", "human": "user", "developer": "system"}
+"""Other words for roles, as chats and models use them; the recorder has the same."""
 STATUSES: Final[tuple[str, ...]] = get_args(Status)
 DEFAULT_IMPORTANCE: Final = {
     "normal": 0.72,

@@ -49,6 +49,7 @@ def transcript(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     wrong, asked = None, Asked()
     try:
         asked = asked_for(**here)
+        here["role"] = ",".join(asked.roles)
         after = _after(request)
     except InvalidInput as why:
         wrong, asked, after = why, Asked(), 0
