@@ -80,6 +80,16 @@ def test_a_number_that_json_cannot_say_is_refused_by_its_name(served: Served, nu
         assert why.value.code == "not_finite"
 
 
+def test_what_json_cannot_say_is_not_sent(served: Served) -> None:
+    tm = served.machine()
+    itself: list[Any] = []
+    itself.append(itself)
+    for parameters, code in (({"x": itself}, "not_json"), ({float("nan"): 1}, "not_finite")):
+        with pytest.raises(ClientError) as why:
+            tm.recall("pool", tags=[parameters])
+        assert why.value.code == code
+
+
 def test_a_session_without_its_step_is_like_nothing_and_refused(served: Served) -> None:
     tm = served.machine()
     with tm.session("Orders", key="orders-tuesday") as s:

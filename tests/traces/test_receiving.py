@@ -102,7 +102,12 @@ def test_only_a_key_that_may_record_gets_in(api: Program, project: Project) -> N
     assert (answer.status_code, answer.json()["code"]) == (401, 16)
     reader = Exporter(program(project, "read"))
     assert reader.raw(b"").status_code == 403
-    assert Client().get(ADDRESS).status_code == 405
+
+
+def test_who_opens_the_address_is_told_that_spans_are_sent_there(client: Client) -> None:
+    answer = client.get(ADDRESS)
+    assert (answer.status_code, answer["Allow"]) == (405, "POST")
+    assert "Send spans here with POST" in answer.json()["message"]
 
 
 def test_more_senders_than_there_are_places_are_told_when_to_come_again(

@@ -124,6 +124,30 @@ def test_nobody_is_waited_for_longer_than_patience_lasts() -> None:
     assert work.done[2:] == [[4]]
 
 
+def test_who_is_interrupted_before_its_turn_leaves_its_place_to_the_next() -> None:
+    work, interrupted = Work(), threading.Event()
+
+    def gives_back() -> None:
+        if not interrupted.is_set():
+            interrupted.set()
+            raise RuntimeError
+
+    shared = Together(work, before_waiting=gives_back)
+    first = threading.Thread(target=shared.do, args=([0],))
+    first.start()
+    assert work.first.wait(10)
+    with pytest.raises(RuntimeError):
+        shared.do([2])
+    third = threading.Thread(target=shared.do, args=([4],))
+    third.start()
+    wait_until(lambda: len(shared._queue) == 1, 10)
+    work.go_on.set()
+    for thread in (first, third):
+        thread.join(10)
+    shared.do([6])
+    assert work.done == [[0], [4], [6]]
+
+
 def test_who_fills_a_transaction_waits_for_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(together, "MOST_TOGETHER", 3)
     work = Work()

@@ -238,6 +238,9 @@ def test_the_address_of_a_deleted_session_says_so_to_its_project_alone(
         assert re.search(r"entry [0-9]+ of the project's log", shown)
         told = program(project).get(f"/sessions/{named}")
         assert (told.status_code, told.json()["code"]) == (404, "session_deleted")
+        unread = program(project, "record").post(f"/sessions/{named}/actions", {"actions": []}).json()
+        assert unread["facts"] == {"session": str(session.id)}
+        assert "asked for" not in unread["message"]
         facts = told.json()["facts"]
         assert facts["deleted"]["reason"] == "asked for"
         assert (facts["session"], facts["summaries"]) == (

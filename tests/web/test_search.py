@@ -144,6 +144,14 @@ def test_the_words_are_blamed_only_where_they_are_the_cause(viewer: Client, proj
         assert ("leave one out" in shown) == ("all of the words" in told)
 
 
+def test_where_meanings_are_compared_no_word_is_in_the_way(viewer: Client, project: Project) -> None:
+    session_of(project, said("The gateway timed out."))
+    index(project)
+    shown = words(viewer, "/search/?mode=semantic&q=zzz+%22qqq+xxq%22+-vvv")
+    assert "No step means something near it." in shown
+    assert "leave one out" not in shown
+
+
 def test_another_projects_sessions_are_not_found_nor_searched(
     viewer: Client, project: Project, other_project: Project
 ) -> None:

@@ -116,6 +116,8 @@ def test_proposals_are_answered_yes_and_no(operator: Client, project: Project) -
     assert "This proposal for step 2 was answered already:" in words(get(operator, PAGE))
     operator.post(f"{PAGE}answer/", {"step": "1", "rule": "decision", "answer": "yes"})
     assert "step 1 was answered already: " in words(get(operator, PAGE))
+    operator.post(f"{PAGE}answer/", {"step": "2", "rule": "a\0b", "answer": "yes"})
+    assert "Nothing is proposed for step 2 by the rule" in words(get(operator, PAGE))
 
 
 def test_a_session_is_compressed_and_that_is_undone(operator: Client, session: Session) -> None:

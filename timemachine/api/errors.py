@@ -13,6 +13,7 @@ from django.http.response import HttpResponseBase
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
+from timemachine.api.access import Caller
 from timemachine.base.errors import (
     InvalidInput,
     NotFound,
@@ -113,7 +114,7 @@ def refusal(error: TimeMachineError) -> HttpResponse:
 
 def _ours(request: HttpRequest, error: Exception) -> TimeMachineError:
     if isinstance(error, TimeMachineError):
-        return error
+        return error if error.code != "session_deleted" or _may_read(request) else _only_deleted(error)
     if isinstance(error, AuthenticationError):
         return NotSignedIn("Send a key: Authorization: Bearer tmk_…; make one under Settings.")
     if isinstance(error, ValidationError):
@@ -123,6 +124,20 @@ def _ours(request: HttpRequest, error: Exception) -> TimeMachineError:
     if isinstance(error, Http404):
         return _no_address()
     return _failed(request, error)
+
+
+def _may_read(request: HttpRequest) -> bool:
+    who = getattr(request, "auth", None)
+    return isinstance(who, Caller) and "read" in who.key.scopes
+
+
+def _only_deleted(error: TimeMachineError) -> NotFound:
+    """What a key is told of a deleted session that may not read who deleted it, and why."""
+    return NotFound(
+        "This session was deleted; nothing is recorded in it.",
+        code=error.code,
+        session=error.facts["session"],
+    )
 
 
 def _failed(request: HttpRequest, error: Exception) -> TimeMachineError:
@@ -182,6 +197,7 @@ _SAYS: Final = {
     "decimal_parsing": "it is a number",
     "uuid_type": "it is an id as the server gives them",
     "uuid_parsing": "it is an id as the server gives them",
+    "extra_forbidden": "there is no such field",
     "model_type": "it is an object",
     "model_attributes_type": "it is an object",
     "timezone_aware": "it is a time with its zone, as 2026-11-23T18:00:00Z",

@@ -16,7 +16,6 @@ from django.core.exceptions import RequestDataTooBig
 from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_POST
 from google.rpc.status_pb2 import Status
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
@@ -52,10 +51,18 @@ class _Unsupported(InvalidInput):
     default_code = "unsupported_media_type"
 
 
+class _NotSent(InvalidInput):
+    status = 405
+    default_code = "method_not_allowed"
+
+
 @csrf_exempt
-@require_POST
 def receive(request: HttpRequest) -> HttpResponse:
     """Record the spans of a request."""
+    if request.method != "POST":
+        told = _refused(_NotSent("Send spans here with POST, as an exporter of OTLP over HTTP does."), JSON)
+        told["Allow"] = "POST"
+        return told
     encoding = request.content_type
     try:
         who = _caller(request)

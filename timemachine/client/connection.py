@@ -1,12 +1,12 @@
 """One server over HTTP: JSON there and back, one bearer key, and every failure as one of our exceptions."""
 
+import contextlib
 import json
 import logging
 import math
 import os
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Self
 from urllib.parse import quote
@@ -270,11 +270,18 @@ class Connection:
 
 
 def _as_json(body: Any) -> bytes:
-    """The body of a request. Raises `ClientError` for a number that JSON cannot say."""
-    if wrong := next(_not_finite(body), None):
-        name, number = wrong
-        raise ClientError(f"`{name}` cannot be {number}: give a finite number.", code="not_finite")
-    return json.dumps(body, allow_nan=False).encode()
+    """The body of a request. Raises `ClientError` for what JSON cannot say: a number that is none or endless, a value that holds itself."""
+    try:
+        return json.dumps(body, allow_nan=False).encode()
+    except (ValueError, RecursionError) as why:
+        raise _unsayable(body, why) from why
+
+
+def _unsayable(body: Any, why: Exception) -> ClientError:
+    with contextlib.suppress(RecursionError):
+        for name, number in _not_finite(body):
+            return ClientError(f"`{name}` cannot be {number}: give a finite number.", code="not_finite")
+    return ClientError(f"JSON cannot say this: {why}.", code="not_json")
 
 
 def _not_finite(body: Any, name: str = "a number") -> Iterator[tuple[str, float]]:
@@ -283,6 +290,7 @@ def _not_finite(body: Any, name: str = "a number") -> Iterator[tuple[str, float]
         yield name, body
     elif isinstance(body, Mapping):
         for key, value in body.items():
+            yield from _not_finite(key, "a name")
             yield from _not_finite(value, str(key))
     elif isinstance(body, list | tuple):
         for value in body:
@@ -336,7 +344,7 @@ def _parsed(response: httpx.Response) -> Any:
 _ours: Final = threading.local()
 
 
-@contextmanager
+@contextlib.contextmanager
 def _unsaid() -> Iterator[None]:
     """Inside, httpx says nothing of its requests in the log of the program that records: they are not the program's."""
     httpx_log = logging.getLogger("httpx")

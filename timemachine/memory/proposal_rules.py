@@ -31,6 +31,8 @@ _PROPOSED: Final = {
     "root_cause": "breakthrough",
     "solved": "solution",
 }
+RULES: Final = frozenset(_PROPOSED)
+"""The names of the rules."""
 _FAULT: Final = r"(?:bug|issue|error|problem|failure|crash|leak|regression|tests?|build|deploy(?:ment)?|import|login|upload)"
 _OPEN: Final = r"(?!\s+(?:\w+\s+){0,2}(?:not|nothing|unclear|unknown|still|whatever|whichever|either|your)\b)"
 _SAYS: Final = {

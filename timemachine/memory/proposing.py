@@ -9,7 +9,7 @@ from django.db import connection
 from timemachine.base.content import value_of
 from timemachine.base.errors import InvalidInput, NotFound
 from timemachine.base.faithful import original
-from timemachine.memory.proposal_rules import LONGEST_READ, Line, Proposal, proposals
+from timemachine.memory.proposal_rules import LONGEST_READ, RULES, Line, Proposal, proposals
 from timemachine.patterns.saying import Step, failure_of
 from timemachine.recording.models import ErasedTurn, Session
 from timemachine.recording.told import said_in
@@ -85,6 +85,8 @@ def _proposal(session: Session, sequence: int, rule: str) -> Proposal:
 
 def _answered(session: Session, sequence: int, rule: str) -> str:
     """What was said to the proposal before; empty where nothing was."""
+    if rule not in RULES:
+        return ""
     asked = {"session": session, "rule": rule}
     no = Declined.objects.filter(**asked, action__sequence=sequence).first()
     yes = WeightChange.objects.filter(**asked, sequence=sequence).order_by("-id").first()

@@ -15,7 +15,7 @@ PATIENCE: Final = 0.02
 class _Waiting[Item]:
     items: Sequence[Item]
     woken: Event = field(default_factory=Event)
-    done: bool = False
+    leads: bool = False
     failed: BaseException | None = None
 
 
@@ -51,28 +51,17 @@ class Together[Item]:
         with self._came:
             self._queue.append(mine)
             self._came.notify()
-            waits, self._busy = self._busy, True
-        if waits:
-            self._before_waiting()
-            mine.woken.wait()
-        if not mine.done:
-            self._lead(mine)
+            mine.leads, self._busy = not self._busy, True
+        try:
+            if not mine.leads:
+                self._before_waiting()
+                mine.woken.wait()
+            if mine.leads:
+                self._work_for(self._next(mine))
+        finally:
+            self._leave(mine)
         if mine.failed is not None:
             raise mine.failed
-
-    def _lead(self, mine: _Waiting[Item]) -> None:
-        some = [mine]
-        try:
-            some = self._next(mine)
-            self._work_for(some)
-        finally:
-            with self._came:
-                self._lately = len(some) + len(self._queue)
-                self._expected_until = monotonic() + self._patience
-                if self._queue:
-                    self._queue[0].woken.set()  # and lead
-                else:
-                    self._busy = False
 
     def _next(self, mine: _Waiting[Item]) -> list[_Waiting[Item]]:
         """Mine and those that came after it, as many as one transaction should hold."""
@@ -83,7 +72,22 @@ class Together[Item]:
             while self._queue and size + len(self._queue[0].items) <= MOST_TOGETHER:
                 chosen.append(self._queue.pop(0))
                 size += len(chosen[-1].items)
+            self._lately = len(chosen)
         return chosen
+
+    def _leave(self, mine: _Waiting[Item]) -> None:
+        """Whoever leads lets the next one lead, however its own turn ended."""
+        with self._came:
+            if mine in self._queue:  # it was interrupted before its turn
+                self._queue.remove(mine)
+            if not mine.leads:
+                return
+            self._lately += len(self._queue)
+            self._expected_until = monotonic() + self._patience
+            self._busy = bool(self._queue)
+            for following in self._queue[:1]:
+                following.leads = True
+                following.woken.set()
 
     def _all_came(self) -> bool:
         """Whether there is nobody more to wait for, or no room for more."""
@@ -104,7 +108,6 @@ class Together[Item]:
             raise
         finally:
             for each in some:
-                each.done = True
                 each.woken.set()
 
     def _tried(self, items: Sequence[Item]) -> BaseException | None:
