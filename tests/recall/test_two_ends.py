@@ -33,6 +33,13 @@ def test_a_time_that_is_under_way_ends_where_it_is_said_to(words: str, begin: st
     assert (spoken.text, spoken.unread) == ("the gateway ?", ())
 
 
+def test_where_the_calendar_ends_no_end_lies_behind() -> None:
+    spoken = read(
+        "the gateway between 20 December and 10 January?", datetime(9999, 12, 25, tzinfo=UTC), ZoneInfo("UTC")
+    )
+    assert spoken.readings == ()
+
+
 def test_an_hour_that_the_clock_leaves_out_is_no_time() -> None:
     assert readings("on 2026-03-29 at 2am") == ()
     assert readings("on 2026-03-29 at 2am", zone=ZoneInfo("UTC")) != ()
