@@ -1,5 +1,7 @@
 """`timemachine session branches`, and what `session view` says that a session adds up to."""
 
+import re
+
 from tests.builders import recorded_session
 from tests.cli.terminal import Here
 from timemachine.recording.commands import append, start_session
@@ -9,14 +11,22 @@ from timemachine.recording.draft import ActionDraft
 def test_the_tree_of_a_session_is_shown(tm: Here) -> None:
     first = recorded_session(tm.project, key="first")
     second = start_session(tm.project, name="Second", key="second", by="test", parent=(first, 4))
-    start_session(tm.project, name="Third", key="third", by="test", parent=(second, None))
+    third = start_session(tm.project, name="Third", key="third", by="test", parent=(second, None))
+    start_session(tm.project, name="Fourth", key="fourth", by="test", parent=(third, None))
+    start_session(tm.project, name="Fifth", key="fifth", by="test", parent=(second, 1))
+    start_session(tm.project, name="Sixth", key="sixth", by="test", parent=(first, 5))
     lines = tm.run("session", "branches", "second").out.splitlines()
-    assert [line.split()[:4] for line in lines[1:]] == [
-        ["first", first.name.split()[0], *lines[1].split()[2:4]],
-        ["└─", "second", "step", "4"],
-        ["└───", "third", "the", "end"],
+    assert [match[0] for line in lines[1:] if (match := re.match("[│├└─ ]*[a-z]+", line))] == [
+        "first",
+        "├─ second",
+        "├─── fifth",
+        "├─── third",
+        "├───── fourth",
+        "└─ sixth",
     ]
-    assert [each["depth"] for each in tm.json("session", "branches", "third")["items"]] == [0, 1, 2]
+    assert "step 4" in lines[2]
+    assert "the end" in lines[4]
+    assert [each["depth"] for each in tm.json("session", "branches", "third")["items"]] == [0, 1, 2, 2, 3, 1]
     start_session(tm.project, name="Alone", key="alone", by="test")
     assert "No session went on" in tm.run("session", "branches", "alone").out
 

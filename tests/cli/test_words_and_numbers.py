@@ -134,6 +134,7 @@ def test_tokens_nobody_counted_are_unknown_and_none_is_none(usage: dict[str, Any
         ("a\rb\x00", "a␍b␀"),
         ("tab\tand\nline stay", "tab\tand\nline stay"),
         ("Prüfung 🔍", "Prüfung 🔍"),
+        ("pay \u202eelloM\u2066", "pay ⟨U+202E⟩elloM⟨U+2066⟩"),
     ],
 )
 def test_a_recorded_text_cannot_steer_the_terminal(text: str, shown: str) -> None:

@@ -12,7 +12,7 @@ from tests.client.conftest import Served
 from tests.waiting import wait_until
 from timemachine.client import TimeMachine, delivery
 from timemachine.client.delivery import Delivery
-from timemachine.client.errors import NoServer
+from timemachine.client.errors import NoServer, NotRecorded
 from timemachine.client.outbox import header_of
 from timemachine.client.recorder import Session
 from timemachine.client.spool import Spool, spools_in
@@ -141,3 +141,19 @@ def test_a_close_lets_go_of_what_is_taken_over_at_that_moment(tmp_path: Path) ->
     assert len(taken) == 2
     for spool in taken:
         spool.remove()
+
+
+def test_what_is_recorded_behind_the_end_is_not_said_to_have_arrived(served: Served) -> None:
+    tm = served.machine()
+    with tm.session("Late", key="late") as s:
+        s.record("user", "in time")
+    assert s.flush()
+    s.record("user", "late")
+    assert (s.flush(), tm.flush()) == (False, False)
+    strict = served.machine(strict=True)
+    with strict.session("Late, too", key="late-too") as s:
+        s.record("user", "in time")
+    with pytest.raises(NotRecorded, match="has ended"):
+        s.record("user", "late")
+    with pytest.raises(NotRecorded, match="1 action is lost"):
+        s.flush()

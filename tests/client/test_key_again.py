@@ -62,7 +62,7 @@ def test_strict_sets_aside_what_comes_for_a_session_that_has_ended_and_raises(se
     tm = served.machine(strict=True)
     again = tm.session("Nightly", key="nightly")
     again.record("user", "second")
-    with pytest.raises(NotRecorded, match=r"1 actions were refused.*spool list.*has ended"):
+    with pytest.raises(NotRecorded, match=r"1 action was refused.*spool list.*has ended"):
         again.flush()
     with pytest.raises(NotRecorded, match="has ended"):
         again.end()

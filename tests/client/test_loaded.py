@@ -115,7 +115,7 @@ def test_what_was_recorded_and_exported_is_loaded(served: Served, tmp_path: Path
     with tm.session("Exported", key="exported") as s:
         s.event("file.open", {"path": "/x"}, layer="sys")
         s.checkpoint("here", {"messages": [1, 2], "system_prompt": "p"})
-    tm.client.sessions.export("exported", tmp_path / "e.zip", format="zip")
+    tm.client.sessions.export("exported", str(tmp_path / "e.zip"), format="zip")
     found = load_session(tmp_path / "e.zip")
     agent = Agent()
     assert len(found.get_events_by_layer("sys")) == 1

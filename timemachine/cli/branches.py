@@ -29,9 +29,12 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
     if len(found["items"]) == 1:
         yield "No session went on from this one, and it went on from none."
         return
+    last = found["items"][-1]
     rows = [
         [
-            f"└{'─' * (2 * each['depth'] - 1)} {each['key']}" if each["depth"] else each["key"],
+            f"{'└' if each is last else '├'}{'─' * (2 * each['depth'] - 1)} {each['key']}"
+            if each["depth"]
+            else each["key"],
             _begin(each["parent"]),
             each["name"],
             each["status"],

@@ -10,11 +10,14 @@ NOT_RECORDED = "not recorded"
 _SECOND, _MINUTE = 1_000, 60_000
 _FIRST_LETTER = 0x20
 _CONTROLS = [number for number in (*range(_FIRST_LETTER), *range(0x7F, 0xA0)) if chr(number) not in "\n\t"]
-_SHOWN = {number: chr(0x2400 + number) if number < _FIRST_LETTER else "\ufffd" for number in _CONTROLS}
+_TURNING = [0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+_SHOWN = {number: chr(0x2400 + number) if number < _FIRST_LETTER else "\ufffd" for number in _CONTROLS} | {
+    number: f"⟨U+{number:04X}⟩" for number in _TURNING
+}
 
 
 def visible(text: str) -> str:
-    """The text with its control characters as pictures (␛): a recorded text must not move the cursor or recolour."""
+    """The text with its control characters as pictures (␛), and what turns the direction of reading by its number: a recorded text must not move the cursor, recolour or stand in another order."""
     return text.translate(_SHOWN)
 
 

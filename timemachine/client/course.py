@@ -3,6 +3,8 @@
 import threading
 from typing import TYPE_CHECKING
 
+from timemachine.base.wording import counted
+
 if TYPE_CHECKING:
     from timemachine.client.spool import Spool
 
@@ -35,11 +37,12 @@ class Shortfall:
     def __str__(self) -> str:
         parts = []
         if self.refused:
+            were = "was refused and is" if self.refused == 1 else "were refused and are"
             parts.append(
-                f"{self.refused:,} actions were refused and are set aside (`timemachine spool list` shows them)"
+                f"{counted(self.refused, 'action')} {were} set aside (`timemachine spool list` shows what)"
             )
         if self.lost:
-            parts.append(f"{self.lost:,} actions are lost")
+            parts.append(f"{counted(self.lost, 'action')} {'is' if self.lost == 1 else 'are'} lost")
         return f"{', and '.join(parts)}: {self.why}"
 
 

@@ -266,7 +266,9 @@ class Session:
             is_late = self._over
             taken = not is_late and self._machine.sender.put(self._box(), kept)
         if is_late:
-            self._refuse(f"The session {self.key} has ended; what came after it is not recorded.")
+            why = f"The session {self.key} has ended; what came after it is not recorded."
+            self.course.shortfall.add(lost=1, why=why)
+            self._refuse(why)
         elif not taken:
             self._refuse("More is recorded than can be written down.")
         elif self._every and action["kind"] != "checkpoint" and next(self._since) % self._every == 0:

@@ -152,9 +152,9 @@ class Sessions:
         """Put a summary into a `collection`, the session's own where none is named, written by `use_model`."""
         return self._connection.post(_path(session) + "/summaries", how)
 
-    def export(self, session: str, target: Path, *, format: str | None = None) -> int:  # noqa: A002
+    def export(self, session: str, target: Path | str, *, format: str | None = None) -> int:  # noqa: A002
         """Write the session as a file of that format, our own without one; the last sequence that is in it."""
-        told = self._connection.download(_path(session) + "/export", target, {"format": format})
+        told = self._connection.download(_path(session) + "/export", Path(target), {"format": format})
         return int(told["Last-Sequence"])
 
     def compare(self, left: str, right: str, *, show: str = "all") -> Document:
