@@ -8,7 +8,6 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from tests.api.conftest import program
 from tests.stub_model_server import Script, StubModelServer
 from tests.web.handbook import FACTS
 from tests.web.people import browser_of
@@ -263,20 +262,14 @@ def test_an_ended_session_that_was_empty_says_so(viewer: Client, session: Sessio
     assert "Nothing was recorded." in viewer.get(work(session)).text
 
 
-def test_a_step_says_who_asked_found_and_put(project: Project) -> None:
-    session = start_session(
-        project, name="Wer", by="test", collection=collection_named(project, "c", by="test")
-    )
-    person, key = browser_of(project), program(project)
-    key.post(f"/sessions/{session.id}/put", {"text": "Invoices are kept for ten years."})
-    key.post(f"/sessions/{session.id}/ask", {"question": "How long are invoices kept?"})
+def test_what_is_done_on_the_workbench_is_the_session_s_agent_s(project: Project) -> None:
+    shelf = collection_named(project, "c", by="test")
+    session = start_session(project, name="Wer", by="test", agent="desk", collection=shelf)
+    person = browser_of(project)
+    person.post(f"{work(session)}put/", {"text": "Invoices are kept for ten years."})
     for do in ("find", "ask"):
-        form = {"do": do, "text": "How long?", "mode": "hybrid", "top_k": "8"}
-        person.post(f"/sessions/{session.id}/work/", form)
-    recorded = list(session.actions.order_by("sequence").values_list("kind", "agent"))
-    somebody = recorded[3][1]
-    assert recorded[:3] == [("put", "key test"), ("ask", "key test"), ("find", "key test")]
-    assert recorded[3:] == [("find", somebody), ("ask", somebody), ("find", somebody)]
-    assert "@" in str(somebody)
-    shown = person.get(f"/sessions/{session.id}/?step=5").text
-    assert f'<span class="quiet">by</span> <bdi>{somebody}</bdi>' in shown
+        person.post(work(session), asked("How long?", do=do))
+    assert list(session.actions.values_list("agent", flat=True)) == [None] * 4
+    shown = person.get(f"/sessions/{session.id}/", {"step": "3", "filter": "agent:desk"}).text
+    assert "@" not in str(re.search(r"<dt>Who</dt><dd>.*?</dd>", shown))
+    assert "4 of 4" in shown

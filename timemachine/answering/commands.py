@@ -26,6 +26,7 @@ from timemachine.recording.commands import append, require_open
 from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft
 from timemachine.recording.models import Session
 from timemachine.recording.putting import place_in_file, put_output
+from timemachine.recording.validation import check_head
 from timemachine.retrieval import finding
 from timemachine.retrieval.commands import NewFrame, Put
 from timemachine.retrieval.commands import put as put_frames
@@ -81,10 +82,15 @@ class Audience:
 
 @transaction.atomic
 def put(
-    collection: Collection, frames: Sequence[NewFrame], *, by: str, session: Session | None = None
+    collection: Collection,
+    frames: Sequence[NewFrame],
+    *,
+    by: str,
+    session: Session | None = None,
+    agent: str | None = None,
 ) -> PutDone:
-    """Put passages into the collection; in a session each is recorded."""
-    _check_open(session)
+    """Put passages into the collection; in a session each is recorded, as its agent's where no other is said."""
+    _check(session, agent)
     started = now()
     puts = put_frames(collection, frames, by=by)
     if session is None:
@@ -93,20 +99,20 @@ def put(
     drafts = [
         _put_draft(collection, frame, done, started, took) for frame, done in zip(frames, puts, strict=True)
     ]
-    return PutDone(puts=puts, sequences=append(session.id, [replace(each, agent=by) for each in drafts]))
+    return PutDone(puts=puts, sequences=append(session.id, [replace(each, agent=agent) for each in drafts]))
 
 
 def find(
-    collection: Collection, query: Query, *, session: Session | None = None, by: str | None = None
+    collection: Collection, query: Query, *, session: Session | None = None, agent: str | None = None
 ) -> FindDone:
-    """Find passages; in a session the find is recorded with every hit frozen, and who found (`by`) as its agent."""
-    _check_open(session)
+    """Find passages; in a session the find is recorded with every hit frozen, as its agent's where no other is said."""
+    _check(session, agent)
     started = now()
     findings = finding.find(collection, query)
     empty = _emptiness(collection, findings)
     if session is None:
         return FindDone(findings=findings, sequence=None, empty=empty)
-    sequence = append(session.id, [replace(_find_draft(findings, started), agent=by)])[0]
+    sequence = append(session.id, [replace(_find_draft(findings, started), agent=agent)])[0]
     return FindDone(findings=findings, sequence=sequence, empty=empty)
 
 
@@ -118,21 +124,21 @@ def ask(
     use_model: str = "",
     parameters: CallParameters | None = None,
     session: Session | None = None,
-    by: str | None = None,
+    agent: str | None = None,
     no_cache: bool = False,
     audience: Audience | None = None,
 ) -> AskDone:
     """Find passages and ask a model over them; in a session both are recorded, a failed call with its error.
 
-    Who asked (`by`, a person or a key) is recorded as the agent of both.
+    Both are the session's agent's where no other `agent` is said.
 
     The same question over the same passages is answered from the project's cache, unless `no_cache` asks the model again;
     the fresh answer is then kept in place of the earlier one.
-    Raises `InvalidInput` for an unknown model and `Unavailable` for one that cannot be used here, before anything is done;
+    Raises `InvalidInput` for an unknown model or an agent that is too long and `Unavailable` for one that cannot be used here, before anything is done;
     `ModelFailed` where the call failed, with the `sequence` that records it. A session that is ended meanwhile still gets the
     record; one that is erased takes it along (`NotFound`).
     """
-    _check_open(session)
+    _check(session, agent)
     model = usable_model(project.id, use_model)
     asked = parameters or CallParameters()
     started = now()
@@ -153,11 +159,11 @@ def ask(
     except TimeMachineError as failed:
         draft = replace(
             _failed_draft(findings, model, failed, started),
-            agent=by,
+            agent=agent,
             parameters=failed_parameters(failed, asked),
         )
         raise recorded_as(failed, _recorded_failure(session, draft, findings, following.ask)) from failed
-    draft = replace(_ask_draft(findings, answered, started), agent=by)
+    draft = replace(_ask_draft(findings, answered, started), agent=agent)
     sequence = _record(session, draft, findings, following.ask)
     cache.keep(key, answered, collection=collection, session=session, sequence=sequence, asked_at=started)
     empty = _emptiness(collection, findings)
@@ -187,8 +193,9 @@ def _emptiness(collection: Collection, findings: Findings) -> Emptiness | None:
     return None if findings.hits else emptiness(collection, findings.as_of)
 
 
-def _check_open(session: Session | None) -> None:
-    """Refuse an ended session before anything is done, above all before a model is called."""
+def _check(session: Session | None, agent: str | None) -> None:
+    """Refuse an ended session, and what could not be recorded, before anything is done, above all before a model is called."""
+    check_head(agent=agent)
     if session is not None:
         require_open(session)
 

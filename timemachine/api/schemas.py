@@ -74,9 +74,10 @@ class PutIn(Strict):
 
 
 class SessionPutIn(PutIn):
-    """A put inside a session; `collection` where it is not the session's own."""
+    """A put inside a session; `collection` and `agent` where they are not the session's own."""
 
     collection: str | None = None
+    agent: str | None = None
 
 
 class FindIn(Strict):
@@ -94,9 +95,10 @@ class FindIn(Strict):
 
 
 class SessionFindIn(FindIn):
-    """A find inside a session."""
+    """A find inside a session; `collection` and `agent` where they are not the session's own."""
 
     collection: str | None = None
+    agent: str | None = None
 
 
 class AskIn(Strict):
@@ -121,9 +123,10 @@ class AskIn(Strict):
 
 
 class SessionAskIn(AskIn):
-    """An ask inside a session."""
+    """An ask inside a session; `collection` and `agent` where they are not the session's own."""
 
     collection: str | None = None
+    agent: str | None = None
 
 
 class CollectionIn(Strict):
@@ -143,6 +146,7 @@ class CheckpointIn(Strict):
 
     name: str
     state: dict[str, Any] = Field(default_factory=dict)
+    agent: str | None = None
 
 
 class ResumeIn(Strict):

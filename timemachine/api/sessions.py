@@ -139,29 +139,29 @@ def _others(session: Session, drafts: list[ActionDraft], sequences: list[int]) -
 
 @routers.sessions.post("/{session_id}/put", response={201: dict[str, Any]}, summary="Put and record it")
 def put(request: HttpRequest, session_id: str, payload: schemas.SessionPutIn) -> Status[dict[str, Any]]:
-    """Put passages into the session's collection; each is recorded."""
+    """Put passages into the session's collection; each is recorded, as of the session's agent where no `agent` is said."""
     who = caller(request, "record")
     session = session_of(who.project, session_id)
     with transaction.atomic():  # a put that is refused makes no collection
         collection = collection_for(who, payload.collection) if payload.collection else _own(session)
-        done = answering.put(collection, frames_in(payload), by=who.by, session=session)
+        done = answering.put(collection, frames_in(payload), by=who.by, session=session, agent=payload.agent)
     ring_backlog(collection.id)
     return Status(201, puts_json(done))
 
 
 @routers.sessions.post("/{session_id}/find", summary="Find and record it")
 def find(request: HttpRequest, session_id: str, payload: schemas.SessionFindIn) -> dict[str, Any]:
-    """Find passages; every hit is frozen into the record."""
+    """Find passages; every hit is frozen into the record, which is the session's agent's where no `agent` is said."""
     who = caller(request, "record")
     session = session_of(who.project, session_id)
     collection = _existing(session, payload.collection)
     query = find_query(who.project, payload)
-    return find_json(answering.find(collection, query, session=session, by=who.by))
+    return find_json(answering.find(collection, query, session=session, agent=payload.agent))
 
 
 @routers.sessions.post("/{session_id}/ask", summary="Ask and record it", openapi_extra=TOLD)
 def ask(request: HttpRequest, session_id: str, payload: schemas.SessionAskIn) -> Any:
-    """Find passages and ask a model over them; both are recorded. It may cost money: the key needs `run` too.
+    """Find passages and ask a model over them; both are recorded, as of the session's agent where no `agent` is said. It may cost money: the key needs `run` too.
 
     With `"stream": true`, or `Accept: text/event-stream`, the answer is a stream of events: `begun` (the ask's id, by which it can
     be cancelled), `hits`, `waiting` where the model is busy and is asked again later, `text` as it is written, then `done` with the document of the answer in one piece, or `error`.
@@ -181,7 +181,7 @@ def ask(request: HttpRequest, session_id: str, payload: schemas.SessionAskIn) ->
             parameters=call_parameters(payload),
             no_cache=payload.no_cache,
             session=session,
-            by=who.by,
+            agent=payload.agent,
             audience=audience,
         )
 
@@ -195,14 +195,14 @@ def ask(request: HttpRequest, session_id: str, payload: schemas.SessionAskIn) ->
 def checkpoint(
     request: HttpRequest, session_id: str, payload: schemas.CheckpointIn
 ) -> Status[dict[str, Any]]:
-    """A named action that carries the agent's state; the same `Idempotency-Key` again gets the first answer."""
+    """A named action that carries the agent's state, the session's where no `agent` is said; the same `Idempotency-Key` again gets the first answer."""
     who = caller(request, "record")
     session = session_of(who.project, session_id)
     sequence = set_checkpoint(
         session.id,
         payload.name,
         payload.state,
-        by=who.by,
+        agent=payload.agent,
         idempotency_key=request.headers.get("Idempotency-Key"),
         request_sha256=sha256_hex(request.body),
     )

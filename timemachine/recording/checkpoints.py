@@ -41,19 +41,19 @@ def set_checkpoint(
     name: str,
     state: dict[str, Any],
     *,
-    by: str,
+    agent: str | None = None,
     idempotency_key: str | None = None,
     request_sha256: str = "",
 ) -> int:
     """Record a checkpoint, and return its sequence; that of the first where the same idempotency key comes again.
 
-    Secrets in `environment` are withheld before anything is kept.
+    It is the session's agent's where no other is said. Secrets in `environment` are withheld before anything is kept.
 
     Raises `InvalidInput` for an empty name, and what `append` raises.
     """
     if not name.strip():
         raise InvalidInput("A checkpoint needs a name.", code="invalid_field", field="name")
-    draft = ActionDraft(kind="checkpoint", layer="agent", agent=by, name=name, output=dict(state))
+    draft = ActionDraft(kind="checkpoint", layer="agent", agent=agent, name=name, output=dict(state))
     return append(session_id, [draft], idempotency_key=idempotency_key, request_sha256=request_sha256)[0]
 
 

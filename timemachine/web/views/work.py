@@ -155,7 +155,7 @@ def _done(request: HttpRequest, access: Access, session: Session, form: WorkForm
         **form.thresholds(),
     )
     if said["do"] == "find":
-        found = doing.find(collection, query, session=session, by=access.user.email)
+        found = doing.find(collection, query, session=session)
         return see_other(_address(session, found.sequence, form), part="done")
 
     def make(audience: doing.Audience) -> doing.AskDone:
@@ -165,7 +165,6 @@ def _done(request: HttpRequest, access: Access, session: Session, form: WorkForm
             query,
             use_model=form.chosen_model,
             session=session,
-            by=access.user.email,
             no_cache=said["no_cache"],
             audience=audience,
         )
