@@ -6,7 +6,8 @@ record. Under a profile nothing is told that quotes an answer in its own way: wh
 withheld input, by which of its words a passage was found.
 
 An answer from the cache says in its `words` which ask it was first given to. They are withheld where that is of another session, whose
-name and steps are on none of the link's pages: a field that is told has to be told whole.
+name and steps are on none of the link's pages: a field that is told has to be told whole. So they are where they have a key or a person as
+the agent, as earlier versions wrote down who had a step recorded.
 """
 
 import json
@@ -29,6 +30,7 @@ from timemachine.redaction.text import redact_text
 from timemachine.redaction.values import redact_value
 from timemachine.replay.models import Replay
 from timemachine.sharing.link_rules import rules_of
+from timemachine.sharing.makers import is_maker
 from timemachine.sharing.models import COMPARISON, REPLAY, SESSION, ShareLink
 from timemachine.sharing.shared_rows import shared_rows
 
@@ -125,13 +127,17 @@ def _figures(_of: Subject, record: Record, _texts: Texts) -> AbstractSet[str]:
 def _all_but_makers(of: Subject, record: Record, texts: Texts) -> AbstractSet[str]:
     if record.index == 0:
         return _figures(of, record, texts) | (record.fields.keys() & {"arms"})
-    return record.fields.keys() - _OF_PROJECT - ({"words"} if _names_another(of, record) else set())
+    return record.fields.keys() - _OF_PROJECT - ({"words"} if _names_others(of, record) else set())
 
 
-def _names_another(of: Subject, record: Record) -> bool:
-    """Whether a record says of an ask of another session that its answer was first given there."""
+def _names_others(of: Subject, record: Record) -> bool:
+    """Whether a record names who had it recorded, or another session as the one in which its answer was first given."""
     words = record.fields.get("words")
-    origin = json.loads(words.data).get("cached_from") if words and words.data else None
+    said = json.loads(words.data) if words and words.data else {}
+    return is_maker(record.kind, said.get("agent")) or _is_of_another(of, said.get("cached_from"))
+
+
+def _is_of_another(of: Subject, origin: object) -> bool:
     if not isinstance(origin, dict) or origin.get("session") == of.id:
         return False
     return not origin.keys().isdisjoint({"session", "sequence"})

@@ -8,6 +8,8 @@ from django.db.models import Q, QuerySet
 
 from timemachine.base.errors import NotFound
 from timemachine.recording.models import Action, Session
+from timemachine.redaction.marks import FIELD, mark
+from timemachine.sharing.makers import is_maker
 from timemachine.sharing.veil import Veil
 from timemachine.timeline.document import action_json, with_everything
 from timemachine.timeline.nesting import REACH, Place, nest
@@ -65,7 +67,7 @@ class Recorded:
         found = step(self.session, sequence, first_bytes)
         beside = [row.sequence for row in (found.parent, *found.children) if row is not None]
         seen = set(self.actions.filter(sequence__in=beside).values_list("sequence", flat=True))
-        found.action.cached_from = self._named(found.action.cached_from)
+        self._without_others(found.action)
         found = replace(
             found,
             parent=found.parent if found.parent and found.parent.sequence in seen else None,
@@ -91,8 +93,14 @@ class Recorded:
         found = with_everything(self.actions).filter(sequence=sequence).first()
         if found is None:
             raise gone()
-        found.cached_from = self._named(found.cached_from)
+        self._without_others(found)
         return found
+
+    def _without_others(self, action: Action) -> None:
+        """Have an action that was read name no session outside the link, and nobody by key or e-mail as its agent."""
+        action.cached_from = self._named(action.cached_from)
+        if is_maker(action.kind, action.agent):
+            action.agent = mark(FIELD)
 
     def _named(self, cached_from: dict[str, object] | None) -> dict[str, object] | None:
         """Which ask a cached answer came from, without the name of a session that is not in the link."""

@@ -5,6 +5,7 @@ same `NotFound`, so that nothing can be learned from how it is refused.
 """
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import IO
@@ -60,8 +61,8 @@ class Scope:
     link: ShareLink
 
     def __post_init__(self) -> None:
-        """What the link is to has a name, and that passes the link's veil as well."""
-        object.__setattr__(self, "link", self._veil().link(self.link))
+        """What the link is to has a name, and that passes the link's veil as well; who made it is left out."""
+        object.__setattr__(self, "link", _without_makers(self._veil().link(self.link)))
 
     def session(self) -> SharedSession:
         """The session, as far as the link shows it."""
@@ -215,6 +216,18 @@ class Scope:
         if self.link.target_type != target_type or self.link.evidence_only:
             raise gone()
         return self.link.through_sequence or 0
+
+
+def _without_makers(link: ShareLink) -> ShareLink:
+    """The link to a replay or comparison that says not by whom it was launched or cancelled."""
+    shown = copy(link)
+    if link.replay is not None:
+        shown.replay = copy(link.replay)
+        shown.replay.requested_by, shown.replay.cancel_requested_by = "", None
+    if link.comparison is not None:
+        shown.comparison = copy(link.comparison)
+        shown.comparison.requested_by = ""
+    return shown
 
 
 def _told(shared: SharedSession) -> dict[str, str | None]:
