@@ -99,3 +99,77 @@ def test_of_a_family_too_large_the_next_of_kin_are_told_and_that_there_are_more(
     assert found["complete"] is False
     assert [each["key"] for each in found["items"]] == ["s4", "s5", "s6", "s7"]
     assert [each["depth"] for each in found["items"]] == [0, 1, 2, 3]
+
+
+def deleted(project: Project, key: str) -> Any:
+    return program(project).delete(f"/sessions/{key}").json()
+
+
+def test_a_branch_says_from_which_step_of_a_deleted_session_it_went_on(tree: Tree, project: Project) -> None:
+    assert deleted(project, "first")["branches"] == 2
+    api, browser = program(project, "read"), browser_of(project)
+    found: Any = api.get("/sessions/early").json()
+    assert found["parent"] is None
+    assert found["parent_deleted"] == {"session": str(tree.first.id), "sequence": 2}
+    assert api.get("/sessions/deep").json()["parent_deleted"] is None
+    assert api.get("/sessions/alone").json()["parent_deleted"] is None
+    for of in (tree.early, tree.late):
+        page = browser.get(f"/sessions/{of.id}/branches/").text
+        step = 2 if of == tree.early else 7
+        assert (
+            f'from step {step} of <a href="/sessions/{tree.first.id}/">a session that was deleted</a>' in page
+        )
+        assert "First" not in page
+    assert "a session that was deleted" in browser.get(f"/sessions/{tree.late.id}/").text
+    address = browser.get(f"/sessions/{tree.first.id}/")
+    assert (address.status_code, "deleted" in address.text) == (404, True)
+
+
+def test_a_branch_from_the_end_of_a_deleted_session_says_that(tree: Tree, project: Project) -> None:
+    deleted(project, "early")
+    page = browser_of(project).get(f"/sessions/{tree.deep.id}/branches/").text
+    assert "from the end of" in page
+    found: Any = program(project, "read").get("/sessions/deep").json()["parent_deleted"]
+    assert found == {"session": str(tree.early.id), "sequence": None}
+
+
+def test_of_a_parent_that_an_earlier_version_deleted_the_step_alone_is_told(
+    tree: Tree, project: Project
+) -> None:
+    deleted(project, "first")
+    Session.objects.filter(key="late").update(parent_erased=None)
+    found: Any = program(project, "read").get("/sessions/late").json()
+    assert found["parent_deleted"] == {"session": None, "sequence": 7}
+    page = browser_of(project).get(f"/sessions/{tree.late.id}/branches/").text
+    assert "from step 7 of a session that was deleted" in page
+
+
+def test_the_page_that_deletes_a_session_says_how_many_went_on_from_it(tree: Tree, project: Project) -> None:
+    admin = browser_of(project, "admin")
+    assert "2 sessions</a> went on from it and stay:" in admin.get(f"/sessions/{tree.first.id}/delete/").text
+    assert "1 session</a> went on from it and stays:" in admin.get(f"/sessions/{tree.early.id}/delete/").text
+    assert "went on from it" not in admin.get(f"/sessions/{tree.alone.id}/delete/").text
+
+
+@pytest.mark.parametrize("again", ["imported", "begun anew"])
+def test_the_same_session_imported_again_gets_its_branches_back(
+    tree: Tree, project: Project, again: str
+) -> None:
+    api = program(project)
+    file = b"".join(api.get("/sessions/first/export").streaming_content)
+    for _ in range(2):
+        deleted(project, "first")
+        if again == "imported":
+            assert api.raw("/import", file).status_code == 201
+        else:
+            start_session(project, name="First", key="first", by="test")
+            break
+    found: Any = api.get("/sessions/first/branches").json()["items"]
+    early: Any = api.get("/sessions/early").json()
+    if again == "imported":
+        assert [each["key"] for each in found] == ["first", "early", "deep", "late"]
+        assert early["parent"] == {"session": found[0]["id"], "sequence": 2}
+        assert early["parent_deleted"] is None
+    else:
+        assert [each["key"] for each in found] == ["first"]
+        assert early["parent_deleted"] == {"session": str(tree.first.id), "sequence": 2}

@@ -19,6 +19,13 @@ from timemachine.retrieval.models import Collection, Frame, Source, SourcePassag
 from timemachine.retrieval.replacing import MOST_NAMED
 
 
+def _parent_deleted(session: Session) -> dict[str, Any] | None:
+    if not session.has_lost_parent:
+        return None
+    erased = session.parent_erased
+    return {"session": None if erased is None else str(erased), "sequence": session.parent_sequence}
+
+
 def money(dollars: Decimal | None) -> float | None:
     """US dollars as a JSON number."""
     return None if dollars is None else float(dollars)
@@ -35,6 +42,7 @@ def session_json(session: Session) -> dict[str, Any]:
         "collection": session.collection.name if session.collection else None,
         "status": session.status,
         "parent": _parent(session),
+        "parent_deleted": _parent_deleted(session),
         "metadata": session.metadata,
         "tags": session.tags,
         "created_at": written(session.created_at),

@@ -32,6 +32,7 @@ from timemachine.jobs import ring_backlog, ring_erasure, ring_indexing, ring_sea
 from timemachine.providers.prices import price_if_known
 from timemachine.recording import changes, commands
 from timemachine.recording.again import differing, repeated
+from timemachine.recording.branches import branch_count
 from timemachine.recording.checkpoints import STATE, set_checkpoint
 from timemachine.recording.checkpoints import resume as resumed
 from timemachine.recording.draft import ActionDraft
@@ -74,14 +75,15 @@ def erase(
 ) -> dict[str, Any]:
     """Delete a session with everything it recorded, its notes, replays, judgements and share links. There is no way back.
 
-    `summaries` of it that were put into collections stay there, and are named by `collection` and `frame`. A body with a `reason` is kept in the tombstone that the project's log has of what was sealed.
+    `summaries` of it that were put into collections stay there, and are named by `collection` and `frame`; so do the `branches` that went on from it,
+    whose `parent_deleted` says from which step. A body with a `reason` is kept in the tombstone that the project's log has of what was sealed.
     """
     who = caller(request, "admin")
     session = session_of(who.project, session_id)
     reason = payload.reason if payload else None
-    stays = that_stay(session)
+    stays, branches = that_stay(session), branch_count(session)
     actions = erase_session(session, by=who.by, reason=reason)
-    return {"erased": str(session.id), "actions": actions, "summaries": stays}
+    return {"erased": str(session.id), "actions": actions, "branches": branches, "summaries": stays}
 
 
 @routers.sessions.delete(

@@ -26,7 +26,7 @@ def branches(*, session: str, as_json: bool) -> None:
 
 
 def _lines(found: dict[str, Any]) -> Iterator[str]:
-    if len(found["items"]) == 1:
+    if len(found["items"]) == 1 and found["items"][0]["parent_deleted"] is None:
         yield "No session went on from this one, and it went on from none."
         return
     last = found["items"][-1]
@@ -35,7 +35,7 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
             f"{'└' if each is last else '├'}{'─' * (2 * each['depth'] - 1)} {each['key']}"
             if each["depth"]
             else each["key"],
-            _begin(each["parent"]),
+            _begin(each),
             each["name"],
             each["status"],
             f"{each['actions']:,}",
@@ -47,7 +47,15 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
         yield f"There are more than these {counted(len(found['items']), 'session')}."
 
 
-def _begin(parent: dict[str, Any] | None) -> str:
-    if parent is None:
-        return ""
+def _begin(branch: dict[str, Any]) -> str:
+    parent, lost = branch["parent"], branch["parent_deleted"]
+    return went_on_from(lost) if lost else "" if parent is None else _step(parent)
+
+
+def went_on_from(lost: dict[str, Any]) -> str:
+    """Where a session left one that was deleted since."""
+    return f"{_step(lost)} of a deleted session"
+
+
+def _step(parent: dict[str, Any]) -> str:
     return "the end" if parent["sequence"] is None else f"step {parent['sequence']:,}"

@@ -73,15 +73,32 @@ def _would_go(client: "Client", session: str, steps: tuple[int, ...], *, as_json
 def _whole(client: "Client", session: str, reason: str | None, *, yes: bool, as_json: bool) -> None:
     found = client.sessions.get(session)
     what = f"Delete the session {found['key']} ({shortened(found['name'])}) with {counted(found['actions'], 'action')}"
-    if not yes and not confirmed(f"{what}, its notes, replays, judgements and share links, for good?"):
-        raise Failure(_KEPT)
+    if not yes:
+        for line in _branches(client, found["id"]):
+            complain(line)
+        if not confirmed(f"{what}, its notes, replays, judgements and share links, for good?"):
+            raise Failure(_KEPT)
     gone = client.sessions.delete(found["id"], reason=reason)
     lines = [f"Session {found['key']} is deleted with {counted(gone['actions'], 'action')}."]
+    if gone["branches"]:
+        lines.append(
+            f"{counted(gone['branches'], 'session')} went on from it, and stay{'s' * (gone['branches'] == 1)}."
+        )
     lines += [
         f"A summary of it stays in the collection {each['collection']}, frame {each['frame']:,}."
         for each in gone["summaries"]
     ]
     show(gone, lines, as_json=as_json)
+
+
+def _branches(client: "Client", session: str) -> Iterator[str]:
+    family = client.sessions.branches(session)["items"]
+    number = sum(1 for each in family if each["parent"] and each["parent"]["session"] == session)
+    if number:
+        yield (
+            f"{counted(number, 'session')} went on from it and stay{'s' * (number == 1)}, without it: "
+            "from then on only the step is told from which that was."
+        )
 
 
 def _turns(

@@ -8,7 +8,7 @@ import click
 
 from timemachine.base.wording import counted, priced, spaced
 from timemachine.cli import options
-from timemachine.cli.branches import branches
+from timemachine.cli.branches import branches, went_on_from
 from timemachine.cli.compare import compare
 from timemachine.cli.connecting import connected, meant_session
 from timemachine.cli.deleting import delete
@@ -296,6 +296,7 @@ def _session_facts(found: dict[str, Any], summary: dict[str, Any]) -> Iterator[s
             ("user", found["user"] or ""),
             ("collection", found["collection"] or ""),
             ("imported", f"from {found['imported_as']}" if found["imported_as"] else ""),
+            ("went on from", went_on_from(found["parent_deleted"]) if found["parent_deleted"] else ""),
             ("tags", ", ".join(found["tags"])),
             ("started", _when(found, found["started_at"], summary)),
             ("ended", _when(found, found["ended_at"], summary)),

@@ -52,8 +52,13 @@ class Family:
 
 
 def is_branched(session: Session) -> bool:
-    """Whether the session goes on from another, or another from it."""
-    return session.parent_id is not None or Session.objects.filter(parent=session).exists()
+    """Whether the session goes on from another, be that deleted, or another from it."""
+    return session.parent_id is not None or session.has_lost_parent or branch_count(session) > 0
+
+
+def branch_count(session: Session) -> int:
+    """How many sessions go on from this one."""
+    return Session.objects.filter(parent=session).count()
 
 
 def family_of(session: Session) -> Family:

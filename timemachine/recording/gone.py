@@ -7,7 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.crypto import salted_hmac
 
 from timemachine.accounts.models import Project
@@ -36,7 +36,8 @@ def remember(
     log_index: int,
     summaries: list[dict[str, Any]],
 ) -> ErasedSession:
-    """Keep that a session is deleted, in the transaction that does it, and which frames of `summaries` stay."""
+    """Keep that a session is deleted, in the transaction that does it, which frames of `summaries` stay, and of its branches from what they went on."""
+    Session.objects.filter(parent=session).update(parent_erased=session.id)
     return ErasedSession.objects.create(
         project_id=session.project_id,
         session=session.id,
@@ -52,10 +53,18 @@ def remember(
 
 def deleted_before(project: Project, key: str) -> ErasedSession | None:
     """The last deletion of a session with this key; None where there was none, or the server's secret was replaced since."""
+    return _deleted_before(project, key).order_by("-erased_at", "-id").first()
+
+
+def all_deleted_before(project: Project, key: str) -> list[UUID]:
+    """The ids of all deleted sessions that had this key; as `deleted_before`."""
+    return list(_deleted_before(project, key).values_list("session", flat=True))
+
+
+def _deleted_before(project: Project, key: str) -> QuerySet[ErasedSession]:
     secrets = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
     marks = [_mark(project.id, key, str(secret)) for secret in secrets]
-    found = ErasedSession.objects.filter(project=project, key_mark__in=marks)
-    return found.order_by("-erased_at", "-id").first()
+    return ErasedSession.objects.filter(project=project, key_mark__in=marks)
 
 
 def deletion_of(project: Project, id_or_key: str) -> ErasedSession | None:

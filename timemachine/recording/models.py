@@ -42,6 +42,8 @@ class Session(models.Model):
     parent = models.ForeignKey("self", null=True, on_delete=models.DB_SET_NULL, related_name="branches")
     parent_sequence = models.BigIntegerField(null=True)
     parent_key = models.CharField(max_length=200, null=True)
+    # the id of a parent that was deleted, by which the same session is known when it is imported again
+    parent_erased = models.UUIDField(null=True)
     metadata = FaithfulJSONField(default=dict)
     tags = ArrayField(FaithfulTextField(), default=list)
     created_at = models.DateTimeField(db_default=Now())
@@ -79,10 +81,21 @@ class Session(models.Model):
                 condition=Q(parent_key__isnull=False),
                 name="session_awaits_parent",
             ),
+            models.Index(
+                fields=["parent_erased"],
+                condition=Q(parent_erased__isnull=False),
+                name="session_lost_parent",
+            ),
         ]
 
     def __str__(self) -> str:
         return f"{self.name} ({self.key})"
+
+    @property
+    def has_lost_parent(self) -> bool:
+        """Whether it went on from a session that was deleted since; of one that went in earlier versions the step alone is left."""
+        named = self.parent_id is not None or self.parent_key is not None
+        return not named and (self.parent_erased is not None or self.parent_sequence is not None)
 
     @property
     def is_undated(self) -> bool:

@@ -4,9 +4,11 @@ from collections.abc import Iterable
 from typing import Final
 
 from django.db import connection
+from django.db.models import Q
 
 from timemachine.accounts.models import Project
 from timemachine.recording.branches import all_above
+from timemachine.recording.gone import all_deleted_before
 from timemachine.recording.models import Session
 
 _HOLD: Final = "SELECT pg_advisory_xact_lock(hashtextextended(name, 0)) FROM unnest(%s::text[]) AS name"
@@ -26,12 +28,18 @@ def found_or_awaited(project: Project, named: Session | str | None) -> tuple[Ses
 
 
 def tie_awaiting(begun: Session) -> None:
-    """Tie the sessions that waited for this one to it, but for those that it goes on from itself: they go on waiting."""
-    awaiting = Session.objects.filter(project=begun.project, parent_key=begun.key)
+    """Tie the sessions that waited for this one to it, but for those that it goes on from itself: they go on waiting.
+
+    An import of a session that was deleted brings that session again, so those that it was deleted from under are tied to it as well.
+    """
+    waits = Q(parent_key=begun.key)
+    if begun.imported_as is not None:
+        waits |= Q(parent_erased__in=all_deleted_before(begun.project, begun.key))
+    awaiting = Session.objects.filter(waits, project=begun.project)
     if not awaiting.exists():
         return
     _hold([f"parents {begun.project_id}"])  # two that are tied at once could close a circle together
-    awaiting.exclude(id__in=all_above(begun)).update(parent=begun, parent_key=None)
+    awaiting.exclude(id__in=all_above(begun)).update(parent=begun, parent_key=None, parent_erased=None)
 
 
 def _hold(names: Iterable[str]) -> None:

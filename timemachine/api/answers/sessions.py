@@ -11,6 +11,11 @@ class Parent(Document):
     sequence: int | None
 
 
+class ParentDeleted(Document):
+    session: str | None
+    sequence: int | None
+
+
 class Session(Document):
     id: str
     key: str
@@ -20,6 +25,7 @@ class Session(Document):
     collection: str | None
     status: Status
     parent: Parent | None
+    parent_deleted: ParentDeleted | None
     metadata: dict[str, Any]
     tags: list[str]
     created_at: str
@@ -60,6 +66,7 @@ class StaysAs(Document):
 class SessionErased(Document):
     erased: str
     actions: int
+    branches: int
     summaries: list[StaysAs]
 
 

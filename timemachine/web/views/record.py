@@ -20,6 +20,7 @@ from timemachine.base.harmless import shown
 from timemachine.base.wording import counted
 from timemachine.evidence.erasing import erase_session
 from timemachine.jobs import ring_seal
+from timemachine.recording.branches import branch_count
 from timemachine.recording.commands import end_session, start_session
 from timemachine.recording.holds import holds_on
 from timemachine.recording.models import Session
@@ -85,7 +86,13 @@ def delete(request: HttpRequest, id: str) -> HttpResponse:  # noqa: A002
     access.require(ADMIN)
     session = session_of(access.project, id)
     form = DeleteForm(request.POST if request.method == "POST" else None)
-    facts = {"session": session, "form": form, "summaries": that_stay(session), "held": holds_on(session)}
+    facts = {
+        "session": session,
+        "form": form,
+        "summaries": that_stay(session),
+        "branches": branch_count(session),
+        "held": holds_on(session),
+    }
     if not form.is_bound:
         return page(request, "record/delete_session.html", facts)
     if form.is_valid() and not _names(session, form.cleaned_data["name"]):
