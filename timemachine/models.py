@@ -27,7 +27,7 @@ from timemachine.evidence.models import (
     SealedResults,
     SigningKey,
 )
-from timemachine.exchange.models import FileImport
+from timemachine.exchange.models import FileImport, FilePart
 from timemachine.forgetting.models import Forgetting, ForgottenSession, RetentionRule
 from timemachine.intake.models import Intake
 from timemachine.judging.models import Judgement
@@ -122,6 +122,7 @@ __all__ = [
     "Erasure",
     "EvidenceLog",
     "FileImport",
+    "FilePart",
     "FirstUse",
     "Forgetting",
     "ForgottenSession",

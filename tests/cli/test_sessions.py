@@ -1,10 +1,14 @@
 """session start, end, status, list, view, delete, checkpoint and import, against a real server."""
 
+import gzip
 import json
+import os
 import shlex
+import threading
 from pathlib import Path
 
 import pytest
+from pytest_django.fixtures import Settings
 
 from tests.cli.terminal import Here, Terminal
 from timemachine.accounts.models import Project
@@ -242,6 +246,35 @@ def test_one_file_gives_one_document_and_several_give_a_list_of_them(tm: Here) -
 )
 def test_a_file_that_is_no_transcript_is_refused(name: str, content: bytes, says: str, tm: Here) -> None:
     assert says in tm.refused("session", "import", tm.file(name, content))
+
+
+def test_an_empty_file_is_told_as_that_whoever_sends_it(tm: Here) -> None:
+    empty = tm.file("none.jsonl", "")
+    assert tm.refused("session", "import", empty).endswith(
+        "none.jsonl: It is empty; there is nothing to import.\n"
+    )
+    ran = tm.run("session", "import", "-", given="")
+    assert (ran.code, ran.err) == (1, "Standard input: It is empty; there is nothing to import.\n")
+
+
+def test_standard_input_a_pipe_and_a_packed_file_are_imported_like_any_other(tm: Here) -> None:
+    assert "1 message;" in tm.run("session", "import", "-", given=transcript("hi", session="a")).out
+    packed = tm.file("b.jsonl.gz", gzip.compress(transcript("hi", session="b").encode()))
+    assert "1 message;" in tm.run("session", "import", packed).out
+    pipe = tm.folder / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=[transcript("hi", session="c")])
+    writer.start()
+    assert "1 message;" in tm.run("session", "import", str(pipe)).out
+    writer.join()
+    assert Session.objects.count() == 3
+
+
+@pytest.mark.usefixtures("worker")
+def test_what_is_small_only_while_it_is_packed_is_waited_for(tm: Here, settings: Settings) -> None:
+    settings.MAX_REQUEST_BYTES = 1_000
+    packed = tm.file("long.jsonl.gz", gzip.compress(transcript(*["hi " * 100] * 9).encode()))
+    assert "9 lines became 9 messages; 0 lines skipped." in tm.run("session", "import", packed).out
 
 
 def test_a_format_that_there_is_not_is_refused_with_those_there_are(tm: Here) -> None:

@@ -56,7 +56,7 @@ def test_a_claude_code_session_is_recognised_by_its_lines(data: bytes) -> None:
     ],
 )
 def test_a_file_that_is_no_transcript_is_refused_with_what_was_expected(data: bytes) -> None:
-    with pytest.raises(InvalidInput, match=r"send .*a Claude Code session.*, or ") as refusal:
+    with pytest.raises(InvalidInput, match=r"Known formats: .*claude_code, codex") as refusal:
         read(data, None, "notes.txt")
 
     assert refusal.value.code == "unknown_format"
@@ -76,7 +76,7 @@ def test_a_file_that_is_no_transcript_is_refused_with_what_was_expected(data: by
         (b"[" * 5_000 + b"]" * 5_000, "its JSON cannot be read: .*deep"),
         (zipped(("../../etc/x", b"1")), "has a path that leads out of it"),
         (zipped(("events.jsonl", b"{}"))[:-30], "it is cut off"),
-        (zipped(("notes.txt", b"x")), "send .*, or "),
+        (zipped(("notes.txt", b"x")), "Known formats: .*claude_code"),
     ],
 )
 def test_what_cannot_be_read_at_all_is_refused_with_why(data: bytes, why: str) -> None:

@@ -105,7 +105,7 @@ def test_files_that_are_all_refused_get_a_line_each_and_the_formats_once(operato
     for name in ("a", "b", "c"):
         assert page.count(f"{name}.txt is no transcript that can be imported.") == 1
     assert "None of the 3 files was taken." in page
-    assert page.count("What can be imported: ") == 1
+    assert page.count("What can be imported:") == 1
     assert page.count("a Claude Code session") == 2  # there, and in the choice of a format
 
 
@@ -122,7 +122,7 @@ def test_several_files_are_imported_each_on_its_own(operator: Client) -> None:
     assert "no.txt is no transcript that can be imported" in page
     assert "Nothing of it was kept." in page
     assert "3 files: 2 brought new actions, 1 refused." in page
-    assert page.count("What can be imported: ") == 1
+    assert page.count("What can be imported:") == 1
     assert "b.jsonl" in page
 
 
@@ -152,7 +152,7 @@ def test_a_chosen_format_stays_chosen(operator: Client) -> None:
 
 
 def test_a_file_over_the_limit_ends_in_a_sentence(operator: Client, settings: Settings) -> None:
-    settings.MAX_REQUEST_BYTES = 200_000
+    settings.MAX_IMPORT_BYTES = 200_000
     page = operator.post("/import/", {"file": transcript(line(1, "x" * 300_000))})
     assert page.status_code == 413
     assert (

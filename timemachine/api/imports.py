@@ -2,14 +2,17 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest
 from ninja import Router, Status
 
 from timemachine.api.access import caller
+from timemachine.api.bodies import body_of
 from timemachine.api.documents import session_json
 from timemachine.base.clock import written
 from timemachine.base.errors import InvalidInput
 from timemachine.exchange.commands import ImportDone, ImportedSession, import_file
+from timemachine.exchange.contents import received
 from timemachine.exchange.queries import SessionOfImport, import_of, sessions_of
 from timemachine.exchange.working import hand_in
 from timemachine.jobs import ring_import, ring_indexing
@@ -31,18 +34,21 @@ def import_(
     Of a session that was deleted here before, `deleted_before` says when, by whom and why: it comes again. Steps that were deleted stay so
     (`deleted_turns`).
 
-    With `later` a worker imports it: the answer is 202 with `import_id`, and `GET /api/imports/{import_id}` says how far it is.
+    The body may be packed with gzip. It may have 512 MB, also unpacked.
+
+    With `later`, and always above 64 MB, a worker imports it: the answer is 202 with `import_id`, and `GET /api/imports/{import_id}` says how far it is.
     """
     who = caller(request, "record")
-    if not request.body:
-        raise InvalidInput(
-            "The file is empty; the body of the request has to be the file.", code="empty_file"
-        )
-    if later:
-        found = hand_in(who.project, request.body, by=who.by, format_name=format, filename=filename)
-        ring_import(found.id)
-        return Status(202, {"import_id": str(found.id)})
-    done = import_file(who.project, request.body, by=who.by, format_name=format, filename=filename)
+    with received(body_of(request)) as data:
+        if not data:
+            raise InvalidInput(
+                "The file is empty; the body of the request has to be the file.", code="empty_file"
+            )
+        if later or len(data) > settings.MAX_REQUEST_BYTES:
+            found = hand_in(who.project, data, by=who.by, format_name=format, filename=filename)
+            ring_import(found.id)
+            return Status(202, {"import_id": str(found.id)})
+        done = import_file(who.project, data, by=who.by, format_name=format, filename=filename)
     ring_indexing(who.project.id)
     return Status(201, import_json(done))
 

@@ -8,6 +8,7 @@ import stat
 import zipfile
 import zlib
 from io import BytesIO
+from mmap import mmap
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -39,12 +40,12 @@ _NAMES: Final = {
 }
 
 
-def is_zip(data: bytes) -> bool:
+def is_zip(data: bytes | mmap) -> bool:
     """Whether the bytes begin as a ZIP archive does."""
     return data[:4] in {b"PK\x03\x04", _END}
 
 
-def names_in(data: bytes) -> frozenset[str]:
+def names_in(data: bytes | mmap) -> frozenset[str]:
     """The names of an archive; none where it cannot be opened."""
     try:
         return frozenset(Archive(data).names)
@@ -58,10 +59,10 @@ class Archive:
     Raises `InvalidInput` (`unsafe_archive`) where a member may not be.
     """
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes | mmap) -> None:
         _check_directory(data)
         try:
-            self._zip = zipfile.ZipFile(BytesIO(data))
+            self._zip = zipfile.ZipFile(BytesIO(data) if isinstance(data, bytes) else data)  # type: ignore[arg-type]  # it reads, seeks and tells
         except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError) as why:
             raise _refusal(f"its directory cannot be read: {_said(why)}") from why
         self._members: dict[str, zipfile.ZipInfo] = {}
@@ -114,7 +115,7 @@ class Archive:
         return b"".join(parts)
 
 
-def _check_directory(data: bytes) -> None:
+def _check_directory(data: bytes | mmap) -> None:
     """Refuse a directory of millions of entries before it is read: its size bounds them, its count may lie."""
     place = data.rfind(_END, max(0, len(data) - _END_SIZE - _LONGEST_COMMENT))
     if place < 0 or len(data) - place < _END_SIZE:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from os import SEEK_END
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,7 +24,7 @@ from timemachine.cli.judging import judge
 from timemachine.cli.moment import local
 from timemachine.cli.notes import note, notes
 from timemachine.cli.replays import replay
-from timemachine.cli.source import read_bytes, shown_name
+from timemachine.cli.source import check_readable, opened, shown_name
 from timemachine.cli.sweeps import sweep
 from timemachine.cli.table import facts, table
 from timemachine.cli.terminal import Progress, say, say_all, show
@@ -165,14 +166,15 @@ def import_(*, files: tuple[str, ...], format_name: str | None, as_json: bool) -
 
     The same file again adds nothing; one that has grown adds what is new. A file that is refused keeps no other from being imported.
     """
-    contents = [(file, read_bytes(file)) for file in files]
+    for file in files:
+        check_readable(file)
     done: list[tuple[str, dict[str, Any]]] = []
     refused: dict[str, ClientError] = {}
     with connected() as client, Progress() as progress:
-        for number, (file, data) in enumerate(contents, start=1):
+        for number, file in enumerate(files, start=1):
             progress.tell(f"importing {shown_name(file)} ({number} of {len(files)})")
             try:
-                done.append((file, _imported(client, file, data, format_name, progress)))
+                done.append((file, _imported(client, file, format_name, progress)))
             except (NoServer, Unreachable) as why:
                 raise Failure(f"{shown_name(file)}: {why.message}{_before(len(done))}") from why
             except ClientError as why:
@@ -206,13 +208,16 @@ session.add_command(note)
 session.add_command(notes)
 
 
-def _imported(
-    client: "Client", file: str, data: bytes, format_name: str | None, progress: Progress
-) -> dict[str, Any]:
-    name = file.rpartition("/")[2]
-    if len(data) <= AT_ONCE_BYTES:
-        return client.import_file(data, filename=name, format_name=format_name)
-    begun = client.import_file(data, filename=name, format_name=format_name, later=True)
+def _imported(client: "Client", file: str, format_name: str | None, progress: Progress) -> dict[str, Any]:
+    with opened(file) as data:
+        size = data.seek(0, SEEK_END)
+        if not size:
+            raise ClientError("It is empty; there is nothing to import.", code="empty_file")
+        name = file.rpartition("/")[2]
+        later = size > AT_ONCE_BYTES
+        begun = client.import_file(data, filename=name, format_name=format_name, later=later)
+    if "import_id" not in begun:
+        return begun
     over = client.wait_for_import(
         begun["import_id"], lambda found: progress.tell(how_far(shown_name(file), found))
     )

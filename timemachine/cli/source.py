@@ -2,9 +2,13 @@
 
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
-from typing import Any
+from shutil import copyfileobj
+from tempfile import TemporaryFile
+from typing import IO, Any
 
 from timemachine.base.content import parse_json
 from timemachine.base.errors import InvalidInput
@@ -39,9 +43,51 @@ def read_bytes(file: str) -> bytes:
             return Path(file).read_bytes()
         return b"" if sys.stdin is None else sys.stdin.buffer.read()
     except OSError as why:
-        raise Failure(f"{shown_name(file)} cannot be read ({why.strerror}); nothing was sent.") from why
+        raise _unreadable(file, why) from why
     except ValueError as why:  # a NUL in the name
         raise Failure(f"{file!r} cannot name a file; nothing was sent.") from why
+
+
+@contextmanager
+def opened(file: str) -> Iterator[IO[bytes]]:
+    """The file, to be read piece by piece; standard input for `-`, and a pipe, are kept on a disk first. Raises `Failure`."""
+    if file == STANDARD_INPUT:
+        with _kept(None if sys.stdin is None else sys.stdin.buffer) as found:
+            yield found
+        return
+    with _open(file) as there:
+        if there.seekable():
+            yield there
+            return
+        with _kept(there) as found:
+            yield found
+
+
+def check_readable(file: str) -> None:
+    """Raise `Failure` for a file that cannot be read; what is no plain file is not touched."""
+    if file != STANDARD_INPUT and not Path(file).is_fifo():
+        _open(file).close()
+
+
+@contextmanager
+def _kept(coming: IO[bytes] | None) -> Iterator[IO[bytes]]:
+    with TemporaryFile() as found:
+        if coming is not None:
+            copyfileobj(coming, found)
+        yield found
+
+
+def _open(file: str) -> BufferedReader:
+    try:
+        return Path(file).open("rb")
+    except OSError as why:
+        raise _unreadable(file, why) from why
+    except ValueError as why:  # a NUL in the name
+        raise Failure(f"{file!r} cannot name a file; nothing was sent.") from why
+
+
+def _unreadable(file: str, why: OSError) -> Failure:
+    return Failure(f"{shown_name(file)} cannot be read ({why.strerror}); nothing was sent.")
 
 
 def read_text(file: str) -> str:

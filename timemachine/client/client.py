@@ -1,7 +1,7 @@
 """All that a server offers, as a program reaches it."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import IO, Any, Self
 
 from timemachine.client.asks import Asks
 from timemachine.client.collections import Collections
@@ -104,15 +104,15 @@ class Client:
 
     def import_file(
         self,
-        data: bytes,
+        data: bytes | IO[bytes],
         *,
         filename: str | None = None,
         format_name: str | None = None,
         later: bool = False,
     ) -> Document:
-        """Import a file of another tool: the sessions, and a report that accounts for every line.
+        """Import a file of another tool: the sessions, and a report that accounts for every line. A file that is open is sent piece by piece.
 
-        With `later` a worker imports it: `{"import_id": …}`, for `wait_for_import`.
+        With `later`, and always above 64 MB, a worker imports it: `{"import_id": …}`, for `wait_for_import`.
         """
         return self.connection.call(
             "POST",

@@ -8,7 +8,7 @@ import os
 import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import IO, Any, Final, Self
 from urllib.parse import quote
 
 import httpx
@@ -100,7 +100,7 @@ class Connection:
         path: str,
         *,
         query: Mapping[str, Any] | None = None,
-        content: bytes | None = None,
+        content: bytes | IO[bytes] | None = None,
         content_type: str | None = None,
         idempotency_key: str | None = None,
     ) -> Document:
@@ -193,9 +193,11 @@ class Connection:
         path: str,
         headers: dict[str, str],
         query: Mapping[str, Any] | None,
-        content: bytes | None,
+        content: bytes | IO[bytes] | None,
     ) -> httpx.Response:
         asked = {name: _plain(value) for name, value in (query or {}).items() if value is not None}
+        if content is not None and not isinstance(content, bytes):
+            content.seek(0)
         try:
             with _unsaid():
                 response = self._http.request(

@@ -8,6 +8,7 @@ from django.db import transaction
 from timemachine.accounts.models import Project
 from timemachine.base.errors import Conflict
 from timemachine.exchange.heads import cut_to_limit
+from timemachine.exchange.mapped import Contents
 from timemachine.exchange.recorded import already_recorded
 from timemachine.exchange.registry import FORMATS, chosen
 from timemachine.exchange.report import ImportReport, SessionDraft
@@ -43,7 +44,7 @@ class ImportDone:
 
 def import_file(
     project: Project,
-    data: bytes,
+    data: Contents,
     *,
     by: str,
     format_name: str | None = None,

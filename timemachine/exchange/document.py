@@ -7,6 +7,7 @@ from timemachine.base.content import parse_json
 from timemachine.base.errors import InvalidInput, TooLarge
 from timemachine.exchange.drafting import hopeless
 from timemachine.exchange.jsonl import Line, check_lines, lines_of
+from timemachine.exchange.mapped import Contents, count_in
 from timemachine.exchange.report import Skipped
 from timemachine.exchange.values import list_at
 
@@ -14,20 +15,20 @@ MOST_VALUES: Final = 20_000_000
 """Of one file: an empty list has two bytes and takes sixty in memory."""
 
 
-def document_of(data: bytes, title: str) -> Any:
+def document_of(data: Contents, title: str) -> Any:
     """The JSON document. Raises `InvalidInput` (`unknown_format`) that says where it is cut off, or what else is wrong; `TooLarge`."""
     check_values(values_in(data))
     try:
-        return parse_json(data.decode("utf-8-sig"))
+        return parse_json(data[:].decode("utf-8-sig"))
     except UnicodeDecodeError as why:
         raise hopeless(title, f"it is not UTF-8 text: byte {why.start + 1} cannot be read.") from why
     except InvalidInput as why:
         raise hopeless(title, reason(why)) from why
 
 
-def values_in(data: bytes) -> int:
+def values_in(data: Contents) -> int:
     """How many values a JSON text has at most: commas and brackets in texts are counted, too."""
-    return sum(data.count(sign) for sign in (b",", b"[", b"{"))
+    return sum(count_in(data, sign) for sign in (b",", b"[", b"{"))
 
 
 def check_values(values: int) -> None:
@@ -47,7 +48,7 @@ def reason(why: InvalidInput) -> str:
     return why.message
 
 
-def records_of(data: bytes, title: str, *, inside: str | None = None) -> list[Line | Skipped]:
+def records_of(data: Contents, title: str, *, inside: str | None = None) -> list[Line | Skipped]:
     """The objects of a file that is a list of them, JSON lines of them, an object with the list under `inside`, or one of them.
 
     Each has its place from 1 as its number. Raises `InvalidInput` (`unknown_format`) where the file is none of these.

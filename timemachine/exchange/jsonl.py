@@ -3,11 +3,11 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from io import BytesIO
 from typing import Any, Final
 
 from timemachine.base.content import MAX_DEPTH, parse_json, text_sha256
 from timemachine.base.errors import InvalidInput, TooLarge
+from timemachine.exchange.mapped import Contents, count_in, raw_lines
 from timemachine.exchange.report import Skipped
 
 MOST_LINES: Final = 1_000_000
@@ -24,14 +24,14 @@ class Line:
     digest: str
 
 
-def lines_of(data: bytes, *, deepest: int = MAX_DEPTH) -> Iterator[Line | Skipped]:
+def lines_of(data: Contents, *, deepest: int = MAX_DEPTH) -> Iterator[Line | Skipped]:
     """Every line of the file, in order, as its object or as the reason why it has none.
 
     Lines end with LF or CRLF; a byte order mark is ignored. Blank lines keep their number and are passed over: they hold
     nothing, so no report counts them. Raises `TooLarge` for more than `MOST_LINES`.
     """
-    check_lines(data.count(b"\n"))
-    for number, raw in enumerate(BytesIO(data), start=1):
+    check_lines(count_in(data, b"\n"))
+    for number, raw in enumerate(raw_lines(data), start=1):
         try:
             text = raw.removesuffix(b"\n").decode("utf-8-sig").strip(_BLANK)
         except UnicodeDecodeError as why:

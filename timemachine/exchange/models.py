@@ -15,8 +15,8 @@ STATUSES = (WAITING, RUNNING, DONE, FAILED)
 class FileImport(models.Model):
     """One file on its way to become sessions. `done` of `total` actions are recorded; `total` is unknown until it was read.
 
-    `data` is empty once it is over: what sessions hold may be erased from them, and must not live on in a file. For the same
-    reason `sessions` has their ids and counts, and no word of them.
+    `data` is a file that fits into one part; a larger one lies in `parts`, and `data` is empty. Neither holds anything once it is over: what
+    sessions hold may be erased from them, and must not live on in a file. For the same reason `sessions` has their ids and counts, and no word of them.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7)
@@ -55,3 +55,19 @@ class FileImport(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name}: {self.status}"
+
+
+class FilePart(models.Model):
+    """So many bytes of a large file, in the order of `number`, from 1. They go by themselves with the end of their import, and there are none after it."""
+
+    id = models.BigAutoField(primary_key=True)
+    file_import = models.ForeignKey(FileImport, on_delete=models.DB_CASCADE, related_name="parts")
+    number = models.IntegerField()
+    data = models.BinaryField()
+
+    class Meta:
+        db_table = "tm_file_part"
+        constraints = [models.UniqueConstraint(fields=["file_import", "number"], name="file_part_once")]
+
+    def __str__(self) -> str:
+        return f"part {self.number} of {self.file_import_id}"

@@ -9,6 +9,7 @@ from timemachine.base.content import MAX_DEPTH, parse_json
 from timemachine.base.errors import InvalidInput
 from timemachine.base.zipped import Archive, is_zip, names_in
 from timemachine.exchange.jsonl import Line, lines_of
+from timemachine.exchange.mapped import Contents
 
 LOOKED_AT: Final = 1024 * 1024
 _MOST_LINES: Final = 100
@@ -41,7 +42,7 @@ class Opening:
         return self.document if isinstance(self.document, dict) else {}
 
 
-def opening_of(data: bytes) -> Opening:
+def opening_of(data: Contents) -> Opening:
     """What the bytes begin with."""
     if is_zip(data):
         return Opening(members=names_in(data))
@@ -55,13 +56,13 @@ def opening_of(data: bytes) -> Opening:
     return Opening(lines=lines, document=document)
 
 
-def unreadable(data: bytes) -> str | None:
+def unreadable(data: Contents) -> str | None:
     """Why nothing can be read from bytes that are in no format: a sentence's end, or None where they are merely something else.
 
     Raises `InvalidInput` (`unsafe_archive`) for an archive that may not be opened.
     """
-    if not data.strip():
-        return "it is empty."
+    if not data[:LOOKED_AT].strip():
+        return "it is empty." if len(data) <= LOOKED_AT else "its first megabyte is blank."
     if is_zip(data):
         Archive(data)
         return None

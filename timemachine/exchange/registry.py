@@ -8,6 +8,7 @@ from typing import Final
 
 from timemachine.base.errors import InvalidInput
 from timemachine.exchange import formats
+from timemachine.exchange.mapped import Contents
 from timemachine.exchange.opening import Opening, opening_of, unreadable
 from timemachine.exchange.report import Imported
 
@@ -19,7 +20,7 @@ class Format:
     name: str
     title: str
     recognises: Callable[[Opening], bool]
-    read: Callable[[bytes], Imported]
+    read: Callable[[Contents], Imported]
 
 
 class NoTranscript(InvalidInput):
@@ -28,7 +29,7 @@ class NoTranscript(InvalidInput):
     def __init__(self, called: str) -> None:
         self.briefly = f"{called} is no transcript that can be imported."
         super().__init__(
-            f"{self.briefly.removesuffix('.')}; send {known_formats()}.",
+            f"{self.briefly} Known formats: {', '.join(FORMATS)}.",
             code="unknown_format",
             known=list(FORMATS),
         )
@@ -48,7 +49,7 @@ FORMATS: Final = _found()
 AUTO: Final = "auto"
 
 
-def recognise(data: bytes, filename: str | None = None) -> str:
+def recognise(data: Contents, filename: str | None = None) -> str:
     """The name of the format that the bytes are in; raises `InvalidInput` (`unknown_format`) where they are in none, or in two,
     and for an archive that may not be opened `unsafe_archive`.
 
@@ -72,13 +73,12 @@ def recognise(data: bytes, filename: str | None = None) -> str:
     )
 
 
-def known_formats() -> str:
-    """What can be imported, as the middle of a sentence."""
-    *most, last = (each.title for each in FORMATS.values())
-    return f"{', '.join(most)}, or {last}"
+def known_formats() -> list[str]:
+    """What can be imported, in people's words."""
+    return [each.title for each in FORMATS.values()]
 
 
-def chosen(name: str | None, data: bytes, filename: str | None = None) -> str:
+def chosen(name: str | None, data: Contents, filename: str | None = None) -> str:
     """The format of that name; with none, or with `auto`, the one that the bytes are in.
 
     Raises `InvalidInput` (`unknown_format`), also for a name that is not the one of the only format which knows the bytes.
@@ -106,7 +106,7 @@ def _knowing(opening: Opening) -> list[str]:
 
 
 # `format` is the word of the API and the command line.
-def read(data: bytes, format: str | None = None, filename: str | None = None) -> Imported:  # noqa: A002
+def read(data: Contents, format: str | None = None, filename: str | None = None) -> Imported:  # noqa: A002
     """The sessions in the file and the report about its lines; without a format's name it is recognised.
 
     Raises `InvalidInput`: `unknown_format` for a name that is not known and for a file that is no transcript, `unsafe_archive`.

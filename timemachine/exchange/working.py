@@ -4,6 +4,7 @@ Sessions, counts and the end of the import are one transaction, written only und
 next one begins anew. How far it is is written beside it, by a connection of its own.
 """
 
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -19,10 +20,13 @@ from timemachine.base.clock import now
 from timemachine.base.errors import TimeMachineError
 from timemachine.base.heartbeat import heartbeat
 from timemachine.exchange.commands import ImportDone, import_file
-from timemachine.exchange.models import DONE, FAILED, RUNNING, WAITING, FileImport
+from timemachine.exchange.contents import received
+from timemachine.exchange.mapped import Contents, pieces_of
+from timemachine.exchange.models import DONE, FAILED, RUNNING, WAITING, FileImport, FilePart
 from timemachine.exchange.registry import chosen
 
 AT_ONCE_BYTES: Final = 4 * 1024 * 1024
+PART_BYTES: Final = 4 * 1024 * 1024
 MOST_ATTEMPTS: Final = 3
 RING_AGAIN_AFTER: Final = timedelta(seconds=30)
 _TELL_EVERY: Final = 1.0
@@ -46,20 +50,26 @@ class _Work:
         self.done, self.total = done, total
 
 
+@transaction.atomic
 def hand_in(
-    project: Project, data: bytes, *, by: str, format_name: str | None = None, filename: str | None = None
+    project: Project, data: Contents, *, by: str, format_name: str | None = None, filename: str | None = None
 ) -> FileImport:
     """Keep a file for a worker. Raises `InvalidInput` at once for one that no format knows."""
     name = chosen(format_name, data, filename)
-    return FileImport.objects.create(
+    is_small = len(data) <= PART_BYTES
+    found = FileImport.objects.create(
         project=project,
         name=filename or "a file",
         format=name,
-        data=data,
+        data=data[:] if is_small else b"",
         size=len(data),
         put_by=by,
         rung_at=now(),
     )
+    if not is_small:
+        for number, piece in enumerate(pieces_of(data, PART_BYTES), start=1):
+            FilePart.objects.create(file_import=found, number=number, data=piece)
+    return found
 
 
 def work(import_id: UUID) -> None:
@@ -119,16 +129,24 @@ def _claim(import_id: UUID) -> FileImport | None:
 
 @transaction.atomic
 def _import(found: FileImport, at_work: _Work) -> None:
-    done = import_file(
-        found.project,
-        bytes(found.data),
-        by=found.put_by,
-        format_name=found.format,
-        filename=found.name,
-        tell=at_work.tell,
-    )
+    with received(_parts(found)) as data:
+        done = import_file(
+            found.project,
+            data,
+            by=found.put_by,
+            format_name=found.format,
+            filename=found.name,
+            tell=at_work.tell,
+        )
     if not _end(at_work, status=DONE, done=at_work.done, total=at_work.done, **_outcome(done)):
         raise LeaseLost
+
+
+def _parts(found: FileImport) -> Iterator[bytes]:
+    if found.data:
+        yield bytes(found.data)
+    for number in list(found.parts.order_by("number").values_list("number", flat=True)):
+        yield bytes(found.parts.get(number=number).data)
 
 
 def _outcome(done: ImportDone) -> dict[str, Any]:

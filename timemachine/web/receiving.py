@@ -6,6 +6,7 @@ from typing import Any, Concatenate
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
+from django.core.files.uploadedfile import UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler, StopUpload
 from django.http import HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
@@ -45,32 +46,50 @@ def receives_files[**P](
 
     The form has to carry its CSRF token before its files. Raises `InvalidInput` for a request that cannot be read.
     """
+    return _receiving(view, "MAX_REQUEST_BYTES")
+
+
+def receives_imports[**P](
+    view: Callable[Concatenate[HttpRequest, P], HttpResponse],
+) -> Callable[Concatenate[HttpRequest, P], HttpResponse]:
+    """The same with `settings.MAX_IMPORT_BYTES`."""
+    return _receiving(view, "MAX_IMPORT_BYTES")
+
+
+def _receiving[**P](
+    view: Callable[Concatenate[HttpRequest, P], HttpResponse], limit: str
+) -> Callable[Concatenate[HttpRequest, P], HttpResponse]:
     protected = csrf_protect(view)
 
     @csrf_exempt  # only until the handler stands: reading the token reads the whole request
     @wraps(view)
     def receive(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         if request.method == "POST":
-            _read(request)
+            _read(request, getattr(settings, limit))
         return protected(request, *args, **kwargs)
 
     return receive
 
 
 def received(request: HttpRequest, field: str) -> list[UploadedText]:
-    """The files of a form's field. Raises `TooLarge` where the limit was reached."""
-    if request.META.get(_KEPT_AS):
-        raise TooLarge(
-            f"This is more than {size(settings.MAX_REQUEST_BYTES)}, the most that can be sent at once; send it in parts.",
-            limit_bytes=settings.MAX_REQUEST_BYTES,
-        )
+    """The files of a form's field, read whole. Raises `TooLarge` where the limit was reached."""
     return [
-        UploadedText(name=file.name or "a file", data=file.read()) for file in request.FILES.getlist(field)
+        UploadedText(name=file.name or "a file", data=file.read()) for file in received_files(request, field)
     ]
 
 
-def _read(request: HttpRequest) -> None:
-    limit = _Limit(request, settings.MAX_REQUEST_BYTES)
+def received_files(request: HttpRequest, field: str) -> list[UploadedFile[Any]]:
+    """The files of a form's field; a large one lies on a disk. Raises `TooLarge` where the limit was reached."""
+    if largest := request.META.get(_KEPT_AS):
+        raise TooLarge(
+            f"This is more than {size(largest)}, the most that can be sent at once; send it in parts.",
+            limit_bytes=largest,
+        )
+    return request.FILES.getlist(field)
+
+
+def _read(request: HttpRequest, largest: int) -> None:
+    limit = _Limit(request, largest)
     handlers: list[Any] = [limit, *request.upload_handlers]
     request.upload_handlers = handlers
     try:
@@ -82,4 +101,4 @@ def _read(request: HttpRequest) -> None:
         raise InvalidInput(
             f"This form cannot be read: {why} Go back and send less at once.", code="unreadable"
         ) from why
-    request.META[_KEPT_AS] = limit.over
+    request.META[_KEPT_AS] = largest if limit.over else None

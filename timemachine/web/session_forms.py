@@ -188,7 +188,7 @@ class ImportForm(RecordForm):
         label="Files",
         required=False,
         widget=FilesInput(attrs={"multiple": True}),
-        help_text="At most 64 MB at once.",
+        help_text="At most 512 MB at once, also unpacked; they may be packed with gzip.",
     )
     format = forms.ChoiceField(
         label="Format",

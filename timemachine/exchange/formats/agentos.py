@@ -9,6 +9,7 @@ from typing import Any, Final
 from timemachine.exchange.document import records_of
 from timemachine.exchange.drafting import Ids, Keys, hopeless, linked, marked, session_of
 from timemachine.exchange.jsonl import Line
+from timemachine.exchange.mapped import Contents
 from timemachine.exchange.opening import Opening
 from timemachine.exchange.report import Imported, Ledger, SessionDraft, Skipped
 from timemachine.exchange.values import (
@@ -44,7 +45,7 @@ def recognises(opening: Opening) -> bool:
     )
 
 
-def read(data: bytes) -> Imported:
+def read(data: Contents) -> Imported:
     """A session for each session id. Raises `InvalidInput` where there is no entry."""
     ledger = Ledger()
     groups: dict[str, list[dict[str, Any]]] = {}

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from timemachine.exchange.document import document_of
 from timemachine.exchange.drafting import Ids, Keys, hopeless, linked, marked, only_object, session_of
+from timemachine.exchange.mapped import Contents
 from timemachine.exchange.opening import Opening
 from timemachine.exchange.report import Imported, Ledger, SessionDraft
 from timemachine.exchange.values import (
@@ -34,7 +35,7 @@ def recognises(opening: Opening) -> bool:
     return (text_at(opening.fields, "schema_version") or "").upper().startswith("ATIF")
 
 
-def read(data: bytes) -> Imported:
+def read(data: Contents) -> Imported:
     """The session of the trajectory and those of the ones within it. Raises `InvalidInput` where it has no steps."""
     found = only_object(document_of(data, TITLE), TITLE)
     if not list_at(found, "steps"):

@@ -11,6 +11,7 @@ from timemachine.base.wording import counted
 from timemachine.exchange.document import records_of
 from timemachine.exchange.drafting import Ids, Keys, hopeless, marked, session_of
 from timemachine.exchange.jsonl import Line
+from timemachine.exchange.mapped import Contents
 from timemachine.exchange.opening import Opening
 from timemachine.exchange.report import Imported, Ledger, SessionDraft, Skipped
 from timemachine.exchange.values import (
@@ -49,7 +50,7 @@ def recognises(opening: Opening) -> bool:
     )
 
 
-def read(data: bytes) -> Imported:
+def read(data: Contents) -> Imported:
     """A session for each that the memories name. Raises `InvalidInput` where there is no memory."""
     ledger = Ledger()
     groups: dict[str, list[dict[str, Any]]] = {}

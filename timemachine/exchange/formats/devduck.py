@@ -10,6 +10,7 @@ from timemachine.base.zipped import Archive
 from timemachine.exchange.document import document_of
 from timemachine.exchange.drafting import Ids, Keys, hopeless, linked, marked, session_of
 from timemachine.exchange.jsonl import Line, lines_of
+from timemachine.exchange.mapped import Contents
 from timemachine.exchange.opening import Opening
 from timemachine.exchange.report import Imported, Ledger
 from timemachine.exchange.values import (
@@ -37,7 +38,7 @@ def recognises(opening: Opening) -> bool:
     return any(_plain(name) == _EVENTS for name in opening.members)
 
 
-def read(data: bytes) -> Imported:
+def read(data: Contents) -> Imported:
     """The session of the archive. Raises `InvalidInput` where it has no events, or is not to be opened."""
     archive = Archive(data)
     names = {_plain(name): name for name in archive.names}

@@ -15,6 +15,7 @@ from timemachine.exchange.attachments import Attachments
 from timemachine.exchange.chat import chat_actions
 from timemachine.exchange.document import check_values, document_of, values_in
 from timemachine.exchange.drafting import Ids, Keys, hopeless, linked, marked, only_object, session_of
+from timemachine.exchange.mapped import Contents
 from timemachine.exchange.opening import Opening
 from timemachine.exchange.report import Imported, Ledger, SessionDraft
 from timemachine.exchange.values import (
@@ -47,7 +48,7 @@ def recognises(opening: Opening) -> bool:
     return archived or ("eval" in found and "status" in found and ("version" in found or "samples" in found))
 
 
-def read(data: bytes) -> Imported:
+def read(data: Contents) -> Imported:
     """A session for each sample. Raises `InvalidInput` where there is none, or the archive is not to be opened."""
     head, samples, notes = _archived(data) if is_zip(data) else _plain(data)
     if not samples:
@@ -71,12 +72,12 @@ def _usable(sample: Any, ledger: Ledger) -> bool:
     return isinstance(sample, dict)
 
 
-def _plain(data: bytes) -> tuple[dict[str, Any], list[Any], list[str]]:
+def _plain(data: Contents) -> tuple[dict[str, Any], list[Any], list[str]]:
     found = only_object(document_of(data, TITLE), TITLE)
     return {name: value for name, value in found.items() if name != "samples"}, list_at(found, "samples"), []
 
 
-def _archived(data: bytes) -> tuple[dict[str, Any], list[Any], list[str]]:
+def _archived(data: Contents) -> tuple[dict[str, Any], list[Any], list[str]]:
     archive = Archive(data)
     head = next((name for name in _HEADS if name in archive.names), None)
     names = [name for name in archive.names if name.startswith("samples/") and name.endswith(".json")]

@@ -12,6 +12,7 @@ from typing import Any, Final
 from timemachine.exchange.document import records_of
 from timemachine.exchange.drafting import Ids, Keys, hopeless, marked, session_of
 from timemachine.exchange.jsonl import Line
+from timemachine.exchange.mapped import Contents
 from timemachine.exchange.opening import Opening
 from timemachine.exchange.report import Imported, Ledger, SessionDraft, Skipped
 from timemachine.exchange.values import (
@@ -37,7 +38,7 @@ def recognises(opening: Opening) -> bool:
     return any(map(_is_export, (opening.fields, *opening.records)))
 
 
-def read(data: bytes) -> Imported:
+def read(data: Contents) -> Imported:
     """The sessions of the export. Raises `InvalidInput` where it holds no trace."""
     ledger = Ledger()
     groups: dict[str, list[tuple[dict[str, Any], ActionDraft]]] = {}

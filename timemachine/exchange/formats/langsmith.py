@@ -11,6 +11,7 @@ from typing import Any, Final
 from timemachine.exchange.document import records_of
 from timemachine.exchange.drafting import Ids, Keys, hopeless, marked, session_of
 from timemachine.exchange.jsonl import Line
+from timemachine.exchange.mapped import Contents
 from timemachine.exchange.opening import Opening
 from timemachine.exchange.report import Imported, Ledger, SessionDraft, Skipped
 from timemachine.exchange.values import (
@@ -43,7 +44,7 @@ def recognises(opening: Opening) -> bool:
     )
 
 
-def read(data: bytes) -> Imported:
+def read(data: Contents) -> Imported:
     """The sessions of the runs, in the order of their trees. Raises `InvalidInput` where there is no run."""
     ledger = Ledger()
     threads: dict[str, list[dict[str, Any]]] = {}

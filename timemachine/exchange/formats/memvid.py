@@ -10,6 +10,7 @@ from typing import Any, Final
 from timemachine.base.wording import counted
 from timemachine.exchange.document import document_of
 from timemachine.exchange.drafting import Ids, Keys, hopeless, marked, only_object, session_of
+from timemachine.exchange.mapped import Contents
 from timemachine.exchange.opening import Opening
 from timemachine.exchange.report import Imported, Ledger
 from timemachine.exchange.values import (
@@ -48,7 +49,7 @@ def recognises(opening: Opening) -> bool:
     return "created_secs" in found and "session_id" in found and isinstance(found.get("actions"), list)
 
 
-def read(data: bytes) -> Imported:
+def read(data: Contents) -> Imported:
     """The session. Raises `InvalidInput` where it has no actions."""
     found = only_object(document_of(data, TITLE), TITLE)
     if not isinstance(found.get("actions"), list):

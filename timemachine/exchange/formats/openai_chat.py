@@ -9,6 +9,7 @@ from timemachine.exchange.chat import chat_actions
 from timemachine.exchange.document import records_of
 from timemachine.exchange.drafting import Ids, Keys, hopeless, linked, session_of
 from timemachine.exchange.jsonl import Line
+from timemachine.exchange.mapped import Contents
 from timemachine.exchange.opening import Opening
 from timemachine.exchange.report import Imported, Ledger, SessionDraft, Skipped
 from timemachine.exchange.values import word_at
@@ -24,7 +25,7 @@ def recognises(opening: Opening) -> bool:
     return any(_is_chat(record) for record in opening.records) or _is_chat(opening.fields)
 
 
-def read(data: bytes) -> Imported:
+def read(data: Contents) -> Imported:
     """A session for each chat. Raises `InvalidInput` (`unknown_format`) where there is none."""
     ledger, keys = Ledger(), Keys(NAME)
     sessions = []

@@ -13,6 +13,7 @@ from timemachine.base.errors import InvalidInput
 from timemachine.exchange.document import records_of
 from timemachine.exchange.drafting import hopeless, session_of
 from timemachine.exchange.jsonl import Line
+from timemachine.exchange.mapped import Contents
 from timemachine.exchange.opening import Opening
 from timemachine.exchange.report import Imported, Ledger, SessionDraft, Skipped
 from timemachine.recording.draft import ActionDraft
@@ -31,7 +32,7 @@ def recognises(opening: Opening) -> bool:
     return any(isinstance(each.get("resourceSpans"), list) for each in (opening.fields, *opening.records))
 
 
-def read(data: bytes) -> Imported:
+def read(data: Contents) -> Imported:
     """The sessions that the spans name. Raises `InvalidInput` (`unknown_format`) where there is no span."""
     ledger = Ledger()
     found: list[tuple[Span, ActionDraft]] = []

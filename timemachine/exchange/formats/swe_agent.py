@@ -14,6 +14,7 @@ from timemachine.base.wording import counted
 from timemachine.exchange.chat import chat_actions
 from timemachine.exchange.document import document_of
 from timemachine.exchange.drafting import Ids, Keys, hopeless, only_object, session_of
+from timemachine.exchange.mapped import Contents
 from timemachine.exchange.opening import Opening
 from timemachine.exchange.report import Imported, Ledger
 from timemachine.exchange.values import (
@@ -45,7 +46,7 @@ def recognises(opening: Opening) -> bool:
     )
 
 
-def read(data: bytes) -> Imported:
+def read(data: Contents) -> Imported:
     """The session of the file. Raises `InvalidInput` (`unknown_format`) where it has neither steps nor messages."""
     found = only_object(document_of(data, TITLE), TITLE)
     if not (list_at(found, "trajectory") or list_at(found, "history")):

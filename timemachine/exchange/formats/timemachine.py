@@ -15,6 +15,7 @@ from timemachine.base.content import MAX_DEPTH
 from timemachine.base.errors import InvalidInput
 from timemachine.exchange.drafting import hopeless, session_of
 from timemachine.exchange.jsonl import Line, lines_of
+from timemachine.exchange.mapped import Contents
 from timemachine.exchange.opening import Opening
 from timemachine.exchange.report import Imported, Ledger, SessionDraft
 from timemachine.exchange.values import number
@@ -67,7 +68,7 @@ def recognises(opening: Opening) -> bool:
     return bool(opening.lines) and opening.lines[0].get("format") == FORMAT
 
 
-def read(data: bytes) -> Imported:
+def read(data: Contents) -> Imported:
     """The session of the file. Raises `InvalidInput` (`unknown_format`) that names the first line with which something is wrong."""
     ledger = Ledger()
     lines = lines_of(data, deepest=DEEPEST)

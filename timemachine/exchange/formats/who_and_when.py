@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from timemachine.exchange.document import document_of
 from timemachine.exchange.drafting import Ids, Keys, hopeless, only_object, session_of
+from timemachine.exchange.mapped import Contents
 from timemachine.exchange.opening import Opening
 from timemachine.exchange.report import Imported, Ledger
 from timemachine.exchange.values import list_at, record_at, text_at, word_at
@@ -31,7 +32,7 @@ def recognises(opening: Opening) -> bool:
     return found.keys() >= _MARKS or (found.keys() >= {"question_ID", "history"} and "is_correct" in found)
 
 
-def read(data: bytes) -> Imported:
+def read(data: Contents) -> Imported:
     """The session of the file. Raises `InvalidInput` (`unknown_format`) where it has no history."""
     found = only_object(document_of(data, TITLE), TITLE)
     if not list_at(found, "history"):

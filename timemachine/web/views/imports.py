@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, Final
 
+from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
@@ -12,6 +13,7 @@ from timemachine.accounts.models import OPERATOR
 from timemachine.base.errors import InvalidInput, TimeMachineError
 from timemachine.base.wording import counted
 from timemachine.exchange.commands import ImportDone, ImportedSession, import_file
+from timemachine.exchange.contents import received
 from timemachine.exchange.models import RUNNING, FileImport
 from timemachine.exchange.queries import SessionOfImport, import_of, sessions_of
 from timemachine.exchange.registry import FORMATS, NoTranscript, known_formats
@@ -20,17 +22,16 @@ from timemachine.exchange.working import AT_ONCE_BYTES, MOST_ATTEMPTS, hand_in
 from timemachine.jobs import ring_import, ring_indexing
 from timemachine.web.access import Access, of
 from timemachine.web.http import page
-from timemachine.web.receiving import received, receives_files
+from timemachine.web.receiving import received_files, receives_imports
 from timemachine.web.redirects import see_other
 from timemachine.web.session_forms import ImportForm
-from timemachine.web.uploads import UploadedText
 from timemachine.web.wording import exact
 
 MOST_SHOWN: Final = 200
 _KEPT_AS: Final = "imported"
 
 
-@receives_files
+@receives_imports
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def import_page(request: HttpRequest) -> HttpResponse:
@@ -100,9 +101,9 @@ def _all_refused(request: HttpRequest, form: ImportForm, accounts: list[dict[str
     return page(request, "imports/form.html", context, status=422)
 
 
-def _known(accounts: Iterable[dict[str, Any]]) -> str:
+def _known(accounts: Iterable[dict[str, Any]]) -> list[str]:
     """What can be imported, where one of the files is in no format."""
-    return known_formats() if any(account.get("unknown") for account in accounts) else ""
+    return known_formats() if any(account.get("unknown") for account in accounts) else []
 
 
 def _came_to(accounts: list[dict[str, Any]]) -> str:
@@ -135,38 +136,37 @@ def skipped_lines(skipped: Iterable[Skipped]) -> list[dict[str, Any]]:
     ]
 
 
-def _files(request: HttpRequest) -> list[UploadedText]:
-    files = received(request, "file")
+def _files(request: HttpRequest) -> list[UploadedFile[Any]]:
+    files = received_files(request, "file")
     if not files:
         raise InvalidInput("Choose at least one file.", code="no_file")
     return files
 
 
-def _imported(access: Access, file: UploadedText, format_name: str) -> dict[str, Any]:
+def _imported(access: Access, file: UploadedFile[Any], format_name: str) -> dict[str, Any]:
     """What became of one file: the account of it, or in `refused` the sentence that says why nothing of it was kept."""
+    name = file.name or "a file"
     try:
-        if len(file.data) > AT_ONCE_BYTES:
-            kept = hand_in(
-                access.project,
-                file.data,
-                by=access.user.email,
-                format_name=format_name or None,
-                filename=file.name,
-            )
-            ring_import(kept.id)
-            return {"name": file.name, "refused": "", "on_its_way": str(kept.id)}
-        done = import_file(
-            access.project,
-            file.data,
-            by=access.user.email,
-            format_name=format_name or None,
-            filename=file.name,
-        )
+        return {"name": name, "refused": "", **_taken(access, file, name, format_name)}
     except NoTranscript as why:
-        return {"name": file.name, "refused": why.briefly, "unknown": True}
+        return {"name": name, "refused": why.briefly, "unknown": True}
     except TimeMachineError as why:
-        return {"name": file.name, "refused": _naming(file.name, why.message), "unknown": False}
-    return {"name": file.name, "refused": "", **_account(done)}
+        return {"name": name, "refused": _naming(name, why.message), "unknown": False}
+
+
+def _taken(access: Access, file: UploadedFile[Any], name: str, format_name: str) -> dict[str, Any]:
+    """The account of a file that was imported at once, or the id of one that is on its way. Raises as `import_file`."""
+    told: dict[str, Any] = {
+        "by": access.user.email,
+        "format_name": format_name or None,
+        "filename": name,
+    }
+    with received(file.chunks()) as data:
+        if len(data) <= AT_ONCE_BYTES:
+            return _account(import_file(access.project, data, **told))
+        kept = hand_in(access.project, data, **told)
+    ring_import(kept.id)
+    return {"on_its_way": str(kept.id)}
 
 
 def _account(done: ImportDone) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from timemachine.base.errors import InvalidInput
 from timemachine.exchange.formats.claude_code.actions import actions_of
 from timemachine.exchange.formats.claude_code.lines import AGENT, moment_of, text_at
 from timemachine.exchange.jsonl import Line, lines_of
+from timemachine.exchange.mapped import Contents
 from timemachine.exchange.opening import Opening
 from timemachine.exchange.report import Imported, SessionDraft, Skipped, imported, shortened
 from timemachine.recording.draft import ActionDraft
@@ -28,7 +29,7 @@ def recognises(opening: Opening) -> bool:
     return any(map(_looks_right, opening.lines))
 
 
-def read(data: bytes) -> Imported:
+def read(data: Contents) -> Imported:
     """The sessions in the file, in the order in which they first appear, and the report about its lines.
 
     Lines are grouped by `sessionId`: a resumed file holds several sessions. A line without one (a summary, a file history

@@ -13,6 +13,7 @@ from timemachine.exchange.drafting import Keys, first_words, hopeless, session_o
 from timemachine.exchange.formats.codex.actions import actions_of
 from timemachine.exchange.formats.codex.repeats import repeats_in
 from timemachine.exchange.jsonl import Line, lines_of
+from timemachine.exchange.mapped import Contents
 from timemachine.exchange.opening import Opening
 from timemachine.exchange.report import Imported, SessionDraft, Skipped, imported
 from timemachine.exchange.values import record_at, text_at, word_at
@@ -29,7 +30,7 @@ def recognises(opening: Opening) -> bool:
     return any(map(_is_codex, opening.lines))
 
 
-def read(data: bytes) -> Imported:
+def read(data: Contents) -> Imported:
     """The session of the file, and the report about its lines. Raises `InvalidInput` where no line can be used."""
     usable: list[Line] = []
     skipped: list[Skipped] = []
