@@ -130,6 +130,14 @@ def _resolved(
     raise _unknown_provider(written, provider, servers)
 
 
+def as_recorded(text: str) -> ModelName:
+    """The model of a recorded name, to look up its price: nothing is refused, and a name without its provider is the one that alone has such models."""
+    provider, _, model = text.partition(":")
+    if owner := _owner(text):
+        return ModelName(provider=owner, model=text)
+    return ModelName(provider=ALIASES.get(provider, provider), model=model)
+
+
 def usable(
     name: ModelName,
     servers: Mapping[str, ModelServerValue] = _NO_SERVERS,

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from timemachine.base.clock import now
-from timemachine.providers.catalogue import ModelName
+from timemachine.providers.catalogue import ModelName, as_recorded
 from timemachine.providers.completion import TokenUsage
 from timemachine.providers.prices import Priced, price
 from timemachine.recording.draft import ActionDraft
@@ -27,8 +27,7 @@ def priced(drafts: Sequence[ActionDraft], price_of: PriceOf = price) -> list[Act
 
 
 def _with_price(draft: ActionDraft, price_of: PriceOf) -> ActionDraft:
-    provider, _, model = (draft.model or "").partition(":")
-    found = price_of(ModelName(provider=provider, model=model), _tokens(draft), draft.started_at or now())
+    found = price_of(as_recorded(draft.model or ""), _tokens(draft), draft.started_at or now())
     cost = None if found.cost_usd is None else round(found.cost_usd, COST_DIGITS)
     return replace(draft, cost_usd=cost, prices=found.prices)
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from timemachine.answering.prompt import TEMPLATE, Prompt, check_template
 from timemachine.base.clock import now
-from timemachine.providers.catalogue import ModelName
+from timemachine.providers.catalogue import ModelName, as_recorded
 from timemachine.providers.completion import TokenUsage
 from timemachine.providers.prices import price
 from timemachine.providers.queries import usable_model
@@ -80,7 +80,8 @@ def _estimate(found: Sequence[_Ask], options: ReplayOptions, model: ModelName | 
     ]
     moment = now()
     costs = [
-        price(model or _named(each.action.model), _used(each, options), moment).cost_usd for each in asked
+        price(model or as_recorded(each.action.model or ""), _used(each, options), moment).cost_usd
+        for each in asked
     ]
     known = [cost for cost in costs if cost is not None]
     return Estimate(
@@ -138,11 +139,6 @@ def expected_cost(model: ModelName, ask: Action, prompt: Prompt, *, max_tokens: 
     )
     cost = price(model, usage, now()).cost_usd
     return None if cost is None else round(cost, COST_DIGITS)
-
-
-def _named(recorded_model: str | None) -> ModelName:
-    provider, _, model = (recorded_model or "").partition(":")
-    return ModelName(provider=provider, model=model)
 
 
 def _counted(ask: Action) -> TokenUsage | None:
