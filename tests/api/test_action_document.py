@@ -9,6 +9,7 @@ from ninja import Schema
 
 from tests.api.conftest import Program
 from timemachine.api import action_schemas as schemas
+from timemachine.api.answers.recording import Action
 from timemachine.recording.vocabulary import DEFAULT_IMPORTANCE, KINDS, LAYERS, MODES, ROLES, SIGNIFICANCES
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "actions.md").read_text(encoding="utf-8")
@@ -33,6 +34,12 @@ def words_of(head: str) -> list[str]:
 )
 def test_every_field_is_described_and_no_other(head: str, schema: type[Schema]) -> None:
     assert words_of(head) == list(schema.model_fields)
+
+
+def test_what_a_reading_adds_is_told_and_nothing_else() -> None:
+    (told,) = re.findall(r"^A reading adds (.*?)\n(?:When|\n)", DOCUMENT, re.MULTILINE | re.DOTALL)
+    assert {*words_of("field"), *re.findall(r"`([a-z_]+)`", told)} == set(Action.__annotations__)
+    assert "recorded_at" not in Action.__annotations__
 
 
 @pytest.mark.parametrize(
