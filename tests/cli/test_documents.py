@@ -10,7 +10,15 @@ import pytest
 
 from timemachine.cli.main import cli
 
-DOCUMENT = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+DOCUMENT = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+DOCUMENTS = [
+    *ROOT.glob("*.md"),
+    *(each for each in (ROOT / "docs").glob("*.md") if each.stem != "design-system"),
+]
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
+OF_OTHERS = {"--extra", "--password", "--to"}
+"""Options of other programs that the documents name."""
 LINES = re.findall(r"^\$ timemachine (.*)$", DOCUMENT, re.MULTILINE)
 
 
@@ -37,3 +45,57 @@ def test_every_example_is_understood(line: str, tmp_path: Path, monkeypatch: pyt
     while isinstance(command, click.Group):
         command = command.commands[words.pop(0)]
     command.make_context(None, words)
+
+
+def options_of(command: click.Command) -> set[str]:
+    """Its options by their long names, and those of the commands in it."""
+    own = {name for each in command.params for name in (*each.opts, *each.secondary_opts)} | {"--help"}
+    within = command.commands.values() if isinstance(command, click.Group) else ()
+    return own.union(*(options_of(each) for each in within))
+
+
+def command_in(words: list[str]) -> click.Command | None:
+    """The command with which these words begin; None where they begin with none."""
+    found: click.Command = cli
+    for word in words:
+        if not isinstance(found, click.Group) or word not in found.commands:
+            break
+        found = found.commands[word]
+    return None if found is cli else found
+
+
+def of_operators() -> set[str]:
+    """The options of the commands of `manage.py`."""
+    files = (ROOT / "timemachine" / "management" / "commands").glob("*.py")
+    return {
+        name
+        for file in files
+        for name in re.findall(r'add_argument\(\s*"(--[a-z-]+)"', file.read_text(encoding="utf-8"))
+    }
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_every_option_that_is_named_beside_a_command_is_one_of_it(path: Path) -> None:
+    spans = re.findall(r"`(?:timemachine )?([a-z][^`\n]*)`", path.read_text(encoding="utf-8"))
+    named = [(span, command) for span in spans if (command := command_in(span.split())) is not None]
+    assert [span for span, command in named if not set(OPTION.findall(span)) <= options_of(command)] == []
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_every_option_that_is_named_is_one_of_some_command(path: Path) -> None:
+    known = options_of(cli) | of_operators() | OF_OTHERS
+    assert set(OPTION.findall(path.read_text(encoding="utf-8"))) - known == set()
+
+
+@pytest.mark.parametrize(
+    "section", re.split(r"^## ", DOCUMENT, flags=re.MULTILINE)[1:], ids=lambda text: text.partition("\n")[0]
+)
+def test_every_option_in_a_section_is_one_of_a_command_that_it_names(section: str) -> None:
+    named = [
+        command_in(words.split())
+        for words in re.findall(r"(?:`|^\$ )(?:timemachine )?([a-z][^`\n]*)", section, re.MULTILINE)
+    ]
+    known = (
+        set().union(*(options_of(each) for each in named if each is not None)) | of_operators() | OF_OTHERS
+    )
+    assert set(OPTION.findall(section)) - known == set()
