@@ -59,7 +59,7 @@ def test_the_totals_count_what_was_recorded_beside_what_nobody_knows(api: Progra
     ("by", "rows"),
     [
         ("agent", [("coder", 2, 0.3, 1), ("sub", 1, 0.1, 0), ("reviewer", 2, 0.02, 0)]),
-        ("model", [("acme:large", 2, 0.4, 0), ("acme:small", 2, 0.02, 0), ("acme:odd", 1, 0, 1)]),
+        ("model", [("acme:large", 2, 0.4, 0), ("acme:small", 2, 0.02, 0), ("acme:odd", 1, None, 1)]),
         ("tag", [("eu", 5, 0.42, 1), ("nightly", 3, 0.4, 1)]),
         ("day", [("2026-11-21", 3, 0.02, 1), ("2026-11-20", 2, 0.4, 0)]),
     ],
@@ -88,12 +88,14 @@ def test_by_tool_it_says_calls_errors_and_how_long_they_took(api: Program) -> No
         ({"model": "acme:small"}, 2, 0.02),
         ({"tag": "nightly"}, 3, 0.4),
         ({"tag": "nightly", "agent": "sub"}, 1, 0.1),
-        ({"tool": "read"}, 0, 0),
+        ({"tool": "read"}, 0, None),
         ({"until": "2026-11-20"}, 2, 0.4),
-        ({"agent": "nobody"}, 0, 0),
+        ({"agent": "nobody"}, 0, None),
     ],
 )
-def test_a_filter_leaves_the_rest_out(api: Program, asked: dict[str, str], calls: int, cost: float) -> None:
+def test_a_filter_leaves_the_rest_out(
+    api: Program, asked: dict[str, str], calls: int, cost: float | None
+) -> None:
     for by in ("model", "tag"):
         found = told(api, by=by, **asked)
         assert (found["totals"]["calls"], found["totals"]["cost_usd"]) == (calls, cost)
@@ -140,7 +142,7 @@ def test_what_cannot_be_asked_is_refused_in_words(
 @pytest.mark.usefixtures("sessions")
 def test_another_project_sees_nothing_of_it(stranger: Program) -> None:
     found = told(stranger, by="tag")
-    assert (found["totals"]["sessions"], found["totals"]["cost_usd"], found["items"]) == (0, 0, [])
+    assert (found["totals"]["sessions"], found["totals"]["cost_usd"], found["items"]) == (0, None, [])
 
 
 def test_a_key_without_read_is_refused(project: Project) -> None:

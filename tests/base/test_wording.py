@@ -2,7 +2,7 @@ from decimal import Decimal
 
 import pytest
 
-from timemachine.base.wording import counted, money, money_or_unknown, priced, reached, spaced, times
+from timemachine.base.wording import counted, money, money_or_unknown, priced, reached, saved, spaced, times
 
 
 @pytest.mark.parametrize(
@@ -27,8 +27,15 @@ def test_an_unknown_price_is_never_nothing() -> None:
     assert money_or_unknown(0) == "$0"
     assert money_or_unknown(0.0213) == "$0.0213"
     assert priced(Decimal(0), 1) == "$0 + 1 call of unknown price"
+    assert priced(None, 1) == "1 call of unknown price"
+    assert priced(None, 0) == "not recorded"
     assert priced(Decimal(4), 3) == "$4.00 + 3 calls of unknown price"
     assert priced(Decimal(4), 0) == "$4.00"
+
+
+def test_what_a_cache_saved_is_a_sum_or_unknown() -> None:
+    assert saved(Decimal(0), 2) == "$0 + 2 calls of unknown price"
+    assert saved(None, 2) == "an unknown cost"
 
 
 def test_a_count_agrees_with_its_noun_and_a_name_reads_as_words() -> None:

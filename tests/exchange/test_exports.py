@@ -12,6 +12,7 @@ from tests.builders import recorded_session
 from tests.exchange.samples import SAMPLES
 from tests.exchange.test_exporting import exported, recorded
 from timemachine.accounts.models import Project
+from timemachine.base.numbers import dollars
 from timemachine.client import load_session
 from timemachine.exchange.commands import import_file
 from timemachine.exchange.exporting import EXPORTS
@@ -168,7 +169,7 @@ def test_asks_bring_their_tokens_and_cost_into_a_trajectory(project: Project) ->
     session.refresh_from_db()
     assert len(asks) == kinds(session)["ask"]
     assert all(step["message"] for step in asks)
-    assert document["final_metrics"]["total_cost_usd"] == float(session.cost_usd)
+    assert document["final_metrics"]["total_cost_usd"] == dollars(session.cost_usd)
     assert document["final_metrics"].get("total_prompt_tokens") == session.input_tokens
 
 

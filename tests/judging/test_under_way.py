@@ -17,6 +17,7 @@ from timemachine.accounts.models import Project
 from timemachine.base.clock import now
 from timemachine.base.errors import Conflict, NotFound, Unavailable
 from timemachine.base.ids import uuid7
+from timemachine.base.numbers import dollars as as_json_number
 from timemachine.base.wording import priced
 from timemachine.judging.commands import judge
 from timemachine.judging.models import ASKING, LONGEST_CALL, Judgement
@@ -201,7 +202,7 @@ def test_what_judgements_cost_stands_beside_what_the_session_cost(
     told = api.get(f"/sessions/{session.id}/summary").json()
     dollars = 2 * made[0].cost_usd if made[0].cost_usd else 0
     assert told["judgements"] == {"count": 3, "cost_usd": float(dollars), "unknown_cost_calls": 1}
-    assert told["cost_usd"] == float(Session.objects.get(id=session.id).cost_usd)
+    assert told["cost_usd"] == as_json_number(Session.objects.get(id=session.id).cost_usd)
     shown = " ".join(browser_of(session.project).get(f"/sessions/{session.id}/").text.split())
     assert f"; 3 judgements {priced(dollars, 1)}" in shown
     stub.script(Script(question="<sentence", mode="error", **BUSY | {"retry_after": "0"}))

@@ -11,6 +11,7 @@ from uuid import UUID
 import pytest
 
 from timemachine.accounts.models import Project
+from timemachine.base.numbers import together
 from timemachine.recording.commands import append, start_session
 from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft
 from timemachine.recording.draft import Usage as Tokens
@@ -101,16 +102,16 @@ def test_usage_tells_apart_day_agent_model_and_tool(session: Session) -> None:
         (row.day, row.kind, row.agent, row.model, row.tool): (row.number, row.errors, row.timed, row.cost_usd)
         for row in Usage.objects.filter(session=session)
     }
-    anew: dict[object, tuple[int, int, int, Decimal]] = {}
+    anew: dict[object, tuple[int, int, int, Decimal | None]] = {}
     for action in Action.objects.filter(session=session):
         day = (action.started_at or action.recorded_at).astimezone(UTC).date()
         what = (day, action.kind, action.agent or "whole", action.model, action.tool)
-        number, errors, timed, cost = anew.get(what, (0, 0, 0, Decimal(0)))
+        number, errors, timed, cost = anew.get(what, (0, 0, 0, None))
         anew[what] = (
             number + 1,
             errors + (action.error_message is not None),
             timed + (action.duration_ms is not None),
-            cost + (action.cost_usd or 0),
+            together(cost, action.cost_usd),
         )
     assert told == anew
 

@@ -24,8 +24,8 @@ def span(days: int) -> Span:
     return Span(since=FIRST, until=FIRST + timedelta(days=days - 1))
 
 
-def row(day: int, cost: str = "0", unknown: int = 0) -> Row:
-    sums = Sums(cost_usd=Decimal(cost), unknown_cost_calls=unknown)
+def row(day: int, cost: str | None = None, unknown: int = 0) -> Row:
+    sums = Sums(cost_usd=None if cost is None else Decimal(cost), unknown_cost_calls=unknown)
     return Row(value=FIRST + timedelta(days=day), sums=sums)
 
 
@@ -46,12 +46,12 @@ def test_every_day_has_a_place_and_the_dearest_reaches_the_top() -> None:
 
 
 def test_a_day_of_unknown_price_is_marked_and_says_so() -> None:
-    plot = cost_plot([row(0, "4", 2), row(1, "0", 1)], span(2))
+    plot = cost_plot([row(0, "4", 2), row(1, unknown=1)], span(2))
     assert plot is not None
     assert [bar.mark for bar in plot.bars] == [TOP - MARK, BOTTOM - MARK]
     assert [bar.says for bar in plot.bars] == [
         "2026-11-01: $4.00 + 2 calls of unknown price",
-        "2026-11-02: $0 + 1 call of unknown price",
+        "2026-11-02: 1 call of unknown price",
     ]
     assert plot.unknown == 2
 

@@ -47,7 +47,7 @@ def test_the_page_adds_up_what_was_recorded(browser: Client, project: Project) -
         in said
     )
     assert "acme:large 2 24 $0.40 996 ms 2.0 s Sessions of acme:large" in said
-    assert "acme:odd 1 12 $0 + 1 call of unknown price not recorded not recorded" in said
+    assert "acme:odd 1 12 1 call of unknown price not recorded not recorded" in said
     assert "sub 1 12 $0.10" in said
     assert "nightly 3 36 $0.40 + 1 call of unknown price" in said
     assert "read 2 1 50.0 % 20 ms 20 ms" in said
@@ -135,7 +135,7 @@ def test_many_rows_end_in_one_line(browser: Client, project: Project) -> None:
     session = start_session(project, name="Many", by="test")
     append(session.id, [call(f"acme:{number:02}", "0.01") for number in range(30)])
     said = words(browser, f"/costs/?{DAYS}")
-    assert "5 more, $0.05 together" in said
+    assert "5 more, cost $0.05 together" in said
     assert "acme:24" in said
     assert "acme:25" not in said
 

@@ -5,6 +5,7 @@ from typing import Any
 from timemachine.alignment.facts import RunStep
 from timemachine.alignment.queries import Aligned, Side
 from timemachine.base.clock import written
+from timemachine.base.numbers import dollars
 
 
 def compared_json(found: Aligned) -> dict[str, Any]:
@@ -44,7 +45,7 @@ def _side(side: Side) -> dict[str, Any]:
         "errors": totals.errors,
         "input_tokens": totals.input_tokens,
         "output_tokens": totals.output_tokens,
-        "cost_usd": float(totals.cost_usd),
+        "cost_usd": dollars(totals.cost_usd),
         "unknown_cost_calls": totals.unknown_cost_calls,
         "duration_ms": totals.duration_ms,
     }
@@ -66,5 +67,5 @@ def _step(step: RunStep) -> dict[str, Any]:
         "duration_ms": step.duration_ms,
         "input_tokens": step.input_tokens,
         "output_tokens": step.output_tokens,
-        "cost_usd": None if step.cost_usd is None else float(step.cost_usd),
+        "cost_usd": dollars(step.cost_usd),
     }

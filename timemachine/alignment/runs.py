@@ -11,6 +11,7 @@ from uuid import UUID
 from timemachine.accounts.models import Project
 from timemachine.alignment.facts import RunStep
 from timemachine.base.errors import NotFound
+from timemachine.base.numbers import together
 from timemachine.recording.models import Action, Session
 from timemachine.recording.queries import session_of
 from timemachine.replay.models import Replay
@@ -41,13 +42,13 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunTotals:
-    """What the compared steps of a run add up to. Tokens and duration are None where none was recorded; money in US dollars."""
+    """What the compared steps of a run add up to. Tokens and duration are None where none was recorded, US dollars where nothing was priced."""
 
     steps: int
     errors: int
     input_tokens: int | None
     output_tokens: int | None
-    cost_usd: Decimal
+    cost_usd: Decimal | None
     unknown_cost_calls: int
     duration_ms: float | None
 
@@ -74,7 +75,7 @@ def totals(run: Run, steps: Sequence[RunStep], *, only_replayed: bool) -> RunTot
         return _replay_totals(run.replay, steps)
     actions = Action.objects.filter(session=run.session)
     if only_replayed:
-        return _together(steps, totals_of(actions.filter(kind__in=REPLAYED_KINDS)).elapsed_ms)
+        return _sums(steps, totals_of(actions.filter(kind__in=REPLAYED_KINDS)).elapsed_ms)
     found = totals_of(actions)
     return RunTotals(
         steps=found.actions,
@@ -91,22 +92,17 @@ def _replay_totals(replay: Replay, steps: Sequence[RunStep]) -> RunTotals:
     """As `tally` counts money: the attempts that were lost are in it."""
     counts = tally(replay)
     start, end = replay.started_at, replay.finished_at
-    found = _together(steps, (end - start) / timedelta(milliseconds=1) if start and end else None)
+    found = _sums(steps, (end - start) / timedelta(milliseconds=1) if start and end else None)
     return dataclass_replace(found, cost_usd=counts.cost_usd, unknown_cost_calls=counts.unknown_cost_calls)
 
 
-def _together(steps: Sequence[RunStep], duration_ms: float | None) -> RunTotals:
+def _sums(steps: Sequence[RunStep], duration_ms: float | None) -> RunTotals:
     return RunTotals(
         steps=len(steps),
         errors=sum(step.facts.error is not None for step in steps),
-        input_tokens=_sum([step.input_tokens for step in steps]),
-        output_tokens=_sum([step.output_tokens for step in steps]),
-        cost_usd=sum((step.cost_usd for step in steps if step.cost_usd is not None), Decimal(0)),
+        input_tokens=together(*(step.input_tokens for step in steps)),
+        output_tokens=together(*(step.output_tokens for step in steps)),
+        cost_usd=together(*(step.cost_usd for step in steps)),
         unknown_cost_calls=sum(step.unknown_cost for step in steps),
         duration_ms=duration_ms,
     )
-
-
-def _sum(counts: Sequence[int | None]) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None

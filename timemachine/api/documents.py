@@ -1,6 +1,5 @@
 """What programs get: each thing as the JSON document of the contract."""
 
-from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
@@ -8,6 +7,7 @@ from django.urls import reverse
 
 from timemachine.answering.commands import AskDone, FindDone
 from timemachine.base.clock import written
+from timemachine.base.numbers import dollars
 from timemachine.intake.models import Intake
 from timemachine.intake.queries import edited_beside_it, ended_by
 from timemachine.payloads.queries import text
@@ -24,11 +24,6 @@ def _parent_deleted(session: Session) -> dict[str, Any] | None:
         return None
     erased = session.parent_erased
     return {"session": None if erased is None else str(erased), "sequence": session.parent_sequence}
-
-
-def money(dollars: Decimal | None) -> float | None:
-    """US dollars as a JSON number."""
-    return None if dollars is None else float(dollars)
 
 
 def session_json(session: Session) -> dict[str, Any]:
@@ -54,10 +49,10 @@ def session_json(session: Session) -> dict[str, Any]:
         "errors": session.error_count,
         "input_tokens": session.input_tokens,
         "output_tokens": session.output_tokens,
-        "cost_usd": money(session.cost_usd),
+        "cost_usd": dollars(session.cost_usd),
         "unknown_cost_calls": session.unknown_cost_calls,
         "cached_calls": session.cached_calls,
-        "saved_usd": money(session.saved_usd),
+        "saved_usd": dollars(session.saved_usd),
         "unknown_saved_calls": session.unknown_saved_calls,
         "url": f"{settings.PUBLIC_URL}/sessions/{session.id}/",
     }
@@ -231,11 +226,11 @@ def ask_json(done: AskDone) -> dict[str, Any]:
         "cut_off": is_cut_off(answered.parameters.get("finish_reason")),
         "refused": is_refused(answered.parameters.get("finish_reason")),
         "usage": usage_json(answered.usage),
-        "cost_usd": money(answered.cost_usd),
+        "cost_usd": dollars(answered.cost_usd),
         "prices": answered.prices,
         "grounding": answered.grounding,
         "cached": answered.cached,
-        "saved_usd": money(answered.saved_usd),
+        "saved_usd": dollars(answered.saved_usd),
         "cached_from": answered.cached_from,
         "duration_ms": answered.duration_ms,
         **findings_json(done.findings),

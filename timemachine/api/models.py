@@ -7,8 +7,8 @@ from ninja import Router, Status
 
 from timemachine.api import model_schemas
 from timemachine.api.access import caller
-from timemachine.api.documents import money
 from timemachine.base.clock import written
+from timemachine.base.numbers import dollars
 from timemachine.providers import commands
 from timemachine.providers.catalogue import ModelServerValue
 from timemachine.providers.listing import Listed
@@ -176,7 +176,7 @@ def trial_json(trial: ModelTrial) -> dict[str, Any]:
         "duration_ms": trial.duration_ms,
         "input_tokens": trial.input_tokens,
         "output_tokens": trial.output_tokens,
-        "cost_usd": money(trial.cost_usd),
+        "cost_usd": dollars(trial.cost_usd),
         "prices": trial.prices,
     }
 

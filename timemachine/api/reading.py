@@ -8,11 +8,12 @@ from ninja import Query
 
 from timemachine.api import paging, routers, sizes
 from timemachine.api.access import caller
-from timemachine.api.documents import money, session_json
+from timemachine.api.documents import session_json
 from timemachine.api.paging import checked_limit, sized_page
 from timemachine.api.paging import read as read_place
 from timemachine.api.schemas import ActionFilter, SessionFilter
 from timemachine.base.clock import written
+from timemachine.base.numbers import dollars
 from timemachine.erasure.document import as_given
 from timemachine.judging.queries import spent_on
 from timemachine.notes.queries import notes_of
@@ -90,8 +91,8 @@ def state(request: HttpRequest, session_id: str, at: int) -> dict[str, Any]:
     found = state_at(session, at, most_messages=0, most_frames=MOST_FRAMES)
     totals = {
         **asdict(found.totals),
-        "cost_usd": money(found.totals.cost_usd),
-        "saved_usd": money(found.totals.saved_usd),
+        "cost_usd": dollars(found.totals.cost_usd),
+        "saved_usd": dollars(found.totals.saved_usd),
     }
     return {
         "at": at,
@@ -114,7 +115,7 @@ def summary(request: HttpRequest, session_id: str) -> dict[str, Any]:
     spent = spent_on(session)
     judgements = {
         "count": spent.judgements,
-        "cost_usd": money(spent.cost_usd),
+        "cost_usd": dollars(spent.cost_usd),
         "unknown_cost_calls": spent.unknown,
     }
     return summary_of(session) | {"judgements": judgements, "notes": notes_of(session).count()}

@@ -8,9 +8,9 @@ from ninja import Status
 from timemachine.answering.models import SessionSummary
 from timemachine.api import routers
 from timemachine.api.access import caller
-from timemachine.api.documents import money
 from timemachine.api.schemas import Strict
 from timemachine.base.clock import written
+from timemachine.base.numbers import dollars
 from timemachine.jobs import ring_backlog
 from timemachine.memory.summarising import EXTRACTIVE, summaries_of, summarise
 from timemachine.recording.queries import session_of
@@ -64,7 +64,7 @@ def summary_json(made: SessionSummary) -> dict[str, Any]:
         "steps": made.steps,
         "unknown_steps": made.unknown_steps,
         "usage": made.usage,
-        "cost_usd": money(made.cost_usd),
+        "cost_usd": dollars(made.cost_usd),
         "prices": made.prices,
         "by": made.by,
         "at": written(made.at),

@@ -1,5 +1,6 @@
-"""Whole numbers: as addresses and options write them, and added up where some were not recorded. Pure."""
+"""Numbers: whole ones as addresses and options write them, and any added up where some were not recorded. Pure."""
 
+from decimal import Decimal
 from typing import Final
 
 LONGEST: Final = 18
@@ -10,7 +11,12 @@ def whole_number(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) <= LONGEST else None
 
 
-def together(*counts: int | None) -> int | None:
+def together[N: (int, Decimal)](*amounts: N | None) -> N | None:
     """The sum of those that were recorded; None where none was."""
-    recorded = [count for count in counts if count is not None]
-    return sum(recorded) if recorded else None
+    recorded = [amount for amount in amounts if amount is not None]
+    return sum(recorded[1:], recorded[0]) if recorded else None
+
+
+def dollars(amount: Decimal | None) -> float | None:
+    """US dollars as a JSON number; None where nothing was priced."""
+    return None if amount is None else float(amount)

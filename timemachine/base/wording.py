@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Final
 
 UNKNOWN: Final = "unknown"
+NOT_RECORDED: Final = "not recorded"
 _SMALLEST_IN_CENTS = Decimal("0.1")
 
 
@@ -35,9 +36,19 @@ def money_or_unknown(dollars: Decimal | float | None) -> str:
     return UNKNOWN if dollars is None else money(dollars)
 
 
-def priced(dollars: Decimal | float, unknown: int) -> str:
-    """A sum beside the calls whose price it does not know: `$4.10`, `$0 + 3 calls of unknown price`."""
-    return f"{money(dollars)} + {counted(unknown, 'call')} of unknown price" if unknown else money(dollars)
+def priced(dollars: Decimal | float | None, unknown: int) -> str:
+    """A sum beside the calls whose price it does not know: `$4.10`, `$0 + 3 calls of unknown price`.
+
+    Of None, where nothing was priced: `3 calls of unknown price`, or "not recorded".
+    """
+    known = [] if dollars is None else [money(dollars)]
+    calls = [f"{counted(unknown, 'call')} of unknown price"] if unknown else []
+    return " + ".join(known + calls) or NOT_RECORDED
+
+
+def saved(dollars: Decimal | float | None, unknown: int) -> str:
+    """What answers from a cache saved: a sum as `priced` writes it; "an unknown cost" for None."""
+    return "an unknown cost" if dollars is None else priced(dollars, unknown)
 
 
 def reached(done: int, total: str, rest: Mapping[str, int]) -> str:

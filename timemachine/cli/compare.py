@@ -5,12 +5,12 @@ from typing import Any, Final
 
 import click
 
-from timemachine.base.wording import priced, spaced
+from timemachine.base.wording import NOT_RECORDED, priced, spaced
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
 from timemachine.cli.table import aligned, table
 from timemachine.cli.terminal import show
-from timemachine.cli.wording import NOT_RECORDED, duration, shortened, tokens
+from timemachine.cli.wording import duration, shortened, tokens
 
 SIGNS: Final = {
     "same": "=",

@@ -355,7 +355,7 @@ def _row(name: str, column: dict[str, Any]) -> list[str]:
         f"{column['answers']:,}",
         _share(column["agreement"]),
         _share(column["grounding"]),
-        priced(cost or 0, column["unknown_cost"]) if cost is not None or column["unknown_cost"] else UNKNOWN,
+        priced(cost, column["unknown_cost"]) if cost is not None or column["unknown_cost"] else UNKNOWN,
         _took(column["latency"]["p50"]),
         _took(column["latency"]["p95"]),
         listed_words(column["verdicts"]),

@@ -5,12 +5,12 @@ from typing import Any, Final
 
 import click
 
-from timemachine.base.wording import counted, priced
+from timemachine.base.wording import NOT_RECORDED, counted, priced, saved
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
 from timemachine.cli.table import facts, table
 from timemachine.cli.terminal import show
-from timemachine.cli.wording import NOT_RECORDED, duration, shortened
+from timemachine.cli.wording import duration, shortened
 
 GROUPS: Final = ("agent", "model", "tag", "day", "tool")
 _LATENCY: Final = ("p50", "p95")
@@ -89,8 +89,8 @@ def _tokens(row: dict[str, Any]) -> str:
 def _saved(totals: dict[str, Any]) -> str:
     if not totals["cached_calls"]:
         return ""
-    saved = priced(totals["saved_usd"], totals["unknown_saved_calls"])
-    return f"{saved} by {counted(totals['cached_calls'], 'cached answer')}"
+    sum_ = saved(totals["saved_usd"], totals["unknown_saved_calls"])
+    return f"{sum_} by {counted(totals['cached_calls'], 'cached answer')}"
 
 
 def _replays(spent: dict[str, Any]) -> str:

@@ -4,21 +4,12 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from timemachine.base.wording import UNKNOWN, money_or_unknown, spaced
+from timemachine.base.wording import NOT_RECORDED, UNKNOWN, money_or_unknown, spaced
 from timemachine.cli.grounding import in_short
 from timemachine.cli.moment import local
 from timemachine.cli.table import facts, table
 from timemachine.cli.word_diff import difference
-from timemachine.cli.wording import (
-    NOT_RECORDED,
-    duration,
-    ending,
-    frame_name,
-    score,
-    shortened,
-    tokens,
-    visible,
-)
+from timemachine.cli.wording import duration, ending, frame_name, score, shortened, tokens, visible
 
 _INDENT = "  "
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from timemachine.base.wording import counted, priced, spaced
+from timemachine.base.wording import NOT_RECORDED, counted, priced, saved, spaced
 from timemachine.cli import options
 from timemachine.cli.branches import branches, went_on_from
 from timemachine.cli.compare import compare
@@ -34,7 +34,7 @@ from timemachine.cli.trials import trial
 from timemachine.cli.walk import action_lines
 from timemachine.cli.weights import compress, proposals, summarise, weigh
 from timemachine.cli.where import where
-from timemachine.cli.wording import NOT_RECORDED, duration, one_line, shortened, tokens
+from timemachine.cli.wording import duration, one_line, shortened, tokens
 from timemachine.client.errors import ClientError, NoServer, Unreachable
 
 if TYPE_CHECKING:
@@ -349,7 +349,7 @@ def _saved(found: dict[str, Any]) -> str:
     """What the answer cache saved; empty where no answer came from it."""
     if not found["cached_calls"]:
         return ""
-    return f"{counted(found['cached_calls'], 'answer')}, saved {priced(found['saved_usd'], found['unknown_saved_calls'])}"
+    return f"{counted(found['cached_calls'], 'answer')}, saved {saved(found['saved_usd'], found['unknown_saved_calls'])}"
 
 
 def _tokens(found: dict[str, Any]) -> str:

@@ -5,12 +5,12 @@ from typing import Any, Final
 
 import click
 
-from timemachine.base.wording import counted, priced
+from timemachine.base.wording import NOT_RECORDED, counted, priced
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
 from timemachine.cli.table import facts, table
 from timemachine.cli.terminal import show
-from timemachine.cli.wording import NOT_RECORDED, duration, shortened, tokens
+from timemachine.cli.wording import duration, shortened, tokens
 
 GROUPS: Final = ("kind", "tool", "model", "agent")
 _HEADS: Final = ("time", "share", "steps", "calls", "tool calls", "errors", "in", "out", "cost")

@@ -5,10 +5,11 @@ from typing import Any
 
 import click
 
+from timemachine.base.wording import NOT_RECORDED
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
 from timemachine.cli.terminal import show
-from timemachine.cli.wording import NOT_RECORDED, one_line, shortened
+from timemachine.cli.wording import one_line, shortened
 
 
 @click.command()

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from timemachine.base.wording import UNKNOWN, counted, spaced, times
+from timemachine.base.wording import NOT_RECORDED, UNKNOWN, counted, spaced, times
 from timemachine.cli.moment import local
 
-NOT_RECORDED = "not recorded"
 _SECOND, _MINUTE = 1_000, 60_000
 _FIRST_LETTER = 0x20
 _CONTROLS = [number for number in (*range(_FIRST_LETTER), *range(0x7F, 0xA0)) if chr(number) not in "\n\t"]

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from timemachine.accounts.models import Project
 from timemachine.base.errors import InvalidInput
+from timemachine.base.numbers import dollars
 from timemachine.costs import figures, queries
 from timemachine.costs.figures import Cell, Row, Sums
 from timemachine.costs.latency import Latency, latency_of, together
@@ -82,10 +83,10 @@ def _sums_json(sums: Sums) -> dict[str, Any]:
         "errors": sums.errors,
         "input_tokens": sums.input_tokens,
         "output_tokens": sums.output_tokens,
-        "cost_usd": float(sums.cost_usd),
+        "cost_usd": dollars(sums.cost_usd),
         "unknown_cost_calls": sums.unknown_cost_calls,
         "cached_calls": sums.cached_calls,
-        "saved_usd": float(sums.saved_usd),
+        "saved_usd": dollars(sums.saved_usd),
         "unknown_saved_calls": sums.unknown_saved_calls,
     }
 

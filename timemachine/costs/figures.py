@@ -21,7 +21,7 @@ type Value = str | date | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sums:
-    """Counts and sums of some steps. Tokens are None where none were recorded; costs in US dollars, of the calls whose cost is known.
+    """Counts and sums of some steps. Tokens are None where none were recorded, US dollars where nothing was priced: costs are of the calls whose cost is known.
 
     `calls` are calls of models, `tool_calls` those of tools; `errors` are failed steps. `unknown_cost_calls` are in no sum. `cached_calls`
     were answered from the answer cache and saved `saved_usd`, which leaves `unknown_saved_calls` out.
@@ -33,10 +33,10 @@ class Sums:
     errors: int = 0
     input_tokens: int | None = None
     output_tokens: int | None = None
-    cost_usd: Decimal = Decimal(0)
+    cost_usd: Decimal | None = None
     unknown_cost_calls: int = 0
     cached_calls: int = 0
-    saved_usd: Decimal = Decimal(0)
+    saved_usd: Decimal | None = None
     unknown_saved_calls: int = 0
 
     @property
@@ -93,10 +93,10 @@ def summed(several: Iterable[Sums]) -> Sums:
         errors=sum(each.errors for each in found),
         input_tokens=together(*(each.input_tokens for each in found)),
         output_tokens=together(*(each.output_tokens for each in found)),
-        cost_usd=sum((each.cost_usd for each in found), Decimal(0)),
+        cost_usd=together(*(each.cost_usd for each in found)),
         unknown_cost_calls=sum(each.unknown_cost_calls for each in found),
         cached_calls=sum(each.cached_calls for each in found),
-        saved_usd=sum((each.saved_usd for each in found), Decimal(0)),
+        saved_usd=together(*(each.saved_usd for each in found)),
         unknown_saved_calls=sum(each.unknown_saved_calls for each in found),
     )
 
@@ -132,7 +132,7 @@ def dearest_first(rows: Iterable[Row]) -> list[Row]:
     return sorted(
         rows,
         key=lambda row: (
-            -row.sums.cost_usd,
+            -(row.sums.cost_usd or 0),
             -row.sums.unknown_cost_calls,
             -row.sums.calls,
             -row.sums.steps,

@@ -67,7 +67,7 @@ def which_of(given: Mapping[str, Any]) -> Which:
         )
     if found.min_cost is not None and not found.min_cost > 0:
         raise InvalidInput(
-            "`min_cost` is an amount above 0: every session costs at least nothing.",
+            "`min_cost` is an amount above 0: 0 fits every session whose cost is known.",
             code="invalid_field",
             field="min_cost",
         )

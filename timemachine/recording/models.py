@@ -56,10 +56,10 @@ class Session(models.Model):
     error_count = models.BigIntegerField(default=0)
     input_tokens = models.BigIntegerField(null=True)
     output_tokens = models.BigIntegerField(null=True)
-    cost_usd = models.DecimalField(max_digits=30, decimal_places=15, default=0)
+    cost_usd = models.DecimalField(max_digits=30, decimal_places=15, null=True)
     unknown_cost_calls = models.BigIntegerField(default=0)
     cached_calls = models.BigIntegerField(default=0, db_default=0)
-    saved_usd = models.DecimalField(max_digits=30, decimal_places=15, default=0, db_default=0)
+    saved_usd = models.DecimalField(max_digits=30, decimal_places=15, null=True)
     unknown_saved_calls = models.BigIntegerField(default=0, db_default=0)
     last_action_at = models.DateTimeField(null=True)
 

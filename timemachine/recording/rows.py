@@ -185,11 +185,11 @@ def count(session: Session, actions: Sequence[Row]) -> None:
     )
     session.input_tokens = together(session.input_tokens, *(row["input_tokens"] for row in actions))
     session.output_tokens = together(session.output_tokens, *(row["output_tokens"] for row in actions))
-    session.cost_usd += sum(row["cost_usd"] for row in actions if row["cost_usd"] is not None)
+    session.cost_usd = together(session.cost_usd, *(row["cost_usd"] for row in actions))
     session.unknown_cost_calls += sum(1 for row in actions if would_have_unknown_cost(row))
     saved = [row["saved_usd"] for row in actions if row["cached"]]
     session.cached_calls += len(saved)
-    session.saved_usd += sum(each for each in saved if each is not None)
+    session.saved_usd = together(session.saved_usd, *saved)
     session.unknown_saved_calls += saved.count(None)
     session.last_action_at = now()
 

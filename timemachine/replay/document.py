@@ -1,9 +1,9 @@
 """A replay and its steps as the JSON documents of the contract."""
 
-from decimal import Decimal
 from typing import Any
 
 from timemachine.base.clock import written
+from timemachine.base.numbers import dollars
 from timemachine.payloads.queries import text, value
 from timemachine.recording.models import Action
 from timemachine.replay.models import Replay, ReplayHit, ReplayStep
@@ -82,7 +82,7 @@ def step_json(step: ReplayStep) -> dict[str, Any]:
                 "finished_at": written(each.finished_at),
                 "outcome": each.outcome,
                 "calls_made": each.calls_made,
-                "cost_usd": _money(each.cost_usd),
+                "cost_usd": dollars(each.cost_usd),
             }
             for each in sorted(step.attempts.all(), key=lambda each: each.number)
         ],
@@ -96,7 +96,7 @@ def _original(action: Action) -> dict[str, Any]:
         "model": action.model,
         "parameters": action.parameters,
         "usage": _usage(action),
-        "cost_usd": _money(action.cost_usd),
+        "cost_usd": dollars(action.cost_usd),
         "duration_ms": action.duration_ms,
         "grounding": action.grounding,
         "retrieval": action.retrieval,
@@ -111,7 +111,7 @@ def _new(step: ReplayStep) -> dict[str, Any] | None:
         "model": step.model,
         "parameters": step.parameters,
         "usage": _usage(step),
-        "cost_usd": _money(step.cost_usd),
+        "cost_usd": dollars(step.cost_usd),
         "prices": step.prices,
         "duration_ms": step.duration_ms,
         "grounding": step.grounding,
@@ -139,7 +139,3 @@ def _hit(hit: ReplayHit) -> dict[str, Any]:
 def _usage(row: Action | ReplayStep) -> dict[str, Any] | None:
     found = {name: getattr(row, name) for name in USAGE}
     return found if any(count is not None for count in found.values()) else None
-
-
-def _money(dollars: Decimal | None) -> float | None:
-    return None if dollars is None else float(dollars)

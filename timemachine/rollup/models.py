@@ -18,7 +18,7 @@ LATENCY_STEP: Final = 1.05
 
 
 class Counted(models.Model):
-    """Counts and sums of some actions. Tokens are None where none were recorded; costs in US dollars, of the calls whose cost is known.
+    """Counts and sums of some actions. Tokens are None where none were recorded, and US dollars where nothing was priced: costs are of the calls whose cost is known.
 
     `timed` actions recorded how long they took, `duration_ms` together.
     """
@@ -29,10 +29,10 @@ class Counted(models.Model):
     duration_ms = models.FloatField()
     input_tokens = models.BigIntegerField(null=True)
     output_tokens = models.BigIntegerField(null=True)
-    cost_usd = models.DecimalField(max_digits=30, decimal_places=15)
+    cost_usd = models.DecimalField(max_digits=30, decimal_places=15, null=True)
     unknown_cost_calls = models.BigIntegerField()
     cached_calls = models.BigIntegerField()
-    saved_usd = models.DecimalField(max_digits=30, decimal_places=15)
+    saved_usd = models.DecimalField(max_digits=30, decimal_places=15, null=True)
     unknown_saved_calls = models.BigIntegerField()
 
     class Meta:

@@ -16,7 +16,7 @@ from timemachine.base.numbers import together
 class Totals:
     """Counts, tokens, US dollars and the span of time of some actions.
 
-    Tokens are None where no action recorded any. `unknown_cost_calls` counts calls whose cost is not known: they are in no
+    Tokens are None where no action recorded any, dollars where none was priced. `unknown_cost_calls` counts calls whose cost is not known: they are in no
     sum. `cached_calls` counts answers from a cache, `saved_usd` is what they saved, and `unknown_saved_calls` those of them that
     saved nobody knows how much. `first` and `last` are the
     earliest recorded start and the latest recorded end, None where no time was recorded.
@@ -26,10 +26,10 @@ class Totals:
     errors: int = 0
     input_tokens: int | None = None
     output_tokens: int | None = None
-    cost_usd: Decimal = Decimal(0)
+    cost_usd: Decimal | None = None
     unknown_cost_calls: int = 0
     cached_calls: int = 0
-    saved_usd: Decimal = Decimal(0)
+    saved_usd: Decimal | None = None
     unknown_saved_calls: int = 0
     first: datetime | None = None
     last: datetime | None = None
@@ -65,10 +65,10 @@ def add(one: Totals, other: Totals) -> Totals:
         errors=one.errors + other.errors,
         input_tokens=together(one.input_tokens, other.input_tokens),
         output_tokens=together(one.output_tokens, other.output_tokens),
-        cost_usd=one.cost_usd + other.cost_usd,
+        cost_usd=together(one.cost_usd, other.cost_usd),
         unknown_cost_calls=one.unknown_cost_calls + other.unknown_cost_calls,
         cached_calls=one.cached_calls + other.cached_calls,
-        saved_usd=one.saved_usd + other.saved_usd,
+        saved_usd=together(one.saved_usd, other.saved_usd),
         unknown_saved_calls=one.unknown_saved_calls + other.unknown_saved_calls,
         first=min((moment for moment in (one.first, other.first) if moment), default=None),
         last=max((moment for moment in (one.last, other.last) if moment), default=None),

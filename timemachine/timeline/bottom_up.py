@@ -18,7 +18,7 @@ LONGEST_NAME: Final = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sums:
-    """Counts and sums of some steps. Tokens are None where none were recorded; costs in US dollars, of the calls whose cost is known.
+    """Counts and sums of some steps. Tokens are None where none were recorded, US dollars where nothing was priced: costs are of the calls whose cost is known.
 
     `timed` steps recorded how long they took, `duration_ms` together. `calls` are calls of models, `tool_calls` those of tools, `errors`
     failed steps. `unknown_cost_calls` are in no sum.
@@ -32,7 +32,7 @@ class Sums:
     errors: int = 0
     input_tokens: int | None = None
     output_tokens: int | None = None
-    cost_usd: Decimal = Decimal(0)
+    cost_usd: Decimal | None = None
     unknown_cost_calls: int = 0
 
     @property
@@ -82,7 +82,7 @@ def summed(several: Iterable[Sums]) -> Sums:
         errors=sum(each.errors for each in found),
         input_tokens=together(*(each.input_tokens for each in found)),
         output_tokens=together(*(each.output_tokens for each in found)),
-        cost_usd=sum((each.cost_usd for each in found), Decimal(0)),
+        cost_usd=together(*(each.cost_usd for each in found)),
         unknown_cost_calls=sum(each.unknown_cost_calls for each in found),
     )
 

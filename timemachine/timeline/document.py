@@ -1,11 +1,11 @@
 """An action as the JSON document of the contract: every field by its name, what was not recorded as null."""
 
-from decimal import Decimal
 from typing import Any
 
 from django.db.models import Prefetch, QuerySet
 
 from timemachine.base.clock import written
+from timemachine.base.numbers import dollars
 from timemachine.payloads import queries as payloads
 from timemachine.recording.models import Action, FrozenPassage, Hit
 
@@ -68,10 +68,10 @@ def action_json(action: Action) -> dict[str, Any]:
         "model": action.model,
         "parameters": action.parameters,
         "usage": _recorded({name: getattr(action, name) for name in USAGE}),
-        "cost_usd": _money(action.cost_usd),
+        "cost_usd": dollars(action.cost_usd),
         "prices": action.prices,
         "cached": action.cached,
-        "saved_usd": _money(action.saved_usd),
+        "saved_usd": dollars(action.saved_usd),
         "cached_from": action.cached_from,
         "grounding": action.grounding,
         "retrieval": _retrieval(action),
@@ -104,7 +104,3 @@ def _recorded(values: dict[str, Any]) -> dict[str, Any] | None:
 
 def _first(*values: Any) -> Any:
     return next((value for value in values if value is not None), None)
-
-
-def _money(dollars: Decimal | None) -> float | None:
-    return None if dollars is None else float(dollars)

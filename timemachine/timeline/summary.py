@@ -5,6 +5,7 @@ from typing import Any
 from django.db.models import Count, Max, QuerySet, Sum
 
 from timemachine.base.clock import written
+from timemachine.base.numbers import dollars
 from timemachine.recording.models import Action, Session
 from timemachine.rollup.queries import totals_of
 
@@ -22,10 +23,10 @@ def summary_of(session: Session) -> dict[str, Any]:
         "input_tokens": totals.input_tokens,
         "output_tokens": totals.output_tokens,
         "cached_tokens": more["cached"],
-        "cost_usd": float(totals.cost_usd),
+        "cost_usd": dollars(totals.cost_usd),
         "unknown_cost_calls": totals.unknown_cost_calls,
         "cached_calls": totals.cached_calls,
-        "saved_usd": float(totals.saved_usd) if totals.cached_calls > totals.unknown_saved_calls else None,
+        "saved_usd": dollars(totals.saved_usd),
         "unknown_saved_calls": totals.unknown_saved_calls,
         "started_at": written(totals.first),
         "ended_at": written(totals.last),

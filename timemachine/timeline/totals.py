@@ -6,6 +6,7 @@ from typing import Any, Final
 from django.db.models import Count, Q, Sum
 
 from timemachine.base.errors import InvalidInput
+from timemachine.base.numbers import dollars
 from timemachine.recording.costs import CALLS, UNKNOWN_COST
 from timemachine.recording.models import Action, Session
 from timemachine.recording.queries import FAILED
@@ -94,7 +95,7 @@ def _sums(row: Any) -> Sums:
         errors=int(row["failed"]),
         input_tokens=_whole(row["input_sum"]),
         output_tokens=_whole(row["output_sum"]),
-        cost_usd=row["cost"] or Sums().cost_usd,
+        cost_usd=row["cost"],
         unknown_cost_calls=int(row["unknown_cost"]),
     )
 
@@ -135,6 +136,6 @@ def _sums_json(sums: Sums) -> dict[str, Any]:
         "errors": sums.errors,
         "input_tokens": sums.input_tokens,
         "output_tokens": sums.output_tokens,
-        "cost_usd": float(sums.cost_usd),
+        "cost_usd": dollars(sums.cost_usd),
         "unknown_cost_calls": sums.unknown_cost_calls,
     }

@@ -74,7 +74,7 @@ def last_of(first: Value, span: Span) -> date:
 def cost_plot(rows: Sequence[Row], span: Span) -> CostPlot | None:
     """The plot of rows by day, or week; None where nothing cost anything and every price is known."""
     sums: Mapping[Value, Sums] = {row.value: row.sums for row in rows}
-    most = max((each.cost_usd for each in sums.values()), default=Decimal(0))
+    most = max((each.cost_usd or Decimal(0) for each in sums.values()), default=Decimal(0))
     unknown = sum(1 for each in sums.values() if each.unknown_cost_calls)
     if not most and not unknown:
         return None
@@ -106,7 +106,7 @@ def _height(amount: Decimal, most: Decimal) -> float:
 
 
 def _bar(x: float, place: float, sums: Sums, most: Decimal, days: str) -> Bar:
-    height = _height(sums.cost_usd, most)
+    height = _height(sums.cost_usd or Decimal(0), most)
     top = BOTTOM - height
     return Bar(
         x=round(x + place * (1 - FULL) / 2, 1),

@@ -88,8 +88,10 @@ def money(dollars: Decimal | float | None) -> str:
 
 
 @register.simple_tag
-def total_cost(dollars: Decimal, unknown_calls: int) -> str:
-    """A sum of costs beside the number of calls that are not in it."""
+def total_cost(dollars: Decimal | None, unknown_calls: int, noun: str = "") -> str:
+    """A sum of costs beside the number of calls that are not in it; "not recorded" where nothing was priced and no call is unknown."""
+    if dollars is None and not unknown_calls:
+        return or_absent(None, f"{noun} {wording.ABSENT}".strip())
     return base.priced(dollars, unknown_calls)
 
 
@@ -253,12 +255,10 @@ def session_tokens(session: Any, noun: str = "") -> str:
 
 @register.simple_tag
 def session_cost(session: Any, noun: str = "") -> str:
-    """What a session cost as far as it was recorded, beside the calls whose price is unknown; "not recorded" where no call had a cost or tokens."""
-    if not session.cost_usd and not session.unknown_cost_calls:
-        if together(session.input_tokens, session.output_tokens) is None and not session.cached_calls:
-            return or_absent(None, f"{noun} {wording.ABSENT}".strip())
-        return format_html('<span class="quiet">{}</span>', base.money(0))
-    words = base.priced(session.cost_usd, session.unknown_cost_calls)
+    """What a session cost as `total_cost` tells it; quiet where that is nothing, whole on hover where calls of unknown price are named."""
+    words = total_cost(session.cost_usd, session.unknown_cost_calls, noun)
+    if session.cost_usd == 0 and not session.unknown_cost_calls:
+        return format_html('<span class="quiet">{}</span>', words)
     return format_html('<span title="{}">{}</span>', words, words) if session.unknown_cost_calls else words
 
 
@@ -267,7 +267,7 @@ def saved_total(totals: Any) -> str:
     """What the answer cache saved, of a session or of some totals; empty where no answer came from it."""
     if not totals.cached_calls:
         return ""
-    saved = base.priced(totals.saved_usd, totals.unknown_saved_calls)
+    saved = base.saved(totals.saved_usd, totals.unknown_saved_calls)
     return f"{base.counted(totals.cached_calls, 'cached answer')}, saved {saved}"
 
 

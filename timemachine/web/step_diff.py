@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from typing import Any, Final
 
 from timemachine.alignment.details import frame_at
@@ -141,8 +140,6 @@ def _base(session: Session, action: Action, pin: Pin) -> Action | None:
 
 
 def _totals(before: Totals, after: Totals) -> list[Total]:
-    cost = after.cost_usd - before.cost_usd
-    unknown = after.unknown_cost_calls - before.unknown_cost_calls
     if not before.actions:
         before = replace(before, input_tokens=0, output_tokens=0, first=after.first, last=after.first)
     return [
@@ -154,7 +151,7 @@ def _totals(before: Totals, after: Totals) -> list[Total]:
             name="Cost",
             before=priced(before.cost_usd, before.unknown_cost_calls),
             after=priced(after.cost_usd, after.unknown_cost_calls),
-            difference=_more_cost(cost, unknown),
+            difference=_more_cost(before, after),
         ),
         _total("Time so far", before.elapsed_ms, after.elapsed_ms, wording.duration),
     ]
@@ -171,9 +168,12 @@ def _total(name: str, before: Any, after: Any, words: Any) -> Total:
     )
 
 
-def _more_cost(cost: Decimal, unknown: int) -> str:
-    came = signed(cost, money)
-    return f"{came} and {counted(unknown, 'call')} of unknown price" if unknown else came
+def _more_cost(before: Totals, after: Totals) -> str:
+    unknown = after.unknown_cost_calls - before.unknown_cost_calls
+    came = [f"{counted(unknown, 'call')} of unknown price"] if unknown else []
+    if after.cost_usd is not None:
+        came.insert(0, signed(after.cost_usd - (before.cost_usd or 0), money))
+    return " and ".join(came)
 
 
 def _grouped(number: int) -> str:

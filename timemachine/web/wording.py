@@ -8,9 +8,9 @@ from decimal import Decimal
 from math import floor
 from typing import Final
 
-from timemachine.base.wording import counted, money
+from timemachine.base.wording import NOT_RECORDED, counted, money
 
-ABSENT: Final = "not recorded"
+ABSENT: Final = NOT_RECORDED
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _MILLISECONDS: Final = 1_000

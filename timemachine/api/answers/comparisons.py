@@ -283,7 +283,7 @@ class Side(Document):
     errors: int
     input_tokens: int | None
     output_tokens: int | None
-    cost_usd: float
+    cost_usd: float | None
     unknown_cost_calls: int
     duration_ms: float | None
 

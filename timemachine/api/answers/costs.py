@@ -12,10 +12,10 @@ class CostSums(Document):
     errors: int
     input_tokens: int | None
     output_tokens: int | None
-    cost_usd: float
+    cost_usd: float | None
     unknown_cost_calls: int
     cached_calls: int
-    saved_usd: float
+    saved_usd: float | None
     unknown_saved_calls: int
     timed_calls: int
     p50_ms: float | None

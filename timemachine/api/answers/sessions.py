@@ -37,10 +37,10 @@ class Session(Document):
     errors: int
     input_tokens: int | None
     output_tokens: int | None
-    cost_usd: float
+    cost_usd: float | None
     unknown_cost_calls: int
     cached_calls: int
-    saved_usd: float
+    saved_usd: float | None
     unknown_saved_calls: int
     url: str
 
@@ -104,7 +104,7 @@ class Summary(Document):
     input_tokens: int | None
     output_tokens: int | None
     cached_tokens: int | None
-    cost_usd: float
+    cost_usd: float | None
     unknown_cost_calls: int
     cached_calls: int
     saved_usd: float | None
@@ -137,10 +137,10 @@ class StateTotals(Document):
     errors: int
     input_tokens: int | None
     output_tokens: int | None
-    cost_usd: float
+    cost_usd: float | None
     unknown_cost_calls: int
     cached_calls: int
-    saved_usd: float
+    saved_usd: float | None
     unknown_saved_calls: int
     first: str | None
     last: str | None
@@ -164,7 +164,7 @@ class Sums(Document):
     errors: int
     input_tokens: int | None
     output_tokens: int | None
-    cost_usd: float
+    cost_usd: float | None
     unknown_cost_calls: int
 
 
