@@ -43,7 +43,7 @@ UPDATE tm_usage SET saved_usd = NULL WHERE cached_calls = unknown_saved_calls;
 """
 ZERO = "\n".join(
     f"UPDATE {table} SET {name} = 0 WHERE {name} IS NULL;" for table in ("tm_session", "tm_bin", "tm_usage") for name in DOLLARS
-)
+) + "\nSET CONSTRAINTS ALL IMMEDIATE;  -- a table with checks that wait cannot be altered"
 
 
 class Migration(migrations.Migration):
