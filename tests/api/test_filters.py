@@ -36,6 +36,15 @@ def test_a_filter_that_nothing_knows_is_refused_by_its_name(
     assert (answer.status_code, names in answer.json()["message"]) == (422, True), answer.json()
 
 
+def test_a_filter_that_is_given_twice_is_refused_by_its_name_and_twice_the_same_is_once(
+    api: Program, session: str
+) -> None:
+    for path in ("/sessions?agent=a&agent=b", "/sessions?tag=a&tag=b", "/search?q=x&tool=a&tool="):
+        told = api.get(path)
+        assert (told.status_code, told.json()["facts"]["field"]) == (422, path.rsplit("&")[-1].split("=")[0])
+    assert api.get("/sessions?agent=a&agent=a").status_code == 200
+
+
 def test_a_parameter_that_is_not_there_is_named_with_those_that_are(api: Program, session: str) -> None:
     told = api.get("/sessions/run-1/export?fromat=zip").json()
     assert told["message"] == "There is no parameter `fromat`; there are format."

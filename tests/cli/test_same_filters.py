@@ -48,3 +48,27 @@ def test_api_command_and_page_narrow_by_the_same(
     } <= asked
     assert options_of(*words) == asked
     assert set(page) == asked
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("session", "list", "--agent", "a", "--agent", "b"),
+        ("search", "--query", "x", "--tag=a", "--tag", "a"),
+    ],
+)
+def test_an_option_that_is_given_twice_is_wrong_usage(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        cli.main(list(words))
+    assert left.value.code == 2
+    assert " is given 2 times; give it once." in capsys.readouterr().err
+
+
+def test_an_option_of_which_there_may_be_several_takes_them() -> None:
+    command = cli.commands["recall"]
+    options = [each for each in command.params if isinstance(each, click.Option) and each.multiple]
+    assert options
+    words = [word for each in options for word in (each.opts[0], "2")] * 2
+    command.make_context("recall", words, resilient_parsing=True)

@@ -1,5 +1,7 @@
 """What people and recordings bring that nobody expects: every page answers it with a page."""
 
+import html
+
 import pytest
 from django.test import Client
 
@@ -58,3 +60,25 @@ def test_a_session_is_not_started_in_a_collection_with_an_odd_name(project: Proj
     answer = browser_of(project).post("/sessions/new/", {"name": "n", "collection": "\x00"})
     assert answer.status_code == 422
     assert not Session.objects.exists()
+
+
+@pytest.mark.parametrize("path", ["/?agent=a&agent=b", "/search/?q=x&tag=a&tag=b", "/costs/?by=model&by=day"])
+def test_a_filter_that_stands_twice_in_an_address_gets_a_page_that_names_it(
+    project: Project, path: str
+) -> None:
+    answer = browser_of(project).get(path)
+    assert answer.status_code == 422
+    assert (
+        f"`{path.rsplit('&', maxsplit=1)[-1].split('=', maxsplit=1)[0]}` stands twice in the address"
+        in html.unescape(answer.content.decode())
+    )
+
+
+def test_several_may_be_chosen_of_what_is_told_of_a_transcript_and_of_what_is_compared(
+    project: Project,
+) -> None:
+    for key in ("a", "b"):
+        start_session(project, name=key, by="test", key=key)
+    browser = browser_of(project)
+    assert browser.get("/sessions/a/transcript/?role=user&role=agent").status_code == 200
+    assert browser.get("/compare/?run=session:a&run=session:b", follow=True).status_code != 422

@@ -9,12 +9,14 @@ from ninja import Router
 
 from timemachine.accounts.models import Project
 from timemachine.answering.commands import AskDone, Audience
+from timemachine.answering.once import claimed, earlier_answer, keeping, let_go
 from timemachine.answering.streaming import Begun, Happening, Quiet, Written, happenings, once_begun
 from timemachine.answering.under_way import asks_of, cancel, under_way
 from timemachine.api import schemas
 from timemachine.api.access import caller
 from timemachine.api.described import JSON, file_answer
 from timemachine.api.documents import ask_json, findings_json
+from timemachine.api.once import request_hash
 from timemachine.base.clock import written
 from timemachine.base.errors import TimeMachineError
 from timemachine.base.server_sent import KEEP_ALIVE, MEDIA_TYPE, event_bytes
@@ -25,6 +27,7 @@ from timemachine.retrieval.finding import Findings
 MOST_LISTED = 200
 TOLD: Final = file_answer(JSON, MEDIA_TYPE)
 """An ask is answered with a document or with events."""
+_HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 router = Router(tags=["ask"])
 
@@ -61,16 +64,46 @@ def asked(
     session: Session | None = None,
 ) -> Any:
     """What an ask is answered with: its document, or events where the request wants those."""
-    if payload.stream or MEDIA_TYPE in request.headers.get("Accept", ""):
+    if _wants_events(request, payload):
         return _stream(once_begun(happenings(project, payload.question, make, session=session)))
     with under_way(project, payload.question, session=session) as mine:
         listening = Listening(cancellation=mine.cancellation)
         return ask_json(make(Audience(listening=listening, ask=mine.id)))
 
 
+def asked_once(
+    request: HttpRequest,
+    project: Project,
+    payload: schemas.AskIn,
+    make: Callable[[Audience], AskDone],
+    session: Session,
+    key: str | None,
+) -> Any:
+    """What an ask of a session is answered with; under an `Idempotency-Key` that came before, what was answered then."""
+    if key is None:
+        return asked(request, project, payload, make, session)
+    claim = claimed(session, key, request_hash(request))
+    if claim.status is not None:
+        return _told_again(request, payload, earlier_answer(claim))
+    try:
+        return asked(request, project, payload, keeping(claim, make, ask_json), session)
+    except BaseException:
+        let_go(claim)
+        raise
+
+
+def _told_again(request: HttpRequest, payload: schemas.AskIn, answer: dict[str, Any]) -> Any:
+    if not _wants_events(request, payload):
+        return answer
+    return StreamingHttpResponse([event_bytes("done", answer)], headers=_HEADERS, content_type=MEDIA_TYPE)
+
+
+def _wants_events(request: HttpRequest, payload: schemas.AskIn) -> bool:
+    return payload.stream or MEDIA_TYPE in request.headers.get("Accept", "")
+
+
 def _stream(told: Iterator[Happening]) -> StreamingHttpResponse:
-    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingHttpResponse(map(_event, told), content_type=MEDIA_TYPE, headers=headers)
+    return StreamingHttpResponse(map(_event, told), content_type=MEDIA_TYPE, headers=_HEADERS)
 
 
 def _waiting_json(waiting: Waiting) -> dict[str, Any]:

@@ -15,9 +15,10 @@ from timemachine.answering.under_way import wait_for_asks
 from timemachine.api import routers, schemas
 from timemachine.api.access import Caller, caller
 from timemachine.api.action_schemas import ActionsIn
-from timemachine.api.asks import TOLD, asked
+from timemachine.api.asks import TOLD, asked_once
 from timemachine.api.documents import find_json, session_json
 from timemachine.api.forgetting_schemas import TurnErasure
+from timemachine.api.once import IdempotencyKey, once, request_hash
 from timemachine.api.pressure import in_a_place
 from timemachine.api.puts import collection_for, frames_in, puts_json
 from timemachine.base.clock import written
@@ -38,6 +39,7 @@ from timemachine.recording.checkpoints import resume as resumed
 from timemachine.recording.draft import ActionDraft
 from timemachine.recording.models import Session
 from timemachine.recording.moments import moment
+from timemachine.recording.once import Done, begun_once
 from timemachine.recording.pricing import priced
 from timemachine.recording.queries import action_of, session_of
 from timemachine.recording.validation import check_end
@@ -47,13 +49,19 @@ from timemachine.retrieval.queries import collection_of
 
 
 @routers.sessions.post("", response={201: dict[str, Any]}, summary="Start a session")
-def start(request: HttpRequest, payload: schemas.SessionIn) -> Status[dict[str, Any]]:
+def start(
+    request: HttpRequest, payload: schemas.SessionIn, idempotency_key: IdempotencyKey = None
+) -> Status[dict[str, Any]]:
     """A new session that records; `collection` is made where there is none of that name.
 
-    With a `key` of your own it may be sent again: there is one session of a key, and a second one is refused (`key_taken`). An
-    `Idempotency-Key` is not looked at. One that is sent later than it happened says so by `started_at`.
+    There is one session of a `key`, and a second one is refused (`key_taken`). The same `Idempotency-Key` again gets the session that it
+    began, as it is now. One that is sent later than it happened says so by `started_at`.
     """
-    return Status(201, session_json(_started(caller(request, "record"), payload)))
+    who = caller(request, "record")
+    if idempotency_key is None:
+        return Status(201, session_json(_started(who, payload)))
+    begun = begun_once(who.project, idempotency_key, request_hash(request), lambda: _started(who, payload))
+    return Status(201, session_json(begun))
 
 
 @routers.sessions.get("/{session_id}", summary="One session")
@@ -111,7 +119,9 @@ def delete_turn(
 
 @decorate_view(in_a_place)
 @routers.sessions.post("/{session_id}/actions", response={201: dict[str, Any]}, summary="Append actions")
-def append(request: HttpRequest, session_id: str, payload: ActionsIn) -> Status[dict[str, Any]]:
+def append(
+    request: HttpRequest, session_id: str, payload: ActionsIn, idempotency_key: IdempotencyKey = None
+) -> Status[dict[str, Any]]:
     """One action, or up to 1,000 in `actions`: all are recorded, durably and in order, or none.
 
     An action with an `id` that the session has is that action, and the same `Idempotency-Key` again gets the first answer: both
@@ -124,7 +134,7 @@ def append(request: HttpRequest, session_id: str, payload: ActionsIn) -> Status[
     sequences = commands.append(
         session.id,
         priced(drafts, price_if_known),
-        idempotency_key=request.headers.get("Idempotency-Key"),
+        idempotency_key=idempotency_key,
         request_sha256=sha256_hex(request.body),
     )
     ring_indexing(who.project.id)
@@ -140,33 +150,61 @@ def _others(session: Session, drafts: list[ActionDraft], sequences: list[int]) -
 
 
 @routers.sessions.post("/{session_id}/put", response={201: dict[str, Any]}, summary="Put and record it")
-def put(request: HttpRequest, session_id: str, payload: schemas.SessionPutIn) -> Status[dict[str, Any]]:
+def put(
+    request: HttpRequest,
+    session_id: str,
+    payload: schemas.SessionPutIn,
+    idempotency_key: IdempotencyKey = None,
+) -> Status[dict[str, Any]]:
     """Put passages into the session's collection; each is recorded, as of the session's agent where no `agent` is said."""
     who = caller(request, "record")
     session = session_of(who.project, session_id)
+    into: list[Collection] = []
+
+    def make() -> Done:
+        into.append(collection_for(who, payload.collection) if payload.collection else _own(session))
+        done = answering.put(into[0], frames_in(payload), by=who.by, session=session, agent=payload.agent)
+        return puts_json(done), done.sequences
+
     with transaction.atomic():  # a put that is refused makes no collection
-        collection = collection_for(who, payload.collection) if payload.collection else _own(session)
-        done = answering.put(collection, frames_in(payload), by=who.by, session=session, agent=payload.agent)
-    ring_backlog(collection.id)
-    return Status(201, puts_json(done))
+        answer = once(request, session, idempotency_key, make)
+    for collection in into:
+        ring_backlog(collection.id)
+    return Status(201, answer)
 
 
 @routers.sessions.post("/{session_id}/find", summary="Find and record it")
-def find(request: HttpRequest, session_id: str, payload: schemas.SessionFindIn) -> dict[str, Any]:
+def find(
+    request: HttpRequest,
+    session_id: str,
+    payload: schemas.SessionFindIn,
+    idempotency_key: IdempotencyKey = None,
+) -> dict[str, Any]:
     """Find passages; every hit is frozen into the record, which is the session's agent's where no `agent` is said."""
     who = caller(request, "record")
     session = session_of(who.project, session_id)
-    collection = _existing(session, payload.collection)
-    query = find_query(who.project, payload)
-    return find_json(answering.find(collection, query, session=session, agent=payload.agent))
+
+    def make() -> Done:
+        collection = _existing(session, payload.collection)
+        query = find_query(who.project, payload)
+        done = answering.find(collection, query, session=session, agent=payload.agent)
+        return find_json(done), [] if done.sequence is None else [done.sequence]
+
+    return once(request, session, idempotency_key, make)
 
 
 @routers.sessions.post("/{session_id}/ask", summary="Ask and record it", openapi_extra=TOLD)
-def ask(request: HttpRequest, session_id: str, payload: schemas.SessionAskIn) -> Any:
+def ask(
+    request: HttpRequest,
+    session_id: str,
+    payload: schemas.SessionAskIn,
+    idempotency_key: IdempotencyKey = None,
+) -> Any:
     """Find passages and ask a model over them; both are recorded, as of the session's agent where no `agent` is said. It may cost money: the key needs `run` too.
 
     With `"stream": true`, or `Accept: text/event-stream`, the answer is a stream of events: `begun` (the ask's id, by which it can
     be cancelled), `hits`, `waiting` where the model is busy and is asked again later, `text` as it is written, then `done` with the document of the answer in one piece, or `error`.
+    The same `Idempotency-Key` again asks no model: it gets the first answer, in one piece, or the error that was recorded.
     """
     caller(request, "record")
     who = caller(request, "run")
@@ -187,7 +225,7 @@ def ask(request: HttpRequest, session_id: str, payload: schemas.SessionAskIn) ->
             audience=audience,
         )
 
-    return asked(request, who.project, payload, make, session)
+    return asked_once(request, who.project, payload, make, session, idempotency_key)
 
 
 @decorate_view(in_a_place)
@@ -195,7 +233,10 @@ def ask(request: HttpRequest, session_id: str, payload: schemas.SessionAskIn) ->
     "/{session_id}/checkpoints", response={201: dict[str, Any]}, summary="Set a checkpoint"
 )
 def checkpoint(
-    request: HttpRequest, session_id: str, payload: schemas.CheckpointIn
+    request: HttpRequest,
+    session_id: str,
+    payload: schemas.CheckpointIn,
+    idempotency_key: IdempotencyKey = None,
 ) -> Status[dict[str, Any]]:
     """A named action that carries the agent's state, the session's where no `agent` is said; the same `Idempotency-Key` again gets the first answer."""
     who = caller(request, "record")
@@ -205,7 +246,7 @@ def checkpoint(
         payload.name,
         payload.state,
         agent=payload.agent,
-        idempotency_key=request.headers.get("Idempotency-Key"),
+        idempotency_key=idempotency_key,
         request_sha256=sha256_hex(request.body),
     )
     return Status(201, {"sequence": sequence, "name": payload.name})

@@ -8,11 +8,12 @@ import click
 from timemachine.base.wording import counted
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
+from timemachine.cli.group import OneEach
 from timemachine.cli.table import table
 from timemachine.cli.terminal import show
 
 
-@click.command()
+@click.command(cls=OneEach)
 @click.argument("session", metavar="ID")
 @options.as_json
 def branches(*, session: str, as_json: bool) -> None:

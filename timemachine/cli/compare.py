@@ -8,6 +8,7 @@ import click
 from timemachine.base.wording import NOT_RECORDED, priced, spaced
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
+from timemachine.cli.group import OneEach
 from timemachine.cli.table import aligned, table
 from timemachine.cli.terminal import show
 from timemachine.cli.wording import duration, shortened, tokens
@@ -24,7 +25,7 @@ SHOWS: Final = ("all", "changed", "modified", "moved", "only_left", "only_right"
 _WHAT: Final = 44
 
 
-@click.command()
+@click.command(cls=OneEach)
 @click.argument("ids", nargs=-1, metavar="[ID_A ID_B]")
 @click.option("-a", "left", metavar="ID", help="The left session or replay.")
 @click.option("-b", "right", metavar="ID", help="The right session or replay.")

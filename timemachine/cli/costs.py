@@ -8,6 +8,7 @@ import click
 from timemachine.base.wording import NOT_RECORDED, counted, priced, saved
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
+from timemachine.cli.group import OneEach
 from timemachine.cli.table import facts, table
 from timemachine.cli.terminal import show
 from timemachine.cli.wording import duration, shortened
@@ -16,7 +17,7 @@ GROUPS: Final = ("agent", "model", "tag", "day", "tool")
 _LATENCY: Final = ("p50", "p95")
 
 
-@click.command()
+@click.command(cls=OneEach)
 @click.option("--by", type=click.Choice(GROUPS), default="model", help="What the rows are of (model).")
 @click.option("--since", metavar="DAY", help="The first day, in UTC; 30 days are added up without it.")
 @click.option("--until", metavar="DAY", help="The last day, in UTC (today).")

@@ -10,6 +10,7 @@ from timemachine.cli import options
 from timemachine.cli.connecting import connected
 from timemachine.cli.erasing import may_quote, waited
 from timemachine.cli.failure import Failure, Interrupted
+from timemachine.cli.group import OneEach
 from timemachine.cli.question import confirmed
 from timemachine.cli.terminal import Progress, complain, show
 from timemachine.cli.which import given_of, told, which_options
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 _KEPT = "Nothing was deleted; answer yes, or say --yes."
 
 
-@click.command()
+@click.command(cls=OneEach)
 @click.argument("session", metavar="[ID]", required=False)
 @click.option(
     "--step", "steps", multiple=True, type=click.IntRange(min=1), metavar="N", help="Only this turn of it."

@@ -9,6 +9,7 @@ import click
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
 from timemachine.cli.failure import Failure, Interrupted
+from timemachine.cli.group import OneEach
 from timemachine.cli.terminal import Progress, show
 from timemachine.cli.wording import one_line
 
@@ -19,7 +20,7 @@ _PAUSE = 0.5  # seconds between two looks
 _BAR = 24
 
 
-@click.command()
+@click.command(cls=OneEach)
 @click.argument("collection")
 @click.option("--model", required=True, metavar="M", help="wordllama, minilm, or server:MODEL.")
 @click.option("--no-wait", is_flag=True, help="Ask for it, and do not wait until it is done.")

@@ -9,6 +9,7 @@ import click
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
 from timemachine.cli.failure import Failure
+from timemachine.cli.group import OneEach
 from timemachine.cli.question import confirmed
 from timemachine.cli.table import facts
 from timemachine.cli.terminal import show
@@ -21,7 +22,7 @@ LONGEST: Final = 100
 PAUSE: Final = 0.5  # seconds between two looks at what a worker does
 
 
-@click.command()
+@click.command(cls=OneEach)
 @click.argument("session", metavar="ID")
 @click.option(
     "--redaction", metavar="PROFILE", help="Erase whatever this redaction profile finds: its name or id."

@@ -11,10 +11,11 @@ from timemachine.base.wording import counted
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
 from timemachine.cli.failure import Failure
+from timemachine.cli.group import OneEach
 from timemachine.cli.terminal import show
 
 
-@click.command()
+@click.command(cls=OneEach)
 @click.argument("target", metavar="ID")
 @click.option(
     "--format", "format_name", metavar="F", help="Which format; without it our own, which keeps everything."

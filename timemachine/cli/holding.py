@@ -9,6 +9,7 @@ from timemachine.base.wording import counted
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
 from timemachine.cli.failure import Failure
+from timemachine.cli.group import OneEach
 from timemachine.cli.moment import local
 from timemachine.cli.table import table
 from timemachine.cli.terminal import show
@@ -17,7 +18,7 @@ from timemachine.cli.which import given_of, told, which_options
 _HEADS = ["hold", "placed", "by", "sessions", "held still", "of", "reason"]
 
 
-@click.command()
+@click.command(cls=OneEach)
 @click.argument("sessions", nargs=-1, metavar="[ID…]")
 @which_options
 @click.option("--reason", required=True, metavar="TEXT", help="Why; it stays in the project's log.")
@@ -38,7 +39,7 @@ def hold(*, sessions: tuple[str, ...], reason: str, dry_run: bool, as_json: bool
         show(found, lines, as_json=as_json)
 
 
-@click.command()
+@click.command(cls=OneEach)
 @click.argument("target", metavar="ID")
 @click.option("--session", "sessions", multiple=True, metavar="ID", help="Only this session of the hold.")
 @click.option("--reason", required=True, metavar="TEXT", help="Why; it stays in the project's log.")
@@ -66,7 +67,7 @@ def release(*, target: str, sessions: tuple[str, ...], reason: str, as_json: boo
         show(found, [f"Released. {over}"], as_json=as_json)
 
 
-@click.command()
+@click.command(cls=OneEach)
 @click.argument("session", metavar="[ID]", required=False)
 @options.as_json
 def holds(*, session: str | None, as_json: bool) -> None:

@@ -9,12 +9,13 @@ from timemachine.base.wording import counted, money_or_unknown, spaced
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
 from timemachine.cli.failure import Failure, Interrupted
+from timemachine.cli.group import OneEach
 from timemachine.cli.table import facts
 from timemachine.cli.terminal import announce, judged, show
 from timemachine.cli.wording import duration, frame_name, tokens, visible
 
 
-@click.command()
+@click.command(cls=OneEach)
 @click.argument("session", metavar="ID")
 @click.argument("sequence", type=click.IntRange(min=1), metavar="SEQUENCE")
 @click.option("--model", required=True, metavar="M", help="The model that judges, as provider:model.")

@@ -8,11 +8,12 @@ import click
 from timemachine.base.wording import UNKNOWN, money_or_unknown, spaced
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
+from timemachine.cli.group import OneEach
 from timemachine.cli.table import table
 from timemachine.cli.terminal import show
 
 
-@click.command()
+@click.command(cls=OneEach)
 @options.as_json
 def models(*, as_json: bool) -> None:
     """List the models: which can be used, and what they cost.

@@ -8,13 +8,14 @@ import click
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
 from timemachine.cli.going_on import tell_more
+from timemachine.cli.group import OneEach
 from timemachine.cli.moment import local
 from timemachine.cli.table import facts
 from timemachine.cli.terminal import show
 from timemachine.cli.wording import one_line, visible
 
 
-@click.command()
+@click.command(cls=OneEach)
 @click.argument("session", metavar="ID")
 @click.option("--step", type=click.IntRange(min=1), required=True, metavar="N", help="The step it is about.")
 @click.option("--text", required=True, metavar="TEXT", help="What it says: 1 to 2,000 characters.")
@@ -29,7 +30,7 @@ def note(*, session: str, step: int, text: str, as_json: bool) -> None:
         show(made, _added(made), as_json=as_json)
 
 
-@click.command()
+@click.command(cls=OneEach)
 @click.argument("session", metavar="ID")
 @click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True, metavar="N")
 @click.option("--after", metavar="PLACE", help="Go on from where the page before ended.")

@@ -15,6 +15,7 @@ from timemachine.cli import options
 from timemachine.cli.connecting import connected
 from timemachine.cli.failure import Failure
 from timemachine.cli.frames import Frame, batches, frames_of, is_lines
+from timemachine.cli.group import OneEach
 from timemachine.cli.source import STANDARD_INPUT, read_bytes, shown_name
 from timemachine.cli.terminal import Progress, show
 from timemachine.cli.wording import bar, one_line, steps
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 _SHOWN_FRAMES = 20
 
 
-@click.command()
+@click.command(cls=OneEach)
 @click.argument("collection")
 @click.argument("files", nargs=-1, metavar="[FILE…|-]")
 @click.option("--title", metavar="T", help="The title of a single text or file.")

@@ -10,6 +10,7 @@ import click
 from timemachine.base.wording import counted, spaced
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
+from timemachine.cli.group import OneEach
 from timemachine.cli.moment import local
 from timemachine.cli.terminal import show
 from timemachine.cli.wording import one_line, score, shortened, tombstone
@@ -20,7 +21,7 @@ _RELATIONS: Final = {"before": "the time before ", "after": "the time after "}
 _ZONES: Final = "/zoneinfo/"
 
 
-@click.command()
+@click.command(cls=OneEach)
 @click.option(
     "--query",
     "queries",

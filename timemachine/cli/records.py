@@ -12,6 +12,7 @@ from timemachine.cli.connecting import connected
 from timemachine.cli.failure import Interrupted
 from timemachine.cli.found import found_lines, lacking
 from timemachine.cli.grounding import answer_and_context, in_short, number_of_warnings, requests, warning
+from timemachine.cli.group import OneEach
 from timemachine.cli.moment import local
 from timemachine.cli.source import Line, read_lines
 from timemachine.cli.table import facts
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 _EMPTY = "The model answered with an empty text."
 
 
-@click.command()
+@click.command(cls=OneEach)
 @click.argument("collection")
 @click.option("--query", required=True, metavar="Q", help="What to look for.")
 @options.top_k
@@ -48,7 +49,7 @@ def find(*, collection: str, adaptive: bool, as_json: bool, **asked: Any) -> Non
         show(found, found_lines(collection, found), as_json=as_json)
 
 
-@click.command()
+@click.command(cls=OneEach)
 @click.argument("collection")
 @click.option("--question", required=True, metavar="Q", help="What to answer.")
 @options.use_model
@@ -76,7 +77,7 @@ def ask(*, collection: str, adaptive: bool, no_cache: bool, as_json: bool, **ask
             say_all(_answer_facts(_asked_aloud(client, collection, **asked)))
 
 
-@click.command()
+@click.command(cls=OneEach)
 @click.argument("file", metavar="FILE.jsonl")
 @options.as_json
 def ground(*, file: str, as_json: bool) -> None:

@@ -16,6 +16,7 @@ from timemachine.cli import comparisons, options
 from timemachine.cli.connecting import connected
 from timemachine.cli.estimates import tell_estimate
 from timemachine.cli.failure import ConditionHeld, Failure, Interrupted
+from timemachine.cli.group import OneEach
 from timemachine.cli.moment import local
 from timemachine.cli.reason import reason_given
 from timemachine.cli.replay_step import step_lines
@@ -39,7 +40,7 @@ class _Told:
 _PATIENCE = 20.0  # seconds in the queue before a word about the worker
 
 
-@click.command()
+@click.command(cls=OneEach)
 @click.argument("session", metavar="ID")
 @click.option(
     "--audit", is_flag=True, help="Over the frozen context of the recording; without it retrieval runs again."

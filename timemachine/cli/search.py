@@ -9,13 +9,14 @@ from timemachine.base.wording import counted, spaced
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
 from timemachine.cli.going_on import tell_more
+from timemachine.cli.group import OneEach
 from timemachine.cli.terminal import show
 from timemachine.cli.wording import one_line, score, shortened
 
 _EXCERPT: Final = 140
 
 
-@click.command()
+@click.command(cls=OneEach)
 @click.option("--query", required=True, metavar="Q", help='Words, "phrases", -not, or.')
 @click.option("--mode", type=click.Choice(["hybrid", "text", "semantic"]), help="How to look for steps.")
 @click.option("--kind", metavar="KIND", help="Only steps of this kind.")

@@ -12,12 +12,13 @@ from timemachine.base.home import home
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
 from timemachine.cli.failure import Failure
+from timemachine.cli.group import OneEach
 from timemachine.cli.table import facts
 from timemachine.cli.terminal import show
 from timemachine.client.server import runs_here
 
 
-@click.command()
+@click.command(cls=OneEach)
 def up() -> None:
     """Start everything on this machine; Ctrl-C stops it.
 
@@ -27,7 +28,7 @@ def up() -> None:
     os.execv(sys.executable, [sys.executable, "-m", "timemachine.embedded"])  # noqa: S606  # Ctrl-C is theirs then
 
 
-@click.command()
+@click.command(cls=OneEach)
 @click.option("--remove", is_flag=True, help="Take away all that the demo made.")
 @options.as_json
 def demo(*, remove: bool, as_json: bool) -> None:
@@ -44,7 +45,7 @@ def demo(*, remove: bool, as_json: bool) -> None:
             show(made, _made(made), as_json=as_json)
 
 
-@click.command()
+@click.command(cls=OneEach)
 @options.as_json
 def status(*, as_json: bool) -> None:
     """Say which server this is, and that it is ready.

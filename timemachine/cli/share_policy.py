@@ -8,11 +8,12 @@ import click
 from timemachine.base.wording import counted
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
+from timemachine.cli.group import OneEach
 from timemachine.cli.table import facts
 from timemachine.cli.terminal import show
 
 
-@click.command()
+@click.command(cls=OneEach)
 @click.option(
     "--forbid/--allow",
     "forbidden",

@@ -9,13 +9,14 @@ from timemachine.base.wording import UNKNOWN, counted
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
 from timemachine.cli.failure import Failure, Interrupted
+from timemachine.cli.group import OneEach
 from timemachine.cli.table import table
 from timemachine.cli.terminal import Progress, judged, show
 
 _HEADS = ["#", "mode", "top-k", "cut-off", "recall", "overlap", "rank-biased", "hits", "tokens/step"]
 
 
-@click.command()
+@click.command(cls=OneEach)
 @click.argument("session", metavar="ID")
 @click.option(
     "--mode",

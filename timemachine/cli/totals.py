@@ -8,6 +8,7 @@ import click
 from timemachine.base.wording import NOT_RECORDED, counted, priced
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
+from timemachine.cli.group import OneEach
 from timemachine.cli.table import facts, table
 from timemachine.cli.terminal import show
 from timemachine.cli.wording import duration, shortened, tokens
@@ -16,7 +17,7 @@ GROUPS: Final = ("kind", "tool", "model", "agent")
 _HEADS: Final = ("time", "share", "steps", "calls", "tool calls", "errors", "in", "out", "cost")
 
 
-@click.command()
+@click.command(cls=OneEach)
 @click.argument("session", metavar="ID")
 @click.option("--by", type=click.Choice(GROUPS), default="kind", help="What the rows are of (kind).")
 @click.option(

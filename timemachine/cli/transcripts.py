@@ -8,6 +8,7 @@ import click
 
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
+from timemachine.cli.group import OneEach
 from timemachine.cli.terminal import write
 
 
@@ -17,7 +18,7 @@ def _several[F: Callable[..., Any]](name: str, of: str) -> Callable[[F], F]:
     )
 
 
-@click.command()
+@click.command(cls=OneEach)
 @click.argument("target", metavar="ID")
 @_several("significance", "turns of that significance: decision, solution, breakthrough …")
 @_several("role", "what that role said: user, agent (or assistant), system, tool")

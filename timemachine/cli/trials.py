@@ -6,10 +6,11 @@ import click
 
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
+from timemachine.cli.group import OneEach
 from timemachine.cli.replays import result_of
 
 
-@click.command()
+@click.command(cls=OneEach)
 @click.argument("session", metavar="ID")
 @click.argument("sequence", metavar="STEP", type=int)
 @click.option("--question", metavar="Q", help="Ask, or look for, this instead.")

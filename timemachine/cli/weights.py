@@ -8,6 +8,7 @@ import click
 from timemachine.base.wording import counted
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
+from timemachine.cli.group import OneEach
 from timemachine.cli.table import facts
 from timemachine.cli.terminal import complain, show
 from timemachine.cli.wording import one_line
@@ -17,7 +18,7 @@ OFF = "off"
 _UNDONE: Final = "It is undone: every turn counts again what it counted before."
 
 
-@click.command()
+@click.command(cls=OneEach)
 @click.argument("target", metavar="ID")
 @click.option("--step", type=click.IntRange(1), required=True, metavar="N", help="The step it is about.")
 @click.option(
@@ -41,7 +42,7 @@ def weigh(*, target: str, step: int, significance: str | None, importance: str |
         show(found, _weighed(found), as_json=as_json)
 
 
-@click.command()
+@click.command(cls=OneEach)
 @click.argument("target", metavar="ID")
 @click.option(
     "--accept",
@@ -61,7 +62,7 @@ def proposals(*, target: str, accept: tuple[str, ...], decline: tuple[str, ...],
         show(found, _proposed(target, found), as_json=as_json)
 
 
-@click.command()
+@click.command(cls=OneEach)
 @click.argument("target", metavar="[ID]", required=False)
 @click.option("--preview", is_flag=True, help="Only say what it does.")
 @click.option("--undo", is_flag=True, help="Let every turn count again what it counted before.")
@@ -101,7 +102,7 @@ def compress(
             show(found, _rule(found), as_json=as_json)
 
 
-@click.command()
+@click.command(cls=OneEach)
 @click.argument("target", metavar="ID")
 @click.option(
     "--collection", metavar="NAME", default="", help="Where it is put; the session's own without it."

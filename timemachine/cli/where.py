@@ -8,11 +8,12 @@ import click
 from timemachine.base.wording import NOT_RECORDED
 from timemachine.cli import options
 from timemachine.cli.connecting import connected
+from timemachine.cli.group import OneEach
 from timemachine.cli.terminal import show
 from timemachine.cli.wording import one_line, shortened
 
 
-@click.command()
+@click.command(cls=OneEach)
 @click.argument("session", metavar="ID")
 @click.option("--frame", type=int, metavar="N", help="The number of a frame.")
 @click.option("--text", metavar="SENTENCE", help="A sentence of it; else the nearest frames are taken.")

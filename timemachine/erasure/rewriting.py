@@ -152,8 +152,8 @@ def rewrite_deliveries(session: Session, look: Look, sequences: Iterable[int]) -
     touched = set(sequences)
     for each in Delivery.objects.filter(session=session):
         columns: dict[str, Any] = {}
-        if touched & set(each.sequences):
-            columns["request_sha256"] = ""
+        if each.answer is not None or touched & set(each.sequences):
+            columns |= {"request_sha256": "", "answer": None}
         if look.value(each.key) != each.key:
             columns["key"] = f"erased-{secrets.token_hex(8)}"
         if columns:

@@ -16,7 +16,7 @@ from timemachine.base.clock import now
 from timemachine.base.errors import Conflict, InvalidInput, NotFound
 from timemachine.base.faithful import original, storable
 from timemachine.payloads.copying import copy_in
-from timemachine.recording import rows, validation
+from timemachine.recording import once, rows, validation
 from timemachine.recording.draft import ActionDraft
 from timemachine.recording.environments import as_kept
 from timemachine.recording.models import Action, Delivery, Hit, Session
@@ -125,11 +125,11 @@ def append(
     """
     _check(drafts)
     if idempotency_key is not None:
-        validation.check_id("Idempotency-Key", idempotency_key)
+        once.check_key(idempotency_key)
     session = locked([session_id])[session_id]
-    earlier = _earlier_answer(session, idempotency_key, request_sha256)
-    if earlier is not None:
-        return earlier
+    earlier = idempotency_key and once.delivery(session, idempotency_key, request_sha256)
+    if earlier:
+        return earlier.sequences
     largest = settings.MAX_REQUEST_BYTES if imported else settings.MAX_ACTION_BYTES
     sequences, fresh = _placed(session, drafts if as_it_is else [as_kept(draft) for draft in drafts])
     if (fresh or not drafts) and not imported and not was_open:
@@ -199,20 +199,6 @@ def _check(drafts: Sequence[ActionDraft]) -> None:
     check_count(len(drafts))
     for draft in drafts:
         validation.check_action(draft)
-
-
-def _earlier_answer(session: Session, key: str | None, request_sha256: str) -> list[int] | None:
-    if key is None:
-        return None
-    delivery = Delivery.objects.filter(session=session, key=key).first()
-    if delivery is None:
-        return None
-    if delivery.request_sha256 != request_sha256:
-        raise Conflict(
-            "This Idempotency-Key came with another request before; use a new key for a new request.",
-            code="idempotency_key_reused",
-        )
-    return delivery.sequences
 
 
 def _placed(session: Session, drafts: Sequence[ActionDraft]) -> tuple[list[int], list[ActionDraft]]:

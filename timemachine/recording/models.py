@@ -333,18 +333,31 @@ class ErasedTurn(models.Model):
 
 
 class Delivery(models.Model):
-    """What was answered to an Idempotency-Key, so that the same request again gets the same answer."""
+    """What was answered to an Idempotency-Key, so that the same request again gets the same answer.
+
+    Actions are answered by their `sequences`, one that `begins` a session by it, and what else is recorded by its `answer`, with its `status`;
+    an ask that has none yet is under way, as `ask`. Erasing anything of the session takes the answer along, and the hash of the request.
+    """
 
     project = models.ForeignKey(Project, on_delete=models.DB_CASCADE, related_name="+")
     session = models.ForeignKey(Session, on_delete=models.DB_CASCADE, related_name="+")
     key = FaithfulTextField()
     request_sha256 = models.CharField(max_length=64)
     sequences = ArrayField(models.BigIntegerField())
+    begins = models.BooleanField(default=False, db_default=False)
+    ask = models.UUIDField(null=True)
+    status = models.SmallIntegerField(null=True)
+    answer = FaithfulJSONField(null=True)
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
         db_table = "tm_delivery"
-        constraints = [models.UniqueConstraint(fields=["session", "key"], name="delivery_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["session", "key", "begins"], name="delivery_once_of_each"),
+            models.UniqueConstraint(
+                fields=["project", "key"], condition=Q(begins=True), name="session_begun_once"
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.key

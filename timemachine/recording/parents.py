@@ -16,7 +16,7 @@ _HOLD: Final = "SELECT pg_advisory_xact_lock(hashtextextended(name, 0)) FROM unn
 
 def hold_keys(project: Project, *keys: str | None) -> None:
     """Nobody else begins a session of these keys, or one that waits for them, until the transaction ends: each sees the other."""
-    _hold(f"session {project.id} {key}" for key in keys if key is not None)
+    hold(f"session {project.id} {key}" for key in keys if key is not None)
 
 
 def found_or_awaited(project: Project, named: Session | str | None) -> tuple[Session | None, str | None]:
@@ -38,10 +38,11 @@ def tie_awaiting(begun: Session) -> None:
     awaiting = Session.objects.filter(waits, project=begun.project)
     if not awaiting.exists():
         return
-    _hold([f"parents {begun.project_id}"])  # two that are tied at once could close a circle together
+    hold([f"parents {begun.project_id}"])  # two that are tied at once could close a circle together
     awaiting.exclude(id__in=all_above(begun)).update(parent=begun, parent_key=None, parent_erased=None)
 
 
-def _hold(names: Iterable[str]) -> None:
+def hold(names: Iterable[str]) -> None:
+    """Nobody else holds one of these names until the transaction ends."""
     with connection.cursor() as cursor:
         cursor.execute(_HOLD, [sorted(set(names))])

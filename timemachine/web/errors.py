@@ -11,14 +11,20 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django_htmx.http import HttpResponseClientRedirect
 
+from timemachine.base.asked_once import check_once_each
 from timemachine.base.clock import parse_time
-from timemachine.base.errors import NotFound, NotSignedIn, TimeMachineError
+from timemachine.base.errors import InvalidInput, NotFound, NotSignedIn, TimeMachineError
 from timemachine.recording.away import is_away
 from timemachine.web.form_pages import form_page_of
 
 log = logging.getLogger(__name__)
 _AWAY_SECONDS = 2
 _NOT_SO = 405
+_FOR_PROGRAMS = ("/api/", "/v1/")
+_SEVERAL = frozenset({"run", "session"})
+"""What a page lets choose several of: runs and sessions to compare."""
+_TOLD = frozenset({"significance", "role", "kind", "tag"})
+"""Of what is told of a transcript several may be chosen."""
 _ONLY_SENT = "This address only takes what a form sends. Go back to the page with the form."
 _ONLY_READ = "Nothing can be sent to this address. Go back, reload the page and try again."
 TITLES = {
@@ -47,6 +53,18 @@ class ErrorPages:
         if response.status_code == _NOT_SO and not response.content:
             return not_so(request, response)
         return response
+
+    def process_view(self, request: HttpRequest, *_: object) -> HttpResponse | None:
+        """A page that is asked for with two values of one name says so, but where a form lets several be chosen."""
+        if request.method not in {"GET", "HEAD"} or request.path_info.startswith(_FOR_PROGRAMS):
+            return None
+        try:
+            match = request.resolver_match
+            is_transcript = match is not None and str(match.url_name).startswith("transcript")
+            check_once_each(request.GET.lists(), _TOLD if is_transcript else _SEVERAL)
+        except InvalidInput as why:
+            return error_page(request, why.status, why.message)
+        return None
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """Our own errors as pages; any other is a fault and goes on to Django."""

@@ -1,0 +1,161 @@
+"""What is sent again under its `Idempotency-Key`: done once, answered as it was, wherever something is recorded."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from tests.api.conftest import Program
+from tests.threads import in_a_thread
+from timemachine.answering.models import AskUnderWay
+from timemachine.erasure.commands import delete_turn
+from timemachine.recording.models import Action, Delivery, Session
+
+pytestmark = pytest.mark.django_db
+
+BODIES: dict[str, dict[str, Any]] = {
+    "put": {"text": "Receipts are kept for two years.", "title": "Receipts"},
+    "find": {"query": "invoices"},
+    "ask": {"question": "How long are invoices kept?"},
+}
+
+
+def sent(api: Program, path: str, body: Any, key: str = "k") -> tuple[int, Any]:
+    for _ in range(100):
+        answer = api.post(path, body, **{"Idempotency-Key": key})
+        if answer.status_code not in (429, 503):
+            break
+    return answer.status_code, answer.json()
+
+
+@pytest.mark.parametrize("what", BODIES)
+def test_what_is_sent_again_is_recorded_once_and_answered_as_it_was(
+    api: Program, session: str, what: str
+) -> None:
+    path = f"/sessions/{session}/{what}"
+    status, first = sent(api, path, BODIES[what])
+    recorded = Action.objects.count()
+    assert (recorded, [sent(api, path, BODIES[what]) for _ in range(2)]) == (recorded, [(status, first)] * 2)
+    assert Action.objects.count() == recorded
+    other = BODIES[what] | {"collection": "handbook"}
+    assert sent(api, path, other)[1]["code"] == "idempotency_key_reused"
+    assert sent(api, path, BODIES[what], "another")[0] == status
+    assert Action.objects.count() > recorded
+
+
+@pytest.mark.parametrize("what", BODIES)
+@pytest.mark.django_db(transaction=True)
+def test_fifty_at_once_are_one_record_with_one_answer(api: Program, session: str, what: str) -> None:
+    path = f"/sessions/{session}/{what}"
+    with ThreadPoolExecutor(max_workers=10) as pool:
+        asked = [in_a_thread(pool, lambda: sent(api, path, BODIES[what])) for _ in range(50)]
+        answers = [each.result() for each in asked]
+    assert len({json.dumps(each, sort_keys=True) for each in answers}) == 1
+    assert answers[0][0] in (200, 201)
+    assert Action.objects.count() == (2 if what == "ask" else 1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_fifty_that_begin_a_session_at_once_under_one_key_begin_one(api: Program) -> None:
+    body = {"name": "Once", "collection": "new"}
+    with ThreadPoolExecutor(max_workers=10) as pool:
+        asked = [in_a_thread(pool, lambda: sent(api, "/sessions", body)) for _ in range(50)]
+        answers = [each.result() for each in asked]
+    assert len({(status, answer["id"]) for status, answer in answers}) == 1
+    assert Session.objects.count() == 1
+    assert sent(api, "/sessions", {"name": "Other"})[1]["code"] == "idempotency_key_reused"
+    began = answers[0][1]["id"]
+    assert sent(api, f"/sessions/{began}/actions", {"kind": "event"}) == (201, {"sequences": [1]})
+
+
+def test_a_key_of_another_project_is_another_key(api: Program, stranger: Program) -> None:
+    mine, theirs = (sent(each, "/sessions", {"name": "x"})[1] for each in (api, stranger))
+    assert mine["id"] != theirs["id"]
+
+
+def test_what_was_refused_may_be_sent_again_with_its_key(api: Program, session: str) -> None:
+    bare = api.post("/sessions", {"name": "x"}).json()["id"]
+    for what, body in BODIES.items():
+        assert sent(api, f"/sessions/{bare}/{what}", body)[1]["code"] == "collection_needed"
+    api.post("/collections/handbook/put", {"text": "x"})
+    body = BODIES["find"] | {"collection": "handbook"}
+    assert sent(api, f"/sessions/{bare}/find", body)[0] == 200
+    assert sent(api, f"/sessions/{session}/ask", BODIES["ask"] | {"use_model": "openai:x"})[0] >= 400
+    assert sent(api, f"/sessions/{session}/ask", BODIES["ask"])[0] == 200
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_ask_that_was_answered_is_told_again_as_events_where_those_are_wanted(
+    api: Program, session: str
+) -> None:
+    body = BODIES["ask"] | {"stream": True}
+    told = [
+        b"".join(api.post(f"/sessions/{session}/ask", body, **{"Idempotency-Key": "k"}).streaming_content)
+        for _ in range(2)
+    ]
+    first, again = (json.loads(each.split(b"data: ")[-1]) for each in told)
+    assert first == again
+    assert told[1].startswith(b"event: done")
+    assert Action.objects.count() == 2
+
+
+def test_an_ask_of_a_process_that_died_is_told_to_be_lost(api: Program, session: str) -> None:
+    path = f"/sessions/{session}/ask"
+    sent(api, path, BODIES["ask"])
+    Delivery.objects.update(status=None, answer=None)
+    assert sent(api, path, BODIES["ask"])[1]["code"] == "ask_lost"
+    Delivery.objects.update(ask=None, created_at="2026-01-01T00:00:00Z")
+    assert sent(api, path, BODIES["ask"])[0] == 200
+
+
+def test_an_ask_that_is_under_way_is_waited_for_and_then_refused_for_now(
+    api: Program, session: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("timemachine.answering.once.PATIENCE_SECONDS", 0.2)
+    path = f"/sessions/{session}/ask"
+    sent(api, path, BODIES["ask"])
+    row = Session.objects.get()
+    ask = AskUnderWay.objects.create(project=row.project, session=row, question="q")
+    Delivery.objects.update(status=None, answer=None, ask=ask.id)
+    answer = api.post(path, BODIES["ask"], **{"Idempotency-Key": "k"})
+    assert (answer.status_code, answer.json()["code"]) == (409, "request_under_way")
+    assert answer["Retry-After"] == "2"
+
+
+def test_what_was_erased_is_not_answered_again(api: Program, session: str) -> None:
+    sent(api, f"/sessions/{session}/find", BODIES["find"])
+    assert "ten years" in json.dumps(Delivery.objects.get().answer)
+    api.post(f"/sessions/{session}/end")
+    delete_turn(Action.objects.get(), reason="private", by="ann")
+    assert Delivery.objects.get().answer is None
+    assert sent(api, f"/sessions/{session}/find", BODIES["find"])[1]["code"] == "idempotency_key_reused"
+
+
+@pytest.mark.parametrize("key", ["", "  ", "x" * 2_001])
+def test_a_key_that_is_empty_or_too_long_is_refused_with_what_to_do(
+    api: Program, session: str, key: str
+) -> None:
+    paths = {"/sessions": {"name": "x"}, f"/sessions/{session}/actions": {"kind": "event"}}
+    paths |= {f"/sessions/{session}/checkpoints": {"name": "x"}}
+    for path, body in (
+        paths | {f"/sessions/{session}/{what}": body for what, body in BODIES.items()}
+    ).items():
+        answer = api.post(path, body, **{"Idempotency-Key": key})
+        assert (answer.status_code, answer.json()["facts"]["field"]) == (422, "Idempotency-Key")
+    assert not Action.objects.exists()
+
+
+def test_the_document_says_which_operations_know_the_key_and_others_refuse_it(
+    api: Program, session: str
+) -> None:
+    document = api.get("/openapi.json").json()
+    knowing = {
+        path.rsplit("/", 1)[-1]
+        for path, operations in document["paths"].items()
+        for each in operations.get("post", {}).get("parameters", [])
+        if each["in"] == "header" and each["name"] == "Idempotency-Key"
+    }
+    assert knowing == {"sessions", "actions", "checkpoints", "put", "find", "ask"}
+    refused = api.post("/collections/handbook/find", {"query": "x"}, **{"Idempotency-Key": "k"})
+    assert (refused.status_code, refused.json()["facts"]["field"]) == (422, "Idempotency-Key")
