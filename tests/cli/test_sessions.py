@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 import shlex
 import threading
 from pathlib import Path
@@ -246,6 +247,18 @@ def test_one_file_gives_one_document_and_several_give_a_list_of_them(tm: Here) -
 )
 def test_a_file_that_is_no_transcript_is_refused(name: str, content: bytes, says: str, tm: Here) -> None:
     assert says in tm.refused("session", "import", tm.file(name, content))
+
+
+def test_a_session_has_the_times_that_its_file_tells_and_no_others(tm: Here) -> None:
+    about = {"format": "timemachine-session", "version": 1, "key": "dated", "name": "n", "through": 1}
+    times = {"started_at": "2026-11-20T09:00:00Z", "ended_at": "2026-11-20T09:01:00Z"}
+    own = [about | times, {"sequence": 1, "kind": "event"}]
+    tm.run("session", "import", tm.file("own.jsonl", "\n".join(map(json.dumps, own))))
+    tm.run("session", "import", tm.file("run.jsonl", transcript("hi", session="undated")))
+    dated, undated = (tm.run("session", "view", key).out for key in ("dated", "undated"))
+    assert re.search(r"started +2026-11-20 09:00.*\nended +2026-11-20 09:01.*\nduration +1 min", dated)
+    assert re.search(r"started +not recorded\nended +not recorded\n", undated)
+    assert re.search(r"undated .* not recorded ", tm.run("session", "list").out)
 
 
 def test_an_empty_file_is_told_as_that_whoever_sends_it(tm: Here) -> None:

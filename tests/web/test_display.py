@@ -67,7 +67,7 @@ def test_a_time_has_its_exact_form_on_hover_and_for_machines() -> None:
         ({"ended_at": START + timedelta(seconds=90)}, "1 min 30 s"),
         ({"last_action_at": START + timedelta(seconds=5)}, '<span title="so far">5.0 s +</span>'),
         (
-            {"ended_at": START + timedelta(milliseconds=6), "imported_as": "tau_bench"},
+            {"ended_at": START + timedelta(milliseconds=6), "imported_as": "tau_bench", "is_undated": True},
             '<span class="absent">not recorded</span>',
         ),
         ({"last_action_at": START, "imported_as": "codex"}, '<span class="absent">not recorded</span>'),

@@ -40,7 +40,7 @@ def _side(side: Side) -> dict[str, Any]:
         "name": run.session.name,
         "replay_kind": run.replay.kind if run.replay else None,
         "model": run.replay.model if run.replay else None,
-        "started_at": written(run.replay.started_at if run.replay else run.session.started_at),
+        "started_at": written(run.replay.started_at if run.replay else run.session.began_at),
         "steps": totals.steps,
         "errors": totals.errors,
         "input_tokens": totals.input_tokens,

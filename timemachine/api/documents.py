@@ -42,7 +42,7 @@ def session_json(session: Session) -> dict[str, Any]:
         "tags": session.tags,
         "created_at": written(session.created_at),
         "created_by": session.created_by,
-        "started_at": written(session.started_at),
+        "started_at": written(session.began_at),
         "ended_at": written(session.ended_at),
         "imported_as": session.imported_as,
         "actions": session.last_sequence,

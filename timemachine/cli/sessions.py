@@ -253,7 +253,7 @@ def _row(found: dict[str, Any]) -> list[str]:
         shortened(found["name"], 40),
         shortened(found["agent"] or "", 20),
         found["status"],
-        local(found["started_at"]),
+        local(found["started_at"]) or NOT_RECORDED,
         f"{found['actions']:,}",
         f"{found['errors']:,}",
         priced(found["cost_usd"], found["unknown_cost_calls"]),
@@ -303,10 +303,11 @@ def _session_facts(found: dict[str, Any], summary: dict[str, Any]) -> Iterator[s
             ("imported", f"from {found['imported_as']}" if found["imported_as"] else ""),
             ("went on from", went_on_from(found["parent_deleted"]) if found["parent_deleted"] else ""),
             ("tags", ", ".join(found["tags"])),
-            ("started", _when(found, found["started_at"], summary)),
-            ("ended", _when(found, found["ended_at"], summary)),
+            ("started", local(found["started_at"]) or NOT_RECORDED),
+            ("ended", _ended(found)),
+            ("duration", _time(summary["duration_ms"])),
             ("actions", f"{found['actions']:,}, {counted(found['errors'], 'error')}"),
-            ("first to last step", _time(summary)),
+            ("first to last step", _time(summary["steps_ms"])),
             ("models", _named(summary["models"])),
             ("tools", _named(summary["tools"])),
             ("iteration", f"{summary['max_iteration']:,} at most" if summary["max_iteration"] else ""),
@@ -320,15 +321,14 @@ def _session_facts(found: dict[str, Any], summary: dict[str, Any]) -> Iterator[s
     )
 
 
-def _when(found: dict[str, Any], moment: str | None, summary: dict[str, Any]) -> str:
-    """A time of the session; of one whose file told none, that it is not recorded."""
-    undated = found["imported_as"] and summary["started_at"] is None
-    return "not recorded" if undated else local(moment)
+def _ended(found: dict[str, Any]) -> str:
+    """When it ended; empty while it records."""
+    return local(found["ended_at"]) or (NOT_RECORDED if found["status"] == "ended" else "")
 
 
-def _time(summary: dict[str, Any]) -> str:
-    """From the first step to the end of the last; empty where there is none."""
-    return "" if summary["duration_ms"] is None else duration(summary["duration_ms"])
+def _time(milliseconds: float | None) -> str:
+    """How long it took; empty where that is not recorded."""
+    return "" if milliseconds is None else duration(milliseconds)
 
 
 def _named(counts: dict[str, int]) -> str:

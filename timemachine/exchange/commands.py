@@ -12,8 +12,8 @@ from timemachine.exchange.mapped import Contents
 from timemachine.exchange.recorded import already_recorded
 from timemachine.exchange.registry import FORMATS, chosen
 from timemachine.exchange.report import ImportReport, SessionDraft
-from timemachine.recording.changes import end_later
-from timemachine.recording.commands import MOST_ACTIONS, append, end_session, locked, start_session
+from timemachine.recording.changes import end_imported
+from timemachine.recording.commands import MOST_ACTIONS, append, locked, start_session
 from timemachine.recording.gone import deleted_before
 from timemachine.recording.models import ErasedSession, Session
 from timemachine.recording.pricing import priced
@@ -106,9 +106,7 @@ def _import_session(
         own = draft.numbered
         append(session.id, some if own else priced(some), imported=True, as_it_is=own)
         told.add(len(some))
-    ended = end_session(session.id, at=draft.ended_at)
-    if draft.ended_at is not None:
-        ended = end_later(ended, draft.ended_at)
+    ended = end_imported(session.id, began=draft.started_at, ended=draft.ended_at)
     added = ended.last_sequence - before
     return ImportedSession(
         session=ended,

@@ -131,7 +131,7 @@ def about(session: Session) -> dict[str, Any]:
         "imported_as": session.imported_as,
         "metadata": session.metadata,
         "tags": session.tags,
-        "started_at": written(session.started_at),
+        "started_at": written(session.began_at),
         "ended_at": written(session.ended_at),
         "created_at": written(session.created_at),
         "created_by": session.created_by,

@@ -74,7 +74,7 @@ def _head(found: Transcript) -> dict[str, Any]:
             "agent": session.agent,
             "user": session.user,
             "status": session.status,
-            "started_at": written(session.started_at),
+            "started_at": written(session.began_at),
             "ended_at": written(session.ended_at),
         },
         "through_sequence": found.through,

@@ -72,7 +72,7 @@ def session_json(session: Session) -> dict[str, Any]:
         "key": session.key,
         "name": session.name,
         "agent": session.agent,
-        "started_at": written(session.started_at),
+        "started_at": written(session.began_at),
     }
 
 

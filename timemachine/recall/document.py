@@ -70,7 +70,7 @@ def _recalled_json(recalled: Recalled) -> dict[str, Any]:
             "agent": session.agent,
             "user": session.user,
             "status": session.status,
-            "started_at": written(session.started_at),
+            "started_at": written(session.began_at),
             "turns": session.last_sequence,
         },
         "role": action.role,

@@ -280,7 +280,8 @@ def _told_session(session: Session, chosen: _Chosen) -> Iterator[str]:
 
 def _header(session: Session, told: Sequence[int]) -> str:
     """The session, when it began, and which of its steps are told."""
-    named = f"Session {session.name!s} ({session.key}), begun {session.started_at:%Y-%m-%d %H:%M} UTC"
+    begun = "with no times, imported" if session.is_undated else "begun"
+    named = f"Session {session.name!s} ({session.key}), {begun} {session.started_at:%Y-%m-%d %H:%M} UTC"
     steps = f"step{'s' if len(told) > 1 else ''} {', '.join(_runs(told))} of {session.last_sequence:,}"
     return paragraph(_sendable(f"{named}, {steps}:"))
 

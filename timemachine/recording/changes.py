@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from timemachine.base.errors import InvalidInput
 from timemachine.recording.models import Session
@@ -29,9 +30,13 @@ def let_go(collection: Collection) -> int:
     return Session.objects.filter(collection=collection).update(collection=None)
 
 
-def end_later(session: Session, at: datetime) -> Session:
-    """Move the end of an imported session that has grown; never to an earlier time."""
-    if session.ended_at is None or session.ended_at < at:
-        session.ended_at = at
-        session.save(update_fields=["ended_at"])
+def end_imported(session_id: UUID, *, began: datetime | None, ended: datetime | None) -> Session:
+    """Close an imported session with the times of its file, None where that tells none; of one that has grown the end moves, never to an earlier time."""
+    session = Session.objects.select_for_update().get(id=session_id)
+    session.status = Session.ENDED
+    if session.is_undated and began is not None:
+        session.started_at, session.is_undated = began, False
+    if ended is not None and (session.ended_at is None or session.ended_at < ended):
+        session.ended_at = ended
+    session.save(update_fields=["status", "started_at", "is_undated", "ended_at"])
     return session

@@ -90,6 +90,7 @@ def start_session(
                 created_by=by,
                 started_at=started_at or now(),
                 imported_as=imported_as,
+                is_undated=imported_as is not None and started_at is None,
             )
             tie_awaiting(begun)
             return begun

@@ -1,6 +1,6 @@
 """What we keep of a session: its actions in order, their payloads, and the passages frozen with them."""
 
-from datetime import timedelta
+from datetime import datetime
 from typing import ClassVar
 
 from django.contrib.postgres.fields import ArrayField
@@ -16,7 +16,6 @@ from timemachine.recording.vocabulary import KINDS, LAYERS, ROLES, SIGNIFICANCES
 from timemachine.retrieval.models import Collection, Frame
 
 KEY_PATTERN = r"^[A-Za-z0-9._:@-]{1,200}$"
-_AT_ONCE = timedelta(seconds=2)
 
 
 class SessionQuerySet(models.QuerySet["Session"]):
@@ -51,6 +50,8 @@ class Session(models.Model):
     started_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True)
     imported_as = models.CharField(max_length=30, null=True)
+    # the file that it was imported from told no times: `started_at` is when it came in, its place in lists, and nothing that is told
+    is_undated = models.BooleanField(default=False, db_default=False)
 
     last_sequence = models.BigIntegerField(default=0)
     error_count = models.BigIntegerField(default=0)
@@ -98,9 +99,9 @@ class Session(models.Model):
         return not named and (self.parent_erased is not None or self.parent_sequence is not None)
 
     @property
-    def is_undated(self) -> bool:
-        """Whether the file that it was imported from told no times: its own are of the import."""
-        return self.imported_as is not None and abs(self.started_at - self.created_at) < _AT_ONCE
+    def began_at(self) -> datetime | None:
+        """When it began; None where the file that it was imported from told no times."""
+        return None if self.is_undated else self.started_at
 
 
 UNSAID = Q(kind="message", layer__in=("tool", "sys")) & (Q(role=None) | ~Q(role="system"))

@@ -34,7 +34,7 @@ def _group_json(group: Group) -> dict[str, Any]:
             "name": session.name,
             "agent": session.agent,
             "status": session.status,
-            "started_at": written(session.started_at),
+            "started_at": written(session.began_at),
         },
         "matches": group.number,
         "more": group.more,

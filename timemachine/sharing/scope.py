@@ -52,6 +52,7 @@ class SharedSession:
     name: str
     agent: str | None
     started_at: datetime
+    is_undated: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,4 +241,5 @@ def _shared(session: Session) -> SharedSession:
         name=session.name,
         agent=session.agent,
         started_at=session.started_at,
+        is_undated=session.is_undated,
     )

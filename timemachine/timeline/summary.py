@@ -1,5 +1,6 @@
-"""What a session adds up to: counts, tokens, cost, duration, tools, models, errors; every figure computed from its actions."""
+"""What a session adds up to: counts, tokens, cost, duration, tools, models, errors; when it began and ended is its own, all else computed from its actions."""
 
+from datetime import timedelta
 from typing import Any
 
 from django.db.models import Count, Max, QuerySet, Sum
@@ -28,13 +29,23 @@ def summary_of(session: Session) -> dict[str, Any]:
         "cached_calls": totals.cached_calls,
         "saved_usd": dollars(totals.saved_usd),
         "unknown_saved_calls": totals.unknown_saved_calls,
-        "started_at": written(totals.first),
-        "ended_at": written(totals.last),
-        "duration_ms": totals.elapsed_ms,
+        "started_at": written(session.began_at),
+        "ended_at": written(session.ended_at),
+        "duration_ms": _took(session),
+        "first_step_at": written(totals.first),
+        "last_step_ended_at": written(totals.last),
+        "steps_ms": totals.elapsed_ms,
         "max_iteration": more["iterations"],
         "tools": _counted(actions, "tool"),
         "models": _counted(actions, "model"),
     }
+
+
+def _took(session: Session) -> float | None:
+    """From its own beginning to its own end; None while it records, and where one of them is not recorded."""
+    if session.began_at is None or session.ended_at is None:
+        return None
+    return (session.ended_at - session.began_at) / timedelta(milliseconds=1)
 
 
 def _counted(actions: QuerySet[Action], field: str) -> dict[str, int]:

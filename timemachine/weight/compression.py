@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models.functions import Coalesce
 
 from timemachine.accounts.models import Project
 from timemachine.base.clock import now
@@ -83,13 +84,17 @@ def older_than(project: Project, days: int) -> QuerySet[Session]:
     """
     _check(days)
     undone = CompressionChange.objects.filter(session=OuterRef("pk"), compressed=False)
-    return Session.objects.filter(
-        Q(compression=None) | Q(compression__through__lt=F("last_sequence")),
-        ~Exists(undone),
-        project=project,
-        status=Session.ENDED,
-        ended_at__lte=now() - timedelta(days=days),
-    ).order_by("started_at", "id")
+    return (
+        Session.objects.filter(
+            Q(compression=None) | Q(compression__through__lt=F("last_sequence")),
+            ~Exists(undone),
+            project=project,
+            status=Session.ENDED,
+        )
+        .alias(over=Coalesce("ended_at", "created_at"))
+        .filter(over__lte=now() - timedelta(days=days))
+        .order_by("started_at", "id")
+    )
 
 
 def compress_older(project: Project, days: int, *, by: str, by_rule: bool = False) -> int:

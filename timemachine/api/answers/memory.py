@@ -107,7 +107,7 @@ class SessionTold(Document):
     agent: str | None
     user: str | None
     status: Status
-    started_at: str
+    started_at: str | None
     ended_at: str | None
 
 
@@ -202,7 +202,7 @@ class SessionRecalled(SessionNamed):
     agent: str | None
     user: str | None
     status: Status
-    started_at: str
+    started_at: str | None
     turns: int
 
 

@@ -12,7 +12,7 @@ class SessionKnown(Document):
     key: str
     name: str
     agent: str | None
-    started_at: str
+    started_at: str | None
 
 
 class Trend(Document):

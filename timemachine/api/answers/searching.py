@@ -45,7 +45,7 @@ class SessionFound(Document):
     name: str
     agent: str | None
     status: Status
-    started_at: str
+    started_at: str | None
 
 
 class SessionHits(Document):

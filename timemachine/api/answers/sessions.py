@@ -30,7 +30,7 @@ class Session(Document):
     tags: list[str]
     created_at: str
     created_by: str
-    started_at: str
+    started_at: str | None
     ended_at: str | None
     imported_as: str | None
     actions: int
@@ -112,6 +112,9 @@ class Summary(Document):
     started_at: str | None
     ended_at: str | None
     duration_ms: float | None
+    first_step_at: str | None
+    last_step_ended_at: str | None
+    steps_ms: float | None
     max_iteration: int | None
     tools: dict[str, int]
     models: dict[str, int]

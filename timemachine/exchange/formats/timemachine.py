@@ -13,7 +13,7 @@ from typing import Any, Final
 from timemachine.base.clock import parse_time
 from timemachine.base.content import MAX_DEPTH
 from timemachine.base.errors import InvalidInput
-from timemachine.exchange.drafting import hopeless, session_of
+from timemachine.exchange.drafting import hopeless
 from timemachine.exchange.jsonl import Line, lines_of
 from timemachine.exchange.mapped import Contents
 from timemachine.exchange.opening import Opening
@@ -157,14 +157,13 @@ def _session(about: dict[str, Any], actions: list[ActionDraft]) -> SessionDraft:
         check_key(parent["key"])
     if not 0 <= (parent["sequence"] or 0) <= LARGEST_INTEGER:
         raise _wrong("parent.sequence")
-    began, ended = _time(about.get("started_at")), _time(about.get("ended_at"))
     return SessionDraft(
         key=check_key(str(about.get("key"))),
         name=told["name"],
         agent=told["agent"],
         user=told["user"],
-        started_at=began,
-        ended_at=ended or session_of("recording", actions, started_at=began).ended_at,
+        started_at=_time(about.get("started_at")),
+        ended_at=_time(about.get("ended_at")),
         metadata=told["metadata"] or {},
         tags=_tags(about.get("tags")),
         actions=tuple(actions),
