@@ -1,26 +1,37 @@
 """What programs send of actions that they record, and how recording takes it."""
 
 from decimal import Decimal
-from typing import Any
+from typing import Annotated, Any, Self
 
-from pydantic import AwareDatetime, Field, field_validator
+from pydantic import AwareDatetime, Field, field_validator, model_validator
 
+from timemachine.api.moments import Happened
 from timemachine.api.schemas import Strict
 from timemachine.base.clock import written
 from timemachine.base.errors import InvalidInput
 from timemachine.recording.commands import check_count
 from timemachine.recording.draft import ActionDraft, HitDraft, RetrievalDraft, Usage
+from timemachine.recording.validation import check_parents
 
 
 class UsageIn(Strict):
     """Tokens of one model call."""
 
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    total_tokens: int | None = None
-    cached_tokens: int | None = None
-    cache_write_tokens: int | None = None
-    reasoning_tokens: int | None = None
+    input_tokens: int | None = Field(default=None, strict=True)
+    output_tokens: int | None = Field(default=None, strict=True)
+    total_tokens: int | None = Field(default=None, strict=True)
+    cached_tokens: int | None = Field(default=None, strict=True)
+    cache_write_tokens: int | None = Field(default=None, strict=True)
+    reasoning_tokens: int | None = Field(default=None, strict=True)
+
+    @model_validator(mode="after")
+    def _parts_of_it(self) -> Self:
+        read, cached = self.input_tokens, self.cached_tokens
+        if read is not None and cached is not None and cached > read:
+            raise ValueError(
+                "`cached_tokens` are some of `input_tokens`, and cannot be more; add them to it where a provider counts them beside it"
+            )
+        return self
 
 
 class HitIn(Strict):
@@ -74,7 +85,7 @@ class CachedFromIn(Strict):
 
     session: str | None = None
     sequence: int | None = Field(default=None, ge=1, lt=2**62)
-    at: AwareDatetime | None = None
+    at: Happened | None = None
     call_ms: float | None = Field(default=None, ge=0)
     usage: UsageIn | None = None
 
@@ -87,20 +98,20 @@ class ActionIn(Strict):
     """One action, as "An action in JSON" describes it."""
 
     kind: str
-    id: str | None = None
+    id: str | None = Field(default=None, min_length=1)
     layer: str | None = None
     role: str | None = None
     agent: str | None = None
     name: str | None = None
     tool: str | None = None
     call_id: str | None = None
-    parent: int | str | None = None
+    parent: int | Annotated[str, Field(min_length=1)] | None = None
     significance: str | None = None
-    importance: float | None = None
-    iteration: int | None = None
+    importance: float | None = Field(default=None, strict=True)
+    iteration: int | None = Field(default=None, strict=True)
     tags: list[str] = Field(default_factory=list)
-    started_at: AwareDatetime | None = None
-    duration_ms: float | None = None
+    started_at: Happened | None = None
+    duration_ms: float | None = Field(default=None, strict=True)
     input: Any = None
     output: Any = None
     error: ErrorIn | None = None
@@ -109,7 +120,7 @@ class ActionIn(Strict):
     usage: UsageIn | None = None
     cost_usd: Decimal | None = Field(default=None, ge=0, lt=10**9)
     prices: dict[str, Any] | None = None
-    cached: bool | None = None
+    cached: bool | None = Field(default=None, strict=True)
     saved_usd: Decimal | None = Field(default=None, ge=0, lt=10**9)
     cached_from: CachedFromIn | None = None
     grounding: dict[str, Any] | None = None
@@ -153,4 +164,6 @@ class ActionsIn(ActionIn):
             return [self.draft()]
         if self.model_fields_set != {"actions"}:
             raise InvalidInput("Send either one action or `actions`, not both.", code="invalid_request")
-        return [each.draft() for each in self.actions]
+        drafts = [each.draft() for each in self.actions]
+        check_parents(drafts)
+        return drafts

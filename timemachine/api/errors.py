@@ -185,7 +185,6 @@ _SAYS: Final = {
     "string_type": "it is a text",
     "bool_type": "it is true or false",
     "bool_parsing": "it is true or false",
-    "literal_error": "it is one of {expected}",
     "list_type": "it is a list",
     "dict_type": "it is an object",
     "string_too_short": "it has {min_length:,} characters or more",
@@ -207,7 +206,8 @@ _SAYS: Final = {
 }
 """What a field has to be, by what is wrong with it. What is not here is told as pydantic says it, without its turns of phrase."""
 _THEIRS: Final = re.compile(r"Input should (?=be )|Value error, ")
-_BEFORE_A_FIELD: Final = ({"body", "query", "path"}, {"payload"})
+_WORD: Final = re.compile(r"'([^']*)'")
+_BEFORE_A_FIELD: Final = ({"body", "query", "path", "header"}, {"payload"})
 """Where a field was sent, and what the operation calls what it was sent in: they stand before its name."""
 
 
@@ -217,8 +217,16 @@ def _problem(found: dict[str, Any]) -> dict[str, str]:
         where = where[1:] if where and where[0] in before else where
     kind = str(found.get("type", ""))
     facts = {name: _plain(value) for name, value in (found.get("ctx") or {}).items()}
+    if kind == "literal_error":
+        return {"field": ".".join(where), "type": kind, "says": _one_of(str(facts["expected"]))}
     says = _SAYS[kind].format(**facts) if kind in _SAYS else _in_our_words(str(found.get("msg", "")))
     return {"field": ".".join(where), "type": kind, "says": says}
+
+
+def _one_of(expected: str) -> str:
+    """The words that there are; an empty one asks for any, and needs not to be said."""
+    words = [word for word in _WORD.findall(expected) if word]
+    return f"it is {'one of ' if len(words) > 1 else ''}{', '.join(words)}"
 
 
 def _plain(value: Any) -> Any:

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from ninja import Schema
 from pydantic import AwareDatetime, ConfigDict, Field
 
+from timemachine.api.moments import Happened
 from timemachine.base.errors import InvalidInput
 from timemachine.recording.vocabulary import Kind, Layer, Role, Significance, Status
 
@@ -35,13 +36,13 @@ class SessionIn(Strict):
     parent: ParentIn | None = None
     metadata: dict[str, Any] = Field(default_factory=dict)
     tags: list[str] = Field(default_factory=list)
-    started_at: AwareDatetime | None = None
+    started_at: Happened | None = None
 
 
 class SessionEnd(Strict):
     """When a session that is recorded elsewhere ended; without it, it ends now."""
 
-    ended_at: AwareDatetime | None = None
+    ended_at: Happened | None = None
 
 
 class SessionChange(Strict):

@@ -21,10 +21,12 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from timemachine.accounts.commands import authenticate_key
 from timemachine.api.access import Caller
+from timemachine.api.errors import refusal
 from timemachine.api.pressure import SMALL, one_more
 from timemachine.base.errors import (
     InvalidInput,
     NotAllowed,
+    NotFound,
     NotSignedIn,
     TimeMachineError,
     TooLarge,
@@ -87,6 +89,16 @@ def receive(request: HttpRequest) -> HttpResponse:
         )
     ring_indexing(who.project.id)
     return _answered(done, encoding)
+
+
+@csrf_exempt
+def only_traces(request: HttpRequest, signal: str) -> HttpResponse:
+    """Say what is taken, whatever is sent or asked for here."""
+    why = NotFound(
+        f"Nothing is taken at /v1/{signal[:40]}: send traces, with POST, to /v1/traces; there is no place for logs and metrics.",
+        signal=signal[:40],
+    )
+    return _refused(why, PROTOBUF) if request.content_type == PROTOBUF else refusal(why)
 
 
 def _caller(request: HttpRequest) -> Caller:

@@ -1,7 +1,8 @@
 """A session's actions, one on a line. Pure."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from timemachine.base.wording import money_or_unknown, spaced
@@ -13,22 +14,50 @@ _DEEPEST = 3
 
 
 def action_lines(actions: Iterable[dict[str, Any]], *, last: int) -> Iterator[str]:
-    """Each action with its number, kind, content, duration, model and cost; children stand under their parents, indented."""
-    depths: dict[Any, int] = {}
+    """Each action with its number, kind, content, duration, model and cost; children stand indented, also before their parent.
+
+    A line waits for the parent of its action, which may come later: calls are recorded when they are over, behind what they contain.
+    """
+    parents: dict[Any, Any] = {}
+    waiting: deque[dict[str, Any]] = deque()
     number = max(len(f"{last:,}"), 1)
     for action in actions:
-        depth = min(depths.get(action["parent"], -1) + 1, _DEEPEST) if action["parent"] is not None else 0
-        depths[action["sequence"]] = depths[action["id"]] = depth
-        cells = [
-            f"{action['sequence']:>{number},}",
-            aligned("  " * depth + spaced(action["kind"]), _KIND),
-            aligned(_what(action), _WHAT),
-            aligned(
-                "" if action["duration_ms"] is None else duration(action["duration_ms"]), _TOOK, to_right=True
-            ),
-            _call(action),
-        ]
-        yield "  ".join(cells).rstrip()
+        parents[action["sequence"]] = action["parent"]
+        if action["id"] is not None:
+            parents[action["id"]] = action["parent"]
+        waiting.append(_shown(action))
+        while waiting and (depth := _depth(waiting[0]["parent"], parents)) is not None:
+            yield _line(waiting.popleft(), depth, number)
+    for rest in waiting:
+        yield _line(rest, _depth(rest["parent"], parents) or 0, number)
+
+
+def _depth(parent: Any, parents: Mapping[Any, Any]) -> int | None:
+    """How deep what has this parent stands; None where one of those above it is not known yet."""
+    depth = 0
+    while parent is not None and depth < _DEEPEST:
+        if parent not in parents:
+            return None
+        parent, depth = parents[parent], depth + 1
+    return depth
+
+
+def _shown(action: dict[str, Any]) -> dict[str, Any]:
+    """What of an action stands on its line, without what it holds."""
+    named = ("sequence", "parent", "kind", "duration_ms")
+    return {name: action[name] for name in named} | {"what": _what(action), "call": _call(action)}
+
+
+def _line(shown: dict[str, Any], depth: int, number: int) -> str:
+    took = "" if shown["duration_ms"] is None else duration(shown["duration_ms"])
+    cells = [
+        f"{shown['sequence']:>{number},}",
+        aligned("  " * depth + spaced(shown["kind"]), _KIND),
+        aligned(shown["what"], _WHAT),
+        aligned(took, _TOOK, to_right=True),
+        shown["call"],
+    ]
+    return "  ".join(cells).rstrip()
 
 
 def _what(action: dict[str, Any]) -> str:

@@ -12,6 +12,7 @@ urlpatterns = [
     path("health/ready", health.ready),
     path("api/", api.urls),
     path("v1/traces", traces.receive),
+    path("v1/<path:signal>", traces.only_traces),
     path("", include("timemachine.web.urls_accounts")),
     path("", include("timemachine.web.urls_record")),  # before sessions: /sessions/new/ is not a session
     path("", include("timemachine.web.urls_sessions")),

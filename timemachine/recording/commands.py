@@ -198,8 +198,14 @@ def check_count(actions: int) -> None:
 
 def _check(drafts: Sequence[ActionDraft]) -> None:
     check_count(len(drafts))
-    for draft in drafts:
-        validation.check_action(draft)
+    for place, draft in enumerate(drafts):
+        try:
+            validation.check_action(draft)
+        except InvalidInput as why:
+            if len(drafts) == 1:
+                raise
+            message = f"`actions.{place}`, the {place + 1:,}. of {len(drafts):,}: {why.message}"
+            raise type(why)(message, code=why.code, **{**why.facts, "action": place}) from why
 
 
 def _placed(session: Session, drafts: Sequence[ActionDraft]) -> tuple[list[int], list[ActionDraft]]:

@@ -15,6 +15,8 @@ from timemachine.recording.models import Action, Session
 from timemachine.recording.reading import columns, rows_of
 from timemachine.retrieval.models import Collection as FrameCollection
 
+_NAMED: Final = 5
+"""Checkpoints that a refusal names at most."""
 FAILED: Final = Q(error_type__isnull=False) | Q(error_message__isnull=False)
 """Which actions recorded an error."""
 
@@ -101,11 +103,22 @@ def checkpoint_of(session: Session, name: int | str | None) -> Action:
         found = found.filter(by_name if number is None else by_name | Q(sequence=number))
     checkpoint = found.first()
     if checkpoint is None:
-        raise NotFound(
-            f"The session {session.key} has no checkpoint{'' if name is None else f' {str(name)[:80]!r}'}.",
-            code="checkpoint_not_found",
-        )
+        raise _no_checkpoint(session, name)
     return checkpoint
+
+
+def _no_checkpoint(session: Session, name: int | str | None) -> NotFound:
+    latest = actions_of(session).filter(kind="checkpoint").order_by("-sequence")[:_NAMED]
+    there = [f"{(each.name or 'without a name')[:80]} ({each.sequence:,})" for each in latest]
+    named = "" if name is None else f" {str(name)[:80]!r}"
+    what_to_do = (
+        f"its latest are {', '.join(there)}; name one of them, by its name or number"
+        if there
+        else "it has none at all; set one while it records (`checkpoint` of the recorder, `timemachine session checkpoint`)"
+    )
+    return NotFound(
+        f"The session {session.key} has no checkpoint{named}; {what_to_do}.", code="checkpoint_not_found"
+    )
 
 
 def _not_found(project: Project, name: str) -> NotFound:

@@ -230,3 +230,22 @@ def _check_hash(hit: HitDraft) -> None:
             code="hash_mismatch",
             field="retrieval.hits",
         )
+
+
+def check_parents(drafts: Sequence[ActionDraft]) -> None:
+    """Refuse actions of one request that stand under each other in a circle."""
+    parents = {each.id: each.parent for each in drafts if each.id is not None}
+    over: set[str] = set()
+    for begin in parents:
+        way: list[str] = []
+        at: int | str | None = begin
+        while isinstance(at, str) and at in parents and at not in over:
+            if at in way:
+                raise InvalidInput(
+                    f"The action {at[:60]!r} stands under itself, by way of its parents; name the action that each is part of.",
+                    code="invalid_field",
+                    field="parent",
+                )
+            way.append(at)
+            at = parents[at]
+        over.update(way)

@@ -1,0 +1,83 @@
+"""What cannot be is refused by its field, and by its place in a request of several actions."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from tests.api.conftest import Program
+from timemachine.base.clock import now, written
+from timemachine.recording.models import Action
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize(
+    ("field", "given"),
+    [
+        ("started_at", 1_700_000_000),
+        ("started_at", "1700000000"),
+        ("started_at", "2090-01-01T00:00:00Z"),
+        ("cached", "yes"),
+        ("duration_ms", "5"),
+        ("iteration", "5"),
+        ("importance", "0.5"),
+        ("id", ""),
+        ("parent", ""),
+        ("usage", {"input_tokens": 5, "cached_tokens": 6}),
+        ("usage", {"input_tokens": "5"}),
+        ("role", "boss"),
+        ("kind", "dance"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_its_field(api: Program, session: str, field: str, given: Any) -> None:
+    path = f"/sessions/{session}/actions"
+    alone = api.post(path, {"kind": "event", field: given})
+    assert (alone.status_code, f"`{field}" in alone.json()["message"]) == (422, True), alone.json()
+    among = api.post(
+        path, {"actions": [{"kind": "event"}, {"kind": "event", field: given}, {"kind": "event"}]}
+    )
+    assert (among.status_code, "actions.1" in among.json()["message"]) == (422, True), among.json()
+    assert not Action.objects.exists()
+
+
+def test_clocks_that_go_a_little_wrong_are_taken_and_a_session_of_next_year_is_not(api: Program) -> None:
+    soon, late = (written(now() + timedelta(hours=hours)) for hours in (20, 30))
+    assert api.post("/sessions", {"name": "x", "started_at": soon}).status_code == 201
+    answer = api.post("/sessions", {"name": "x", "started_at": late})
+    assert (answer.status_code, "a day ahead" in answer.json()["message"]) == (422, True)
+
+
+def test_actions_that_stand_under_each_other_in_a_circle_are_refused(api: Program, session: str) -> None:
+    path = f"/sessions/{session}/actions"
+    pairs = [{"kind": "event", "id": "a", "parent": "b"}, {"kind": "event", "id": "b", "parent": "a"}]
+    answer = api.post(path, {"actions": pairs})
+    assert (answer.status_code, answer.json()["facts"]["field"]) == (422, "parent")
+    pairs[1]["parent"] = "elsewhere"
+    assert api.post(path, {"actions": pairs}).status_code == 201
+
+
+def test_a_checkpoint_that_is_not_there_is_answered_with_those_that_are(api: Program, session: str) -> None:
+    def told(body: dict[str, Any]) -> str:
+        return str(api.post(f"/sessions/{session}/resume", body).json()["message"])
+
+    assert "set one while it records" in told({})
+    api.post(f"/sessions/{session}/checkpoints", {"name": "before asking"})
+    assert "its latest are before asking (1)" in told({"checkpoint": "other"})
+
+
+def test_a_word_that_is_no_kind_is_answered_with_the_kinds_and_not_with_an_empty_text(api: Program) -> None:
+    told = api.get("/search?q=x&kind=checkpiont").json()["message"]
+    assert "checkpoint" in told
+    assert "''" not in told
+
+
+@pytest.mark.parametrize("method", ["get", "put", "post", "delete"])
+@pytest.mark.parametrize("signal", ["logs", "metrics", "traces/"])
+def test_what_is_no_trace_is_told_where_traces_go(method: str, signal: str) -> None:
+    answer = getattr(Client(enforce_csrf_checks=True), method)(f"/v1/{signal}")
+    assert answer.status_code == 404
+    assert "/v1/traces" in answer.json()["message"]
+    packed = Client().post(f"/v1/{signal}", b"x", content_type="application/x-protobuf")
+    assert packed["Content-Type"] == "application/x-protobuf"

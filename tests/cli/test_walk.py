@@ -1,0 +1,27 @@
+from typing import Any
+
+from timemachine.cli.walk import action_lines
+
+
+def step(sequence: int, name: str | None, parent: Any) -> dict[str, Any]:
+    facts = dict.fromkeys(("tool", "role", "error", "input", "output", "model", "duration_ms", "cost_usd"))
+    return facts | {"sequence": sequence, "id": name, "parent": parent, "kind": "event", "name": name}
+
+
+def indents(*steps: dict[str, Any]) -> list[int]:
+    """How far in each step stands."""
+    return [line.index("event") for line in action_lines(steps, last=9)]
+
+
+def test_a_child_stands_indented_whether_its_parent_comes_before_or_behind_it() -> None:
+    assert indents(
+        step(1, "a", None),
+        step(2, None, "a"),
+        step(3, "deep", "late"),
+        step(4, "late", "a"),
+        step(5, None, 4),
+    ) == [3, 5, 7, 5, 7]
+
+
+def test_parents_that_never_come_and_those_in_a_circle_end() -> None:
+    assert indents(step(1, "a", "gone"), step(2, "b", "c"), step(3, "c", "b")) == [3, 9, 9]
