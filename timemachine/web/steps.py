@@ -6,6 +6,7 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from django.template import Context
+from django.urls import reverse
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
@@ -208,6 +209,12 @@ def step_name(context: Context, row: Any, tab: str | None = None) -> SafeString:
 def query(context: Context, **changes: Any) -> str:
     """The current address's query with some of its values changed; None or an empty text takes one out."""
     return address_query({**context["here"], **changes})
+
+
+@register.simple_tag
+def sessions_with(**chosen: str) -> str:
+    """The address of the list of the sessions that have this agent, user or tag."""
+    return reverse("sessions") + address_query(chosen)
 
 
 @register.simple_tag(takes_context=True)
