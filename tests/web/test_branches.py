@@ -11,7 +11,8 @@ from tests.builders import recorded_session
 from tests.web.people import browser_of
 from timemachine.accounts.models import Project
 from timemachine.recording import branches
-from timemachine.recording.commands import start_session
+from timemachine.recording.commands import append, start_session
+from timemachine.recording.draft import ActionDraft
 from timemachine.recording.models import Session
 
 pytestmark = pytest.mark.django_db
@@ -173,3 +174,26 @@ def test_the_same_session_imported_again_gets_its_branches_back(
     else:
         assert [each["key"] for each in found] == ["first"]
         assert early["parent_deleted"] == {"session": str(tree.first.id), "sequence": 2}
+
+
+def test_a_checkpoint_says_how_to_go_on_and_what_went_on_from_it(project: Project) -> None:
+    draft = ActionDraft(kind="checkpoint", name="Before", output={"messages": []})
+    first = start_session(project, name="First", key="first", by="test")
+    append(first.id, [draft, draft, ActionDraft(kind="message", role="user", output="x")])
+    branch = start_session(project, name="Second", key="second", by="test", parent=(first, 1))
+    for number in range(10):
+        start_session(project, name=f"More {number}", by="test", parent=(first, 3))
+    browser = browser_of(project, "viewer")
+
+    def page(step: int) -> str:
+        return browser.get(f"/sessions/{first.id}/", {"step": str(step)}).text
+
+    assert "tm.resume(&quot;first&quot;, 1)" in page(1).replace('"first"', "&quot;first&quot;")
+    assert "timemachine session resume first --checkpoint 1" in page(1)
+    assert f'<a href="/sessions/{branch.id}/"><bdi>Second</bdi></a>' in page(1)
+    assert "No session went on from this checkpoint" in page(2)
+    assert "Second" not in page(2)
+    assert ("Go on from here" in page(3), page(3).count("<bdi>More ")) == (False, 10)
+    assert "all of them" not in page(3)
+    start_session(project, name="More of it", by="test", parent=(first, 3))
+    assert f'The first 10; <a href="/sessions/{first.id}/branches/">all of them</a>' in page(3)

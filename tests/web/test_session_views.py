@@ -251,7 +251,7 @@ def test_raw_shows_the_documents_with_a_link_each_and_the_address_of_all(
 # --- budgets
 
 
-@pytest.mark.parametrize(("view", "most"), [("timeline", 30), ("table", 25), ("compact", 30), ("raw", 27)])
+@pytest.mark.parametrize(("view", "most"), [("timeline", 31), ("table", 25), ("compact", 31), ("raw", 27)])
 def test_a_page_of_any_view_asks_so_many_questions_at_most(
     operator: Client,
     project: Project,

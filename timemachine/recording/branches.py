@@ -61,6 +61,11 @@ def branch_count(session: Session) -> int:
     return Session.objects.filter(parent=session).count()
 
 
+def branches_at(session: Session, sequence: int, most: int) -> list[Session]:
+    """The sessions that went on from that step of this one, the earliest first, so many at most. One query."""
+    return list(Session.objects.filter(parent=session, parent_sequence=sequence).order_by("id")[:most])
+
+
 def family_of(session: Session) -> Family:
     """The family of a session. Three queries."""
     above = _ids(_ABOVE, session.id, MOST_ABOVE + 1)

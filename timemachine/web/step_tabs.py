@@ -7,6 +7,7 @@ from typing import Any, Final
 from django.urls import reverse
 
 from timemachine.erasure.document import as_given
+from timemachine.recording.branches import branches_at
 from timemachine.recording.gone import deletions_of
 from timemachine.recording.models import Action, Session
 from timemachine.recording.told import Deleted
@@ -28,6 +29,7 @@ from timemachine.web.step_diff import Pin, step_diff
 
 PROSE: Final = frozenset({"ask", "find", "put", "llm_call", "message", "memory_op"})
 SHOWN_TRIALS: Final = 20
+SHOWN_BRANCHES: Final = 10
 
 
 def tab_of(
@@ -62,6 +64,8 @@ def _action_tab(session: Session, found: Step, addresses: Mapping[int, str]) -> 
         "usage": [(name, number) for name in USAGE if (number := getattr(found.action, name)) is not None],
         "prose": found.action.kind in PROSE,
         "significances": SIGNIFICANCES,
+        "branches": branches_at(session, found.action.sequence, SHOWN_BRANCHES + 1),
+        "most_branches": SHOWN_BRANCHES,
         "origin": origin_of(session.project_id, found.action.cached_from),
         **judging_of(found),
         **_trials(session, found.action),
