@@ -98,7 +98,9 @@ def test_a_snapshot_with_an_id_is_named_by_it() -> None:
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        (b"no archive", "cut off"),
+        (b"", "^These bytes are empty; .*--format zip"),
+        (b"no archive", "no ZIP archive, .*session import FILE"),
+        (packed(events__jsonl=b"")[:-30], "cut off"),
         (packed(metadata__json=b"{}"), r"no events\.jsonl"),
         (packed(events__jsonl=b"0" * 300_000_000), "times its size"),
         (packed(**{"../events__jsonl": b"{}"}), "leads out"),
@@ -108,6 +110,14 @@ def test_a_snapshot_with_an_id_is_named_by_it() -> None:
 def test_what_is_no_recording_or_not_safe_is_refused(data: bytes, says: str) -> None:
     with pytest.raises(NotUnderstood, match=says):
         load_session(data)
+
+
+@pytest.mark.parametrize(("content", "says"), [("", "is empty"), ('{"a": 1}', "is no ZIP archive")])
+def test_a_file_that_is_none_is_named(tmp_path: Path, content: str, says: str) -> None:
+    file = tmp_path / "run.zip"
+    file.write_text(content)
+    with pytest.raises(NotUnderstood, match=f"^{file} {says}"):
+        load_session(file)
 
 
 def test_what_was_recorded_and_exported_is_loaded(served: Served, tmp_path: Path) -> None:

@@ -50,5 +50,20 @@ def test_neither_does_it_by_an_export_of_before(api: Program, key: str) -> None:
     assert everywhere("zqbird") == {}
 
 
+def test_a_step_that_only_reads_like_an_erased_one_is_compared_with_the_file(api: Program) -> None:
+    head = {"format": "timemachine-session", "version": 1, "key": "forged", "name": "n", "through": 2}
+    steps = [
+        {"sequence": 1, "kind": "message", "role": "user", "output": "Is the bird zqbird in the cellar?"},
+        {"sequence": 2, "kind": "message", "role": "agent", "output": "It says [erased: field] there."},
+    ]
+    for number, status in ((1, 201), (2, 409)):
+        file = "\n".join(json.dumps(each) for each in [head, *steps]).encode()
+        assert api.raw("/import", file).status_code == status
+        if number == 1:
+            api.delete_for("/sessions/forged/actions/1", {"reason": "asked for"})
+            assert api.raw("/import", file).json()["sessions"][0]["already_there"] == 2
+            steps[1]["output"] = "It says something else."
+
+
 def _import(api: Program) -> dict[str, Any]:
     return dict(api.raw(ADDRESS, FILE.encode()).json()["sessions"][0])

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from timemachine.base.content import parse_json
 from timemachine.base.errors import InvalidInput
-from timemachine.base.zipped import Archive
+from timemachine.base.zipped import Archive, is_zip
 from timemachine.client.errors import NotFound, NotUnderstood
 
 LARGEST: Final = 512 * 1024 * 1024
@@ -80,7 +80,9 @@ class LoadedSession:
 def load_session(source: str | os.PathLike[str] | bytes) -> LoadedSession:
     """The recording in a file, or in bytes. Raises `NotUnderstood` where it is none or is not to be opened, and `OSError`."""
     try:
-        archive = Archive(_bytes(source))
+        data = _bytes(source)
+        _check_archive(data, source)
+        archive = Archive(data)
         names = {name.rpartition("/")[2]: name for name in archive.names}
         if "events.jsonl" not in names:
             raise NotUnderstood("There is no events.jsonl in this archive.", code="no_recording")
@@ -98,6 +100,22 @@ def load_session(source: str | os.PathLike[str] | bytes) -> LoadedSession:
         metadata=metadata if isinstance(metadata, dict) else {},
         skipped=skipped,
     )
+
+
+def _check_archive(data: bytes, source: object) -> None:
+    called = "These bytes" if isinstance(source, bytes) else str(source)
+    verb = "are" if isinstance(source, bytes) else "is"
+    if not data:
+        raise NotUnderstood(
+            f"{called} {verb} empty; write the recording anew, for example with `timemachine session export ID --format zip -o FILE`.",
+            code="no_recording",
+        )
+    if not is_zip(data):
+        raise NotUnderstood(
+            f"{called} {verb} no ZIP archive, and a recording is one, with an events.jsonl in it: `timemachine session export ID --format zip -o FILE` writes it. "
+            "What is in another format goes to a server with `timemachine session import FILE`.",
+            code="no_recording",
+        )
 
 
 def _bytes(source: str | os.PathLike[str] | bytes) -> bytes:

@@ -9,7 +9,6 @@ from timemachine.exchange.formats.timemachine import draft_of
 from timemachine.exchange.report import SessionDraft
 from timemachine.recording.draft import ActionDraft
 from timemachine.recording.models import Action, Session
-from timemachine.redaction.marks import OPENING_ERASED
 from timemachine.timeline.document import with_everything
 
 
@@ -20,9 +19,11 @@ def already_recorded(session: Session, draft: SessionDraft) -> int:
     """
     held = Session.objects.select_for_update().get(id=session.id)
     known = min(held.last_sequence, len(draft.actions))
-    forgets = held.erased_turns.exists()
+    erased = set(held.erased_turns.values_list("sequence", flat=True))
+    if erased:  # other steps may have repeated what was deleted
+        erased |= set(held.erased_fields.filter(replay=None).values_list("sequence", flat=True))
     for sequence, recorded in enumerate(_recorded(held, known), start=1):
-        if forgets and OPENING_ERASED in repr(recorded):  # it was deleted here, or repeated what was
+        if sequence in erased:
             continue
         if _alike(recorded) != _alike(draft.actions[sequence - 1]):
             raise Conflict(

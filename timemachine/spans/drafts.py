@@ -13,6 +13,7 @@ from timemachine.spans.attributes import Attributes
 from timemachine.spans.calls import cost_of, model_of, parameters_of, usage_of
 from timemachine.spans.kinds import Kind, kind_of
 from timemachine.spans.messages import asked_of, said_of
+from timemachine.spans.ours import cached_of, saved_of, was_recorded
 from timemachine.spans.passages import retrieval_of
 from timemachine.spans.span import STATUS_ERROR, Span
 
@@ -36,8 +37,8 @@ def draft_of(span: Span) -> ActionDraft:
         tool=_tool(kind, span, attributes),
         call_id=attributes.text("gen_ai.tool.call.id", "tool_call.id", "tool.id"),
         tags=_tags(attributes),
-        started_at=moment(span.began),
-        duration_ms=(span.ended - span.began) / 1e6 if span.began and span.ended >= span.began else None,
+        started_at=moment(span.began) if was_recorded(attributes, "started_at") else None,
+        duration_ms=_took(span) if was_recorded(attributes, "duration_ms") else None,
         input=asked_of(span, attributes),
         output=said_of(span, attributes),
         error_type=error_type,
@@ -47,9 +48,15 @@ def draft_of(span: Span) -> ActionDraft:
         parameters=parameters_of(attributes) if is_call else None,
         usage=usage_of(attributes) if is_call else None,
         cost_usd=cost_of(attributes) if is_call else None,
+        cached=cached_of(attributes) if is_call else None,
+        saved_usd=saved_of(attributes) if is_call else None,
         retrieval=retrieval_of(attributes) if kind.kind == "find" else None,
         source=span.whole,
     )
+
+
+def _took(span: Span) -> float | None:
+    return (span.ended - span.began) / 1e6 if span.began and span.ended >= span.began else None
 
 
 def again(draft: ActionDraft, sha256: str) -> ActionDraft:

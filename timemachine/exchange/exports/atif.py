@@ -29,19 +29,24 @@ _USAGE: Final = {
 
 
 def parts(session: Exported) -> Iterator[bytes]:
-    """The trajectory; its sums are of what was recorded."""
+    """The trajectory; its sums are of what was recorded, and where a call's cost is unknown there is no total of cost."""
     about = session.about
     agent = {"name": about["agent"] or _UNKNOWN, "version": _UNKNOWN}
     opening = {"schema_version": "ATIF-v1.7", "session_id": about["key"], "agent": agent}
     yield line_of(opening)[:-1] + b',"steps":['
     sums: dict[str, Any] = {}
-    number = 0
+    number = unknown = 0
     for number, step in enumerate(_steps(session), start=1):
-        _add(sums, step.get("metrics", {}))
+        metrics = step.get("metrics", {})
+        _add(sums, metrics)
+        unknown += step.get("llm_call_count") == 1 and "cost_usd" not in metrics
         yield b",\n" if number > 1 else b"\n"
         yield line_of({"step_id": number, **step})
     final = {_SUMS[name]: _number(value) for name, value in sums.items()}
-    ending = {"final_metrics": {**final, "total_steps": number}, "extra": {"timemachine": about}}
+    extra: dict[str, Any] = {"timemachine": about}
+    if unknown:
+        extra |= {"known_cost_usd": final.pop(_SUMS["cost_usd"], None), "unknown_cost_calls": unknown}
+    ending = {"final_metrics": {**final, "total_steps": number}, "extra": extra}
     yield b"\n]," + line_of(ending)[1:] + b"\n"
 
 
@@ -69,7 +74,7 @@ def _begun(action: dict[str, Any]) -> dict[str, Any]:
     if kind in {"ask", "llm_call"}:
         step |= {"source": "agent", "llm_call_count": 1, **_called(action)}
         step["message"] = text_of(action["output"]) if kind == "ask" else ""
-        step["extra"]["timemachine"].append(action)
+        _hold(step, action, "llm_call")
         return step
     if kind in {"tool_call", "tool_result"} or (kind == "message" and action["role"] == "agent"):
         step |= {"source": "agent", "llm_call_count": 0}
@@ -78,10 +83,20 @@ def _begun(action: dict[str, Any]) -> dict[str, Any]:
     if kind == "message":
         step["source"] = "user" if action["role"] == "user" else "system"
         step["message"] = text_of(action["output"])
+        if action["role"] not in {"user", "system"}:
+            step["extra"]["role"] = action["role"]
     else:
         step["message"] = text_of(action["output"]) or action["name"] or kind
-    step["extra"]["timemachine"].append(action)
+    _hold(step, action, "message")
     return step
+
+
+def _hold(step: dict[str, Any], action: dict[str, Any], read_as: str) -> None:
+    """Keep the action whole, and its error, for which the format has no words, by the kind as which it is read back."""
+    step["extra"]["timemachine"].append(action)
+    if action["error"] is not None:
+        told = {"kind": read_as, "call_id": action["call_id"], **action["error"]}
+        step["extra"].setdefault("errors", []).append(told)
 
 
 def _called(action: dict[str, Any]) -> dict[str, Any]:
@@ -112,7 +127,7 @@ def _joins(step: dict[str, Any], action: dict[str, Any]) -> bool:
 
 
 def _join(step: dict[str, Any], action: dict[str, Any]) -> None:
-    step["extra"]["timemachine"].append(action)
+    _hold(step, action, action["kind"])
     if action["kind"] == "tool_call":
         step.setdefault("tool_calls", []).append(
             {

@@ -1,7 +1,7 @@
 """OpenTelemetry: each action a span, in OTLP's JSON as a collector's file exporter writes it, a request a line. Pure.
 
 What the GenAI conventions have a name for stands under it; the whole action stands in the attribute `timemachine.action`. An action
-without a time of its own has that at which it was recorded, for a span needs one.
+without a time of its own has that at which it was recorded, for a span needs one, and says so (`timemachine.not_recorded`).
 """
 
 import json
@@ -14,6 +14,7 @@ from typing import Any, Final
 from timemachine.base.clock import parse_time
 from timemachine.base.content import text_sha256
 from timemachine.exchange.exported import Exported, Step, line_of, text_of
+from timemachine.spans.ours import CACHED, NOT_RECORDED, SAVED
 
 NAME: Final = "otlp_json"
 TITLE: Final = "OpenTelemetry (OTLP in JSON), for tools that read traces"
@@ -30,6 +31,7 @@ _OPERATIONS: Final = {
     "tool_call": "execute_tool",
     "find": "retrieval",
 }
+_TIMES: Final = ("started_at", "duration_ms")
 _TOKENS: Final = {
     "input_tokens": "gen_ai.usage.input_tokens",
     "output_tokens": "gen_ai.usage.output_tokens",
@@ -108,6 +110,10 @@ def _attributes(action: dict[str, Any], about: dict[str, Any]) -> Iterator[tuple
         yield "gen_ai.request.model", model if colon else action["model"]
     for name, called in _TOKENS.items():
         yield called, (action["usage"] or {}).get(name)
+    yield "gen_ai.usage.cost", None if action["cost_usd"] is None else float(action["cost_usd"])
+    yield CACHED, action["cached"]
+    yield SAVED, None if action["saved_usd"] is None else float(action["saved_usd"])
+    yield NOT_RECORDED, ",".join(name for name in _TIMES if action[name] is None) or None
     if action["kind"] in {"tool_call", "tool_result"}:
         yield "gen_ai.tool.name", action["tool"]
         yield "gen_ai.tool.call.id", action["call_id"]
@@ -126,11 +132,15 @@ def _attributes(action: dict[str, Any], about: dict[str, Any]) -> Iterator[tuple
 
 def _pairs(attributes: dict[str, Any]) -> list[dict[str, Any]]:
     """Attributes in OTLP's form; what is not recorded is left out."""
-    return [
-        {"key": name, "value": {"intValue": str(value)} if isinstance(value, int) else {"stringValue": value}}
-        for name, value in attributes.items()
-        if value is not None
-    ]
+    return [{"key": name, "value": _value(value)} for name, value in attributes.items() if value is not None]
+
+
+def _value(value: str | float) -> dict[str, Any]:
+    if isinstance(value, bool):
+        return {"boolValue": value}
+    if isinstance(value, int):
+        return {"intValue": str(value)}
+    return {"doubleValue": value} if isinstance(value, float) else {"stringValue": value}
 
 
 def _nanoseconds(at: datetime) -> str:

@@ -81,33 +81,37 @@ def _event(action: dict[str, Any]) -> dict[str, Any]:
     return {
         "event_type": _WORDS.get(kind, kind),
         "layer": action["layer"],
+        "role": action["role"],
+        "agent": action["agent"],
         "timestamp": action["started_at"],
         "duration_ms": action["duration_ms"],
-        "data": {name: value for name, value in _data(action).items() if value is not None},
+        "data": _data(action),
         "action": action,
     }
 
 
 def _data(action: dict[str, Any]) -> dict[str, Any]:
     if action["kind"] == "message":
-        return {"role": action["role"], "content": action["output"]}
-    error = action["error"] or {}
-    return {
-        "tool": action["tool"],
-        "call_id": action["call_id"],
-        "name": action["name"],
-        "input": action["input"],
-        "output": action["output"],
-        "error": error.get("message") or error.get("type"),
-    }
+        found = {"role": action["role"], "content": action["output"]}
+    else:
+        found = {name: action[name] for name in ("tool", "call_id", "name", "input", "output")}
+    return {name: value for name, value in found.items() if value is not None} | _error(action)
+
+
+def _error(action: dict[str, Any]) -> dict[str, Any]:
+    error = action["error"]
+    return {} if error is None else {"error": error["message"], "error_type": error["type"]}
 
 
 def _snapshot(action: dict[str, Any]) -> dict[str, Any]:
     return {
         "id": action["sequence"],
+        "role": action["role"],
+        "agent": action["agent"],
         "name": action["name"],
         "timestamp": action["started_at"],
         "model": action["model"],
         "state": action["output"],
+        **_error(action),
         "action": action,
     }

@@ -4,9 +4,9 @@ A record of the report is a step, or a trajectory without its steps, which becom
 another is a session of its own, which goes on from it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from timemachine.exchange.document import document_of
 from timemachine.exchange.drafting import Ids, Keys, hopeless, linked, marked, only_object, session_of
@@ -24,10 +24,13 @@ from timemachine.exchange.values import (
     word_at,
 )
 from timemachine.recording.draft import ActionDraft
+from timemachine.recording.vocabulary import ROLES
 
 NAME: Final = "atif"
 TITLE: Final = "an ATIF trajectory (a JSON object with schema_version and steps)"
 _SOURCES: Final = {"user": "user", "agent": "agent"}
+_LAYERS: Final = {"system": "sys", "tool": "tool", None: None}
+_UNSAID: Final = object()
 
 
 def recognises(opening: Opening) -> bool:
@@ -85,10 +88,10 @@ def _session(found: dict[str, Any], key: str, ledger: Ledger, outer: str | None)
 def _step(step: dict[str, Any], agent: dict[str, Any], ids: Ids) -> list[ActionDraft]:
     """What a step becomes; the first of its actions has it as `source`."""
     name = ids.claim(marked(f"step-{step.get('step_id')}"[:40], step))
-    role = _SOURCES.get(text_at(step, "source") or "", "system")
+    role = _role(step)
     base = ActionDraft(
         kind="message",
-        layer="sys" if role == "system" else "agent",
+        layer=_LAYERS.get(role, "agent"),
         role=role,
         agent=word_at(agent, "name") if role == "agent" else None,
         started_at=moment(step.get("timestamp"), offset_missing=True),
@@ -96,7 +99,7 @@ def _step(step: dict[str, Any], agent: dict[str, Any], ids: Ids) -> list[ActionD
     called = role == "agent" and step.get("llm_call_count") != 0
     first = [_call(step, agent, base)] if called else []
     rest = list(_parts(step, base, whole=not called))
-    made = [*first, *rest] or [replace(base, output=step.get("message"))]
+    made = _failed([*first, *rest] or [replace(base, output=step.get("message"))], step)
     return [
         replace(
             action,
@@ -106,6 +109,35 @@ def _step(step: dict[str, Any], agent: dict[str, Any], ids: Ids) -> list[ActionD
         )
         for place, action in enumerate(made, start=1)
     ]
+
+
+def _role(step: dict[str, Any]) -> str | None:
+    """Whose step it is; an export of ours says of a message whom the format has no word for, or that nobody was recorded."""
+    told = record_at(step, "extra").get("role", _UNSAID)
+    if told is None or told in ROLES:
+        return cast("str | None", told)
+    return _SOURCES.get(text_at(step, "source") or "", "system")
+
+
+def _failed(made: Sequence[ActionDraft], step: dict[str, Any]) -> list[ActionDraft]:
+    """The actions with the errors that an export of ours says of them."""
+    left = [each for each in list_at(record_at(step, "extra"), "errors") if isinstance(each, dict)]
+    found = []
+    for action in made:
+        error = next((each for each in left if _is_of(each, action)), None)
+        if error is None:
+            found.append(action)
+            continue
+        left.remove(error)
+        found.append(
+            replace(action, error_type=word_at(error, "type"), error_message=text_at(error, "message"))
+        )
+    return found
+
+
+def _is_of(error: dict[str, Any], action: ActionDraft) -> bool:
+    ids = (error.get("call_id"), action.call_id)
+    return error.get("kind") == action.kind and (None in ids or ids[0] == ids[1])
 
 
 def _call(step: dict[str, Any], agent: dict[str, Any], base: ActionDraft) -> ActionDraft:

@@ -24,7 +24,7 @@ from timemachine.exchange.values import (
     word_at,
 )
 from timemachine.recording.draft import ActionDraft
-from timemachine.recording.vocabulary import LAYERS
+from timemachine.recording.vocabulary import LAYERS, ROLES
 
 NAME: Final = "devduck"
 TITLE: Final = "a devduck recording (a .zip with events.jsonl)"
@@ -66,7 +66,7 @@ def read(data: Contents) -> Imported:
         Keys(NAME).of(word_at(about, "session_id", "id"), [action.source for action in actions]),
         linked(actions),
         name=text_at(about, "name", "title"),
-        agent=NAME,
+        agent=word_at(about, "agent") if "agent" in record_at({"about": about}, "about") else NAME,
         metadata={
             name: value
             for name, value in record_at({"about": about}, "about").items()
@@ -100,21 +100,22 @@ def _event(record: dict[str, Any], name: str) -> ActionDraft:
         kind="event",
         id=name,
         layer=layer if layer in LAYERS else "sys",
-        role="agent" if layer == "agent" else "system",
-        agent=NAME,
+        role=_role(record, "agent" if layer == "agent" else "system"),
+        agent=_agent(record),
         name=kind,
         started_at=_time(record),
         duration_ms=milliseconds(record.get("duration_ms", about.get("duration_ms"))),
         source=record,
     )
+    base = _with_error(base, about)
     if kind == "message":
-        role = _SPEAKERS.get(text_at(about, "role") or "", "agent")
+        role = _role(record, _SPEAKERS.get(text_at(about, "role") or "", "agent"))
         content = about.get("content")
         return replace(
             base, kind="message", role=role, name=None, output=said(content) or content or about or None
         )
     if kind in {"tool.call", "tool.result"}:
-        return _tool(base, about)
+        return _tool(base, about, record)
     if kind == "snapshot.created":
         return replace(
             base, kind="checkpoint", name=word_at(about, "name", "description") or kind, output=about or None
@@ -122,10 +123,11 @@ def _event(record: dict[str, Any], name: str) -> ActionDraft:
     return replace(base, output=about or None)
 
 
-def _tool(base: ActionDraft, about: dict[str, Any]) -> ActionDraft:
+def _tool(base: ActionDraft, about: dict[str, Any], record: dict[str, Any]) -> ActionDraft:
     shared = replace(
         base,
         name=None,
+        role=_role(record, "agent" if base.name == "tool.call" else "tool"),
         layer="tool",
         tool=word_at(about, "tool", "tool_name", "name"),
         call_id=word_at(about, "tool_use_id", "call_id", "id"),
@@ -134,18 +136,29 @@ def _tool(base: ActionDraft, about: dict[str, Any]) -> ActionDraft:
         given = next(
             (about[name] for name in ("input", "args", "arguments", "parameters") if name in about), None
         )
-        return replace(shared, kind="tool_call", role="agent", input=given)
-    failure = text_at(about, "error")
-    failed = failure is not None or about.get("status") == "error"
+        return replace(shared, kind="tool_call", input=given)
     given = next((about[name] for name in ("result", "output", "content") if name in about), None)
-    return replace(
-        shared,
-        kind="tool_result",
-        role="tool",
-        output=given,
-        error_type="tool_error" if failed else None,
-        error_message=failure or (said(given) if failed else None),
-    )
+    result = replace(shared, kind="tool_result", output=given)
+    if about.get("status") != "error" or result.error_type or result.error_message:
+        return result
+    return replace(result, error_type="tool_error", error_message=said(given))
+
+
+def _with_error(action: ActionDraft, about: dict[str, Any]) -> ActionDraft:
+    """The action with its error: its type is told in an export of ours, and is "tool_error" in a recording that has a message alone."""
+    message = text_at(about, "error")
+    kind = word_at(about, "error_type") if "error_type" in about else message and "tool_error"
+    return replace(action, error_type=kind, error_message=message)
+
+
+def _role(record: dict[str, Any], otherwise: str) -> str | None:
+    """Whose it is: an export of ours says so, also that nobody was recorded."""
+    told = record.get("role", otherwise)
+    return told if told is None or told in ROLES else otherwise
+
+
+def _agent(record: dict[str, Any]) -> str | None:
+    return word_at(record, "agent") if "agent" in record else NAME
 
 
 def _snapshots(found: Any, ledger: Ledger, ids: Ids) -> list[ActionDraft]:
@@ -160,8 +173,10 @@ def _snapshots(found: Any, ledger: Ledger, ids: Ids) -> list[ActionDraft]:
                 kind="checkpoint",
                 id=ids.claim(marked("snapshot", record)),
                 layer="agent",
-                role="agent",
-                agent=NAME,
+                role=_role(record, "agent"),
+                agent=_agent(record),
+                error_type=word_at(record, "error_type"),
+                error_message=text_at(record, "error") if "error_type" in record else None,
                 name=word_at(record, "description", "name", "id", "snapshot_id"),
                 started_at=_time(record),
                 model=named(word_at(record, "model")),
