@@ -11,10 +11,13 @@ import pytest
 from tests.client.conftest import Served
 from tests.waiting import wait_until
 from timemachine.client import TimeMachine, delivery
+from timemachine.client.connection import Connection
 from timemachine.client.delivery import Delivery
 from timemachine.client.errors import NoServer, NotRecorded
+from timemachine.client.left import left_in, send
 from timemachine.client.outbox import header_of
 from timemachine.client.recorder import Session
+from timemachine.client.server import Server
 from timemachine.client.spool import Spool, spools_in
 
 NOBODY = "http://127.0.0.1:9"
@@ -106,7 +109,7 @@ def test_nothing_is_delivered_while_what_a_close_left_waits(served: Served) -> N
 
 
 def test_a_close_tries_once_more_whether_a_server_that_was_away_is_back(
-    served: Served, monkeypatch: pytest.MonkeyPatch
+    served: Served, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     for pause in ("_FIRST_PAUSE", "_LONGEST_PAUSE"):
         monkeypatch.setattr(delivery, pause, 3_600.0)  # it would not try again by itself
@@ -117,6 +120,7 @@ def test_a_close_tries_once_more_whether_a_server_that_was_away_is_back(
     wait_until(lambda: tm.sender.delivery.away_for > 1)
     served.gate.open()
     assert tm.close()
+    wait_until(lambda: caplog.text.count("The server is back") == 1)
     assert served.outputs("back") == [1]
     assert served.spooled() == []
 
@@ -150,10 +154,16 @@ def test_what_is_recorded_behind_the_end_is_not_said_to_have_arrived(served: Ser
     assert s.flush()
     s.record("user", "late")
     assert (s.flush(), tm.flush()) == (False, False)
+    [left] = left_in(served.spool)
+    assert (left.state, left.actions, left.session["key"]) == ("refused", 1, "late")
+    assert "has ended" in str(left.why)
+    with Connection(Server(url=served.gate.url, key=served.key)) as connection:
+        assert send(left, connection, key="late-again").arrived == 1
+    assert served.outputs("late-again") == ["late"]
     strict = served.machine(strict=True)
     with strict.session("Late, too", key="late-too") as s:
         s.record("user", "in time")
     with pytest.raises(NotRecorded, match="has ended"):
         s.record("user", "late")
-    with pytest.raises(NotRecorded, match="1 action is lost"):
+    with pytest.raises(NotRecorded, match="1 action was refused and is set aside"):
         s.flush()

@@ -18,6 +18,7 @@ from tests.client.gate import Fate
 from tests.waiting import wait_until
 from timemachine.client import delivery
 from timemachine.client.spool import Spool
+from timemachine.payloads.queries import value
 from timemachine.recording.models import Session
 
 RECORDING = """
@@ -215,7 +216,11 @@ def test_one_action_that_cannot_be_taken_is_set_aside_and_the_others_arrive(
         s.event("unfit", id="i" * 3_000)
         s.record("agent", 20)
         assert not s.flush()
-    assert served.outputs("unfit") == list(range(21))
+    hole = served.actions("unfit")[20]
+    assert (hole.name, hole.significance) == ("recorder.refused", "error")
+    told = value(hole.output)
+    assert (told["action"]["kind"], told["bytes"] > 3_000, "1,000" in told["why"]) == ("event", True, True)
+    assert [each for each in served.outputs("unfit") if each != told] == list(range(21))
     (aside,) = served.spool.glob("*.refused")
     kept = json.loads(aside.read_text())
     assert "1,000" in kept["why"]

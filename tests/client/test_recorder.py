@@ -128,8 +128,8 @@ def test_functions_record_their_calls_and_stay_what_they_are(served: Served) -> 
     assert found[:5] == [
         ("tool_call", "add", None, {"a": 1}, 3, None),
         ("tool_call", "look", None, {"q": "x"}, "X", None),
-        ("llm_call", None, "local:model", {"prompt": "a b"}, ["a", "b"], None),
-        ("llm_call", None, "local:model", {"prompt": "c d"}, ["c", "d"], None),
+        ("llm_call", None, "local:model", "a b", ["a", "b"], None),
+        ("llm_call", None, "local:model", "c d", ["c", "d"], None),
         ("tool_call", "fail", None, {"path": "x"}, None, "no file x"),
     ]
     assert found[5][1] == "add"
@@ -390,3 +390,28 @@ def test_a_session_that_cannot_be_sent_keeps_no_other_waiting(served: Served) ->
         assert s.flush(10)
     assert served.outputs("next") == [2]
     tm.close()
+
+
+def test_a_function_that_asks_a_model_is_recorded_with_what_its_answer_says_of_it(served: Served) -> None:
+    messages = [{"role": "user", "content": "Why?"}]
+    with served.machine().session("Decorated", key="decorated") as s:
+
+        @s.llm_call
+        def complete(messages: list[dict[str, str]], temperature: float = 0.0) -> dict[str, Any]:
+            return {"text": "So.", "model": "openai:gpt-4o", "usage": {"input_tokens": 7, "output_tokens": 2}}
+
+        @s.llm_call("local:words")
+        def words(system: str, text: str) -> Iterator[Any]:
+            yield "a"
+            yield {"usage": {"input_tokens": 1}}
+
+        complete(messages, temperature=0.5)
+        list(words("s", "t"))
+    first, second = served.actions("decorated")
+    assert (value(first.input), first.parameters) == (messages, {"temperature": 0.5})
+    assert (first.model, first.input_tokens, first.output_tokens) == ("openai:gpt-4o", 7, 2)
+    assert (second.model, second.input_tokens, value(second.input)) == (
+        "local:words",
+        1,
+        {"system": "s", "text": "t"},
+    )

@@ -8,6 +8,8 @@ from contextvars import ContextVar, Token
 from typing import Any, Final, Protocol, Self
 
 _OWN: Final = ("self", "cls")
+_QUESTIONS: Final = ("messages", "input", "prompt", "question")
+"""What functions that ask a model call what they ask."""
 
 
 class Recorder(Protocol):
@@ -93,12 +95,51 @@ class Call:
         return recorded(self._recorder, function, self._facts)
 
 
+class ModelCall(Call):
+    """A call of a function that asks a model: what its answer says of its model and its tokens is the call's, where the function sets nothing."""
+
+    def __init__(
+        self, recorder: Recorder, facts: dict[str, Any], *, given: Any = None, nests: bool = True
+    ) -> None:
+        asked, parameters = _asked(given)
+        super().__init__(recorder, facts, given=asked, nests=nests)
+        self.parameters = parameters
+
+    def __exit__(self, kind: object, failure: BaseException | None, at: object) -> None:
+        self.usage = _told(self.result, "usage")
+        if "model" not in self._facts:
+            model = _told(self.result, "model")
+            self.model = model if isinstance(model, str) else None
+        super().__exit__(kind, failure, at)
+
+
+def _asked(given: Any) -> tuple[Any, dict[str, Any] | None]:
+    """What a model was asked, of the arguments of a function, and its parameters: the others."""
+    if not isinstance(given, dict):
+        return given, None
+    name = next((each for each in _QUESTIONS if each in given), None)
+    if name is None:
+        return (next(iter(given.values())), None) if len(given) == 1 else (given, None)
+    return given[name], {each: given[each] for each in given if each != name} or None
+
+
+def _told(result: Any, name: str) -> Any:
+    """What an answer, or the last part of one that says it, has under the name."""
+    parts = reversed(result) if isinstance(result, list) else (result,)
+    for part in parts:
+        found = part.get(name) if isinstance(part, Mapping) else getattr(part, name, None)
+        if found is not None and not callable(found):
+            return found
+    return None
+
+
 def recorded[F: Callable[..., Any]](recorder: Recorder, function: F, facts: dict[str, Any]) -> F:
     """The function, each call of which is recorded; a generator is over when it is read to its end, its result is all that it gave."""
     arguments = _arguments_of(function)
+    made_of = ModelCall if facts.get("kind") == "llm_call" else Call
 
     def call(args: tuple[Any, ...], kwargs: dict[str, Any], *, nests: bool = True) -> Call:
-        return Call(recorder, facts, given=arguments(args, kwargs), nests=nests)
+        return made_of(recorder, facts, given=arguments(args, kwargs), nests=nests)
 
     made: Any = functools.wraps(function)(_form_of(function)(function, call))
     return made  # type: ignore[no-any-return]

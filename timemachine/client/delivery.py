@@ -169,7 +169,8 @@ class Delivery:
                 log.exception("Session %s could not be delivered; it is tried again.", outbox.key)
                 outbox.not_before = time.monotonic() + _LASTING_PAUSE
             else:
-                self.away, self._pause, worked = None, _FIRST_PAUSE, True
+                worked = True
+                self._reached()
         self._let_go()
         return 0.0 if worked else self._rest()
 
@@ -187,6 +188,12 @@ class Delivery:
         now = time.monotonic()
         waits = [max(each.not_before, self._away_until) - now for each in self.outboxes() if each.has_work]
         return min([max(0.0, each) for each in waits], default=_ADOPT_EVERY)
+
+    def _reached(self) -> None:
+        """The server took something; where it was said to be away, it is said that it is back."""
+        if self.away is not None and not is_busy(self.away):
+            log.warning("The server is back, and what waits in %s is delivered.", self._folder)
+        self.away, self._pause = None, _FIRST_PAUSE
 
     def _failed(self, outbox: Outbox, why: ClientError, tried_at: float) -> None:
         if is_passing(why) or isinstance(why, NoServer):

@@ -7,6 +7,8 @@ from typing import Any, Final
 from timemachine.client.fitting import fitted, iso
 from timemachine.client.snapshot import said, thawed, written
 
+_SHOWN: Final = 200
+_LONGEST_WHY: Final = 1_000
 END: Final = b"!end"
 """What the line of an end begins with; one of an older recorder has no more than this."""
 
@@ -46,6 +48,18 @@ def line_of_frozen(data: bytes) -> bytes:
 def lost_line(lost: int) -> bytes:
     """What a session says of so many actions that found no place."""
     return line_of(_event("recorder.lost", f"lost:{time.time_ns()}", {"actions": lost}))
+
+
+def refused_line(line: bytes, why: str) -> bytes:
+    """What a session says in the place of an action that the server cannot take: what it was, how large and why, without what it held."""
+    action = json.loads(line)
+    named = {name: action[name] for name in ("kind", "layer", "role", "tool", "id") if name in action}
+    facts = {name: each[:_SHOWN] for name, each in named.items() if isinstance(each, str)}
+    event = _event("recorder.refused", f"{str(action.get('id'))[:_SHOWN]}:refused", None)
+    beside = {name: action[name] for name in ("parent", "started_at") if name in action}
+    return line_of(
+        beside | event | {"output": {"action": facts, "bytes": len(line), "why": why[:_LONGEST_WHY]}}
+    )
 
 
 def _event(name: str, action_id: str, output: Any) -> dict[str, Any]:

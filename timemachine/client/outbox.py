@@ -13,7 +13,7 @@ from urllib.parse import quote
 from timemachine.client.course import Course
 from timemachine.client.errors import ClientError, NotUnderstood, Refused, Unreachable
 from timemachine.client.fitting import refitted
-from timemachine.client.lines import ended_at, is_end
+from timemachine.client.lines import ended_at, is_end, refused_line
 from timemachine.client.retrying import TOO_MANY
 from timemachine.client.spool import Spool
 
@@ -271,11 +271,23 @@ class Outbox:
                 return
             if is_fault and self._faults < len(_FAULT_PAUSES):
                 raise
+            if not is_fault:
+                self._tell_refused(connection, lines[0], why)
             self._set_aside(lines, why)
             return
         self._faults = 0
         self._keep_others([form[place] for place in answer.get("differing", ())])
         self._settle(lines)
+
+    def _tell_refused(self, connection: "Connection", line: bytes, why: Refused) -> None:
+        """Have the session say in its place what is missing; sent again it is the same event. Where that is refused, too, only the file knows."""
+        body = b'{"actions":[' + refused_line(line, why.message) + b"]}"
+        try:
+            connection.call("POST", f"{self._path}/actions", content=body, content_type="application/json")
+        except Refused as refused:
+            if is_passing(refused):
+                raise
+            log.warning("Session %s does not say what is missing: %s", self.key, refused.message)
 
     def _keep_others(self, lines: list[bytes]) -> None:
         """Set aside what came under the id of another action: the server has that one, and says so."""

@@ -15,7 +15,7 @@ from timemachine.client.calls import Call, is_no_error, recorded
 from timemachine.client.course import Course
 from timemachine.client.errors import NotRecorded
 from timemachine.client.fitting import FIELDS, NANOSECONDS, SAME_ROLE, nanoseconds, set_apart
-from timemachine.client.lines import end_line
+from timemachine.client.lines import end_line, line_of_frozen
 from timemachine.client.sender import OURS
 from timemachine.client.snapshot import Frozen, frozen, said
 from timemachine.client.usage import fields_of
@@ -266,13 +266,19 @@ class Session:
             is_late = self._over
             taken = not is_late and self._machine.sender.put(self._box(), kept)
         if is_late:
-            why = f"The session {self.key} has ended; what came after it is not recorded."
-            self.course.shortfall.add(lost=1, why=why)
-            self._refuse(why)
+            self._put_aside(kept)
         elif not taken:
             self._refuse("More is recorded than can be written down.")
         elif self._every and action["kind"] != "checkpoint" and next(self._since) % self._every == 0:
             self._automatic()
+
+    def _put_aside(self, kept: bytes) -> None:
+        """What comes behind the end of its session is refused here, as the server would, and kept where such stands."""
+        why = f"The session {self.key} has ended; what came after it is not recorded."
+        spool = self._outbox.last.spool if self._outbox else None
+        is_kept = spool is not None and spool.set_aside(line_of_frozen(kept), why)
+        self.course.shortfall.add(refused=int(is_kept), lost=int(not is_kept), why=why)
+        self._refuse(why)
 
     def forked(self) -> None:
         """Record on in a child process, under a prefix and with a spool of its own; its parent ends the session."""

@@ -210,6 +210,8 @@ class Spool:
             try:
                 self._keep_beside(self.path, line, why)
             except OSError:
+                if self.is_closed:
+                    return False
                 self._held_bytes += len(line)
                 if self._held_bytes <= MOST_IN_MEMORY:  # of more only the file knows, and the next process
                     self._held.append((line, why))
