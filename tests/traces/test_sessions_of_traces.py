@@ -19,6 +19,7 @@ from tests.erasure.canary import erased
 from tests.evidence.sessions import compared_with_its_seal
 from tests.threads import in_a_thread
 from tests.traces.conftest import Exporter, recorded
+from tests.web.people import browser_of
 from timemachine.accounts.models import Project
 from timemachine.api import pressure
 from timemachine.evidence.models import ErasedField, LogEntry
@@ -221,6 +222,20 @@ def test_a_late_span_finds_its_session_ended_and_is_recorded(
     assert len(recorded(project)[session.key]["actions"]) == 2
     session.refresh_from_db()
     assert (session.status, session.name) == ("ended", "span 11")
+
+
+@pytest.mark.django_db
+def test_a_session_took_as_long_as_its_spans_and_not_until_they_came(
+    exporter: Exporter, api: Program, project: Project
+) -> None:
+    exporter.send(made(1, 12, 11, session__id="talk"), made(1, 11))
+    browser = browser_of(project)
+    assert '<span title="so far">2.0 s +</span>' in browser.get("/").text
+    told = api.get("/sessions/talk/summary").json()
+    assert told["steps_ms"] == 2_000
+    api.post("/sessions/talk/end", {"ended_at": told["last_step_ended_at"]})
+    assert 'data-label="Duration" class="number">2.0 s<' in browser.get("/").text
+    assert api.get("/sessions/talk/summary").json()["duration_ms"] == 2_000
 
 
 @pytest.mark.django_db

@@ -67,6 +67,14 @@ def test_a_time_has_its_exact_form_on_hover_and_for_machines() -> None:
         ({"ended_at": START + timedelta(seconds=90)}, "1 min 30 s"),
         ({"last_action_at": START + timedelta(seconds=5)}, '<span title="so far">5.0 s +</span>'),
         (
+            {"last_action_at": START + timedelta(days=730), "steps_ended_at": START + timedelta(seconds=2)},
+            '<span title="so far">2.0 s +</span>',
+        ),
+        (
+            {"last_action_at": START + timedelta(seconds=5), "steps_ended_at": START - timedelta(days=1)},
+            '<span title="so far">5.0 s +</span>',
+        ),
+        (
             {"ended_at": START + timedelta(milliseconds=6), "imported_as": "tau_bench", "is_undated": True},
             '<span class="absent">not recorded</span>',
         ),
@@ -75,7 +83,9 @@ def test_a_time_has_its_exact_form_on_hover_and_for_machines() -> None:
     ],
 )
 def test_a_session_tells_how_long_it_took(about: dict[str, Any], words: str) -> None:
-    session = Session(started_at=START, created_at=START, **about)
+    session = Session(started_at=START, created_at=START)
+    for name, value in about.items():
+        setattr(session, name, value)
     assert rendered("{% session_duration session %}", session=session) == words
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Final
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Case, Exists, Max, OuterRef, Q, QuerySet, Subquery, When
 
 from timemachine.accounts.models import Project
 from timemachine.base.clock import begin_as_written, of_field, parse_time, time_as_written
@@ -16,11 +16,19 @@ from timemachine.base.faithful import storable
 from timemachine.recording.holds import IS_HELD
 from timemachine.recording.models import Session
 from timemachine.recording.vocabulary import KINDS, STATUSES
-from timemachine.rollup.models import Usage
+from timemachine.rollup.models import Bin, Usage
 from timemachine.search.queries import sessions_saying
 
 PAGE: Final = 50
 HELD: Final = ("yes", "no")
+_LAST_END: Final = (
+    Bin.objects.filter(session=OuterRef("pk"))
+    .order_by()
+    .values("session")
+    .annotate(end=Max("last"))
+    .values("end")
+)
+_STEPS_ENDED_AT: Final = Case(When(status=Session.RECORDING, then=Subquery(_LAST_END)), default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +69,12 @@ class SessionsPage:
 def sessions_page(
     project: Project, wanted: Wanted, after: str | None = None, limit: int = PAGE
 ) -> SessionsPage:
-    """One page of the project's sessions, each with `is_held`. One query, three where something is looked for in what steps say. Raises `InvalidInput` where `after` was not given out by this list."""
-    found = sessions_matching(project, wanted).select_related("collection").annotate(is_held=IS_HELD)
+    """One page of the project's sessions, each with `is_held`, and while it records with `steps_ended_at`, the latest end of its steps. One query, three where something is looked for in what steps say. Raises `InvalidInput` where `after` was not given out by this list."""
+    found = (
+        sessions_matching(project, wanted)
+        .select_related("collection")
+        .annotate(is_held=IS_HELD, steps_ended_at=_STEPS_ENDED_AT)
+    )
     if after:
         started_at, last = _place(after)
         found = found.filter(Q(started_at__lt=started_at) | Q(started_at=started_at, id__lt=last))

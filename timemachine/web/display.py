@@ -230,12 +230,13 @@ def session_started(session: Any) -> str:
 
 @register.simple_tag
 def session_duration(session: Any) -> str:
-    """How long a session took; while it records, how long so far; "not recorded" where an import did not say."""
+    """How long a session took; while it records, until its latest step ended, or came where no step told its time; "not recorded" where an import did not say."""
     last = session.ended_at
     if session.is_undated:
         last = None
     elif last is None and session.imported_as is None:
-        last = session.last_action_at
+        told = getattr(session, "steps_ended_at", None)
+        last = told if told is not None and told >= session.started_at else session.last_action_at
     if last is None:
         return or_absent(None, wording.ABSENT)
     words = wording.duration((last - session.started_at).total_seconds() * 1000)
