@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import schemathesis
 from django.core.wsgi import get_wsgi_application
+from django.db import connection
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from schemathesis import APIOperation, BaseSchema, Case, GenerationMode
@@ -65,6 +66,11 @@ def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]
         return [b"".join(answer)]
     finally:
         answer.close()
+
+
+def modes(operation: Operation) -> list[GenerationMode]:
+    """Requests as its description has them, and others where there can be any: no segment of a path is against it."""
+    return list(GenerationMode) if operation.query or operation.body else [GenerationMode.POSITIVE]
 
 
 class Api:
@@ -121,7 +127,7 @@ class Api:
 
         @st.composite
         def drawn(draw: st.DrawFn, operation: Operation) -> tuple[Case[Operation], str | None]:
-            made = draw(st.one_of([operation.as_strategy(generation_mode=each) for each in GenerationMode]))
+            made = draw(st.one_of([operation.as_strategy(generation_mode=each) for each in modes(operation)]))
             of_what_is_there = draw(st.sampled_from([True, True, True, False]))
             parts: dict[str, Any] = {
                 name: self.named(getattr(made, name)) if of_what_is_there else getattr(made, name)
@@ -147,6 +153,8 @@ def described(
         raise socket.gaierror(socket.EAI_NONAME, "there is no network in this test")
 
     monkeypatch.setattr(socket, "getaddrinfo", nowhere)
+    monkeypatch.setitem(connection.settings_dict, "CONN_MAX_AGE", None)
+    connection.close_at = None  # one connection for all requests, as a server may have it
     caplog.set_level(logging.ERROR, "django.request")
     schema = schemathesis.openapi.from_wsgi("/api/openapi.json", application)
     schema.config.generation.with_security_parameters = False
