@@ -155,10 +155,10 @@ def test_what_is_refused_again_and_finds_no_place_stays_where_it_stood(served: S
         assert (code, out.startswith("0 actions of ")) == (1, True)
         assert "1 action did not arrive: The session ended has ended" in err
         (left,) = served.spool.iterdir()
-        assert json.loads(left.read_bytes().splitlines()[-1]) == line
+        assert json.loads(left.read_bytes())["line"] == line
     assert sent_again(served)[0] == 1
     (left,) = served.spool.iterdir()
-    assert (left.suffix, json.loads(left.read_text())["line"]) == (".refused", line)
+    assert (left.name, json.loads(left.read_text())["why"]) == ("a.refused", "it had ended")
 
 
 def test_a_session_is_not_ended_before_what_was_refused_has_a_place(served: Served) -> None:

@@ -16,7 +16,10 @@ from hypothesis import strategies as st
 from tests.client.conftest import Served
 from tests.client.gate import Fate
 from tests.waiting import wait_until
-from timemachine.client import delivery
+from timemachine.client import TimeMachine, delivery
+from timemachine.client.connection import Connection
+from timemachine.client.left import drop, left_in, send
+from timemachine.client.server import Server
 from timemachine.client.spool import Spool
 from timemachine.payloads.queries import value
 from timemachine.recording.models import Session
@@ -291,3 +294,26 @@ def test_no_secret_of_an_environment_comes_as_far_as_the_disk(served: Served) ->
     assert "/home" in spool.read_text()
     assert "sesame" not in spool.read_text()
     assert spool.stat().st_mode & 0o077 == 0
+
+
+def test_what_waits_because_of_its_key_says_so_and_what_is_refused_again_keeps_its_file_and_reason(
+    served: Served,
+) -> None:
+    wrong = TimeMachine(served.gate.url, "tmk_wrong", spool=served.spool, patience=0.5)
+    with wrong.session("Wrong", key="wrong") as s:
+        s.record("user", "x")
+    wait_until(lambda: any(each.why for each in left_in(served.spool)))
+    [waits] = left_in(served.spool)
+    assert "key_not_valid" in str(waits.why)
+    wrong.close()
+    drop(left_in(served.spool)[0])
+    assert list(served.spool.iterdir()) == []
+    with served.machine().session("Unfit", key="unfit-again") as s:
+        s.event("unfit", id="i" * 3_000)
+    wait_until(lambda: [each.state for each in left_in(served.spool)] == ["refused"])
+    [before] = left_in(served.spool)
+    with Connection(Server(url=served.gate.url, key=served.key)) as connection:
+        sent = send(before, connection)
+    assert (sent.arrived, sent.refused) == (0, 1)
+    assert left_in(served.spool) == [before]
+    assert "1,000" in str(before.why)

@@ -6,6 +6,7 @@ import json
 import os
 import time
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from timemachine.client.course import Course
 from timemachine.client.errors import ClientError, NotFound, Refused
 from timemachine.client.lines import END, is_end
 from timemachine.client.outbox import Outbox
-from timemachine.client.spool import ENDING, REFUSED, Spool, files_in
+from timemachine.client.spool import ENDING, REFUSED, WHY, Spool, files_in
 
 if TYPE_CHECKING:  # its HTTP client takes a third of a second
     from timemachine.client.connection import Connection
@@ -89,8 +90,10 @@ def send(left: Left, connection: "Connection", *, key: str | None = None) -> Sen
     """
     with _told(left.path):
         spool = _taken(left)
-        if key is not None or left.state == SET_ASIDE:
+        if key is not None:
             spool = _moved(spool, left, key)
+        elif left.state == SET_ASIDE:
+            return _sent_again(left, connection)
     before = _actions_of(spool)
     course = Course(key or left.session["key"], strict=key is not None)
     outbox = Outbox(spool, course, adopted=key is None)
@@ -109,11 +112,71 @@ def send(left: Left, connection: "Connection", *, key: str | None = None) -> Sen
     )
 
 
+class _Again(Spool):
+    """Actions that were refused, in memory while they are sent once more; `still` are those that are refused again."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.still: list[bytes] = []
+
+    def set_aside(self, line: bytes, why: str) -> bool:  # noqa: ARG002  # the first reason stands in the file
+        """Leave it where it stands."""
+        self.still.append(line)
+        return True
+
+
+def _sent_again(left: Left, connection: "Connection") -> Sent:
+    """Send what was refused once more; what is refused again stays in its file, under its name and with the first reason."""
+    heads = _heads(_lines_of(left.path))
+    lines = [_compact(each["line"]) for each in heads]
+    spool = _Again.in_memory({name: heads[-1][name] for name in heads[-1] if name not in {"why", "line"}})
+    spool.append(lines, anyway=True)
+    course = Course(left.session["key"])
+    why = _delivered(Outbox(spool, course, adopted=True), connection)
+    waiting = spool.waiting(spool.end - spool.settled)
+    rest = {*spool.still, *waiting}
+    arrived = {each for each in lines if each not in rest}
+    if arrived:
+        _leave_out(left.path, arrived)
+    return Sent(
+        path=left.path,
+        session=course.key,
+        arrived=len(lines) - len(waiting) - len(spool.still),
+        waiting=len(waiting),
+        refused=len(spool.still),
+        lost=0,
+        why=why or course.shortfall.why,
+    )
+
+
+def _leave_out(path: Path, arrived: AbstractSet[bytes]) -> None:
+    """Have in a file of refused actions those that did not arrive; without any it goes. Raises `OSError`."""
+    kept = [
+        line
+        for line in _lines_of(path)
+        if not any(_compact(each["line"]) in arrived for each in _heads([line]))
+    ]
+    if not kept:
+        path.unlink(missing_ok=True)
+        return
+    new = path.with_suffix(".new")
+    with io.FileIO(os.open(new, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        file.write(b"".join(line + b"\n" for line in kept))
+        os.fsync(file.fileno())
+    new.replace(path)
+
+
+def _compact(action: Any) -> bytes:
+    return json.dumps(action, separators=(",", ":")).encode()
+
+
 def drop(left: Left) -> None:
     """Remove a file for good. Raises `NotFound` where a process has it, `ClientError` where it cannot be removed."""
     with _told(left.path):
         spool = None if left.state == UNREADABLE else _taken(left)
         left.path.unlink(missing_ok=True)
+        if left.path.suffix != REFUSED:
+            left.path.with_suffix(WHY).unlink(missing_ok=True)
         if spool is not None:
             spool.forget()
 
@@ -145,10 +208,17 @@ def _left(path: Path) -> Left | None:
         session=heads[-1]["session"],
         actions=len(heads) if is_aside else sum(not is_end(line) for line in lines[1:]),
         state=IN_USE if used else SET_ASIDE if is_aside else WAITS,
-        why=heads[-1].get("why"),
+        why=heads[-1].get("why") or _noted(path),
         url=heads[-1].get("url"),
         key_id=heads[-1].get("key_id"),
     )
+
+
+def _noted(path: Path) -> str | None:
+    """Why the file waits, where the process that recorded it was told."""
+    with suppress(OSError, ValueError):
+        return path.with_suffix(WHY).read_text()
+    return None
 
 
 def _lines_of(path: Path) -> list[bytes]:
@@ -197,7 +267,7 @@ def _moved(spool: Spool, left: Left, key: str | None) -> Spool:
     """The same actions in a file of their own, which the first one goes for."""
     if left.path.suffix == REFUSED:
         kept = [each["line"] for each in _heads(_lines_of(left.path))]
-        lines = [json.dumps(each, separators=(",", ":")).encode() for each in kept]
+        lines = [_compact(each) for each in kept]
     else:
         lines = [each for each in spool.waiting(spool.end) if not is_end(each)]
     session = left.session | ({} if key is None else {"key": key})
@@ -209,6 +279,8 @@ def _moved(spool: Spool, left: Left, key: str | None) -> Spool:
         moved.remove()
         raise
     left.path.unlink(missing_ok=True)
+    if left.path.suffix != REFUSED:
+        left.path.with_suffix(WHY).unlink(missing_ok=True)
     spool.forget()
     return moved
 

@@ -111,6 +111,8 @@ class Outbox:
             else:
                 actions = [*takewhile(lambda line: not is_end(line), lines)]
                 self._try(connection, actions[: 1 if self._faults else MOST_ACTIONS])
+        if self.stuck is not None:
+            self.spool.note(None)
         self.stuck = None
         self._tell()
 
@@ -124,6 +126,7 @@ class Outbox:
                 why.message,
                 self.spool.path or "memory",
             )
+        self.spool.note(f"{why.message} ({why.code})" if isinstance(why, Refused) else why.message)
         self.stuck = why  # last: who waits for the delivery goes on then
 
     @property

@@ -29,6 +29,7 @@ log = logging.getLogger(__name__)
 ENDING: Final = ".spool"
 BEGINNING: Final = ".begun"
 REFUSED: Final = ".refused"
+WHY: Final = ".why"
 MOST_IN_MEMORY: Final = 64 * 1024 * 1024
 """Bytes that are kept where no file can be written at all."""
 _CHUNK: Final = 4 * 1024 * 1024
@@ -217,6 +218,16 @@ class Spool:
                     self._held.append((line, why))
         return True
 
+    def note(self, why: str | None) -> None:
+        """Have it said beside the file why it waits, or no more; where that cannot be written only the log has it."""
+        if self.path is None:
+            return
+        with contextlib.suppress(OSError):
+            if why is None:
+                self.path.with_suffix(WHY).unlink(missing_ok=True)
+            else:
+                self.path.with_suffix(WHY).write_text(why)
+
     def put_aside(self) -> bool:
         """Set aside what found no place beside the file before, so that it need not stay; whether nothing is left of that."""
         with self._asides:
@@ -253,6 +264,7 @@ class Spool:
             self.is_closed = True
             with contextlib.suppress(OSError):
                 if self.path is not None and self.settled == self.end and not self.is_held:
+                    self.note(None)
                     self.path.unlink(missing_ok=True)
             with contextlib.suppress(OSError):
                 self._file.close()
