@@ -43,7 +43,8 @@ class Script:
 
     `times` bounds how often the mode holds before the answer is simply given (None: always; `429_then_ok` fails once).
     `seconds` is how long `slow` waits before its first byte, `silent` before its first event, and `slow_words` and `drip` pause.
-    Whatever the mode, nothing, or of a stream nothing but the first word, is said before `held` is set, for a minute at most.
+    Whatever the mode, nothing, or of a stream nothing but the first word, is said before `held` is set, for a minute at most; `paused` is set when the
+    first word is sent and others follow.
     To embed, texts longer than `longest_text` and more than `most_texts` at once are refused with 413.
     `status`, `body` and `retry_after` belong to `error` and 429; `usage` replaces the counted tokens.
     """
@@ -60,6 +61,7 @@ class Script:
     model: str | None = None
     longest_text: int | None = None
     held: threading.Event | None = None
+    paused: threading.Event | None = None
     most_texts: int | None = None
 
 
@@ -166,6 +168,8 @@ def _pieces(text: str, script: Script) -> Iterator[str]:
     if script.mode == "silent":
         time.sleep(script.seconds)
     for number, piece in enumerate(re.findall(r"\s*\S+\s*$|\s*\S+", text)):
+        if number and script.paused:
+            script.paused.set()
         if number and script.mode == "slow_words":
             time.sleep(script.seconds)
         if number and script.held:

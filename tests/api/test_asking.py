@@ -189,7 +189,8 @@ def under_way_soon() -> str:
 def test_an_ask_is_cancelled_while_its_provider_is_silent(
     handbook: Program, stub: StubModelServer, mode: Any, *, streamed: bool
 ) -> None:
-    stub.script(Script(mode=mode, seconds=20, answer=ANSWER))
+    paused = threading.Event()
+    stub.script(Script(mode=mode, seconds=20, answer=ANSWER, paused=paused))
     answered: list[Any] = []
 
     def make() -> None:
@@ -204,7 +205,8 @@ def test_an_ask_is_cancelled_while_its_provider_is_silent(
     (listed,) = handbook.get("/asks").json()["items"]
     assert (listed["id"], listed["session"], listed["question"]) == (ask_id, "s", QUESTION)
     stub.wait_for_calls(1)
-    time.sleep(0.2)  # for the first word to be read, which nobody tells
+    if mode == "slow_words":
+        assert paused.wait(20)
     started = time.monotonic()
     assert handbook.post(f"/asks/{ask_id}/cancel").json() == {"id": ask_id, "cancel_wanted": True}
     asking.join(20)

@@ -142,6 +142,13 @@ def test_words_are_read_as_a_time_that_has_passed(words: str, begin: str | None,
     assert spoken.text.endswith(", about the fee?")
 
 
+@pytest.mark.parametrize("behind", ["better", "together", "haven", "nothing", "tomorrow"])
+def test_a_month_is_one_before_a_word_that_only_begins_like_one_of_may(behind: str) -> None:
+    [reading] = readings(f"pumps of May {behind} than before")
+    assert (reading.words, local(reading.begin)) == ("of May", "2026-05-01 00:00")
+    assert readings("it is one of May be") == ()
+
+
 def test_times_are_in_utc_and_days_are_those_of_the_zone() -> None:
     [reading] = readings("yesterday")
     assert reading.begin == datetime(2026, 11, 22, 23, tzinfo=UTC)

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, sync_playwright
 from tests.chromium import required
 from tests.web.handbook import FACTS, NAME
 from tests.web.people import browser_of
-from timemachine.accounts.models import Project
+from timemachine.accounts.models import ADMIN, Project
 from timemachine.retrieval.commands import collection_named, put
 from timemachine.retrieval.models import Collection
 
@@ -25,6 +25,12 @@ def operator(project: Project) -> Client:
 def viewer(project: Project) -> Client:
     """A browser in which somebody is signed in who only reads."""
     return browser_of(project, "viewer")
+
+
+@pytest.fixture
+def administrator(project: Project) -> Client:
+    """A browser in which an administrator of the project is signed in."""
+    return browser_of(project, ADMIN)
 
 
 @pytest.fixture

@@ -4,13 +4,12 @@ import html
 import json
 import re
 
-import pytest
 from django.test import Client
 
 from tests.api.conftest import program
-from tests.web.people import browser_of
+from tests.web.talk import session
 from tests.web.visitors import opened, shared
-from timemachine.accounts.models import ADMIN, Project
+from timemachine.accounts.models import Project
 from timemachine.erasure import commands as erasing
 from timemachine.evidence.sealing import seal_session
 from timemachine.memory.summarising import summarise
@@ -19,19 +18,8 @@ from timemachine.recording.draft import ActionDraft
 from timemachine.recording.models import Session
 from timemachine.recording.queries import session_of
 
+__all__ = ["session"]
 REASON = {"reason": "asked for"}
-
-
-@pytest.fixture
-def session(project: Project) -> Session:
-    begun = start_session(project, name="Talk", by="test", key="talk", tags=["junk"])
-    append(begun.id, [ActionDraft(kind="message", role="user", output=f"the words {n}") for n in range(2)])
-    return begun
-
-
-@pytest.fixture
-def administrator(project: Project) -> Client:
-    return browser_of(project, ADMIN)
 
 
 def test_a_turn_is_deleted_from_its_step_and_leaves_its_tombstone(

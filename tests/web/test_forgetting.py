@@ -3,12 +3,12 @@
 import re
 from datetime import timedelta
 
-import pytest
 from django.test import Client
 
 from tests.api.conftest import program
 from tests.web.people import browser_of
-from timemachine.accounts.models import ADMIN, OPERATOR, Project
+from tests.web.talk import session
+from timemachine.accounts.models import OPERATOR, Project
 from timemachine.base.clock import now
 from timemachine.forgetting import commands, holding
 from timemachine.forgetting.models import Forgetting
@@ -19,19 +19,8 @@ from timemachine.recording.draft import ActionDraft
 from timemachine.recording.models import Hold, Session
 from timemachine.recording.queries import session_of
 
+__all__ = ["session"]
 REASON = {"reason": "asked for"}
-
-
-@pytest.fixture
-def session(project: Project) -> Session:
-    begun = start_session(project, name="Talk", by="test", key="talk", tags=["junk"])
-    append(begun.id, [ActionDraft(kind="message", role="user", output=f"the words {n}") for n in range(2)])
-    return begun
-
-
-@pytest.fixture
-def administrator(project: Project) -> Client:
-    return browser_of(project, ADMIN)
 
 
 def test_a_held_session_offers_nothing_to_delete_and_says_why_it_refuses(

@@ -30,11 +30,6 @@ RULES = {
 }
 
 
-@pytest.fixture
-def administrator(project: Project) -> Client:
-    return browser_of(project, "admin")
-
-
 def test_a_profile_is_made_edited_and_retired_by_forms(administrator: Client, project: Project) -> None:
     page = administrator.get("/settings/redaction/new/").text
     form_id = re.search(r'name="form_id" value="([^"]+)"', page)

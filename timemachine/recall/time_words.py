@@ -71,7 +71,7 @@ _COUNTED: Final = (
 _WEAK: Final = "|".join(
     (
         f"{DAY}(?: {PART})?",
-        rf"{MONTH}(?! (?:be|have|not|to(?! {MONTH})|\d))",
+        rf"{MONTH}(?! (?:(?:be|have|not)\b|to\b(?! {MONTH})|\d))",
         SHORT_DAY,
         rf"{SHORT_MONTH}(?! \d)",
         rf"\d{{1,2}}/\d{{1,2}}/{YEAR}",

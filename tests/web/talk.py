@@ -1,0 +1,16 @@
+"""A session of two turns that the tests of deleting and holding by hand share."""
+
+import pytest
+
+from timemachine.accounts.models import Project
+from timemachine.recording.commands import append, start_session
+from timemachine.recording.draft import ActionDraft
+from timemachine.recording.models import Session
+
+
+@pytest.fixture
+def session(project: Project) -> Session:
+    """A talk in which two turns were said."""
+    begun = start_session(project, name="Talk", by="test", key="talk", tags=["junk"])
+    append(begun.id, [ActionDraft(kind="message", role="user", output=f"the words {n}") for n in range(2)])
+    return begun
