@@ -1,7 +1,7 @@
 """What programs send of actions that they record, and how recording takes it."""
 
 from decimal import Decimal
-from typing import Annotated, Any, Self
+from typing import Any, Self
 
 from pydantic import AwareDatetime, Field, field_validator, model_validator
 
@@ -98,14 +98,14 @@ class ActionIn(Strict):
     """One action, as "An action in JSON" describes it."""
 
     kind: str
-    id: str | None = Field(default=None, min_length=1)
+    id: str | None = None
     layer: str | None = None
     role: str | None = None
     agent: str | None = None
     name: str | None = None
     tool: str | None = None
     call_id: str | None = None
-    parent: int | Annotated[str, Field(min_length=1)] | None = None
+    parent: int | str | None = None
     significance: str | None = None
     importance: float | None = Field(default=None, strict=True)
     iteration: int | None = Field(default=None, strict=True)
@@ -125,6 +125,13 @@ class ActionIn(Strict):
     cached_from: CachedFromIn | None = None
     grounding: dict[str, Any] | None = None
     retrieval: RetrievalIn | None = None
+
+    @field_validator("id", "parent")
+    @classmethod
+    def _not_empty(cls, given: Any) -> Any:
+        if given == "":
+            raise ValueError("it is empty; leave it out, or name the action")
+        return given
 
     def draft(self) -> ActionDraft:
         """As recording takes it."""
