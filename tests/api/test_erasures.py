@@ -85,7 +85,7 @@ def test_a_session_is_erased_for_a_reason_that_the_log_keeps(
     assert api.get("/sessions/s1").status_code == 200
     assert api.delete_for("/sessions/s1", {"reason": " they asked ", "by": "me"}).status_code == 422
     gone = api.delete_for("/sessions/s1", {"reason": " they asked "}).json()
-    assert gone == {"erased": made, "actions": 1, "summaries": []}
+    assert gone == {"erased": made, "actions": 1, "summaries": [], "branches": 0}
     last = json.loads(bytes(LogEntry.objects.filter(project=project).latest("index").entry))
     assert (last["entry"], last["id"], last["reason"]) == ("erased", made, "they asked")
 
