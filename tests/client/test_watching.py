@@ -61,6 +61,19 @@ def test_files_and_requests_are_recorded_while_the_session_is_open(served: Serve
     assert watching._listeners == []
 
 
+def test_a_file_that_is_not_there_and_a_program_that_does_not_start_do_not_read_as_done(
+    served: Served, tmp_path: Path
+) -> None:
+    with served.machine().session("Watched", key="watched", capture={"sys"}):
+        with pytest.raises(FileNotFoundError):
+            (tmp_path / "missing").read_text()
+        with pytest.raises(FileNotFoundError):
+            subprocess.run([str(tmp_path / "no-program")], check=True)
+    found = {each.name: value(each.output) for each in served.actions("watched") if each.kind == "event"}
+    assert found["file.open"]["outcome"] == "not known"
+    assert found["process.start"]["outcome"] == "not known"
+
+
 async def awaited(url: str) -> None:
     async with httpx.AsyncClient() as client:
         await client.post(url)
@@ -83,11 +96,12 @@ def test_what_becomes_of_files_and_which_programs_run_is_recorded(served: Served
         assert s.flush()
     found = [(each.name, value(each.output)) for each in served.actions("watched")]
     own = [(name, data) for name, data in found if "path" in data and str(tmp_path) in data["path"]]
+    unsaid = {"outcome": "not known"}
     assert own == [
-        ("file.open", {"path": str(code), "mode": "w"}),
-        ("file.open", {"path": str(code), "mode": "r"}),
-        ("file.rename", {"path": str(code), "target": str(other)}),
-        ("file.remove", {"path": str(other)}),
+        ("file.open", {"path": str(code), "mode": "w"} | unsaid),
+        ("file.open", {"path": str(code), "mode": "r"} | unsaid),
+        ("file.rename", {"path": str(code), "target": str(other)} | unsaid),
+        ("file.remove", {"path": str(other)} | unsaid),
     ]
     ran = [data for name, data in found if name == "process.start"]
     assert ran == [
@@ -95,6 +109,7 @@ def test_what_becomes_of_files_and_which_programs_run_is_recorded(served: Served
             "program": sys.executable,
             "arguments": [sys.executable, "-c", "pass", "--api-key", "withheld", "--token=withheld"],
         }
+        | unsaid
     ]
 
 

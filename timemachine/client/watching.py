@@ -1,8 +1,8 @@
 """What the system does while a session is open, as events of the layer `sys`: files that are opened, removed or renamed, programs, HTTP requests.
 
 Files, programs, `http.client`, `urllib.request` and whatever stands on them (`requests`, `urllib3`) tell of themselves by Python's audit events
-(PEP 578), whose hook stays for the life of the process and does nothing while nobody records. httpx and aiohttp have none; they are wrapped
-while somebody does. The recorder's own requests and spools are left out, and so is what Python itself reads of code.
+(PEP 578), whose hook stays for the life of the process and does nothing while nobody records. They tell before the thing is done, so how it
+ended is not known, and each event says so. httpx and aiohttp have no such events; they are wrapped while somebody records. The recorder's own requests and spools are left out, and so is what Python itself reads of code.
 """
 
 import inspect
@@ -38,6 +38,8 @@ class Listener(Protocol):
         """Record an event."""
 
 
+NOT_KNOWN: Final = "not known"
+
 type Event = tuple[str, dict[str, Any], dict[str, Any]]
 _listeners: list[Listener] = []
 _lock = threading.Lock()
@@ -70,7 +72,15 @@ def forget(session: Listener) -> None:
 def _heard(event: str, args: tuple[Any, ...]) -> None:
     if not _listeners or event not in _EVENTS or getattr(OURS, "busy", False):
         return
-    _tell(lambda: _EVENTS[event](*args))
+    _tell(lambda: _tried(_EVENTS[event](*args)))
+
+
+def _tried(event: Event | None) -> Event | None:
+    """What is told before it is done, with a word that its outcome is not known."""
+    if event is None:
+        return None
+    name, data, more = event
+    return name, data | {"outcome": NOT_KNOWN}, more
 
 
 def _tell(found: Callable[[], Event | None]) -> None:
