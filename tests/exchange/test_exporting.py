@@ -14,7 +14,7 @@ from tests.builders import recorded_session
 from tests.drawn import drafts, objects, texts, words
 from tests.exchange.samples import OURS, lines
 from timemachine.accounts.models import Project
-from timemachine.base.clock import parse_time, written
+from timemachine.base.clock import parse_time
 from timemachine.base.content import text_sha256
 from timemachine.base.cut_off import CUT_OFF
 from timemachine.base.errors import Conflict, InvalidInput
@@ -122,19 +122,6 @@ def test_what_came_from_a_file_without_times_has_none_here_and_in_its_export(pro
     assert (head["started_at"], head["ended_at"]) == (None, None)
     there = imported(Project.objects.create(name="elsewhere"), exported(session))
     assert (there.is_undated, there.status) == (True, "ended")
-
-
-def test_a_session_that_grows_by_a_time_is_dated_by_it(project: Project) -> None:
-    about = {"format": "timemachine-session", "version": 1, "key": "k", "name": "n"}
-    first = {"sequence": 1, "kind": "event"}
-    assert imported(project, lines_of_json(about | {"through": 1}, first)).is_undated
-    dated = {"through": 1, "started_at": "2026-11-20T09:00:00Z", "ended_at": "2026-11-20T09:00:01Z"}
-    session = imported(project, lines_of_json(about | dated, first))
-    assert (session.is_undated, written(session.began_at)) == (False, "2026-11-20T09:00:00Z")
-
-
-def lines_of_json(*documents: dict[str, Any]) -> bytes:
-    return b"\n".join(json.dumps(each).encode() for each in documents)
 
 
 def test_after_erasing_it_a_session_can_be_imported_with_its_key(project: Project) -> None:

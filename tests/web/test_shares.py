@@ -22,6 +22,7 @@ from timemachine.comparison.models import Comparison, ComparisonFindings
 from timemachine.evidence import commands as evidence
 from timemachine.evidence.models import Seal, SigningKey
 from timemachine.evidence.sealing import seal_session
+from timemachine.exchange.commands import import_file
 from timemachine.recording.models import Session
 from timemachine.replay.models import Replay, ReplayStep
 from timemachine.sharing.commands import revoke
@@ -216,3 +217,16 @@ def test_a_link_to_the_evidence_alone_shows_what_it_is_and_no_recorded_text(
         for recorded_text in ("1894", "1901", FROZEN, "Wann wurde", "ten years", "How long"):
             assert recorded_text not in shown, address
     assert "evidence only" in operator.get("/shares/").text
+
+
+def test_a_link_to_the_evidence_alone_and_its_preview_tell_no_import_as_when_it_was_recorded(
+    project: Project, operator: Client
+) -> None:
+    chat = b'{"messages": [{"role": "user", "content": "Hi"}]}'
+    imported = import_file(project, chat, by="test").sessions[0].session
+    address = f"/sessions/{imported.id}/share/"
+    said = form_at(operator, address, evidence_only="on", preview="1")
+    visitor, page = opened(created_at(operator, address, evidence_only="on"))
+    for shown in (operator.post(address, said).text.split('id="preview"')[1], visitor.get(page).text):
+        assert ", imported <time" in shown
+        assert "recorded <time" not in shown

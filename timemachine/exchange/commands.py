@@ -1,7 +1,7 @@
 """Importing: a file of another tool becomes sessions, all of it or none, and a report that accounts for every line."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db import transaction
 
@@ -63,7 +63,19 @@ def import_file(
     with transaction.atomic():
         told = _Told(tell, total=sum(len(draft.actions) for draft in found.sessions))
         sessions = tuple(_import_session(project, draft, name, by, told) for draft in found.sessions)
-    return ImportDone(sessions=sessions, report=found.report)
+    undated = [
+        _stays_undated(draft.key)
+        for draft, here in zip(found.sessions, sessions, strict=True)
+        if here.session.is_undated and draft.started_at is not None
+    ]
+    return ImportDone(sessions=sessions, report=replace(found.report, notes=(*found.report.notes, *undated)))
+
+
+def _stays_undated(key: str) -> str:
+    return (
+        f"The session {key!r} was imported before from a file without times: when it began stays not recorded, as its sealed record says. "
+        "Delete the session and import the file again to have its times."
+    )
 
 
 class _Told:
@@ -106,7 +118,7 @@ def _import_session(
         own = draft.numbered
         append(session.id, some if own else priced(some), imported=True, as_it_is=own)
         told.add(len(some))
-    ended = end_imported(session.id, began=draft.started_at, ended=draft.ended_at)
+    ended = end_imported(session.id, ended=draft.ended_at)
     added = ended.last_sequence - before
     return ImportedSession(
         session=ended,

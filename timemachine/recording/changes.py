@@ -30,13 +30,14 @@ def let_go(collection: Collection) -> int:
     return Session.objects.filter(collection=collection).update(collection=None)
 
 
-def end_imported(session_id: UUID, *, began: datetime | None, ended: datetime | None) -> Session:
-    """Close an imported session with the times of its file, None where that tells none; of one that has grown the end moves, never to an earlier time."""
+def end_imported(session_id: UUID, *, ended: datetime | None) -> Session:
+    """Close an imported session at the end that its file tells, None where it tells none; of one that has grown the end moves, never to an earlier time.
+
+    When it began stands in its sealed record, and stays what its first file said.
+    """
     session = Session.objects.select_for_update().get(id=session_id)
     session.status = Session.ENDED
-    if session.is_undated and began is not None:
-        session.started_at, session.is_undated = began, False
     if ended is not None and (session.ended_at is None or session.ended_at < ended):
         session.ended_at = ended
-    session.save(update_fields=["status", "started_at", "is_undated", "ended_at"])
+    session.save(update_fields=["status", "ended_at"])
     return session
