@@ -16,7 +16,8 @@ from timemachine.client.course import Course
 from timemachine.client.errors import ClientError, NotFound, Refused
 from timemachine.client.lines import END, is_end
 from timemachine.client.outbox import Outbox
-from timemachine.client.spool import ENDING, REFUSED, WHY, Spool, files_in
+from timemachine.client.spool import REFUSED, WHY, Spool, files_in
+from timemachine.client.spool_file import ENDING
 
 if TYPE_CHECKING:  # its HTTP client takes a third of a second
     from timemachine.client.connection import Connection

@@ -9,33 +9,42 @@ had not been taken yet.
 """
 
 import contextlib
-import fcntl
-import io
 import json
 import logging
 import os
 import re
-import secrets
 import threading
-import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any, Final, Self
 
+from timemachine.client.spool_file import (
+    BEGINNING,
+    CHUNK,
+    ENDING,
+    File,
+    Memory,
+    begun,
+    header_of,
+    is_cut,
+    is_still,
+    locked,
+    opened,
+    read_all,
+    whole_lines,
+    write_all,
+)
+
 log = logging.getLogger(__name__)
 
-ENDING: Final = ".spool"
-BEGINNING: Final = ".begun"
 REFUSED: Final = ".refused"
 WHY: Final = ".why"
 MOST_IN_MEMORY: Final = 64 * 1024 * 1024
 """Bytes that are kept where no file can be written at all."""
-_CHUNK: Final = 4 * 1024 * 1024
 _NAMED: Final = re.compile(r"([0-9a-f]{16})-([0-9a-f]{8})")
 _told: set[Path] = set()
-_LONGEST_HEADER: Final = 16 * 1024 * 1024
 
 
 def spool_folder(chosen: str | os.PathLike[str] | None = None) -> Path:
@@ -45,16 +54,6 @@ def spool_folder(chosen: str | os.PathLike[str] | None = None) -> Path:
         return Path(named).expanduser().absolute()
     state = os.environ.get("XDG_STATE_HOME", "").strip()
     return (Path(state) if state else Path.home() / ".local" / "state") / "timemachine" / "spool"
-
-
-class _Memory(io.BytesIO):
-    """Where no file can be written."""
-
-    def fileno(self) -> int:
-        raise OSError("no file can be written")
-
-
-type File = io.FileIO | _Memory
 
 
 class Spool:
@@ -93,32 +92,32 @@ class Spool:
         """A new file in the folder. Raises `OSError`."""
         line = json.dumps(header).encode() + b"\n"
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        file, path = _begun(folder, line)
+        file, path = begun(folder, line)
         return cls(file, path, header, len(line))
 
     @classmethod
     def in_memory(cls, header: dict[str, Any]) -> Self:
         """A spool of at most `MOST_IN_MEMORY`, where no file takes any more."""
-        return cls(_Memory(), None, header, 0)
+        return cls(Memory(), None, header, 0)
 
     @classmethod
     def taken_over(cls, path: Path) -> "Self | None":
         """The file of a process that is gone; None where it is in use, or not one of ours, or has no whole first line (it is removed then)."""
         try:
-            file = _opened(path, 0)
+            file = opened(path, 0)
         except OSError:
             return None
-        if not _locked(file) or not _is_still(file, path):
+        if not locked(file) or not is_still(file, path):
             file.close()
             return None
-        header, begin = _header_of(file)
+        header, begin = header_of(file)
         if header is None:
             if not begin:
                 path.unlink(missing_ok=True)
             file.close()
             return None
         spool = cls(file, path, header, begin)
-        spool.end = _whole_lines(file, begin) - begin
+        spool.end = whole_lines(file, begin) - begin
         file.truncate(begin + spool.end)
         return spool
 
@@ -150,7 +149,7 @@ class Spool:
                 raise OSError(f"{MOST_IN_MEMORY:,} bytes wait in memory, and no file can be written")
             try:
                 self._file.seek(end)
-                _write_all(self._file, data)
+                write_all(self._file, data)
                 if sync and self.path is not None:
                     os.fsync(self._file.fileno())
             except OSError:
@@ -169,11 +168,11 @@ class Spool:
             size = min(left, most_bytes)
             while size:
                 self._file.seek(at)
-                data = _read_all(self._file, size)
+                data = read_all(self._file, size)
                 last = data.rfind(b"\n")
                 if last >= 0 or size == left:
                     return data[:last].split(b"\n") if last > 0 else []
-                size = min(left, size + _CHUNK)  # one line, and a long one
+                size = min(left, size + CHUNK)  # one line, and a long one
         return []
 
     def settle(self, size: int) -> None:
@@ -197,7 +196,7 @@ class Spool:
             rest = self._file.read()
             self._file.seek(0)
             self._file.truncate()
-            _write_all(self._file, rest)
+            write_all(self._file, rest)
             self._cut = self.settled
 
     def set_aside(self, line: bytes, why: str) -> bool:
@@ -242,11 +241,11 @@ class Spool:
 
     def _keep_beside(self, path: Path, line: bytes, why: str) -> None:
         kept = json.dumps({"why": why, **self.header}).encode()[:-1]
-        with _opened(path.with_suffix(REFUSED), os.O_CREAT) as file:
+        with opened(path.with_suffix(REFUSED), os.O_CREAT) as file:
             end = file.seek(0, os.SEEK_END)
-            begin = b"\n" if _is_cut(file, end) else b""
+            begin = b"\n" if is_cut(file, end) else b""
             try:
-                _write_all(file, begin + kept + b', "line": ' + line + b"}\n")
+                write_all(file, begin + kept + b', "line": ' + line + b"}\n")
                 os.fsync(file.fileno())  # before the spool forgets it
             except OSError:
                 file.truncate(end)
@@ -297,105 +296,3 @@ def _begun_at(path: Path) -> int:
     """Nanoseconds since 1970, as its name says; of a name that says nothing, when it was last written."""
     named = _NAMED.fullmatch(path.stem)
     return int(named[1], 16) if named else path.stat().st_mtime_ns
-
-
-def _opened(path: Path, flags: int) -> io.FileIO:
-    def opener(name: str, _: int) -> int:
-        return os.open(name, os.O_RDWR | flags | getattr(os, "O_CLOEXEC", 0), 0o600)
-
-    return io.FileIO(os.fspath(path), "r+", opener=opener)
-
-
-def _begun(folder: Path, line: bytes) -> tuple[io.FileIO, Path]:
-    """A new file with its first line, and its name. One that somebody looks at before it is locked is theirs to remove; another is begun."""
-    while True:
-        beginning = folder / f"{time.time_ns():016x}-{secrets.token_hex(4)}{BEGINNING}"
-        file = _opened(beginning, os.O_CREAT | os.O_EXCL)
-        if not _is_held(file) and _is_still(file, beginning):
-            try:
-                _write_all(file, line)
-                return file, beginning.rename(beginning.with_suffix(ENDING))
-            except OSError:
-                beginning.unlink(missing_ok=True)
-                file.close()
-                raise
-        file.close()
-        beginning.unlink(missing_ok=True)
-
-
-def _is_held(file: File) -> bool:
-    """Lock it; whether somebody else has. Where files cannot be locked nobody has, and nobody takes them over either."""
-    try:
-        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    return False
-
-
-def _locked(file: File) -> bool:
-    try:
-        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
-
-
-def _is_still(file: File, path: Path) -> bool:
-    """Whether the name is still this file's: its owner may have removed it between opening and locking."""
-    try:
-        return os.path.samestat(os.fstat(file.fileno()), path.stat())
-    except OSError:
-        return False
-
-
-def _header_of(file: File) -> tuple[dict[str, Any] | None, int]:
-    """What the first line says, None where it is not one of ours, and where it ends, 0 where it was cut off."""
-    file.seek(0)
-    begin = b""
-    while b"\n" not in begin and len(begin) < _LONGEST_HEADER:
-        part = file.read(_CHUNK)
-        if not part:
-            return None, 0
-        begin += part
-    line = begin.partition(b"\n")[0]
-    try:
-        header = json.loads(line)
-    except ValueError:
-        return None, len(line) + 1
-    session = header.get("session") if isinstance(header, dict) else None
-    is_ours = isinstance(session, dict) and isinstance(session.get("key"), str)
-    return (header if is_ours else None), len(line) + 1
-
-
-def _whole_lines(file: File, begin: int) -> int:
-    """Where the last whole line ends."""
-    end = file.seek(0, os.SEEK_END)
-    while end > begin:
-        size = min(_CHUNK, end - begin)
-        file.seek(end - size)
-        last = _read_all(file, size).rfind(b"\n")
-        if last >= 0:
-            return end - size + last + 1
-        end -= size
-    return begin
-
-
-def _is_cut(file: io.FileIO, end: int) -> bool:
-    """Whether its last line has no end: a crash came while it was written."""
-    return bool(end) and os.pread(file.fileno(), 1, end - 1) != b"\n"
-
-
-def _write_all(file: File, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[file.write(rest) or 0 :]
-
-
-def _read_all(file: File, size: int) -> bytes:
-    parts = []
-    while size and (part := file.read(size)):
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)

@@ -18,7 +18,8 @@ from typing import Any, Final, Protocol
 
 from timemachine.client.command_words import told, without_secrets
 from timemachine.client.sender import OURS
-from timemachine.client.spool import BEGINNING, ENDING, REFUSED
+from timemachine.client.spool import REFUSED
+from timemachine.client.spool_file import BEGINNING, ENDING
 
 _OWN: Final = "timemachine"
 _SPOOLS: Final = (BEGINNING, ENDING, REFUSED)
