@@ -51,6 +51,16 @@ def test_an_import_says_nothing_of_times_where_none_came_later(project: Project)
     assert [imported(project, dated, STEP).report.notes for _ in range(2)] == [(), ()]
 
 
+def test_the_end_of_a_long_import_is_known_by_its_last_step(project: Project) -> None:
+    session = imported(project, ABOUT, STEP).sessions[0].session
+    came = session.started_at - timedelta(minutes=3)
+    end = now() + timedelta(seconds=1)
+    Session.objects.filter(id=session.id).update(
+        created_at=came, started_at=came, ended_at=end, is_undated=False
+    )
+    assert marked(session) == (True, False)
+
+
 def marked(session: Session) -> tuple[bool, bool]:
     """Whether the migration takes a session for undated, and whether its end is kept."""
     statement = import_module("timemachine.migrations.0080_undated_sessions").MARKED
@@ -67,6 +77,7 @@ def marked(session: Session) -> tuple[bool, bool]:
         ("openai_chat", timedelta(), None, None, (True, False)),
         ("timemachine", -timedelta(seconds=1), -timedelta(milliseconds=1), None, (False, True)),
         ("timemachine", timedelta(), timedelta(seconds=1), "2026-11-20T09:00:00Z", (False, True)),
+        ("timemachine", timedelta(), timedelta(hours=3), None, (False, True)),
         ("timemachine", -timedelta(hours=1), timedelta(seconds=1), None, (False, True)),
         (None, timedelta(), timedelta(seconds=1), None, (False, True)),
     ],
