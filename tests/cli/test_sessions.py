@@ -295,9 +295,18 @@ def test_a_format_that_there_is_not_is_refused_with_those_there_are(tm: Here) ->
     assert "claude_code" in tm.refused("session", "import", source, "--format", "nobodys")
 
 
-def test_a_missing_file_stops_the_import_before_anything_is_sent(tm: Here) -> None:
+def test_a_file_that_cannot_be_read_keeps_no_other_from_being_imported(tm: Here) -> None:
     source = tm.file("run.jsonl", transcript("hi"))
-    assert "not-here.jsonl cannot be read" in tm.refused("session", "import", source, "not-here.jsonl")
+    says = "not-here.jsonl: It cannot be read (No such file or directory)."
+    ran = tm.run("session", "import", source, "not-here.jsonl", str(Path(source).parent))
+    assert (ran.code, "1 message" in ran.out, says in ran.err) == (1, True, True)
+    assert "It cannot be read (Is a directory)." in ran.err
+    assert Session.objects.count() == 1
+    told = tm.run("session", "import", "not-here.jsonl", source, "--json")
+    imported, refused = json.loads(told.out)["imports"]
+    assert (imported["sessions"][0]["already_there"], refused["error"]["code"]) == (1, "unreadable")
+    assert says in tm.refused("session", "import", "not-here.jsonl")
+    assert "It cannot be read (it can name no file)." in tm.refused("session", "import", "a\0b")
     assert tm.run("session", "import").code == 2
 
 

@@ -23,6 +23,14 @@ class NotABundle(Failure):
     exit_code: ClassVar[int] = 2
 
 
+class Unreadable(Failure):
+    """A file that cannot be read; `why` is the system's reason, or that its name can be none."""
+
+    def __init__(self, file: str, why: str) -> None:
+        super().__init__(f"{file} cannot be read ({why}); nothing was sent.")
+        self.why = why
+
+
 class Interrupted(Failure):
     """Somebody pressed Ctrl-C, and there is something to say about it."""
 

@@ -15,7 +15,7 @@ from timemachine.cli.connecting import connected, meant_session
 from timemachine.cli.deleting import delete
 from timemachine.cli.erasing import erase
 from timemachine.cli.exporting import export
-from timemachine.cli.failure import Failure
+from timemachine.cli.failure import Failure, Unreadable
 from timemachine.cli.going_on import tell_more
 from timemachine.cli.group import InOrder
 from timemachine.cli.holding import hold, holds, release
@@ -24,7 +24,7 @@ from timemachine.cli.judging import judge
 from timemachine.cli.moment import local
 from timemachine.cli.notes import note, notes
 from timemachine.cli.replays import replay
-from timemachine.cli.source import check_readable, opened, shown_name
+from timemachine.cli.source import opened, shown_name
 from timemachine.cli.sweeps import sweep
 from timemachine.cli.table import facts, table
 from timemachine.cli.terminal import Progress, say, say_all, show
@@ -166,8 +166,6 @@ def import_(*, files: tuple[str, ...], format_name: str | None, as_json: bool) -
 
     The same file again adds nothing; one that has grown adds what is new. A file that is refused keeps no other from being imported.
     """
-    for file in files:
-        check_readable(file)
     done: list[tuple[str, dict[str, Any]]] = []
     refused: dict[str, ClientError] = {}
     with connected() as client, Progress() as progress:
@@ -177,6 +175,8 @@ def import_(*, files: tuple[str, ...], format_name: str | None, as_json: bool) -
                 done.append((file, _imported(client, file, format_name, progress)))
             except (NoServer, Unreachable) as why:
                 raise Failure(f"{shown_name(file)}: {why.message}{_before(len(done))}") from why
+            except Unreadable as why:
+                refused[file] = ClientError(f"It cannot be read ({why.why}).", code="unreadable")
             except ClientError as why:
                 refused[file] = why
     if done:

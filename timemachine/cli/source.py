@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from timemachine.base.content import parse_json
 from timemachine.base.errors import InvalidInput
-from timemachine.cli.failure import Failure
+from timemachine.cli.failure import Failure, Unreadable
 
 STANDARD_INPUT = "-"
 _MARK = b"\xef\xbb\xbf"
@@ -37,7 +37,7 @@ def shown_name(file: str) -> str:
 
 
 def read_bytes(file: str) -> bytes:
-    """The bytes of a file, or of standard input for `-`. Raises `Failure`."""
+    """The bytes of a file, or of standard input for `-`. Raises `Unreadable`."""
     try:
         if file != STANDARD_INPUT:
             return Path(file).read_bytes()
@@ -45,12 +45,12 @@ def read_bytes(file: str) -> bytes:
     except OSError as why:
         raise _unreadable(file, why) from why
     except ValueError as why:  # a NUL in the name
-        raise Failure(f"{file!r} cannot name a file; nothing was sent.") from why
+        raise Unreadable(repr(file), "it can name no file") from why
 
 
 @contextmanager
 def opened(file: str) -> Iterator[IO[bytes]]:
-    """The file, to be read piece by piece; standard input for `-`, and a pipe, are kept on a disk first. Raises `Failure`."""
+    """The file, to be read piece by piece; standard input for `-`, and a pipe, are kept on a disk first. Raises `Unreadable`."""
     if file == STANDARD_INPUT:
         with _kept(None if sys.stdin is None else sys.stdin.buffer) as found:
             yield found
@@ -61,12 +61,6 @@ def opened(file: str) -> Iterator[IO[bytes]]:
             return
         with _kept(there) as found:
             yield found
-
-
-def check_readable(file: str) -> None:
-    """Raise `Failure` for a file that cannot be read; what is no plain file is not touched."""
-    if file != STANDARD_INPUT and not Path(file).is_fifo():
-        _open(file).close()
 
 
 @contextmanager
@@ -83,11 +77,11 @@ def _open(file: str) -> BufferedReader:
     except OSError as why:
         raise _unreadable(file, why) from why
     except ValueError as why:  # a NUL in the name
-        raise Failure(f"{file!r} cannot name a file; nothing was sent.") from why
+        raise Unreadable(repr(file), "it can name no file") from why
 
 
-def _unreadable(file: str, why: OSError) -> Failure:
-    return Failure(f"{shown_name(file)} cannot be read ({why.strerror}); nothing was sent.")
+def _unreadable(file: str, why: OSError) -> Unreadable:
+    return Unreadable(shown_name(file), why.strerror or str(why))
 
 
 def read_text(file: str) -> str:
