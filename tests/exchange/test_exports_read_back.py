@@ -91,6 +91,29 @@ def test_a_zip_of_ours_keeps_its_agents(project: Project, agent: str | None) -> 
     assert {each.agent for each in found.actions if each.name != "metadata"} == {"helper", None}
 
 
+@pytest.mark.parametrize("agent", [None, "unknown", "mender"])
+def test_a_trajectory_of_ours_brings_no_agent_back_that_was_not_recorded(
+    project: Project, agent: str | None
+) -> None:
+    found = read(exported(recorded(project, [ActionDraft(**CALL)], agent=agent), "atif")).sessions[0]
+    assert (found.agent, {each.agent for each in found.actions}) == (agent, {agent})
+    assert "agent_version" not in found.metadata
+
+
+def test_a_call_without_tool_or_id_comes_back_without_and_each_keeps_its_own_error(project: Project) -> None:
+    calls = [
+        ActionDraft(kind="tool_call", role="agent", tool="bash"),
+        ActionDraft(kind="tool_call", role="agent", call_id="t1", error_type="only"),
+        ActionDraft(kind="tool_call", role="agent", error_type="last"),
+    ]
+    found = [each for each in back(project, "atif", *calls) if each.kind == "tool_call"]
+    assert [(each.tool, each.call_id, each.error_type) for each in found] == [
+        ("bash", None, None),
+        (None, "t1", "only"),
+        (None, None, "last"),
+    ]
+
+
 def test_a_trajectory_tells_no_total_of_cost_where_one_is_unknown(project: Project) -> None:
     known, unknown = ActionDraft(**CALL, cost_usd=Decimal("0.5")), ActionDraft(**CALL)
     for some, total, extra in (

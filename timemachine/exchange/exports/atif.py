@@ -31,7 +31,8 @@ _USAGE: Final = {
 def parts(session: Exported) -> Iterator[bytes]:
     """The trajectory; its sums are of what was recorded, and where a call's cost is unknown there is no total of cost."""
     about = session.about
-    agent = {"name": about["agent"] or _UNKNOWN, "version": _UNKNOWN}
+    agent: dict[str, Any] = {"name": about["agent"] or _UNKNOWN, "version": _UNKNOWN}
+    agent["extra"] = {"not_recorded": ["version"] if about["agent"] else ["name", "version"]}
     opening = {"schema_version": "ATIF-v1.7", "session_id": about["key"], "agent": agent}
     yield line_of(opening)[:-1] + b',"steps":['
     sums: dict[str, Any] = {}
@@ -91,11 +92,11 @@ def _begun(action: dict[str, Any]) -> dict[str, Any]:
     return step
 
 
-def _hold(step: dict[str, Any], action: dict[str, Any], read_as: str) -> None:
-    """Keep the action whole, and its error, for which the format has no words, by the kind as which it is read back."""
+def _hold(step: dict[str, Any], action: dict[str, Any], read_as: str, call_id: str | None = None) -> None:
+    """Keep the action whole, and its error, for which the format has no words, by the kind and the call's id as which it is read back."""
     step["extra"]["timemachine"].append(action)
     if action["error"] is not None:
-        told = {"kind": read_as, "call_id": action["call_id"], **action["error"]}
+        told = {"kind": read_as, "call_id": call_id or action["call_id"], **action["error"]}
         step["extra"].setdefault("errors", []).append(told)
 
 
@@ -127,18 +128,11 @@ def _joins(step: dict[str, Any], action: dict[str, Any]) -> bool:
 
 
 def _join(step: dict[str, Any], action: dict[str, Any]) -> None:
-    _hold(step, action, action["kind"])
     if action["kind"] == "tool_call":
-        step.setdefault("tool_calls", []).append(
-            {
-                "tool_call_id": action["call_id"] or f"step-{action['sequence']}",
-                "function_name": action["tool"] or _UNKNOWN,
-                "arguments": action["input"]
-                if isinstance(action["input"], dict)
-                else _wrapped(action["input"]),
-            }
-        )
-    elif action["kind"] == "tool_result":
+        _join_call(step, action)
+        return
+    _hold(step, action, action["kind"])
+    if action["kind"] == "tool_result":
         calls = [call["tool_call_id"] for call in step.get("tool_calls", [])]
         result: dict[str, Any] = {"content": text_of(action["output"])}
         if action["call_id"] in calls:
@@ -148,6 +142,22 @@ def _join(step: dict[str, Any], action: dict[str, Any]) -> None:
         step["reasoning_content"] = text_of(action["output"])
     else:
         step["message"] = text_of(action["output"])
+
+
+def _join_call(step: dict[str, Any], action: dict[str, Any]) -> None:
+    """A call has to have an id and a name; `extra` says which of them is made up."""
+    name = action["call_id"] or f"step-{action['sequence']}"
+    _hold(step, action, "tool_call", name)
+    given = action["input"]
+    step.setdefault("tool_calls", []).append(
+        {
+            "tool_call_id": name,
+            "function_name": action["tool"] or _UNKNOWN,
+            "arguments": given if isinstance(given, dict) else _wrapped(given),
+        }
+    )
+    if missing := [field for field in ("call_id", "tool") if not action[field]]:
+        step["extra"].setdefault("not_recorded", {})[name] = missing
 
 
 def _is_thought(action: dict[str, Any]) -> bool:

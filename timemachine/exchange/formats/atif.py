@@ -59,7 +59,7 @@ def _sessions(found: dict[str, Any], ledger: Ledger, keys: Keys, outer: str | No
 
 
 def _session(found: dict[str, Any], key: str, ledger: Ledger, outer: str | None) -> SessionDraft:
-    agent = record_at(found, "agent")
+    agent = _recorded(record_at(found, "agent"))
     ids = Ids()
     actions: list[ActionDraft] = []
     for step in list_at(found, "steps"):
@@ -85,6 +85,12 @@ def _session(found: dict[str, Any], key: str, ledger: Ledger, outer: str | None)
     )
 
 
+def _recorded(agent: dict[str, Any]) -> dict[str, Any]:
+    """The agent without what the format wants and an export of ours had to make up."""
+    made_up = list_at(record_at(agent, "extra"), "not_recorded")
+    return {name: value for name, value in agent.items() if name not in made_up}
+
+
 def _step(step: dict[str, Any], agent: dict[str, Any], ids: Ids) -> list[ActionDraft]:
     """What a step becomes; the first of its actions has it as `source`."""
     name = ids.claim(marked(f"step-{step.get('step_id')}"[:40], step))
@@ -102,7 +108,7 @@ def _step(step: dict[str, Any], agent: dict[str, Any], ids: Ids) -> list[ActionD
     made = _failed([*first, *rest] or [replace(base, output=step.get("message"))], step)
     return [
         replace(
-            action,
+            _as_recorded(action, step),
             id=name if place == 1 else ids.claim(f"{name}/{place}"),
             parent=name if called and place > 1 and action.kind != "tool_result" else None,
             source=step if place == 1 else None,
@@ -133,6 +139,18 @@ def _failed(made: Sequence[ActionDraft], step: dict[str, Any]) -> list[ActionDra
             replace(action, error_type=word_at(error, "type"), error_message=text_at(error, "message"))
         )
     return found
+
+
+def _as_recorded(action: ActionDraft, step: dict[str, Any]) -> ActionDraft:
+    """A call without the id or the tool that an export of ours had to make up."""
+    if action.kind != "tool_call" or action.call_id is None:
+        return action
+    made_up = list_at(record_at(record_at(step, "extra"), "not_recorded"), action.call_id)
+    return replace(
+        action,
+        call_id=None if "call_id" in made_up else action.call_id,
+        tool=None if "tool" in made_up else action.tool,
+    )
 
 
 def _is_of(error: dict[str, Any], action: ActionDraft) -> bool:
