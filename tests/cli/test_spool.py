@@ -68,11 +68,39 @@ def test_what_waits_is_listed_and_sent(tm: Here, record: Callable[..., None], fo
     )  # fmt: skip
     row = tm.run("spool", "list").out.splitlines()[1].split()
     assert row == [path.name, "away", "3", "waits", NOBODY]
-    assert tm.run("spool", "send").out == "There is nothing to send.\n"  # it is for another server
+    assert tm.run("spool", "send").out.splitlines() == [
+        "There is nothing to send with this key.",
+        "1 file recorded with another API key or for another server stays: `timemachine spool list` names what is left, and "
+        "`timemachine spool send FILE` sends one with this key.",
+    ]
     assert tm.run("spool", "send", path.name).out == f"3 actions of {path.name} arrived in session away.\n"
     assert outputs("away") == [1, 2, 3]
     assert Session.objects.get(key="away").status == "ended"
     assert list(folder.iterdir()) == []
+
+
+def test_what_was_recorded_with_another_key_says_so_and_is_not_passed_over_in_silence(
+    tm: Here, record: Callable[..., None], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    away = f"tmk_{'A' * 8}_{'b' * 43}"
+    with monkeypatch.context() as once:
+        once.setenv("TIMEMACHINE_API_KEY", away)
+        with TimeMachine(patience=0.1) as machine:
+            machine.session("Away", key="away").record("user", 1)
+    (path,) = folder.glob("*.spool")
+    (item,) = tm.json("spool", "list")["items"]
+    assert away not in str(item)
+    assert item["key_id"]
+    says = f"It was recorded with another API key ({item['key_id']})."
+    assert says in tm.run("spool", "list").out
+    assert says not in tm.run("spool", "list", TIMEMACHINE_API_KEY=away).out
+    assert tm.run("spool", "list", TIMEMACHINE_URL="", TIMEMACHINE_API_KEY="").code == 0
+    assert [each["file"] for each in tm.json("spool", "send")["passed_over"]] == [path.name]
+    record("ours", 2, url=NOBODY)
+    told = tm.run("spool", "send").out
+    assert "2 files recorded with another API key or for another server stay: " in told
+    assert tm.run("spool", "send", path.name).out == f"1 action of {path.name} arrived in session away.\n"
+    assert outputs("away") == [1]
 
 
 def test_what_was_refused_is_sent_as_another_session(tm: Here, folder: Path) -> None:

@@ -16,8 +16,9 @@ from timemachine.cli.question import confirmed
 from timemachine.cli.table import table
 from timemachine.cli.terminal import show
 from timemachine.cli.wording import shortened
+from timemachine.client.errors import NoServer
 from timemachine.client.machine import key_id
-from timemachine.client.server import find_server
+from timemachine.client.server import Server, find_server
 from timemachine.client.spool import spool_folder
 
 if TYPE_CHECKING:
@@ -44,7 +45,13 @@ def list_(*, folder: Path | None, as_json: bool) -> None:
     from timemachine.client.left import left_in
 
     found = left_in(spool_folder(folder))
-    show({"items": [_left_json(each) for each in found], "next": None}, _listed(found), as_json=as_json)
+    try:
+        server = find_server(os.environ)
+    except NoServer:
+        server = None
+    show(
+        {"items": [_left_json(each) for each in found], "next": None}, _listed(found, server), as_json=as_json
+    )
 
 
 @spool.command()
@@ -60,8 +67,8 @@ def list_(*, folder: Path | None, as_json: bool) -> None:
 def send(*, names: tuple[str, ...], key: str | None, folder: Path | None, as_json: bool) -> None:
     """Send what waits and what was refused, once more.
 
-    Without FILE all that was recorded for this server with this key, but for what processes that record have in use. What arrived before
-    is not there twice.
+    Without FILE all that was recorded for this server with this key, but for what processes that record have in use; what was recorded with
+    another key or for another server stays, and is told. What arrived before is not there twice.
     """
     from timemachine.client.left import IN_USE, UNREADABLE, left_in, named_in
     from timemachine.client.left import send as sent
@@ -69,19 +76,18 @@ def send(*, names: tuple[str, ...], key: str | None, folder: Path | None, as_jso
     where = spool_folder(folder)
     if key is not None and len(names) != 1:
         raise click.UsageError("--as needs one FILE.")
+    others: list[Left] = []
     with connected() as client:
         if names:
             chosen = named_in(where, names)
         else:
             server = find_server(os.environ)
-            ours = {(None, None), (server.url, key_id(server))}
-            chosen = [
-                each
-                for each in left_in(where)
-                if each.state not in {IN_USE, UNREADABLE} and (each.url, each.key_id) in ours
-            ]
+            there = [each for each in left_in(where) if each.state not in {IN_USE, UNREADABLE}]
+            chosen = [each for each in there if _is_for(each, server)]
+            others = [each for each in there if not _is_for(each, server)]
         done = [sent(each, client.connection, key=key) for each in chosen]
-    show({"items": [_sent_json(each) for each in done], "next": None}, _sent(done), as_json=as_json)
+    items, stay = [_sent_json(each) for each in done], [_left_json(each) for each in others]
+    show({"items": items, "next": None, "passed_over": stay}, _sent(done, others), as_json=as_json)
     short = sum(each.short for each in done)
     if short:
         why = next(each.why for each in done if each.short)
@@ -119,7 +125,20 @@ def _together(chosen: "Sequence[Left]") -> str:
     return counted(sum(each.actions or 0 for each in chosen), "action")
 
 
-def _listed(found: "list[Left]") -> Iterator[str]:
+def _is_for(left: "Left", server: Server) -> bool:
+    """Whether it was recorded for this server with this key, or for whichever there would be."""
+    return (left.url, left.key_id) in {(None, None), (server.url, key_id(server))}
+
+
+def _why(left: "Left", server: Server | None) -> str:
+    """Why it is here still; first that it was recorded with another key of the server than the one in use."""
+    told = [left.why] if left.why else []
+    if server is not None and left.url == server.url and left.key_id != key_id(server):
+        told = [f"It was recorded with another API key ({left.key_id or 'unknown'}).", *told]
+    return " ".join(told)
+
+
+def _listed(found: "list[Left]", server: Server | None) -> Iterator[str]:
     if not found:
         yield "Nothing is left here: all that was recorded has arrived."
         return
@@ -130,18 +149,23 @@ def _listed(found: "list[Left]") -> Iterator[str]:
             "unknown" if each.actions is None else f"{each.actions:,}",
             each.state,
             each.url or "any server",
-            shortened(each.why or "", 100),
+            shortened(_why(each, server), 100),
         ]
         for each in found
     ]
     yield from table(["file", "session", "actions", "state", "server", "why"], rows, right=["actions"])
 
 
-def _sent(done: "list[Sent]") -> Iterator[str]:
+def _sent(done: "list[Sent]", others: "list[Left]") -> Iterator[str]:
     if not done:
-        yield "There is nothing to send."
+        yield "There is nothing to send with this key." if others else "There is nothing to send."
     for each in done:
         yield f"{counted(each.arrived, 'action')} of {each.path.name} arrived in session {each.session}."
+    if others:
+        yield (
+            f"{counted(len(others), 'file')} recorded with another API key or for another server {'stays' if len(others) == 1 else 'stay'}: "
+            "`timemachine spool list` names what is left, and `timemachine spool send FILE` sends one with this key."
+        )
 
 
 def _left_json(left: "Left") -> dict[str, Any]:
@@ -152,6 +176,7 @@ def _left_json(left: "Left") -> dict[str, Any]:
         "actions": left.actions,
         "state": left.state.replace(" ", "_"),
         "url": left.url,
+        "key_id": left.key_id,
         "why": left.why,
     }
 
