@@ -18,6 +18,7 @@ from timemachine.base.clock import parse_time
 from timemachine.base.content import text_sha256
 from timemachine.base.cut_off import CUT_OFF
 from timemachine.base.errors import Conflict, InvalidInput
+from timemachine.evidence import erasing
 from timemachine.exchange import exporting
 from timemachine.exchange.commands import import_file
 from timemachine.exchange.exporting import EXPORTS, exact, export_session
@@ -143,6 +144,38 @@ def test_a_branch_goes_on_from_the_step_that_it_left(project: Project) -> None:
     assert (back.parent_id, back.parent_sequence) == (parent.id, 2)
 
 
+def test_a_branch_of_a_deleted_session_comes_back_as_that_and_is_tied_when_its_parent_comes_again(
+    project: Project,
+) -> None:
+    parent = recorded_session(project)
+    of_parent = exported(parent)
+    branch = recorded(project, [ActionDraft(kind="event")], parent=(parent, 2))
+    erasing.erase_session(parent, by="test")
+    branch.refresh_from_db()
+    data, erased = exported(branch), branch.parent_erased
+    told = json.loads(data.splitlines()[0])["parent"]
+    assert told == {"key": None, "sequence": 2, "deleted": str(erased)}
+    erase_session(branch)
+    back = imported(project, data)
+    assert (back.has_lost_parent, back.parent_sequence, back.parent_erased) == (True, 2, erased)
+    assert exported(back).splitlines()[0].count(str(erased).encode()) == 1
+    again = imported(project, of_parent)
+    back.refresh_from_db()
+    assert (back.parent, back.parent_sequence, back.parent_erased) == (again, 2, None)
+
+
+def test_of_a_deleted_parent_whose_id_was_not_kept_the_step_comes_back(project: Project) -> None:
+    parent = recorded_session(project)
+    branch = recorded(project, [ActionDraft(kind="event")], parent=(parent, 2))
+    erase_session(parent)
+    Session.objects.filter(id=branch.id).update(parent_erased=None)
+    branch.refresh_from_db()
+    data = exported(branch)
+    erase_session(branch)
+    back = imported(project, data)
+    assert (back.has_lost_parent, back.parent_sequence, back.parent_erased) == (True, 2, None)
+
+
 def test_a_parent_that_is_not_here_yet_is_named_in_an_export(
     project: Project, other_project: Project
 ) -> None:
@@ -195,6 +228,7 @@ def test_another_session_with_the_same_key_is_refused(project: Project) -> None:
         (lambda found: found[0].update(version=2), "it has version 2 of the format"),
         (lambda found: found[0].update(key="no key"), "line 1: The key 'no key'"),
         (lambda found: found[0].update(parent={"key": "a", "sequence": -1}), "`parent.sequence` has a value"),
+        (lambda found: found[0].update(parent={"deleted": "nothing"}), "`parent.deleted` has a value"),
         (lambda found: found[0].update(parent={"key": "a b"}), "line 1: The key 'a b'"),
         (lambda found: found[0].update(name=" "), "the session has no name"),
         (lambda found: found[0].update(format="else"), "line 1 does not say `format`"),

@@ -16,6 +16,7 @@ from timemachine.recording.changes import end_imported
 from timemachine.recording.commands import MOST_ACTIONS, append, locked, start_session
 from timemachine.recording.gone import deleted_before
 from timemachine.recording.models import ErasedSession, Session
+from timemachine.recording.parents import Parent
 from timemachine.recording.pricing import priced
 from timemachine.recording.validation import KEY
 
@@ -157,9 +158,11 @@ def _start(project: Project, draft: SessionDraft, format_name: str, by: str) -> 
     )
 
 
-def _parent(project: Project, draft: SessionDraft) -> tuple[Session | str, int | None] | None:
-    """The session that it goes on from, its key where it is not here yet, and the step at which it left it, where the file says so."""
-    if draft.forked_from is None or draft.forked_from == draft.key:
+def _parent(project: Project, draft: SessionDraft) -> Parent | None:
+    """The session that it goes on from, its key where it is not here yet or its id where it was deleted, and the step at which it left it, where the file says so."""
+    if draft.forked_from is None:
+        return draft.forked_from_deleted, draft.forked_at
+    if draft.forked_from == draft.key:
         return None
     found = Session.objects.of(project).filter(key=draft.forked_from).first()
     if found is None and not KEY.fullmatch(draft.forked_from):

@@ -117,7 +117,6 @@ def _in_parts(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 def about(session: Session) -> dict[str, Any]:
     """The first line of an export: the session by names that mean the same elsewhere, no id of this server."""
-    parent = session.parent.key if session.parent else session.parent_key
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -127,7 +126,7 @@ def about(session: Session) -> dict[str, Any]:
         "user": session.user,
         "status": session.status,
         "collection": session.collection.name if session.collection else None,
-        "parent": None if parent is None else {"key": parent, "sequence": session.parent_sequence},
+        "parent": _parent_of(session),
         "imported_as": session.imported_as,
         "metadata": session.metadata,
         "tags": session.tags,
@@ -137,6 +136,19 @@ def about(session: Session) -> dict[str, Any]:
         "created_by": session.created_by,
         "through": session.last_sequence,
     }
+
+
+def _parent_of(session: Session) -> dict[str, Any] | None:
+    """The key of the session that it went on from, and the step; of one that was deleted since only which deletion that was, where it is kept."""
+    if session.has_lost_parent:
+        erased = session.parent_erased
+        return {
+            "key": None,
+            "sequence": session.parent_sequence,
+            "deleted": None if erased is None else str(erased),
+        }
+    key = session.parent.key if session.parent else session.parent_key
+    return None if key is None else {"key": key, "sequence": session.parent_sequence}
 
 
 def exact(action: Action) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from timemachine.recording.draft import ActionDraft
 
@@ -20,7 +21,7 @@ class SessionDraft:
 
     `key` names the same session whenever its file is read again. `started_at` and `ended_at` are the earliest and the
     latest recorded time, None where no time was recorded. `forked_from` is the key of the session that it goes on from,
-    `forked_at` the step at which it left it, where that is recorded. `numbered` actions are as they were recorded here or on another
+    `forked_at` the step at which it left it, where that is recorded; of one that was deleted `forked_from_deleted` is the id it had. `numbered` actions are as they were recorded here or on another
     server: the first one is step 1, nothing is made of them and nothing added, and an id may be missing.
     """
 
@@ -35,6 +36,7 @@ class SessionDraft:
     actions: tuple[ActionDraft, ...] = ()
     forked_from: str | None = None
     forked_at: int | None = None
+    forked_from_deleted: UUID | None = None
     numbered: bool = False
 
 

@@ -20,7 +20,7 @@ from timemachine.recording import once, rows, validation
 from timemachine.recording.draft import ActionDraft
 from timemachine.recording.environments import as_kept
 from timemachine.recording.models import Action, Delivery, Hit, Session
-from timemachine.recording.parents import found_or_awaited, hold_keys, tie_awaiting
+from timemachine.recording.parents import Parent, found_or_awaited, hold_keys, tie_awaiting
 from timemachine.recording.reading import columns, rows_of
 from timemachine.retrieval import prepared
 from timemachine.retrieval.models import Collection as FrameCollection
@@ -55,7 +55,7 @@ def start_session(
     agent: str | None = None,
     user: str | None = None,
     collection: FrameCollection | None = None,
-    parent: tuple[Session | str, int | None] | None = None,
+    parent: Parent | None = None,
     metadata: Mapping[str, Any] | None = None,
     tags: Sequence[str] = (),
     started_at: datetime | None = None,
@@ -85,6 +85,7 @@ def start_session(
                 parent=branched_from,
                 parent_key=awaited,
                 parent_sequence=sequence,
+                parent_erased=named if isinstance(named, UUID) else None,
                 metadata=dict(metadata or {}),
                 tags=list(tags),
                 created_by=by,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from typing import Final
+from uuid import UUID
 
 from django.db import connection
 from django.db.models import Q
@@ -11,6 +12,8 @@ from timemachine.recording.branches import all_above
 from timemachine.recording.gone import all_deleted_before
 from timemachine.recording.models import Session
 
+type Parent = tuple[Session | str | UUID | None, int | None]
+"""Which session another goes on from, the key of one that is not here yet, or the id of one that was deleted, and from which step."""
 _HOLD: Final = "SELECT pg_advisory_xact_lock(hashtextextended(name, 0)) FROM unnest(%s::text[]) AS name"
 
 
@@ -19,10 +22,12 @@ def hold_keys(project: Project, *keys: str | None) -> None:
     hold(f"session {project.id} {key}" for key in keys if key is not None)
 
 
-def found_or_awaited(project: Project, named: Session | str | None) -> tuple[Session | None, str | None]:
-    """The session that is named, or the key of one that is not here yet."""
+def found_or_awaited(
+    project: Project, named: Session | str | UUID | None
+) -> tuple[Session | None, str | None]:
+    """The session that is named, or the key of one that is not here yet; neither of one that was deleted, which its id names."""
     if not isinstance(named, str):
-        return named, None
+        return (None if isinstance(named, UUID) else named), None
     found = Session.objects.filter(project=project, key=named).first()
     return found, None if found else named
 

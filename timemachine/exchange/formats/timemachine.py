@@ -13,6 +13,7 @@ from typing import Any, Final
 from timemachine.base.clock import parse_time
 from timemachine.base.content import MAX_DEPTH
 from timemachine.base.errors import InvalidInput
+from timemachine.base.ids import uuid_of
 from timemachine.exchange.drafting import hopeless
 from timemachine.exchange.jsonl import Line, lines_of
 from timemachine.exchange.mapped import Contents
@@ -45,6 +46,7 @@ _ACTION: Final[dict[str, tuple[type, ...]]] = {
     **dict.fromkeys(("parameters", "prices", "cached_from", "grounding"), _OBJECT),
     "cached": (bool,),
 }
+_PARENT: Final = {"key": _TEXT, "sequence": _WHOLE, "deleted": _TEXT}
 _ERROR: Final = {"type": _TEXT, "message": _TEXT}
 _USAGE: Final = {field.name: _WHOLE for field in fields(Usage)}
 _RETRIEVAL: Final[dict[str, tuple[type, ...]]] = {
@@ -152,9 +154,12 @@ def _session(about: dict[str, Any], actions: list[ActionDraft]) -> SessionDraft:
         raise hopeless(TITLE, "two of its steps have the same id.")
     if not (told["name"] or "").strip():
         raise hopeless(TITLE, "line 1: the session has no name.")
-    parent = _typed(about.get("parent"), {"key": _TEXT, "sequence": _WHOLE}, "parent")
+    parent = _typed(about.get("parent"), _PARENT, "parent")
     if parent["key"] is not None:
         check_key(parent["key"])
+    deleted = uuid_of(parent["deleted"] or "")
+    if deleted is None and parent["deleted"] is not None:
+        raise _wrong("parent.deleted")
     if not 0 <= (parent["sequence"] or 0) <= LARGEST_INTEGER:
         raise _wrong("parent.sequence")
     return SessionDraft(
@@ -169,6 +174,7 @@ def _session(about: dict[str, Any], actions: list[ActionDraft]) -> SessionDraft:
         actions=tuple(actions),
         forked_from=parent["key"],
         forked_at=parent["sequence"],
+        forked_from_deleted=deleted,
         numbered=True,
     )
 
