@@ -9,7 +9,9 @@ from django.test import Client
 from tests.api.conftest import Program, program
 from tests.builders import recorded_session
 from tests.web.people import browser_of
+from tests.web.timelines import words
 from timemachine.accounts.models import Project
+from timemachine.cli.branches import went_on_from
 from timemachine.recording import branches
 from timemachine.recording.commands import append, start_session
 from timemachine.recording.draft import ActionDraft
@@ -197,3 +199,19 @@ def test_a_checkpoint_says_how_to_go_on_and_what_went_on_from_it(project: Projec
     assert "all of them" not in page(3)
     start_session(project, name="More of it", by="test", parent=(first, 3))
     assert f'The first 10; <a href="/sessions/{first.id}/branches/">all of them</a>' in page(3)
+
+
+def test_a_session_whose_parent_is_not_here_says_from_which_it_went_on(project: Project) -> None:
+    browser = browser_of(project)
+    for key, sequence, told in (("waits", 2, "step 2 of p2"), ("ended", None, "the end of p2")):
+        session = start_session(project, name="Waits", key=key, by="test", parent=("p2", sequence))
+        found: Any = program(project, "read").get(f"/sessions/{key}").json()
+        assert (found["parent"], found["parent_deleted"]) == (None, None)
+        assert found["parent_awaited"] == {"key": "p2", "sequence": sequence}
+        assert went_on_from(found) == f"{told}, which is not here"
+        page = words(browser.get(f"/sessions/{session.id}/branches/").text)
+        assert f"from {told} , which is not here" in page
+        assert "went on from none" not in page
+    parent = start_session(project, name="Came", key="p2", by="test")
+    found = program(project, "read").get("/sessions/waits").json()
+    assert (found["parent"]["session"], found["parent_awaited"]) == (str(parent.id), None)

@@ -26,6 +26,12 @@ def _parent_deleted(session: Session) -> dict[str, Any] | None:
     return {"session": None if erased is None else str(erased), "sequence": session.parent_sequence}
 
 
+def _parent_awaited(session: Session) -> dict[str, Any] | None:
+    if session.parent_id is not None or session.parent_key is None:
+        return None
+    return {"key": session.parent_key, "sequence": session.parent_sequence}
+
+
 def session_json(session: Session) -> dict[str, Any]:
     """A session: what it is called, and what its actions add up to."""
     return {
@@ -38,6 +44,7 @@ def session_json(session: Session) -> dict[str, Any]:
         "status": session.status,
         "parent": _parent(session),
         "parent_deleted": _parent_deleted(session),
+        "parent_awaited": _parent_awaited(session),
         "metadata": session.metadata,
         "tags": session.tags,
         "created_at": written(session.created_at),

@@ -27,7 +27,7 @@ def branches(*, session: str, as_json: bool) -> None:
 
 
 def _lines(found: dict[str, Any]) -> Iterator[str]:
-    if len(found["items"]) == 1 and found["items"][0]["parent_deleted"] is None:
+    if len(found["items"]) == 1 and not went_on_from(found["items"][0]):
         yield "No session went on from this one, and it went on from none."
         return
     last = found["items"][-1]
@@ -49,13 +49,17 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
 
 
 def _begin(branch: dict[str, Any]) -> str:
-    parent, lost = branch["parent"], branch["parent_deleted"]
-    return went_on_from(lost) if lost else "" if parent is None else _step(parent)
+    parent = branch["parent"]
+    return went_on_from(branch) if parent is None else _step(parent)
 
 
-def went_on_from(lost: dict[str, Any]) -> str:
-    """Where a session left one that was deleted since."""
-    return f"{_step(lost)} of a deleted session"
+def went_on_from(session: dict[str, Any]) -> str:
+    """Where a session left one that was deleted since, or is not here yet; nothing of another."""
+    if lost := session["parent_deleted"]:
+        return f"{_step(lost)} of a deleted session"
+    if awaited := session["parent_awaited"]:
+        return f"{_step(awaited)} of {awaited['key']}, which is not here"
+    return ""
 
 
 def _step(parent: dict[str, Any]) -> str:

@@ -301,7 +301,7 @@ def _session_facts(found: dict[str, Any], summary: dict[str, Any]) -> Iterator[s
             ("user", found["user"] or ""),
             ("collection", found["collection"] or ""),
             ("imported", f"from {found['imported_as']}" if found["imported_as"] else ""),
-            ("went on from", went_on_from(found["parent_deleted"]) if found["parent_deleted"] else ""),
+            ("went on from", went_on_from(found)),
             ("tags", ", ".join(found["tags"])),
             ("started", local(found["started_at"]) or NOT_RECORDED),
             ("ended", _ended(found)),

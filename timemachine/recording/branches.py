@@ -53,7 +53,12 @@ class Family:
 
 def is_branched(session: Session) -> bool:
     """Whether the session goes on from another, be that deleted, or another from it."""
-    return session.parent_id is not None or session.has_lost_parent or branch_count(session) > 0
+    return (
+        session.parent_id is not None
+        or session.parent_key is not None
+        or session.has_lost_parent
+        or branch_count(session) > 0
+    )
 
 
 def branch_count(session: Session) -> int:

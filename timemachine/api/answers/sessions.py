@@ -16,6 +16,11 @@ class ParentDeleted(Document):
     sequence: int | None
 
 
+class ParentAwaited(Document):
+    key: str
+    sequence: int | None
+
+
 class Session(Document):
     id: str
     key: str
@@ -26,6 +31,7 @@ class Session(Document):
     status: Status
     parent: Parent | None
     parent_deleted: ParentDeleted | None
+    parent_awaited: ParentAwaited | None
     metadata: dict[str, Any]
     tags: list[str]
     created_at: str
