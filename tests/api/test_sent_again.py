@@ -8,7 +8,11 @@ import pytest
 
 from tests.api.conftest import Program
 from tests.threads import in_a_thread
+from timemachine.answering.commands import AskDone, Audience
 from timemachine.answering.models import AskUnderWay
+from timemachine.answering.once import claimed, keeping
+from timemachine.api.documents import ask_json
+from timemachine.base.errors import Conflict
 from timemachine.erasure.commands import delete_turn
 from timemachine.recording.models import Action, Delivery, Session
 
@@ -130,6 +134,24 @@ def test_what_was_erased_is_not_answered_again(api: Program, session: str) -> No
     delete_turn(Action.objects.get(), reason="private", by="ann")
     assert Delivery.objects.get().answer is None
     assert sent(api, f"/sessions/{session}/find", BODIES["find"])[1]["code"] == "idempotency_key_reused"
+
+
+def test_an_ask_of_which_something_is_erased_before_its_answer_is_kept_keeps_none(
+    api: Program, session: str
+) -> None:
+    sent(api, f"/sessions/{session}/find", BODIES["find"])
+    row = Session.objects.get()
+    claim = claimed(row, "asked", "its hash")
+
+    def erased_meanwhile(_: Audience) -> AskDone:
+        delete_turn(Action.objects.get(), reason="private", by="ann")
+        raise Conflict("The model said: ten years.", code="model_failed", sequence=2)
+
+    with pytest.raises(Conflict):
+        keeping(claim, erased_meanwhile, ask_json)(Audience())
+    assert Delivery.objects.get(key="asked").answer is None
+    with pytest.raises(Conflict, match="was erased since"):
+        claimed(row, "asked", "its hash")
 
 
 @pytest.mark.parametrize("key", ["", "  ", "x" * 2_001])

@@ -10,7 +10,7 @@ import pytest
 from tests.exchange.samples import SAMPLES
 from timemachine.base.errors import InvalidInput
 from timemachine.exchange.opening import LOOKED_AT, opening_of
-from timemachine.exchange.registry import FORMATS, chosen, read, recognise
+from timemachine.exchange.registry import FORMATS, chosen, known_formats, read, recognise
 
 
 def zipped(*members: tuple[str, bytes]) -> bytes:
@@ -27,6 +27,7 @@ CLAUDE = b'{"type":"user","uuid":"u1","sessionId":"s1","message":{"role":"user",
 def test_every_format_is_registered_under_its_own_name() -> None:
     assert "claude_code" in FORMATS
     assert all(name == each.name for name, each in FORMATS.items())
+    assert len(set(known_formats())) == len(FORMATS)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from timemachine.answering.under_way import PATIENCE_SECONDS
 from timemachine.base.clock import now
 from timemachine.base.errors import Conflict, TimeMachineError
 from timemachine.recording.models import Delivery, Session
-from timemachine.recording.once import check_key, delivery, hold_delivery, require_answered
+from timemachine.recording.once import check_key, delivery, hold_delivery, keep_delivery, require_answered
 
 GONE_SECONDS: Final = 3.0
 """For so long an ask may be over without its answer being kept: that is written right behind its record."""
@@ -68,7 +68,8 @@ def keeping(
 
     def made(audience: Audience) -> AskDone:
         row = Delivery.objects.filter(pk=claim.pk)
-        row.update(ask=audience.ask)
+        if not row.filter(ask=None, status=None).update(ask=audience.ask):
+            raise _still_under_way()
         try:
             done = make(audience)
         except TimeMachineError as failed:
@@ -89,8 +90,10 @@ def let_go(claim: Delivery) -> None:
 
 
 def _keep(claim: Delivery, status: int, answer: dict[str, Any], sequence: int | None) -> None:
+    """Keep an answer, but not where something of the session was erased since it was recorded: it could be in it."""
     sequences = [] if sequence is None else [sequence]
-    Delivery.objects.filter(pk=claim.pk).update(status=status, answer=answer, sequences=sequences)
+    row = Delivery.objects.filter(pk=claim.pk, request_sha256=claim.request_sha256)
+    row.update(status=status, answer=answer, sequences=sequences)
 
 
 @transaction.atomic
@@ -99,14 +102,7 @@ def _claim(session: Session, key: str, request_sha256: str) -> tuple[Delivery, b
     hold_delivery(session, key)
     found = delivery(session, key, request_sha256)
     if found is None:
-        made = Delivery.objects.create(
-            project_id=session.project_id,
-            session=session,
-            key=key,
-            request_sha256=request_sha256,
-            sequences=[],
-        )
-        return made, True
+        return keep_delivery(session, key, request_sha256, sequences=[]), True
     never_began = found.status is None and found.ask is None and found.created_at < now() - _BEGUN_WITHIN
     if never_began:
         Delivery.objects.filter(pk=found.pk).update(created_at=Now())
@@ -120,8 +116,12 @@ def _check_patience(until: float, gone_at: float | None) -> None:
             code="ask_lost",
         )
     if time.monotonic() > until:
-        raise Conflict(
-            "The ask of this Idempotency-Key is still under way; send it again in some seconds, and it gets its answer.",
-            code="request_under_way",
-            retry_after_seconds=2,
-        )
+        raise _still_under_way()
+
+
+def _still_under_way() -> Conflict:
+    return Conflict(
+        "The ask of this Idempotency-Key is still under way; send it again in some seconds, and it gets its answer.",
+        code="request_under_way",
+        retry_after_seconds=2,
+    )

@@ -1,5 +1,6 @@
 """Calls of tools and models: a `with` block or a function, recorded when it is over, with what it took, gave or failed of."""
 
+import contextlib
 import functools
 import inspect
 import time
@@ -30,8 +31,9 @@ class Recorder(Protocol):
 class Call:
     """One call: a block (`with`, `async with`), or what makes a function record its calls.
 
-    In its block set `result` (or `output`, which is the same), and for a model `usage`, `cost_usd`, `model` and `parameters`. An error
-    that leaves the block is recorded, and goes on as it was. What is recorded within it stands under it.
+    In its block set `result` (or `output`, which is the same), for a model `usage`, `cost_usd`, `model` and `parameters`, and any other field of an
+    action, as `error` for what failed without an exception. One that leaves the block is recorded, and goes on as it was. What is recorded
+    within it stands under it.
     """
 
     def __init__(
@@ -71,19 +73,21 @@ class Call:
         took = (time.perf_counter_ns() - self._began) / 1e6
         if self._token is not None:
             self._recorder.around.reset(self._token)
-        own = {name: getattr(self, name) for name in ("usage", "cost_usd", "model", "parameters")}
-        action = self._facts | {name: value for name, value in own.items() if value is not None}
-        action |= {
-            "id": self._id,
-            "parent": self._parent,
-            "started_at": self._started_at,
-            "duration_ms": took,
-            "input": self._given,
-            "output": self.result,
-        }
+        action = self._facts | {"started_at": self._started_at, "duration_ms": took, "input": self._given}
+        action |= self._said() | {"id": self._id, "parent": self._parent, "output": self.result}
         if failure is not None and not is_no_error(failure):
-            action["error"] = {"type": type(failure).__name__, "message": _words(failure)}
+            action["error"] = failure
+        if isinstance(action.get("error"), BaseException):
+            action["error"] = _as_error(action["error"])
         self._recorder.add(action)
+
+    def _said(self) -> dict[str, Any]:
+        """What the block set beside its result."""
+        return {
+            name: value
+            for name, value in vars(self).items()
+            if value is not None and name != "result" and not name.startswith("_")
+        }
 
     async def __aenter__(self) -> Self:
         return self.__enter__()
@@ -107,7 +111,7 @@ class ModelCall(Call):
 
     def __exit__(self, kind: object, failure: BaseException | None, at: object) -> None:
         self.usage = _told(self.result, "usage")
-        if "model" not in self._facts:
+        if self.usage is not None and "model" not in self._facts:
             model = _told(self.result, "model")
             self.model = model if isinstance(model, str) else None
         super().__exit__(kind, failure, at)
@@ -124,12 +128,13 @@ def _asked(given: Any) -> tuple[Any, dict[str, Any] | None]:
 
 
 def _told(result: Any, name: str) -> Any:
-    """What an answer, or the last part of one that says it, has under the name."""
+    """What an answer, or the last part of one that says it, has under the name; one that fails when it is asked says nothing."""
     parts = reversed(result) if isinstance(result, list) else (result,)
-    for part in parts:
-        found = part.get(name) if isinstance(part, Mapping) else getattr(part, name, None)
-        if found is not None and not callable(found):
-            return found
+    with contextlib.suppress(Exception):
+        for part in parts:
+            found = part.get(name) if isinstance(part, Mapping) else getattr(part, name, None)
+            if found is not None and not callable(found):
+                return found
     return None
 
 
@@ -217,6 +222,10 @@ def is_no_error(failure: BaseException) -> bool:
     return isinstance(failure, GeneratorExit) or (
         isinstance(failure, SystemExit) and failure.code in (None, 0)
     )
+
+
+def _as_error(failure: BaseException) -> dict[str, str]:
+    return {"type": type(failure).__name__, "message": _words(failure)}
 
 
 def _words(failure: BaseException) -> str:

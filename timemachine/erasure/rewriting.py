@@ -148,11 +148,14 @@ def rewrite_session(session: Session, seen: Seen) -> None:
 
 
 def rewrite_deliveries(session: Session, look: Look, sequences: Iterable[int]) -> None:
-    """What was sent with a step could be guessed at by its hash: it goes, and the same request again is refused."""
+    """What was sent with a step could be guessed at by its hash: it goes, and the same request again is refused.
+
+    So does the hash of an ask that is under way, which may be recorded already and whose answer is then not kept, and of what began the session.
+    """
     touched = set(sequences)
     for each in Delivery.objects.filter(session=session):
         columns: dict[str, Any] = {}
-        if each.answer is not None or touched & set(each.sequences):
+        if each.answer is not None or not each.sequences or touched & set(each.sequences):
             columns |= {"request_sha256": "", "answer": None}
         if look.value(each.key) != each.key:
             columns["key"] = f"erased-{secrets.token_hex(8)}"

@@ -4,6 +4,10 @@ import timemachine.payloads.fields
 from django.db import migrations, models
 
 
+NOT_OF_ACTIONS = "DELETE FROM tm_delivery WHERE begins OR ask IS NOT NULL OR status IS NOT NULL OR cardinality(sequences) = 0"
+"""What a version before this one did not keep: it would take it for a delivery of actions, or find a key twice."""
+
+
 class Migration(migrations.Migration):
 
     dependencies = [
@@ -43,4 +47,5 @@ class Migration(migrations.Migration):
             model_name='delivery',
             constraint=models.UniqueConstraint(condition=models.Q(('begins', True)), fields=('project', 'key'), name='session_begun_once'),
         ),
+        migrations.RunSQL(migrations.RunSQL.noop, NOT_OF_ACTIONS),
     ]

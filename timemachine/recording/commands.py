@@ -19,7 +19,7 @@ from timemachine.payloads.copying import copy_in
 from timemachine.recording import once, rows, validation
 from timemachine.recording.draft import ActionDraft
 from timemachine.recording.environments import as_kept
-from timemachine.recording.models import Action, Delivery, Hit, Session
+from timemachine.recording.models import Action, Hit, Session
 from timemachine.recording.parents import Parent, found_or_awaited, hold_keys, tie_awaiting
 from timemachine.recording.reading import columns, rows_of
 from timemachine.retrieval import prepared
@@ -139,13 +139,7 @@ def append(
     if fresh:
         _insert([(session, fresh)], largest)
     if idempotency_key is not None:
-        Delivery.objects.create(
-            project_id=session.project_id,
-            session=session,
-            key=idempotency_key,
-            request_sha256=request_sha256,
-            sequences=sequences,
-        )
+        once.keep_delivery(session, idempotency_key, request_sha256, sequences=sequences)
     return sequences
 
 

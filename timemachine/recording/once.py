@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from timemachine.accounts.models import Project
 from timemachine.base.errors import Conflict, InvalidInput
@@ -39,15 +39,7 @@ def once(session: Session, key: str, request_sha256: str, make: Callable[[], Don
             require_answered(earlier)
             return dict(earlier.answer or {})
         answer, sequences = make()
-        Delivery.objects.create(
-            project_id=session.project_id,
-            session=session,
-            key=key,
-            request_sha256=request_sha256,
-            sequences=sequences,
-            status=200,
-            answer=answer,
-        )
+        keep_delivery(session, key, request_sha256, sequences=sequences, status=200, answer=answer)
         return answer
 
 
@@ -78,6 +70,20 @@ def delivery(session: Session, key: str, request_sha256: str) -> Delivery | None
     if found is not None:
         _require_same(found, request_sha256)
     return found
+
+
+def keep_delivery(session: Session, key: str, request_sha256: str, **columns: Any) -> Delivery:
+    """Keep what a request was answered, in the transaction that answers it. Raises `Conflict` where another of the session came under the key at once."""
+    try:
+        return Delivery.objects.create(
+            project_id=session.project_id,
+            session=session,
+            key=key,
+            request_sha256=request_sha256,
+            **columns,
+        )
+    except IntegrityError as why:
+        raise _another() from why
 
 
 def require_answered(earlier: Delivery) -> None:

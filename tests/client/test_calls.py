@@ -1,0 +1,58 @@
+"""What a block or an answer says of its call beside its result."""
+
+from tests.client.conftest import Served
+
+
+def test_an_answer_that_fails_when_it_is_asked_for_its_usage_is_the_functions_answer(served: Served) -> None:
+    class Stream:
+        @property
+        def usage(self) -> None:
+            raise RuntimeError("The stream is not read yet.")
+
+        def __repr__(self) -> str:
+            return "<stream>"
+
+    answer = Stream()
+    with served.machine().session("Streamed", key="streamed") as s:
+
+        @s.llm_call
+        def complete(prompt: str) -> Stream:
+            s.event("inside")
+            return answer
+
+        assert complete("Why?") is answer
+        s.event("behind")
+    inside, call, behind = served.actions("streamed")
+    assert (call.kind, call.input_tokens, inside.parent_id_given, behind.parent_id_given) == (
+        "llm_call",
+        None,
+        call.client_id,
+        None,
+    )
+
+
+def test_a_failure_and_any_other_field_that_a_block_sets_are_recorded(served: Served) -> None:
+    with served.machine().session("Blocks", key="blocks") as s:
+        with s.tool_call("search") as call:
+            call.result, call.error, call.tags = "r", "soft", ["late"]
+        with s.llm_call("openai:gpt-4o", "q") as asked:
+            asked.error, asked.importance = {"type": "RateLimit", "message": "slow down"}, 0.9
+        with s.tool_call("third") as third:
+            third.error, third.nonsense = ValueError("bad"), 1
+        assert s.flush()
+    first, second, last = served.actions("blocks")
+    assert (first.error_message, first.tags) == ("soft", ["late"])
+    assert (second.error_type, second.error_message, second.importance) == ("RateLimit", "slow down", 0.9)
+    assert (last.error_type, last.error_message) == ("ValueError", "bad")
+    assert (last.parameters or {})["as_given"] == {"nonsense": 1}
+
+
+def test_a_text_called_model_in_an_answer_without_usage_is_no_model(served: Served) -> None:
+    with served.machine().session("Cars", key="cars") as s:
+
+        @s.llm_call
+        def choose(prompt: str) -> dict[str, str]:
+            return {"model": "Tesla", "said": prompt}
+
+        choose("Which car?")
+    assert served.actions("cars")[0].model is None
