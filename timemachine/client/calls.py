@@ -6,7 +6,7 @@ import inspect
 import time
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar, Token
-from typing import Any, Final, Protocol, Self
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self
 
 _OWN: Final = ("self", "cls")
 _QUESTIONS: Final = ("messages", "input", "prompt", "question")
@@ -49,6 +49,11 @@ class Call:
         self.cost_usd: float | None = None
         self.model: str | None = None
         self.parameters: Mapping[str, Any] | None = None
+
+    if TYPE_CHECKING:
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            """Any field of an action may be set."""
 
     @property
     def output(self) -> Any:
