@@ -109,6 +109,14 @@ def test_a_body_that_ends_too_early_is_refused(api: Program) -> None:
     assert not Session.objects.exists()
 
 
+def test_a_body_of_unknown_length_is_refused_with_what_to_do(api: Program) -> None:
+    chunked = api._headers | {"Transfer-Encoding": "chunked"}
+    unsaid: dict[str, Any] = {"CONTENT_LENGTH": ""}
+    refused = api.client.post("/api/import", own_export(2_000, 1_000), headers=chunked, **SENT, **unsaid)
+    assert (refused.status_code, refused.json()["code"]) == (422, "unreadable")
+    assert "Content-Length" in refused.json()["message"]
+
+
 def test_a_page_takes_a_packed_file_and_leaves_a_large_one_to_a_worker(operator: Client) -> None:
     small = SimpleUploadedFile("small.jsonl.gz", gzip.compress(own_export(2_000, 1_000)))
     assert operator.post("/import/", {"file": small})["Location"] == "/import/done/"

@@ -44,6 +44,7 @@ def test_a_session_says_how_long_it_took_and_what_it_called(tm: Here) -> None:
 def test_deleting_says_how_many_went_on_and_the_branches_say_from_where(tm: Here) -> None:
     first = recorded_session(tm.project, key="first")
     start_session(tm.project, name="Second", key="second", by="test", parent=(first, 4))
+    assert f"step 4 of {first.id}" in tm.run("session", "view", "second").out
     refused = tm.run("session", "delete", "first", given="no\n")
     assert (refused.code, "1 session went on from it and stays, without it" in refused.err) == (1, True)
     assert "1 session went on from it, and stays." in tm.run("session", "delete", "first", "--yes").out

@@ -32,6 +32,11 @@ def body_of(request: HttpRequest) -> Iterator[bytes]:
         raise _Unsupported(
             "A file is taken as it is, or packed with gzip; send it without another Content-Encoding."
         )
+    if request.headers.get("Transfer-Encoding") and not request.META.get("CONTENT_LENGTH"):
+        raise InvalidInput(
+            "The request does not say how long the file is; send it with a Content-Length: with curl, `--data-binary @FILE` instead of `-T -`.",
+            code="unreadable",
+        )
     size = int(request.META.get("CONTENT_LENGTH") or 0)
     if size > settings.MAX_IMPORT_BYTES:
         raise TooLarge(

@@ -54,7 +54,9 @@ def _begin(branch: dict[str, Any]) -> str:
 
 
 def went_on_from(session: dict[str, Any]) -> str:
-    """Where a session left one that was deleted since, or is not here yet; nothing of another."""
+    """Where a session left another, which may have been deleted since, or not be here yet; empty where it went on from none."""
+    if parent := session["parent"]:
+        return f"{_step(parent)} of {parent['session']}"
     if lost := session["parent_deleted"]:
         return f"{_step(lost)} of a deleted session"
     if awaited := session["parent_awaited"]:
