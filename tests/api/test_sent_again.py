@@ -85,7 +85,9 @@ def test_what_was_refused_may_be_sent_again_with_its_key(api: Program, session: 
     api.post("/collections/handbook/put", {"text": "x"})
     body = BODIES["find"] | {"collection": "handbook"}
     assert sent(api, f"/sessions/{bare}/find", body)[0] == 200
-    assert sent(api, f"/sessions/{session}/ask", BODIES["ask"] | {"use_model": "openai:x"})[0] >= 400
+    no_such_model = BODIES["ask"] | {"use_model": "openai:x"}
+    refused = api.post(f"/sessions/{session}/ask", no_such_model, **{"Idempotency-Key": "k"})
+    assert refused.json()["code"] == "model_not_usable"
     assert sent(api, f"/sessions/{session}/ask", BODIES["ask"])[0] == 200
 
 
@@ -104,7 +106,10 @@ def test_an_ask_that_was_answered_is_told_again_as_events_where_those_are_wanted
     assert Action.objects.count() == 2
 
 
-def test_an_ask_of_a_process_that_died_is_told_to_be_lost(api: Program, session: str) -> None:
+def test_an_ask_of_a_process_that_died_is_told_to_be_lost(
+    api: Program, session: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("timemachine.answering.once.GONE_SECONDS", 0.2)
     path = f"/sessions/{session}/ask"
     sent(api, path, BODIES["ask"])
     Delivery.objects.update(status=None, answer=None)
