@@ -52,6 +52,12 @@ def aside(tm: Here, folder: Path, key: str) -> str:
     return path.name
 
 
+def over() -> None:
+    """A session of that key that has ended."""
+    with TimeMachine(patience=20) as machine, machine.session("Over", key="over") as s:
+        s.record("user", 0)
+
+
 def test_nothing_is_left_where_all_arrived(tm: Here, record: Callable[..., None]) -> None:
     record("one", 1)
     assert tm.run("spool", "list").out == "Nothing is left here: all that was recorded has arrived.\n"
@@ -128,6 +134,76 @@ def test_what_waits_can_go_to_a_session_of_another_key(
     assert outputs("other") == [1, 2]
     assert not Session.objects.filter(key="away").exists()
     assert list(folder.iterdir()) == []
+
+
+def test_what_another_session_does_not_take_stays_in_its_file_as_what_it_was(tm: Here, folder: Path) -> None:
+    name = aside(tm, folder, "ended")
+    over()
+    ran = tm.run("spool", "send", name, "--as", "over")
+    assert (ran.code, "2 actions did not arrive: The session over has ended" in ran.err) == (1, True)
+    (item,) = tm.json("spool", "list")["items"]
+    assert (item["file"], item["session"], item["actions"], item["state"]) == (name, "ended", 2, "refused")
+    assert item["why"].startswith("The session over has ended")
+    assert tm.run("spool", "send", name, "--as", "rescued").code == 0
+    assert outputs("rescued") == [1, 2]
+    assert list(folder.iterdir()) == []
+
+
+def test_what_waits_and_is_not_taken_under_another_key_waits_as_what_it_was(tm: Here, folder: Path) -> None:
+    over()
+    with TimeMachine(NOBODY, patience=0.1) as machine, machine.session("Away", key="away") as s:
+        s.record("user", 1)
+        s.event("unfit", id="i" * 3_000)
+        s.record("user", 2)
+    (path,) = folder.iterdir()
+    for words, count, why in (
+        ({"key": "over"}, 3, "The session over has ended"),
+        ({"key": "other", "TIMEMACHINE_URL": NOBODY}, 3, "set TIMEMACHINE_URL"),
+        ({"key": "other"}, 1, "1,000"),
+    ):
+        key = words.pop("key")
+        ran = tm.run("spool", "send", path.name, "--as", key, **words)
+        assert (ran.code, f"{count} action" in ran.err, why in ran.err) == (1, True, True), ran
+        (item,) = tm.json("spool", "list")["items"]
+        assert (item["file"], item["session"], item["actions"], item["state"], item["url"]) == (
+            path.name, "away", count, "waits", NOBODY,
+        )  # fmt: skip
+        assert why in item["why"]
+    assert outputs("other")[::2] == [1, 2]
+    assert Session.objects.get(key="other").status == "ended"
+    assert not Session.objects.filter(key="away").exists()
+    ran = tm.run("spool", "send", path.name)
+    assert (ran.code, Session.objects.get(key="away").status) == (1, "ended")
+
+
+def test_a_session_without_an_action_waits_as_what_it_was_until_it_is_there_under_another_key(
+    tm: Here, record: Callable[..., None], folder: Path
+) -> None:
+    record("away", url=NOBODY)
+    (path,) = folder.iterdir()
+    assert tm.run("spool", "send", path.name, "--as", "other", TIMEMACHINE_URL=NOBODY).code == 0
+    (item,) = tm.json("spool", "list")["items"]
+    assert (item["file"], item["session"], item["actions"]) == (path.name, "away", 0)
+    assert tm.run("spool", "send", path.name, "--as", "other").code == 0
+    assert Session.objects.get(key="other").status == "ended"
+    assert list(folder.iterdir()) == []
+
+
+def test_of_several_files_each_says_why_it_did_not_go(tm: Here, folder: Path) -> None:
+    first = aside(tm, folder, "ended")
+    with TimeMachine(patience=20) as machine, machine.session("Unfit", key="unfit") as s:
+        s.event("unfit", id="i" * 3_000)
+    (second,) = {each.name for each in folder.glob("*.refused")} - {first}
+    ran = tm.run("spool", "send")
+    *lines, told = ran.err.splitlines()
+    assert ran.code == 1
+    assert "3 actions did not arrive. `--as KEY` sends them to another session" in told
+    assert [each.partition(": ")[0] for each in lines] == [
+        f"2 actions of {first} did not arrive in session ended",
+        f"1 action of {second} did not arrive in session unfit",
+    ]
+    assert "The session ended has ended" in lines[0]
+    assert "1,000" in lines[1]
 
 
 def test_what_is_dropped_is_gone(tm: Here, folder: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.client.conftest import Served
+from tests.client.gate import Fate
 from tests.waiting import wait_until
 from timemachine.client import TimeMachine, delivery
 from timemachine.client.connection import Connection
@@ -19,6 +20,7 @@ from timemachine.client.outbox import header_of
 from timemachine.client.recorder import Session
 from timemachine.client.server import Server
 from timemachine.client.spool import Spool, spools_in
+from timemachine.recording.models import Session as Recorded
 
 NOBODY = "http://127.0.0.1:9"
 
@@ -167,3 +169,49 @@ def test_what_is_recorded_behind_the_end_is_not_said_to_have_arrived(served: Ser
         s.record("user", "late")
     with pytest.raises(NotRecorded, match="1 action was refused and is set aside"):
         s.flush()
+
+
+def test_what_is_set_aside_while_its_file_is_sent_stays_in_it(served: Served) -> None:
+    with served.machine().session("Over", key="over") as s:
+        s.record("user", "x")
+    s.flush()
+    spool = Spool.in_file(served.spool, {"session": {"key": "one", "name": "One"}})
+    assert spool.set_aside(b'{"kind":"event","id":"first"}', "no")
+    spool.append([b'{"kind":"event","id":"waits"}'])
+    spool.forget()
+    left = next(each for each in left_in(served.spool) if each.state == "refused")
+    adopted = Spool.taken_over(left.path.with_suffix(".spool"))
+    assert adopted is not None
+
+    def set_more_aside() -> None:
+        for number in range(600):
+            adopted.set_aside(b'{"kind":"event","id":"%d"}' % number, "no")
+
+    recording = threading.Thread(target=set_more_aside)
+    recording.start()
+    with Connection(Server(url=served.gate.url, key=served.key)) as connection:
+        while recording.is_alive():
+            assert send(left, connection, key="over").arrived == 0
+    recording.join()
+    adopted.remove()
+    assert next(each.actions for each in left_in(served.spool) if each.path == left.path) == 601
+
+
+def test_an_end_that_alone_does_not_arrive_under_another_key_follows(served: Served) -> None:
+    nowhere = TimeMachine("http://127.0.0.1:9", served.key, spool=served.spool, patience=0.1)
+    with nowhere.session("Away", key="away") as s:
+        s.record("user", 1)
+    nowhere.close()
+    [left] = left_in(served.spool)
+    away: list[Fate] = ["no request"] * 20
+    served.gate.plan(["passes", "passes", *away])
+    with Connection(Server(url=served.gate.url, key=served.key)) as connection:
+        assert send(left, connection, key="other").arrived == 1
+        served.gate.plan([])
+        [end] = left_in(served.spool)
+        assert (end.session["key"], end.actions) == ("other", 0)
+        assert Recorded.objects.get(key="other").status != "ended"
+        send(end, connection)
+    assert Recorded.objects.get(key="other").status == "ended"
+    assert served.outputs("other") == [1]
+    assert left_in(served.spool) == []

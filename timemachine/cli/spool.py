@@ -14,7 +14,7 @@ from timemachine.cli.failure import Failure
 from timemachine.cli.group import InOrder
 from timemachine.cli.question import confirmed
 from timemachine.cli.table import table
-from timemachine.cli.terminal import show
+from timemachine.cli.terminal import complain, show
 from timemachine.cli.wording import shortened
 from timemachine.client.errors import NoServer
 from timemachine.client.machine import key_id
@@ -88,12 +88,9 @@ def send(*, names: tuple[str, ...], key: str | None, folder: Path | None, as_jso
         done = [sent(each, client.connection, key=key) for each in chosen]
     items, stay = [_sent_json(each) for each in done], [_left_json(each) for each in others]
     show({"items": items, "next": None, "passed_over": stay}, _sent(done, others), as_json=as_json)
-    short = sum(each.short for each in done)
+    short = [each for each in done if each.short]
     if short:
-        why = next(each.why for each in done if each.short)
-        raise Failure(
-            f"{counted(short, 'action')} did not arrive: {why} `--as KEY` sends them to another session, and `spool drop` drops them."
-        )
+        raise _not_arrived(short)
 
 
 @spool.command()
@@ -166,6 +163,19 @@ def _sent(done: "list[Sent]", others: "list[Left]") -> Iterator[str]:
             f"{counted(len(others), 'file')} recorded with another API key or for another server {'stays' if len(others) == 1 else 'stay'}: "
             "`timemachine spool list` names what is left, and `timemachine spool send FILE` sends one with this key."
         )
+
+
+def _not_arrived(short: "list[Sent]") -> Failure:
+    """Why it did not go; of several files each says so in a line of its own before."""
+    told = f"{counted(sum(each.short for each in short), 'action')} did not arrive"
+    ways = "`--as KEY` sends them to another session, and `spool drop` drops them."
+    if len(short) == 1:
+        return Failure(f"{told}: {short[0].why} {ways}")
+    for each in short:
+        complain(
+            f"{counted(each.short, 'action')} of {each.path.name} did not arrive in session {each.session}: {each.why}"
+        )
+    return Failure(f"{told}. {ways}")
 
 
 def _left_json(left: "Left") -> dict[str, Any]:

@@ -5,7 +5,7 @@ import io
 import json
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from timemachine.client.errors import ClientError, NotFound, Refused
 from timemachine.client.lines import END, is_end
 from timemachine.client.outbox import Outbox
 from timemachine.client.spool import REFUSED, WHY, Spool, files_in
-from timemachine.client.spool_file import ENDING
+from timemachine.client.spool_file import ENDING, alone, read_all, write_all
 
 if TYPE_CHECKING:  # its HTTP client takes a third of a second
     from timemachine.client.connection import Connection
@@ -87,17 +87,20 @@ def named_in(folder: Path, names: Sequence[str]) -> list[Left]:
 def send(left: Left, connection: "Connection", *, key: str | None = None) -> Sent:
     """Send what is left of a session, to a session of another `key` where one is given, which ends with it.
 
-    What arrived before counts once. Raises `NotFound` where a process has it, `ClientError` where the file cannot be read or written.
+    What arrived before counts once. What was refused, or is for another key, leaves its file only where it arrived: the rest stays there
+    under its name and as its session's, with the reason of the last try with another key. Raises `NotFound` where a process has it,
+    `ClientError` where the file cannot be read or written.
     """
     with _told(left.path):
         spool = _taken(left)
-        if key is not None:
-            spool = _moved(spool, left, key)
-        elif left.state == SET_ASIDE:
-            return _sent_again(left, connection)
+        if key is not None or left.path.suffix == REFUSED:
+            try:
+                return _sent_of(left, spool, connection, key)
+            finally:
+                spool.forget()
     before = _actions_of(spool)
-    course = Course(key or left.session["key"], strict=key is not None)
-    outbox = Outbox(spool, course, adopted=key is None)
+    course = Course(left.session["key"])
+    outbox = Outbox(spool, course, adopted=True)
     why = _delivered(outbox, connection)
     waiting = _actions_of(spool)
     spool.remove()
@@ -114,55 +117,97 @@ def send(left: Left, connection: "Connection", *, key: str | None = None) -> Sen
 
 
 class _Again(Spool):
-    """Actions that were refused, in memory while they are sent once more; `still` are those that are refused again."""
+    """Actions of a file, in memory while they are sent; `still` are those that are refused, and why."""
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
-        self.still: list[bytes] = []
+        self.still: dict[bytes, str] = {}
 
-    def set_aside(self, line: bytes, why: str) -> bool:  # noqa: ARG002  # the first reason stands in the file
+    def set_aside(self, line: bytes, why: str) -> bool:
         """Leave it where it stands."""
-        self.still.append(line)
+        self.still[line] = why
         return True
 
 
-def _sent_again(left: Left, connection: "Connection") -> Sent:
-    """Send what was refused once more; what is refused again stays in its file, under its name and with the first reason."""
-    heads = _heads(_lines_of(left.path))
-    lines = [_compact(each["line"]) for each in heads]
-    spool = _Again.in_memory({name: heads[-1][name] for name in heads[-1] if name not in {"why", "line"}})
-    spool.append(lines, anyway=True)
-    course = Course(left.session["key"])
-    why = _delivered(Outbox(spool, course, adopted=True), connection)
-    waiting = spool.waiting(spool.end - spool.settled)
-    rest = {*spool.still, *waiting}
-    arrived = {each for each in lines if each not in rest}
-    if arrived:
-        _leave_out(left.path, arrived)
+def _sent_of(left: Left, spool: Spool, connection: "Connection", key: str | None) -> Sent:
+    """Send a copy of what is in a file; what arrived is left out of it then. Raises `OSError`."""
+    header, lines = _copied(left, spool)
+    course = Course(key or left.session["key"], strict=key is not None)
+    copy = _Again.in_memory(header | {"session": header["session"] | {"key": course.key}})
+    copy.append([*lines, *([] if key is None else [END])], anyway=True)
+    why = _delivered(Outbox(copy, course, adopted=key is None), connection)
+    pending = copy.waiting(copy.end - copy.settled)
+    waiting = [each for each in pending if not is_end(each)]
+    rest = {*copy.still, *waiting, *([] if lines else pending)}
+    if pending and not rest:
+        _leave_end(left.path.parent, copy.header)
+    short = course.shortfall
+    if left.path.suffix == REFUSED:
+        arrived, still = set(lines) - rest, {} if key is None else copy.still
+        if arrived or still:
+            _leave_refused(left.path, arrived, still)
+    else:
+        spool.note((why or short.why) if rest else None)
+        _leave_waiting(left.path, set(lines) - rest if rest else None)
     return Sent(
         path=left.path,
         session=course.key,
-        arrived=len(lines) - len(waiting) - len(spool.still),
+        arrived=len(lines) - len(waiting) - short.refused,
         waiting=len(waiting),
-        refused=len(spool.still),
+        refused=short.refused,
         lost=0,
-        why=why or course.shortfall.why,
+        why=why or short.why,
     )
 
 
-def _leave_out(path: Path, arrived: AbstractSet[bytes]) -> None:
-    """Have in a file of refused actions those that did not arrive; without any it goes. Raises `OSError`."""
-    kept = [
-        line
-        for line in _lines_of(path)
-        if not any(_compact(each["line"]) in arrived for each in _heads([line]))
-    ]
-    if not kept:
+def _copied(left: Left, spool: Spool) -> tuple[dict[str, Any], list[bytes]]:
+    """What a file says of itself, and the actions in it. Raises `OSError`."""
+    if left.path.suffix != REFUSED:
+        return spool.header, [each for each in spool.waiting(spool.end) if not is_end(each)]
+    heads = _heads(_lines_of(left.path))
+    header = {name: heads[-1][name] for name in heads[-1] if name not in {"why", "line"}}
+    return header, [_compact(each["line"]) for each in heads]
+
+
+def _leave_end(folder: Path, header: dict[str, Any]) -> None:
+    """Have the end of a session, which alone did not arrive, wait in a file of its own. Raises `OSError`."""
+    spool = Spool.in_file(folder, header)
+    try:
+        spool.append([END], sync=True)
+    finally:
+        spool.remove()
+
+
+def _leave_refused(path: Path, arrived: AbstractSet[bytes], still: Mapping[bytes, str]) -> None:
+    """Have in a file of refused actions those that did not arrive, with why they are `still` refused. Raises `OSError`.
+
+    What a process that records sets aside meanwhile stays.
+    """
+    with suppress(FileNotFoundError), alone(path) as file:
+        kept = []
+        for head in _heads(read_all(file, os.fstat(file.fileno()).st_size).split(b"\n")[:-1]):
+            action = _compact(head["line"])
+            if action not in arrived:
+                kept.append(_compact(head | {"why": still.get(action, head.get("why"))}))
+        _replace(path, kept)
+
+
+def _leave_waiting(path: Path, arrived: AbstractSet[bytes] | None) -> None:
+    """Have in a spool, whose lock we have, what did not arrive: nothing where that is None. Raises `OSError`."""
+    if arrived is None:
+        path.unlink(missing_ok=True)
+    elif arrived:
+        _replace(path, [each for each in _lines_of(path) if each not in arrived])
+
+
+def _replace(path: Path, lines: Sequence[bytes]) -> None:
+    """Have these lines in a file; without any it goes. Raises `OSError`."""
+    if not lines:
         path.unlink(missing_ok=True)
         return
-    new = path.with_suffix(".new")
+    new = path.with_name(f"{path.name}.new")
     with io.FileIO(os.open(new, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-        file.write(b"".join(line + b"\n" for line in kept))
+        write_all(file, b"".join(line + b"\n" for line in lines))
         os.fsync(file.fileno())
     new.replace(path)
 
@@ -262,28 +307,6 @@ def _taken(left: Left) -> Spool:
     if taken is None or (left.state == IN_USE and _is_used(left.path.with_suffix(ENDING))):
         raise NotFound(f"A process that still runs has {left.path.name}; end it first.")
     return taken
-
-
-def _moved(spool: Spool, left: Left, key: str | None) -> Spool:
-    """The same actions in a file of their own, which the first one goes for."""
-    if left.path.suffix == REFUSED:
-        kept = [each["line"] for each in _heads(_lines_of(left.path))]
-        lines = [_compact(each) for each in kept]
-    else:
-        lines = [each for each in spool.waiting(spool.end) if not is_end(each)]
-    session = left.session | ({} if key is None else {"key": key})
-    header = {"spool": 1, "url": left.url, "key_id": left.key_id, "session": session}
-    moved = Spool.in_file(left.path.parent, header)
-    try:
-        moved.append([*lines, *([] if key is None else [END])], sync=True)
-    except OSError:
-        moved.remove()
-        raise
-    left.path.unlink(missing_ok=True)
-    if left.path.suffix != REFUSED:
-        left.path.with_suffix(WHY).unlink(missing_ok=True)
-    spool.forget()
-    return moved
 
 
 def _actions_of(spool: Spool) -> int:

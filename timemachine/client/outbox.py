@@ -279,7 +279,7 @@ class Outbox:
             self._set_aside(lines, why)
             return
         self._faults = 0
-        self._keep_others([form[place] for place in answer.get("differing", ())])
+        self._keep_others([lines[place] for place in answer.get("differing", ())])
         self._settle(lines)
 
     def _tell_refused(self, connection: "Connection", line: bytes, why: Refused) -> None:

@@ -26,6 +26,7 @@ from timemachine.client.spool_file import (
     ENDING,
     File,
     Memory,
+    alone,
     begun,
     header_of,
     is_cut,
@@ -241,7 +242,7 @@ class Spool:
 
     def _keep_beside(self, path: Path, line: bytes, why: str) -> None:
         kept = json.dumps({"why": why, **self.header}).encode()[:-1]
-        with opened(path.with_suffix(REFUSED), os.O_CREAT) as file:
+        with alone(path.with_suffix(REFUSED), os.O_CREAT) as file:
             end = file.seek(0, os.SEEK_END)
             begin = b"\n" if is_cut(file, end) else b""
             try:

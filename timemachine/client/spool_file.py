@@ -6,6 +6,8 @@ import json
 import os
 import secrets
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -77,6 +79,22 @@ def is_still(file: File, path: Path) -> bool:
         return os.path.samestat(os.fstat(file.fileno()), path.stat())
     except OSError:
         return False
+
+
+@contextmanager
+def alone(path: Path, flags: int = 0) -> Iterator[io.FileIO]:
+    """The file to read and write, whose lock nobody else has meanwhile; who has it is waited for. Raises `OSError`."""
+    while True:
+        with opened(path, flags) as file:
+            with suppress(OSError):  # where files cannot be locked
+                fcntl.flock(file.fileno(), fcntl.LOCK_EX)
+            try:
+                if is_still(file, path):
+                    yield file
+                    return
+            finally:
+                with suppress(OSError):  # a child that was forked meanwhile has the file, too
+                    fcntl.flock(file.fileno(), fcntl.LOCK_UN)
 
 
 def header_of(file: File) -> tuple[dict[str, Any] | None, int]:
