@@ -27,6 +27,8 @@ pytestmark = pytest.mark.django_db
         ("parent", ""),
         ("usage", {"input_tokens": 5, "cached_tokens": 6}),
         ("usage", {"input_tokens": "5"}),
+        ("error", {}),
+        ("error", {"type": None, "message": None}),
         ("role", "boss"),
         ("kind", "dance"),
     ],

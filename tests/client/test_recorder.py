@@ -136,6 +136,30 @@ def test_functions_record_their_calls_and_stay_what_they_are(served: Served) -> 
     assert "missing" in (found[5][5] or "")
 
 
+def test_a_tool_is_named_by_its_place_or_by_its_word(served: Served) -> None:
+    with served.machine().session("Named", key="named") as s:
+        with s.tool_call("search", {"q": 1}):
+            pass
+        with s.tool_call(name="search", input={"q": 1}):
+            pass
+        with s.tool_call(tool="search", input={"q": 1}, name="first"):
+            pass
+
+        @s.tool_call(name="search")
+        def look(q: int) -> None:
+            """Look."""
+
+        look(1)
+    found = [(each.tool, each.name, value(each.input)) for each in served.actions("named")]
+    given = {"q": 1}
+    assert found == [
+        ("search", None, given),
+        ("search", None, given),
+        ("search", "first", given),
+        ("search", None, given),
+    ]
+
+
 def test_an_error_of_the_agent_is_recorded_and_goes_on_as_it_was(served: Served) -> None:
     tm = served.machine()
     error = KeyError("x")

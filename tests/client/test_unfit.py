@@ -2,6 +2,7 @@
 
 import dataclasses
 import datetime as dt
+import math
 import types
 from collections import namedtuple
 from typing import Any
@@ -151,6 +152,71 @@ def test_fields_that_there_are_not_and_values_that_do_not_fit_cost_no_action(
     assert "temperature" in caplog.text
     assert "parameters" in caplog.text
     assert list(served.spool.glob("*.refused")) == []
+
+
+def test_an_error_counts_whatever_it_holds(served: Served, caplog: pytest.LogCaptureFixture) -> None:
+    errors: list[Any] = [
+        {},
+        {"type": None},
+        {"code": 5},
+        {"type": "E", "code": 5},
+        {"message": 5},
+        True,
+        "x",
+        {"type": "E"},
+    ]
+    fitting.TOLD.clear()
+    with served.machine().session("Errors", key="errors") as s:
+        for error in errors:
+            s.record("user", "failed", error=error)
+        for error in (None, False):
+            s.record("user", "fine", error=error)
+    found = served.actions("errors")
+    assert [(each.error_type, each.error_message) for each in found] == [
+        *[("unknown", None)] * 3,
+        ("E", None),
+        *[("unknown", None)] * 2,
+        (None, "x"),
+        ("E", None),
+        *[(None, None)] * 2,
+    ]
+    kept = [(each.parameters or {}).get("as_given", {}).get("error", "-") for each in found]
+    assert kept == [
+        {},
+        {"type": None},
+        {"code": 5},
+        {"type": "E", "code": 5},
+        {"message": 5},
+        True,
+        "-",
+        "-",
+        "-",
+        False,
+    ]
+    assert caplog.text.count("`error` of an action") == 1
+
+
+def test_each_field_that_cannot_have_its_value_is_logged_once_by_its_name(
+    served: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    odd: dict[str, Any] = {"kind": "zzz", "importance": 5, "tags": 5, "model": 5, "usage": "a lot", "duration_ms": math.nan,
+                           "agent": 5, "grounding": 5, "iteration": -1}  # fmt: skip
+    fitting.TOLD.clear()
+    for key in ("once", "twice"):
+        with served.machine().session("Logged", key=key) as s:
+            s.record("user", "plain")
+            for name, given in odd.items():
+                s.add({"kind": "event", "output": name, name: given})
+            s.llm_call("m:x").__call__(lambda q: {"usage": {"prompt_tokens": 5}})("hi")
+        assert served.outputs(key)[:-1] == ["plain", *odd]
+    kept = [(each.parameters or {}).get("as_given", {}) for each in served.actions("once")]
+    assert [list(each) for each in kept[1:-1]] == [[name] for name in odd]
+    told = [each.getMessage() for each in caplog.records if "as_given" in each.getMessage()]
+    assert sorted(told) == sorted(
+        f"`{name}` of an action cannot be what was given; it stands in the action's parameters, under `as_given`."
+        for name in odd
+    )
+    assert "actions." not in caplog.text
 
 
 def test_many_unfit_actions_go_together(served: Served) -> None:

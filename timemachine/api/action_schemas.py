@@ -79,6 +79,12 @@ class ErrorIn(Strict):
     type: str | None = None
     message: str | None = None
 
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if self.type is None and self.message is None:
+            raise ValueError("it holds a `type`, a `message` or both; leave it out where nothing went wrong")
+        return self
+
 
 class CachedFromIn(Strict):
     """The ask that an answer from a cache was first given to; without a session it was asked outside one."""

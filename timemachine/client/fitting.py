@@ -4,12 +4,15 @@ So neither a field that there is not, nor a provider's own words for its tokens,
 """
 
 import json
+import logging
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from timemachine.client.errors import Refused
 from timemachine.client.usage import counts
+
+log = logging.getLogger(__name__)
 
 FIELDS: Final = frozenset(
     {
@@ -26,6 +29,10 @@ _SECONDS: Final = range(-2_208_988_800, 221_845_392_000)  # 1900 to 9000, as the
 NANOSECONDS: Final = range(10**17, _SECONDS.stop * 10**9)
 """Whole numbers that are nanoseconds since 1970: those of 1973 to 9000. As seconds they would lie beyond all calendars."""
 _NEEDED: Final = "id"
+_ERROR: Final = ("type", "message")
+_UNKNOWN: Final = "unknown"
+TOLD: Final[set[str]] = set()
+"""The fields of which this process has said that a value does not fit."""
 
 
 def nanoseconds(given: Any) -> int | None:
@@ -59,17 +66,36 @@ def set_apart(action: dict[str, Any], names: Any) -> None:
 
 
 def fitted(action: dict[str, Any]) -> dict[str, Any]:
-    """An action as JSON has it, with its tokens in our words, its tags as a list and its error as an object."""
+    """An action as JSON has it, with its tokens in our words, its tags as a list and its error as an object.
+
+    An error that does not say what went wrong in our words is one of unknown type.
+    """
     if "usage" in action:
         found = counts(action["usage"])
         if found != _said(action["usage"]):
             set_apart(action, ["usage"])
             action |= {"usage": found} if found else {}
+            if not found:
+                _tell("usage")
     if isinstance(action.get("tags"), str):
         action["tags"] = [action["tags"]]
-    if isinstance(action.get("error"), str):
-        action["error"] = {"message": action["error"]}
+    error = action.get("error")
+    if isinstance(error, str):
+        action["error"] = {"message": error}
+    elif isinstance(error, Mapping) or error:
+        _fit_error(action, error)
     return action
+
+
+def _fit_error(action: dict[str, Any], given: Any) -> None:
+    """What failed counts as failed, whatever its error holds; one that holds more or less than it can stands beside as it was given."""
+    said = _said(given)
+    words = said if isinstance(said, Mapping) else {}
+    found = {name: words[name] for name in _ERROR if isinstance(words.get(name), str)}
+    if not found or found != said:
+        set_apart(action, ["error"])
+        action["error"] = found or {"type": _UNKNOWN}
+        _tell("error")
 
 
 def refitted(lines: list[bytes], why: Refused) -> list[bytes] | None:
@@ -82,6 +108,8 @@ def refitted(lines: list[bytes], why: Refused) -> list[bytes] | None:
         names = {name for name in names if name in action and name != _NEEDED and not _is_kept(action, name)}
         if names:
             set_apart(action, sorted(names))
+            for name in sorted(names):
+                _tell(name)
             line, moved = json.dumps(action, separators=(",", ":")).encode(), True  # noqa: PLW2901  # the line that goes instead
         made.append(line)
     return made if moved else None
@@ -92,10 +120,21 @@ def iso(moment: int) -> str:
     return datetime.fromtimestamp(moment / 1e9, UTC).isoformat()
 
 
-def _said(usage: Any) -> Any:
-    if not isinstance(usage, Mapping):
-        return usage
-    return {name: value for name, value in usage.items() if value is not None}
+def _said(given: Any) -> Any:
+    if not isinstance(given, Mapping):
+        return given
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _tell(field: str) -> None:
+    """Log once in a process that a field was given what it cannot have."""
+    if field not in TOLD:
+        TOLD.add(field)
+        log.warning(
+            "`%s` of an action cannot be what was given; it stands in the action's parameters, under `%s`.",
+            field,
+            AS_GIVEN,
+        )
 
 
 def _is_kept(action: dict[str, Any], name: str) -> bool:

@@ -62,7 +62,6 @@ class Outbox:
         self.stuck: ClientError | None = None
         self.not_before = 0.0  # by the monotonic clock
         self._started = False
-        self._unfitting = False
         self._said = False
         self._awaits_place = False
         self._faults = 0
@@ -264,7 +263,6 @@ class Outbox:
                 raise
             other = None if is_fault else refitted(form, why)
             if other is not None:
-                self._tell_unfitting(why)
                 self._send(connection, lines, other)
                 return
             if len(lines) > 1:
@@ -315,15 +313,6 @@ class Outbox:
         self._said = self._said or why.code == _ENDED
         self._faults = 0
         self._settle(lines)
-
-    def _tell_unfitting(self, why: Refused) -> None:
-        if not self._unfitting:
-            self._unfitting = True
-            log.warning(
-                "Session %s: %s What the server does not take stands in the action's parameters.",
-                self.key,
-                why.message,
-            )
 
     def keep(self, folder: Path) -> None:
         """Have what waits in memory stand in a file, for the next process; what finds no place even now is lost."""

@@ -142,7 +142,12 @@ class Session:
     @overload
     def tool_call(self, tool: str | None = None, input: Any = None, **more: Any) -> Call: ...
     def tool_call(self, tool: Any = None, input: Any = None, **more: Any) -> Any:  # noqa: A002  # the field's name
-        """A call of a tool: `with s.tool_call("search", {"q": …}) as call: call.result = …`, or above a function, with or without a name."""
+        """A call of a tool: `with s.tool_call("search", {"q": …}) as call: call.result = …`, or above a function, with or without a name.
+
+        Without a `tool` the `name` is the tool's.
+        """
+        if tool is None:
+            tool = more.pop("name", None)
         facts = {"kind": "tool_call", "layer": "tool", "role": "agent", **more}
         return self._call(tool, "tool", facts, input)
 
