@@ -120,7 +120,12 @@ def test_a_trajectory_tells_no_total_of_cost_where_one_is_unknown(project: Proje
         ([known, known], 1.0, {}),
         ([known, unknown], None, {"known_cost_usd": 0.5, "unknown_cost_calls": 1}),
         ([unknown], None, {"known_cost_usd": None, "unknown_cost_calls": 1}),
+        ([known, ActionDraft(kind="ask", output="A tool said so.")], 0.5, {}),
+        ([known, ActionDraft(kind="llm_call")], 0.5, {}),
+        ([ActionDraft(kind="message", model="a:b")], None, {"known_cost_usd": None, "unknown_cost_calls": 1}),
     ):
-        document = json.loads(exported(recorded(project, some), "atif"))
+        session = recorded(project, some)
+        document = json.loads(exported(session, "atif"))
         assert document["final_metrics"].get("total_cost_usd") == total
+        assert document["extra"].get("unknown_cost_calls", 0) == session.unknown_cost_calls
         assert {name: each for name, each in document["extra"].items() if name != "timemachine"} == extra

@@ -10,9 +10,9 @@ from typing import Any, Final
 from django.db.models import Q
 
 from timemachine.recording.models import Action
+from timemachine.recording.unknown_cost import CALLS, is_unknown_cost
 
-_TOKENS: Final = ("input_tokens", "output_tokens")
-CALLS: Final = ("ask", "llm_call")
+_FACTS: Final = ("model", "cost_usd", "input_tokens", "output_tokens")
 UNKNOWN_COST: Final = Q(cost_usd=None) & (
     Q(model__isnull=False) | (Q(kind__in=CALLS) & (Q(input_tokens__gt=0) | Q(output_tokens__gt=0)))
 )
@@ -20,12 +20,9 @@ UNKNOWN_COST: Final = Q(cost_usd=None) & (
 
 def has_unknown_cost(action: Action) -> bool:
     """The same question of one row."""
-    facts = {name: getattr(action, name) for name in ("kind", "model", "cost_usd", *_TOKENS)}
-    return would_have_unknown_cost(facts)
+    return is_unknown_cost(action.kind, **{name: getattr(action, name) for name in _FACTS})
 
 
 def would_have_unknown_cost(facts: Mapping[str, Any]) -> bool:
     """The same of a row that is not written yet, by its columns."""
-    used_tokens = any(facts[name] for name in _TOKENS)
-    is_call = facts["model"] is not None or (facts["kind"] in CALLS and used_tokens)
-    return facts["cost_usd"] is None and is_call
+    return is_unknown_cost(facts["kind"], **{name: facts[name] for name in _FACTS})

@@ -7,9 +7,10 @@ from django.db.models import Count, Q, Sum
 
 from timemachine.base.errors import InvalidInput
 from timemachine.base.numbers import dollars
-from timemachine.recording.costs import CALLS, UNKNOWN_COST
+from timemachine.recording.costs import UNKNOWN_COST
 from timemachine.recording.models import Action, Session
 from timemachine.recording.queries import FAILED
+from timemachine.recording.unknown_cost import CALLS
 from timemachine.rollup.models import Usage
 from timemachine.timeline.bottom_up import GROUPS, BottomUp, Line, Sums, bottom_up, narrowed
 from timemachine.timeline.filter import EVERYTHING, Filter, Named

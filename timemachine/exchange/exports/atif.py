@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from timemachine.exchange.exported import Exported, line_of, text_of
+from timemachine.recording.unknown_cost import CALLS, is_unknown_cost
 
 NAME: Final = "atif"
 TITLE: Final = "ATIF v1.7, a trajectory for tools that train and evaluate agents"
@@ -40,7 +41,7 @@ def parts(session: Exported) -> Iterator[bytes]:
     for number, step in enumerate(_steps(session), start=1):
         metrics = step.get("metrics", {})
         _add(sums, metrics)
-        unknown += step.get("llm_call_count") == 1 and "cost_usd" not in metrics
+        unknown += sum(_has_unknown_cost(each) for each in step["extra"]["timemachine"])
         yield b",\n" if number > 1 else b"\n"
         yield line_of({"step_id": number, **step})
     final = {_SUMS[name]: _number(value) for name, value in sums.items()}
@@ -72,7 +73,7 @@ def _begun(action: dict[str, Any]) -> dict[str, Any]:
     if step["timestamp"] is None:
         del step["timestamp"]
     step["extra"] = {"timemachine": []}
-    if kind in {"ask", "llm_call"}:
+    if kind in CALLS:
         step |= {"source": "agent", "llm_call_count": 1, **_called(action)}
         step["message"] = text_of(action["output"]) if kind == "ask" else ""
         _hold(step, action, "llm_call")
@@ -109,6 +110,12 @@ def _called(action: dict[str, Any]) -> dict[str, Any]:
         **({"model_name": action["model"]} if action["model"] is not None else {}),
         **({"metrics": told} if told else {}),
     }
+
+
+def _has_unknown_cost(action: dict[str, Any]) -> bool:
+    usage = action["usage"] or {}
+    used = {name: usage.get(name) for name in ("input_tokens", "output_tokens")}
+    return is_unknown_cost(action["kind"], model=action["model"], cost_usd=action["cost_usd"], **used)
 
 
 def _joins(step: dict[str, Any], action: dict[str, Any]) -> bool:
