@@ -1,3 +1,4 @@
+from collections.abc import Iterator
 from typing import Any
 
 from timemachine.cli.walk import action_lines
@@ -21,6 +22,23 @@ def test_a_child_stands_indented_whether_its_parent_comes_before_or_behind_it() 
         step(4, "late", "a"),
         step(5, None, 4),
     ) == [3, 5, 7, 5, 7]
+
+
+def test_what_stands_under_a_step_whose_parent_never_comes_stands_under_that_step() -> None:
+    assert indents(step(1, "a", "gone"), step(2, "b", "a"), step(3, None, "b")) == [3, 5, 7]
+
+
+def test_nothing_waits_for_a_parent_whose_number_has_passed() -> None:
+    told: list[str] = []
+
+    def steps() -> Iterator[dict[str, Any]]:
+        yield step(2, "a", 1)
+        yield step(3, None, "a")
+        assert len(told) == 2
+
+    for line in action_lines(steps(), last=9):
+        told.append(line)  # noqa: PERF402  # what came is looked at while more comes
+    assert [line.index("event") for line in told] == [3, 5]
 
 
 def test_parents_that_never_come_and_those_in_a_circle_end() -> None:

@@ -1,6 +1,7 @@
 """A session's actions, one on a line. Pure."""
 
 import json
+import math
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -26,18 +27,22 @@ def action_lines(actions: Iterable[dict[str, Any]], *, last: int) -> Iterator[st
         if action["id"] is not None:
             parents[action["id"]] = action["parent"]
         waiting.append(_shown(action))
-        while waiting and (depth := _depth(waiting[0]["parent"], parents)) is not None:
+        while waiting and (depth := _depth(waiting[0]["parent"], parents, action["sequence"])) is not None:
             yield _line(waiting.popleft(), depth, number)
     for rest in waiting:
-        yield _line(rest, _depth(rest["parent"], parents) or 0, number)
+        yield _line(rest, _depth(rest["parent"], parents, math.inf) or 0, number)
 
 
-def _depth(parent: Any, parents: Mapping[Any, Any]) -> int | None:
-    """How deep what has this parent stands; None where one of those above it is not known yet."""
+def _depth(parent: Any, parents: Mapping[Any, Any], newest: float) -> int | None:
+    """How deep what has this parent stands, up to the `newest` step; None where one of those above it may still come.
+
+    What stands under a step that does not come is at the top: one that is named by its number, and has not come with it, does not.
+    """
     depth = 0
     while parent is not None and depth < _DEEPEST:
         if parent not in parents:
-            return None
+            comes_with = parent if isinstance(parent, int) else math.inf
+            return depth if comes_with <= newest else None
         parent, depth = parents[parent], depth + 1
     return depth
 
