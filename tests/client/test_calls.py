@@ -56,3 +56,14 @@ def test_a_text_called_model_in_an_answer_without_usage_is_no_model(served: Serv
 
         choose("Which car?")
     assert served.actions("cars")[0].model is None
+
+
+def test_a_tool_that_is_not_named_has_the_functions_name(served: Served) -> None:
+    with served.machine().session("Tools", key="tools") as s:
+
+        @s.tool_call()
+        def look_up(word: str) -> str:
+            return word
+
+        look_up("x")
+    assert served.actions("tools")[0].tool == "look_up"

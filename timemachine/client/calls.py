@@ -101,7 +101,10 @@ class Call:
         self.__exit__(kind, failure, at)
 
     def __call__[F: Callable[..., Any]](self, function: F) -> F:
-        return recorded(self._recorder, function, self._facts)
+        facts = self._facts
+        if facts.get("kind") == "tool_call" and facts.get("tool") is None:
+            facts = facts | {"tool": getattr(function, "__name__", None)}
+        return recorded(self._recorder, function, facts)
 
 
 class ModelCall(Call):
