@@ -33,8 +33,8 @@ from timemachine.replay.options import ReplayOptions
 
 ONE, THREE = "local:extractive-1", "local:extractive-3"
 CANARY = "kanarie"
-# What these name is no project's: a secret, a provider, what visitors open with a link of their own (see test_share_scope).
-OF_NO_PROJECT = re.compile(r"^(sign-in|share)/|^(api|settings)/models/keys/<")
+# What these name is no project's: a secret, a provider, a signal that is not taken, what visitors open with a link of their own (see test_share_scope).
+OF_NO_PROJECT = re.compile(r"^(sign-in|share|v1)/|^(api|settings)/models/keys/<")
 # Putting makes a collection of that name in the caller's own project.
 MAKES_ONES_OWN = {("POST", "/api/collections/{name}/put"), ("POST", "/api/collections/{name}/files")}
 PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>|\{(\w+)\}")
