@@ -25,6 +25,8 @@ from timemachine.sharing.terms import Terms
         ("put", "key of\nmine", True),
         ("find", "admin@localhost", True),
         ("checkpoint", "zoë.b@example.org", True),
+        ("ask", "ann@example.xn--p1ai", True),
+        ("ask", "ann@[127.0.0.1]", True),
         ("message", "key curl", False),
         ("ask", "keyboard", False),
         ("ask", "coder@2.1", False),

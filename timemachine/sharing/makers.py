@@ -7,7 +7,9 @@ import re
 from typing import Final
 
 _OF_THE_SERVER: Final = frozenset({"put", "find", "ask", "checkpoint"})
-_MAKER: Final = re.compile(r"key .+|[^\s@]+@(?:localhost|[^\s@]+\.[^\W\d_]{2,})", re.DOTALL)
+_MAKER: Final = re.compile(
+    r"key .+|[^\s@]+@(?:localhost|\[[^\s@]+\]|[^\s@]+\.(?:[^\W\d_]{2,}|xn--[a-z\d-]+))", re.DOTALL
+)
 
 
 def is_maker(kind: str, agent: object) -> bool:
