@@ -11,7 +11,7 @@ MEASURED := $(CURDIR)/build/coverage
 BRANCHES := COVERAGE_FILE=$(MEASURED)/branches
 LINES := COVERAGE_FILE=$(MEASURED)/lines
 WITH_MINILM = $(if $(filter minilm,$(EMBEDDING_MODEL)),.venv/.minilm)
-LINT := lint-types lint-format lint-rules lint-imports lint-templates lint-migrations lint-deployment
+LINT := lint-types lint-format lint-rules lint-words lint-imports lint-templates lint-migrations lint-deployment
 # two at a time, each one's words in one piece where this make can do that; macOS' cannot
 beside = $(MAKE) --no-print-directory -j 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 # what one process compiles, all the others and every program that a test starts only read
@@ -68,6 +68,9 @@ lint-format: .venv/.synced
 
 lint-rules: .venv/.synced
 	@echo '— ruff check'; $(BIN)/ruff check --quiet .
+
+lint-words: .venv/.synced
+	@echo '— wording of the docs'; $(PYTHON) -m tests.lint_words
 
 lint-types: .venv/.synced
 	@echo '— mypy'; $(BIN)/mypy --no-error-summary

@@ -1,0 +1,118 @@
+"""Check the prose for phrases that this project once used and that no native speaker would write.
+
+    python -m tests.lint_words
+
+prints each phrase with its place and a plain replacement, and exits with 1 if it found any. Code blocks and inline code are not checked.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+CHECKED: Final = ("README.md", "CONTRIBUTING.md", "docs/concepts.md", "docs/index.md", "docs/tutorial.md")
+"""Files, and folders of which every .md and .html file is checked. Add "templates" here once its texts are rewritten."""
+
+PHRASES: Final = {
+    # words for "after", "finished", "again"
+    r"\bbehind (?:it|them|that|those|which|the|each|its|a|an|one)\b(?! (?:proxy|scenes))": "after",
+    r"\b(?:is|are|was|were) over\b(?! \d| the limit| its| their)": "has finished",
+    r"\banew\b": "again",
+    r"\bfrom (?:then|now|there) on\b": "afterwards (or leave it out)",
+    r"\bin (?:its|their) turn\b": "(leave it out)",
+    r"\bby itself\b": "automatically",
+    r"\bfor good\b": "permanently",
+    # where things are
+    r"\b(?:lies|lie|lay) (?:in|on|at|outside|within|below|elsewhere)\b": "is in, is stored in",
+    r"\bstands? (?:in(?! for\b)|at|on|there|beside|for|under|as|behind)\b": "is in, appears in, remains",
+    r"\bstood (?:in|at|on|there|beside)\b": "was in, was at",
+    r"\bin (?:its|their) place stands?\b": "is replaced by",
+    r"\bbeside (?:the|its|it|each|every|a|them|that)\b": "next to, in addition to",
+    # who does it
+    r"\b[Ww]hoever\b": "anyone who, or the role: an administrator, a visitor",
+    r"(?:^|[.;:] )Who (?!is|uses|else|can|may|did|does|sees|made)[a-z]+s\b": "anyone who, users who",
+    r"\bto (?:who|whom) [a-z]+s\b": "to anyone who",
+    r"\b[Ss]omebody\b": "someone, or the role: an administrator, a reviewer",
+    r"\bnobody\b": "no one, or a passive: is not checked",
+    # telling and saying
+    r"\b(?:is|are|was|were|be) (?:told|said)\b": "is shown, is reported, is listed",
+    r"\btells? (?:of|no|so|them|it)\b": "shows, reports",
+    r"\bsays? so\b": "reports this, or say the thing itself",
+    r"\bsays? of (?:it|each|such|them|which|every|a)\b": "shows for each",
+    r"\bsays? by which\b": "shows which",
+    r"\b[Tt]old again\b": "shown again",
+    # denying and limiting
+    r"\b(?:is|are) none\b(?! of)": "is not one, there are none",
+    r"\bthere (?:that )?(?:is|are) not\b": "does not exist",
+    r"\bshall(?: not)?\b": "must, should",
+    r"\botherwise than\b": "differently from",
+    r"\bany longer than\b": "longer than",
+    r"\bso (?:many|much|long|old|far) (?:days|of|as|tokens|characters|times|words)\b": "this many, or name the number",
+    r"\bas ever\b": "(leave it out)",
+    r"\bcannot be as (?:it|they) (?:is|are)\b": "is not valid: say what is",
+    # what becomes of what
+    r"\bwhat became of\b": "what happened to",
+    r"\bcomes? to (?:nothing|something|the same)\b": "results in, equals",
+    r"\b(?:goes?|went|gone) with (?:it|them|the|its|their)\b": "is deleted together with",
+    r"\bwent on from\b": "branched from",
+    r"\bgoes on (?:from|with)\b": "continues",
+    r"\b(?:is|are|be) held to\b": "is checked against",
+    r"\bheld still\b": "still under legal hold",
+    r"\b(?:is|are|was|were|been|be) (?:rung|bell)\b|\b[Rr]ings? (?:for|again|the)\b": "is queued",
+    r"\bput aside\b": "dismissed",
+    r"\b(?:is|are|be) asked for\b": "is requested, is required",
+    r"\bat once\b(?! (?:per|by))": "immediately, or: at the same time",
+    r"\bthereof\b|\btherein\b|\bthereby\b|\bwhereof\b": "of it, in it",
+    r"\bin (?:one|other) words? than\b": "in other words",
+    r"\bof several\b[^.|]{0,60}\bone\b": "if there are several, …",
+    r"\b[Dd]oors?\b|\b[Rr]ooms?\b|\b[Dd]oorbell\b": "interface, package, queue",
+    r"\bweigh(?:s|ed)? (?:more|less) in\b": "counts for more",
+    r"\bis (?:what it is|as it is)\b": "(say what it is)",
+}
+COMPILED: Final = [(re.compile(phrase, re.MULTILINE), plain) for phrase, plain in PHRASES.items()]
+NOT_PROSE: Final = {
+    ".md": re.compile(r"```.*?```|`[^`\n]*`|\]\([^)\n]*\)|<!--.*?-->", re.DOTALL),
+    ".html": re.compile(
+        r"\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}|<(?:pre|code|script)\b.*?</(?:pre|code|script)>|<[^>]*>", re.DOTALL
+    ),
+}
+
+
+def files() -> Iterator[Path]:
+    """Yield every file that is checked."""
+    for name in CHECKED:
+        path = ROOT / name
+        yield from (
+            sorted(each for each in path.rglob("*") if each.suffix in NOT_PROSE) if path.is_dir() else [path]
+        )
+
+
+def blank(found: re.Match[str]) -> str:
+    """Return the line breaks of what was matched, so that line numbers stay right."""
+    return "`" + "\n" * found.group().count("\n")
+
+
+def findings(text: str, suffix: str) -> list[tuple[int, str, str]]:
+    """Return line number, phrase and replacement of every banned phrase in a text."""
+    prose = NOT_PROSE[suffix].sub(blank, text)
+    return sorted(
+        (prose.count("\n", 0, found.start()) + 1, " ".join(found.group().split()), plain)
+        for pattern, plain in COMPILED
+        for found in pattern.finditer(prose)
+    )
+
+
+def main() -> int:
+    """Print every finding; return the exit code."""
+    count = 0
+    for path in files():
+        for line, phrase, plain in findings(path.read_text(encoding="utf-8"), path.suffix):
+            print(f"{path.relative_to(ROOT)}:{line}: “{phrase}”: write: {plain}")
+            count += 1
+    return min(count, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
