@@ -1,11 +1,9 @@
 """What an opinion did cost: what is known of it, beside how many of its calls nobody knows the price of."""
 
 from collections.abc import Iterator
-from importlib import import_module
 from typing import Any
 
 import pytest
-from django.db import connection
 
 from tests.api.conftest import Program, program
 from tests.asking import as_vendors
@@ -20,7 +18,6 @@ from timemachine.comparison.judged_cells import judged_cells
 from timemachine.comparison.models import CellOpinion, Comparison
 from timemachine.comparison.opinions import cancel_judges
 
-TOLD_BEFORE = import_module("timemachine.migrations.0040_opinion_unknown_cost").TOLD_BEFORE
 PRICED = "openai:gpt-4o-mini"
 
 
@@ -80,18 +77,3 @@ def test_an_opinion_that_is_cancelled_while_its_judge_is_asked_has_a_call_of_unk
     CellOpinion.objects.update(state="asking")
     cancel_judges(made)
     assert api.get(f"/comparisons/{made.id}").json()["judges"]["unknown_cost_calls"] == 2
-
-
-def test_opinions_of_before_say_how_many_of_their_calls_are_of_unknown_price(
-    api: Program, made: Comparison, stub: StubModelServer
-) -> None:
-    known, unknown = judged(api, made, model=PRICED)
-    CellOpinion.objects.filter(id=unknown.id).update(cost_usd=None)
-    rows = CellOpinion.objects.order_by("created_at", "id")
-    with connection.cursor() as cursor:
-        cursor.execute(TOLD_BEFORE)
-        assert list(rows.values_list("unknown_cost_calls", flat=True)) == [0, 2]
-        rows.update(state="lost", cost_usd=None, calls_made=0)
-        cursor.execute(TOLD_BEFORE)
-        assert list(rows.values_list("unknown_cost_calls", flat=True)) == [1, 1]
-    assert known.cost_usd is not None

@@ -5,11 +5,9 @@ import json
 import re
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import pytest
-from django.db import connection
 
 from tests.builders import recorded_session, replayed
 from tests.erasure.canary import CANARY, SENTENCE, checked, everywhere, full_action, sealed
@@ -22,7 +20,6 @@ from timemachine.erasure import commands as erasing
 from timemachine.evidence import exporting
 from timemachine.evidence.models import LogEntry
 from timemachine.exchange.exporting import EXPORTS, export_session
-from timemachine.forgetting.holding import place
 from timemachine.memory.asking import asked_for
 from timemachine.memory.telling import as_json, as_messages, as_text
 from timemachine.memory.transcript import transcript_of
@@ -34,8 +31,7 @@ from timemachine.recording.draft import ActionDraft
 from timemachine.recording.gone import deletions_of, erased_turns
 from timemachine.recording.models import Session
 from timemachine.replay.options import ReplayOptions
-from timemachine.search.indexing import index_anew, work_off
-from timemachine.search.models import SearchedAction
+from timemachine.search.indexing import work_off
 from timemachine.search.queries import sessions_saying
 from timemachine.sharing.commands import create_link
 from timemachine.verifier import tm_verify
@@ -86,29 +82,6 @@ def test_its_place_stays_and_the_project_knows_who_when_and_why(session: Session
     assert re.fullmatch(r"\[deleted: turn\] 20\d\d-\d\d-\d\d \d\d:\d\d UTC", label)
     with pytest.raises(Conflict, match="was deleted before"):
         erasing.delete_turn(session.actions.get(sequence=2), reason=REASON, by="ada")
-
-
-def test_turns_that_were_deleted_before_are_named_anew_and_by_nobody_also_under_a_hold(
-    project: Project, session: Session
-) -> None:
-    erasing.delete_turn(session.actions.get(sequence=2), reason=REASON, by="ada@example.org")
-    old = "[erased: turn, whole] 2026-11-20 10:00 UTC by ada@example.org"
-    with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL timemachine.erasing = 'fields'")
-        session.actions.filter(sequence=2).update(label=old)
-        index_anew(session, [2])
-        cursor.execute("SET LOCAL timemachine.erasing = 'off'")
-    place(project, reason="case 12", by="ada", sessions=[session])
-    assert "tm_searched_action" in everywhere("ada@example")
-    migration = import_module("timemachine.migrations.0071_deleted_turns_say_so")
-    with connection.cursor() as cursor:
-        cursor.execute(migration.NAMED)
-        cursor.execute("; ".join(migration.FOUND_ANEW))
-    work_off(project.id)
-    assert session.actions.get(sequence=2).label.startswith("[deleted: turn] 20")
-    assert "tm_action" not in everywhere("ada@example")
-    assert "tm_searched_action" not in everywhere("ada@example")
-    assert SearchedAction.objects.filter(session=session).count() == session.actions.count()
 
 
 def test_other_turns_keep_what_they_have_as_well_as_it(project: Project) -> None:

@@ -1,20 +1,14 @@
-"""Steps that were planned before a step said whose model it calls say it after the migration."""
-
-from importlib import import_module
+"""A planned step names the provider whose model it calls."""
 
 import pytest
-from django.db import connection
 
-from tests.builders import recorded_session
 from timemachine.accounts.models import Project
 from timemachine.recording.commands import append, start_session
 from timemachine.recording.draft import ActionDraft
 from timemachine.recording.models import Session
-from timemachine.replay.commands import cancel, launch
-from timemachine.replay.models import Replay, ReplayStep
+from timemachine.replay.commands import launch
+from timemachine.replay.models import Replay
 from timemachine.replay.options import ReplayOptions
-
-NAMED = import_module("timemachine.migrations.0028_called_provider").NAMED
 
 
 @pytest.fixture
@@ -50,23 +44,8 @@ def providers(replay: Replay) -> list[str | None]:
         (ReplayOptions(step=2), ["anthropic"]),
     ],
 )
-def test_every_step_that_may_still_run_gets_what_it_would_be_planned_with_today(
+def test_every_planned_step_names_the_provider_that_it_will_call(
     session: Session, options: ReplayOptions, expected: list[str | None]
 ) -> None:
     replay = launch(session, options, by="test")
     assert providers(replay) == expected
-    cancel(replay)  # it can be tried again
-    ReplayStep.objects.filter(replay=replay).update(provider=None)
-    with connection.cursor() as cursor:
-        cursor.execute(NAMED)
-    assert providers(replay) == expected
-
-
-def test_what_is_done_is_left_as_it_is(project: Project) -> None:
-    options = ReplayOptions(audit=True, reason="r", use_model="local:extractive-1")
-    replay = launch(recorded_session(project), options, by="test")
-    replay.steps.update(status="done", provider=None)
-    Replay.objects.update(options={"use_model": "openai:gpt-4o"})
-    with connection.cursor() as cursor:
-        cursor.execute(NAMED)
-    assert set(providers(replay)) == {None}

@@ -12,7 +12,7 @@ from timemachine.base.home import home, write_private
 
 
 def is_prepared(database_url: str) -> bool:
-    """Whether `remember` was last called for this database, with the migrations and the Django of today."""
+    """Whether `remember` was last called for this database, with the migrations, the SQL and the Django of today."""
     try:
         return _note().read_text() == _fingerprint(database_url)
     except OSError:
@@ -29,8 +29,7 @@ def _note() -> Path:
 
 
 def _fingerprint(database_url: str) -> str:
-    folder = Path(timemachine.__path__[0]) / "migrations"
-    parts = [
-        f"{path.relative_to(folder)} {sha256_hex(path.read_bytes())}" for path in sorted(folder.rglob("*.py"))
-    ]
+    folder = Path(timemachine.__path__[0])
+    files = sorted([*folder.glob("migrations/*.py"), *folder.glob("sql/*.sql")])
+    parts = [f"{path.relative_to(folder)} {sha256_hex(path.read_bytes())}" for path in files]
     return text_sha256("\n".join([database_url, version("django"), *parts])) + "\n"

@@ -1,7 +1,7 @@
 """A question as frames are ranked by: its words as Postgres stems them and its identifiers, each weighed by how rare it is.
 
 BM25 (Robertson and Zaragoza 2009): idf(t) = ln(1 + (N − n + 0.5) / (n + 0.5)), N frames of which n hold the term, times how
-often the question has it; the frames' side of the product is stored (migration 0001). An identifier that the question names
+often the question has it; the frames' side of the product is stored (sql/text_search.sql). An identifier that the question names
 is a term that only the exact identifier matches, and counts twice: who names one means it.
 """
 

@@ -1,0 +1,21 @@
+-- The two ways in which the database refuses to change what was recorded. Triggers on the append-only tables, in the
+-- other files, call these functions.
+--
+-- The one way around tm_refuse_change is a lawful erasure: `SET LOCAL timemachine.erasing = 'on'` allows rows to be
+-- deleted, never changed, in that transaction. With 'fields' instead, some columns of recorded rows may change and sealed
+-- records may lose salts, and nothing can be deleted. There is no way around tm_refuse_always.
+
+CREATE FUNCTION tm_refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'DELETE' AND current_setting('timemachine.erasing', true) = 'on' THEN
+        RETURN OLD;
+    END IF;
+    RAISE EXCEPTION '% is append-only: % is refused', TG_TABLE_NAME, TG_OP
+        USING ERRCODE = 'restrict_violation', HINT = 'Only erasing a session removes what was recorded.';
+END $$;
+
+CREATE FUNCTION tm_refuse_always() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION '% is append-only: % is refused', TG_TABLE_NAME, TG_OP
+        USING ERRCODE = 'restrict_violation', HINT = 'The log of a project outlives what it speaks of.';
+END $$;

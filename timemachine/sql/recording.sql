@@ -1,0 +1,33 @@
+-- Recorded steps ("actions"), their hits and their payloads are append-only.
+--
+-- An erasure may delete them, or take single values out of the columns listed below.
+
+CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON tm_payload FOR EACH ROW EXECUTE FUNCTION tm_refuse_change();
+CREATE TRIGGER never_emptied BEFORE TRUNCATE ON tm_payload FOR EACH STATEMENT EXECUTE FUNCTION tm_refuse_change();
+CREATE TRIGGER append_only BEFORE DELETE ON tm_action FOR EACH ROW EXECUTE FUNCTION tm_refuse_change();
+CREATE TRIGGER never_emptied BEFORE TRUNCATE ON tm_action FOR EACH STATEMENT EXECUTE FUNCTION tm_refuse_change();
+CREATE TRIGGER append_only BEFORE DELETE ON tm_hit FOR EACH ROW EXECUTE FUNCTION tm_refuse_change();
+CREATE TRIGGER never_emptied BEFORE TRUNCATE ON tm_hit FOR EACH STATEMENT EXECUTE FUNCTION tm_refuse_change();
+
+CREATE FUNCTION tm_may_only_be_erased() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF current_setting('timemachine.erasing', true) = 'fields' AND to_jsonb(NEW) - TG_ARGV = to_jsonb(OLD) - TG_ARGV THEN
+        RETURN NEW;
+    END IF;
+    RAISE EXCEPTION '% is append-only: % is refused', TG_TABLE_NAME, TG_OP
+        USING ERRCODE = 'restrict_violation', HINT = 'Only an erasure takes away something of what was recorded.';
+END $$;
+
+CREATE TRIGGER may_only_be_erased BEFORE UPDATE ON tm_action FOR EACH ROW EXECUTE FUNCTION tm_may_only_be_erased(
+    'client_id', 'agent', 'name', 'tool', 'call_id', 'parent_id_given', 'parent_sequence', 'tags', 'input_id', 'output_id',
+    'source_id', 'label', 'error_type', 'error_message', 'model', 'parameters', 'prices', 'cached_from', 'grounding', 'retrieval'
+);
+CREATE TRIGGER may_only_be_erased BEFORE UPDATE ON tm_hit FOR EACH ROW EXECUTE FUNCTION tm_may_only_be_erased(
+    'frame', 'version', 'title', 'uri', 'metadata', 'scores', 'score', 'matched', 'sha256', 'payload_id'
+);
+
+-- Steps arrive in about the order of their times, so a BRIN index costs an append almost nothing. The statistics tell the
+-- planner how many steps lie in a span of time; without them it assumes a two-hundredth and looks those up one by one.
+CREATE INDEX tm_action_when ON tm_action USING brin ((coalesce(started_at, recorded_at)) timestamptz_minmax_multi_ops)
+WITH (autosummarize = on);
+CREATE STATISTICS tm_action_at ON (coalesce(started_at, recorded_at)) FROM tm_action;
