@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-SOURCES = [path for path in (ROOT / "timemachine").rglob("*.py") if "migrations" not in path.parts]
-NOT_PACKAGES = {"migrations", "__pycache__"}
+SOURCES = [
+    path for path in (ROOT / "timemachine").rglob("*.py") if "migrations" not in path.relative_to(ROOT).parts
+]
+NOT_PACKAGES = {"migrations", "sql", "__pycache__"}
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 NOT_SETTINGS = {
     "DISPLAY",
