@@ -12,6 +12,7 @@ SOURCES = [
 ]
 NOT_PACKAGES = {"migrations", "sql", "__pycache__"}
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
+DOCUMENTS = sorted(ROOT.glob("*.md")) + sorted((ROOT / "docs").glob("*.md"))
 NOT_SETTINGS = {
     "DISPLAY",
     "WAYLAND_DISPLAY",
@@ -67,13 +68,24 @@ def test_every_make_line_names_a_target(name: str) -> None:
         subprocess.run(["make", "-n", target], cwd=ROOT, check=True, capture_output=True)
 
 
-@pytest.mark.parametrize(
-    "path", sorted(ROOT.glob("*.md")) + sorted((ROOT / "docs").glob("*.md")), ids=lambda path: path.name
-)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_every_link_leads_somewhere(path: Path) -> None:
     links = re.findall(r"\]\((?!https?://|#)([^)#]+)", path.read_text(encoding="utf-8"))
     missing = [link for link in links if not (path.parent / link).exists()]
     assert [link for link in missing if (path.parent / link).resolve() != ARCHITECTURE] == []
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_every_link_to_a_heading_leads_to_one(path: Path) -> None:
+    links = re.findall(r"\]\(([\w./-]*\.md)?#([^)]+)\)", path.read_text(encoding="utf-8"))
+    targets = [(path.parent / name if name else path, anchor) for name, anchor in links]
+    assert [(to.name, anchor) for to, anchor in targets if anchor not in anchors(to)] == []
+
+
+def anchors(path: Path) -> set[str]:
+    """The anchors of a document's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def shell_lines(name: str) -> list[str]:

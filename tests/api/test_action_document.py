@@ -37,7 +37,7 @@ def test_every_field_is_described_and_no_other(head: str, schema: type[Schema]) 
 
 
 def test_what_a_reading_adds_is_told_and_nothing_else() -> None:
-    (told,) = re.findall(r"^A reading adds (.*?)\n(?:When|\n)", DOCUMENT, re.MULTILINE | re.DOTALL)
+    (told,) = re.findall(r"^An action that you read also has (.*?)\n\n", DOCUMENT, re.MULTILINE | re.DOTALL)
     assert {*words_of("field"), *re.findall(r"`([a-z_]+)`", told)} == set(Action.__annotations__)
     assert "recorded_at" not in Action.__annotations__
 

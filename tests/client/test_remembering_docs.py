@@ -36,28 +36,28 @@ def test_the_recipes_run_in_their_order(
         index(served.project)
         read(served.project)
         said[title] = said.get(title, "") + capsys.readouterr().out
-    told = said["Replay it, whole and in order"]
+    told = said["Read the whole session"]
     places = [told.index(f"[{number}] ") for number in (1, 2, 3, 4, 5)]
     assert places == sorted(places)
     assert len(names["messages"]) == 5  # type: ignore[arg-type]
-    decided = said["Replay the decisions only"]
+    decided = said["Read only the decisions"]
     assert "{'kept': 3, 'recorded': 5}" in decided
     assert "left out]" in decided
-    going_on = said["Go on with what earlier sessions found out"]
+    going_on = said["Start with what earlier sessions learned"]
     assert "orders-tuesday 1 error" in going_on
     assert "From earlier sessions:" in str(names["prompt"])
     figured = said["Ask what was figured out, and when"]
     assert "('today', '" in figured
     assert "('orders-tuesday', 3)" in figured
     assert "in the last session" in figured
-    again = said["The same error in another session"]
+    again = said["Recognise a known error"]
     assert "cannot read properties of undefined" in again
     assert "fetchCart() is not awaited" in again
-    assert said["List the sessions"].split("\n")[0].startswith("orders-friday")
-    pairs = said["Training pairs"]
+    assert said["List sessions"].split("\n")[0].startswith("orders-friday")
+    pairs = said["Export training pairs"]
     assert "Perhaps the cart is empty" in pairs
     assert "all tests pass" in pairs
-    assert "'turns': 2" in said["Compress what is over"]
-    assert "{'kept': 3, 'recorded': 5}" in said["Compress what is over"]
-    assert said["Forget"].splitlines()[0] == "1"
+    assert "'turns': 2" in said["Compress finished sessions"]
+    assert "{'kept': 3, 'recorded': 5}" in said["Compress finished sessions"]
+    assert said["Delete"].splitlines()[0] == "1"
     assert not Session.objects.exists()
