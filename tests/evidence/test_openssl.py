@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 def commands() -> str:
     """The lines under the heading, as they are copied from the page."""
-    part = DOCUMENT.read_text().split("### By OpenSSL alone")[1].split("\n## ")[0]
+    part = DOCUMENT.read_text().split("### Verify with OpenSSL only")[1].split("\n## ")[0]
     return "\n".join(line[4:] for line in part.splitlines() if line.startswith("    "))
 
 
