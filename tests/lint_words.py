@@ -26,7 +26,7 @@ PHRASES: Final = {
     r"\bfor good\b": "permanently",
     # where things are
     r"\b(?:lies|lie|lay) (?:in|on|at|outside|within|below|elsewhere)\b": "is in, is stored in",
-    r"\bstands? (?:in(?! for\b)|at|on|there|beside|for|under|as|behind)\b": "is in, appears in, remains",
+    r"\bstands? (?:in(?! for\b)|at|on|there|beside|under|as|behind)\b": "is in, appears in, remains",
     r"\bstood (?:in|at|on|there|beside)\b": "was in, was at",
     r"\bin (?:its|their) place stands?\b": "is replaced by",
     r"\bbeside (?:the|its|it|each|every|a|them|that)\b": "next to, in addition to",
@@ -35,7 +35,7 @@ PHRASES: Final = {
     r"(?:^|[.;:] )Who (?!is|uses|else|can|may|did|does|sees|made)[a-z]+s\b": "anyone who, users who",
     r"\bto (?:who|whom) [a-z]+s\b": "to anyone who",
     r"\b[Ss]omebody\b": "someone, or the role: an administrator, a reviewer",
-    r"\bnobody\b": "no one, or a passive: is not checked",
+    r"\b[Nn]obody (?:has|is|was|knows|asks)\b": "a passive: is not checked yet",
     # telling and saying
     r"\b(?:is|are|was|were|be) (?:told|said)\b": "is shown, is reported, is listed",
     r"\btells? (?:of|no|so)\b": "shows, reports",
